@@ -128,7 +128,7 @@ class Bench {
     std::printf("%d ranks, %lld KiB of f32 each, load average %.1f\n", ranks_, static_cast<long long>(count_ >> 8),
                 load_average());
     const double by_hand = ranks_ == 2 ? std::min(medians[2], medians[3]) : medians[2];
-    std::printf("all_reduce            %10.1f us  %.2f of adding by hand (0.7 asked for 2 ranks, 64 MiB)\n",
+    std::printf("all_reduce            %10.1f us  %.2f of adding by hand (0.7 requested 2 ranks, 64 MiB)\n",
                 1e6 * medians[0], by_hand / medians[0]);
     std::printf("all_reduce in place   %10.1f us  %.2f of adding by hand\n", 1e6 * medians[1], by_hand / medians[1]);
     std::printf("adding by hand        %10.1f us", 1e6 * medians[2]);

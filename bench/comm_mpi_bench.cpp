@@ -1,5 +1,5 @@
-// lpt_all_reduce by the engine over MPI beside MPI_Allreduce itself, in turns:
-//   mpirun -n 2 --bind-to none build/test/bench/comm_mpi_bench [KIB] [TURNS]
+// lpt_all_reduce by the engine over MPI beside MPI_Allreduce itself, alternately:
+//   mpirun -n 2 --bind-to none build/test/bench/comm_mpi_bench [KIB] [ROUNDS]
 #include <mpi.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ lpt_tensor *wrap(lpt_context *context, std::vector<float> &numbers) {
   return tensor;
 }
 
-void race(int64_t kib, int turns) {
+void race(int64_t kib, int rounds) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   options.thread_count = 1;
   lpt_context *context = nullptr;
@@ -58,7 +58,7 @@ void race(int64_t kib, int turns) {
   std::vector<float> input(count, 1.0f), output(count);
   lpt_tensor *const from = wrap(context, input), *const to = wrap(context, output);
   std::vector<double> ours, theirs, ratios;
-  for (int i = 0; i < turns; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     const double a = timed([&] { demand(lpt_all_reduce(context, comm, from, nullptr, to, nullptr), context); });
     const double b = timed([&] {
       MPI_Allreduce(input.data(), output.data(), static_cast<int>(count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
@@ -88,11 +88,11 @@ void race(int64_t kib, int turns) {
 int main(int argc, char **argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  const int turns = argc > 2 ? std::atoi(argv[2]) : 101;
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 101;
   if (argc > 1) {
-    race(std::atoll(argv[1]), turns);
+    race(std::atoll(argv[1]), rounds);
   } else {
-    for (const int64_t kib : {1, 16, 64, 256, 1024, 16384}) race(kib, turns);
+    for (const int64_t kib : {1, 16, 64, 256, 1024, 16384}) race(kib, rounds);
   }
   MPI_Finalize();
   return 0;

@@ -1,4 +1,4 @@
-// Products by name: shapes, pairs of formats, what their speed is held against, and what it shall reach.
+// GEMMs by name: shapes, pairs of formats, what their speed is held against, and what it shall reach.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lpt::bench {
 
-// What bounds a product: one of the processor's multiplications, or reading the weights once.
+// What bounds a GEMM: one of the CPU's multiplications, or reading the weights once.
 enum class GemmLimit { kF32, kBf16, kInt8, kRead };
 const char *limit_name(GemmLimit limit);
 std::optional<GemmLimit> limit_of_name(const std::string &name);
@@ -29,7 +29,7 @@ struct GemmShape {
 struct GemmPair {
   std::string name;  // "bf16:int4_1x128"
   lpt_format a = LPT_FORMAT_NONE, b = LPT_FORMAT_NONE;
-  GemmLimit limit = GemmLimit::kF32;  // of shapes that are no matrix-vector product
+  GemmLimit limit = GemmLimit::kF32;  // of shapes that are no matrix-vector GEMM
 };
 
 // A group (`gemm_groups`), one of its members, or any M x K x N such as 16x4096x4096, or 256 for a square. Empty: there is
@@ -43,10 +43,10 @@ std::vector<GemmPair> usual_pairs();
 std::optional<GemmPair> pair_of(const std::string &name);
 
 // Has scales in f32, other than one for all. In shapes that are no plain layer those scales would lie along k, which is
-// slow and nobody's need.
+// slow and no one's need.
 bool has_wide_scales(const GemmPair &pair);
 
-// The share of its limit that a product with packed weights shall reach; 0: no bar.
+// The share of its limit that a GEMM with packed weights shall reach; 0: no bar.
 double bar_of(const GemmPair &pair, const GemmShape &shape, lpt_isa isa);
 
 }  // namespace lpt::bench

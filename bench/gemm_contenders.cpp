@@ -128,7 +128,7 @@ std::vector<float> GemmOperands::first_rows(const lpt_tensor *tensor, lpt_format
   return decoded;
 }
 
-// A bench of wrong products would say nothing: the bound is the one that the documentation promises.
+// A bench of wrong GEMMs would say nothing: the bound is the one that the documentation promises.
 void GemmOperands::check_result(const GemmPair &pair, const lpt_tensor *a, const lpt_tensor *b,
                                 const std::string &what) {
   int64_t a_rows = 0, b_rows = 0;
@@ -141,10 +141,10 @@ void GemmOperands::check_result(const GemmPair &pair, const lpt_tensor *a, const
     for (int64_t j = 0; j < std::min(shape_.n, kCheckedColumns); ++j) {
       double sum = 0, magnitude = 0;
       for (int64_t p = 0; p < shape_.k; ++p) {
-        const double product =
+        const double gemm =
             at(left, !shape_.is_a_transposed, i, p, shape_.m) * at(right, shape_.is_b_transposed, j, p, shape_.n);
-        sum += product;
-        magnitude += std::fabs(product);
+        sum += gemm;
+        magnitude += std::fabs(gemm);
       }
       const double found = result_[static_cast<size_t>(i * shape_.n + j)];
       const double bound = 4 * std::sqrt(static_cast<double>(shape_.k) + 1) * 0x1p-23 * magnitude;

@@ -1,4 +1,4 @@
-// What races in a bench of products: a pair of formats with its operands, or somebody else's product.
+// What races in a bench of GEMMs: a pair of formats with its operands, or somebody else's GEMM.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct GemmContender {
   GemmLimit kind = GemmLimit::kF32;
   double bar = 0;
   size_t weight_bytes = 0;                  // elements and scales
-  std::vector<std::function<void()>> runs;  // on one thread; then, if more are asked for, on all of them
+  std::vector<std::function<void()>> runs;  // on one thread; then, if more are requested, on all of them
 };
 
 // The operands and the result of one shape. Throws std::runtime_error where the library fails, or computes what is wrong.

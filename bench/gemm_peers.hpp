@@ -1,4 +1,4 @@
-// Other libraries' products, where they are installed: oneDNN (Debian: libdnnl-dev, at build time), OpenBLAS (Debian:
+// Other libraries' GEMMs, where they are installed: oneDNN (Debian: libdnnl-dev, at build time), OpenBLAS (Debian:
 // libopenblas0-pthread, found when the bench runs).
 #pragma once
 

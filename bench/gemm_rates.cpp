@@ -45,7 +45,7 @@ std::string isa_name(lpt_isa isa) {
   }
 }
 
-// Whether products of this isa may use tiles.
+// Whether GEMMs of this isa may use tiles.
 bool may_use_tiles(lpt_isa isa) {
   if (isa != LPT_ISA_AUTO && isa < LPT_ISA_X86_AMX) return false;
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
@@ -168,7 +168,7 @@ class Rates {
       contender.kind = peer.kind;
       contender.is_packed = peer.is_packed;
       contender.is_peer = true;
-      if (is_wanted(peer) && peer.prepare(shape, options_.threads, contender)) add(contender);
+      if (is_requested(peer) && peer.prepare(shape, options_.threads, contender)) add(contender);
       race_if(bytes > kBytesAtOnce);
     }
     for (const GemmPair &pair : options_.pairs) {
@@ -186,7 +186,7 @@ class Rates {
                           [](const GemmRate &rate) { return !rate.is_peer; });
   }
 
-  bool is_wanted(const GemmPeer &peer) const {
+  bool is_requested(const GemmPeer &peer) const {
     return std::any_of(options_.pairs.begin(), options_.pairs.end(),
                        [&](const GemmPair &pair) { return pair.limit == peer.kind; });
   }
@@ -197,14 +197,14 @@ class Rates {
     options_.on_progress((static_cast<double>(shape_index_) + part) / whole, shape.name + ": " + what);
   }
 
-  // Beside the limits that shares are of: what tiles do, where products may use them.
+  // Beside the limits that shares are of: what tiles do, where GEMMs may use them.
   void measure_tiles(GemmLimit kind) {
     if (!has_tiles_ || kind == GemmLimit::kF32) return;
     double &best = kind == GemmLimit::kBf16 ? report_.bf16_tile_gflops : report_.int8_tile_gops;
     best = std::max(best, dot_peak(kind == GemmLimit::kBf16 ? Dot::kBf16Tiles : Dot::kInt8Tiles));
   }
 
-  // What bounds a kind of product in this round. Where its dot products are not to be had, f32 does.
+  // What bounds a kind of GEMM in this round. Where its dot products are not to be had, f32 does.
   Ceiling measured(GemmLimit kind) {
     const bool has_avx512 = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512;
     const bool has_dots = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512_BF16;
@@ -321,7 +321,7 @@ class Rates {
       if (lane.run == 0) alone = rate.seconds;
       if (lane.run == 1) rate.scaling = alone / rate.seconds;
     }
-    if (rate.limit_rate == 0) rate.bar = 0;  // the processor has nothing to hold it against
+    if (rate.limit_rate == 0) rate.bar = 0;  // the CPU has nothing to hold it against
     const double speed = rate.limit == GemmLimit::kRead ? rate.weight_gigabytes() : rate.gflops();
     rate.best_share = rate.limit_rate > 0 ? speed / rate.limit_rate : 0;
     return rate;

@@ -1,9 +1,9 @@
-// How fast products are beside the limits of the machine and beside each other, through lpt.h: figures, for whoever prints
+// How fast GEMMs are beside the limits of the machine and beside each other, through lpt.h: figures, for whoever prints
 // them.
 //
-// All contenders of a shape race in rounds. A round measures the limits, then visits each contender: one run that nobody
+// All contenders of a shape race in rounds. A round measures the limits, then visits each contender: one run that no one
 // counts, then some that are. A share is the median over the rounds of the best run of the visit by the limit of the round,
-// so that a drifting clock meets both alike.
+// so that a drifting clock affects both alike.
 #pragma once
 
 #include <functional>
@@ -35,10 +35,10 @@ struct GemmRate {
 
   double gflops() const { return shape.flops() / seconds * 1e-9; }
   double weight_gigabytes() const { return weight_bytes / seconds * 1e-9; }
-  bool is_met() const { return bar == 0 || share >= bar; }
+  bool is_reached() const { return bar == 0 || share >= bar; }
 };
 
-// Somebody else's product; it races where a pair is multiplied in its kind. `prepare` fills `runs` and `weight_bytes`; false:
+// Somebody else's GEMM; it races where a pair is multiplied in its kind. `prepare` fills `runs` and `weight_bytes`; false:
 // it has none of this shape.
 struct GemmPeer {
   std::string name;

@@ -40,7 +40,7 @@ std::string quoted(const std::vector<std::string> &lines) {
   return result + "]";
 }
 
-const char *truth(bool value) { return value ? "true" : "false"; }
+const char *flag(bool value) { return value ? "true" : "false"; }
 
 std::string bar_of_signs(double share) {
   const int width = static_cast<int>(std::clamp(share, 0.0, 1.2) * kBarSigns + 0.5);
@@ -49,7 +49,7 @@ std::string bar_of_signs(double share) {
   return bar;
 }
 
-// Products in the time of the limit: what makes rates of one kind comparable whatever the clock did meanwhile.
+// GEMMs in the time of the limit: what makes rates of one kind comparable whatever the clock did meanwhile.
 double steady_speed(const GemmRate &rate) {
   return rate.limit == GemmLimit::kRead && rate.weight_bytes > 0 ? rate.share / rate.weight_bytes : rate.share;
 }
@@ -66,7 +66,7 @@ const GemmRate *best_peer_of(const GemmRate &rate, const std::vector<GemmRate> &
 
 std::string verdict(const GemmRate &rate, bool is_judged) {
   if (rate.bar == 0) return "";
-  return text("  bar %.2f: %s", rate.bar, !is_judged ? "not judged" : rate.is_met() ? "met" : "not met");
+  return text("  bar %.2f: %s", rate.bar, !is_judged ? "not judged" : rate.is_reached() ? "reached" : "not reached");
 }
 
 std::string line_of(const GemmRate &rate, const std::vector<GemmRate> &rates, bool is_judged) {
@@ -89,9 +89,9 @@ std::string json_of(const GemmRate &rate) {
       "{\"shape\": %s, \"m\": %lld, \"k\": %lld, \"n\": %lld, \"is_a_transposed\": %s, "
       "\"is_b_transposed\": %s, ",
       quoted(rate.shape.name).c_str(), static_cast<long long>(rate.shape.m), static_cast<long long>(rate.shape.k),
-      static_cast<long long>(rate.shape.n), truth(rate.shape.is_a_transposed), truth(rate.shape.is_b_transposed));
+      static_cast<long long>(rate.shape.n), flag(rate.shape.is_a_transposed), flag(rate.shape.is_b_transposed));
   line += text("\"name\": %s, \"is_packed\": %s, \"is_peer\": %s, \"row\": %s, ", quoted(rate.name).c_str(),
-               truth(rate.is_packed), truth(rate.is_peer), quoted(rate.row).c_str());
+               flag(rate.is_packed), flag(rate.is_peer), quoted(rate.row).c_str());
   line += text(
       "\"kind\": \"%s\", \"limit\": \"%s\", \"limit_rate\": %.2f, \"weight_bytes\": %.0f, \"seconds\": %.4e, "
       "\"median_seconds\": %.4e, \"gflops\": %.5g, ",
@@ -106,7 +106,7 @@ std::string json_of(const GemmRate &rate) {
 std::string gemm_head(const GemmRateOptions &options) {
   std::string head = text("%d thread%s, load average %.1f; %s\n", options.threads, options.threads == 1 ? "" : "s",
                           load_average(), lpt_build_info());
-  head += "shares: the median of rounds, product by limit of the same round, and the best; ten signs are the limit\n";
+  head += "shares: the median of rounds, GEMM by limit of the same round, and the best; ten signs are the limit\n";
   if (options.threads > 1) head += text("limits are %d times those of one thread\n", options.threads);
   for (const std::string &peer : options.missing_peers) head += "not here: " + peer + "\n";
   return head;
@@ -131,22 +131,22 @@ std::string gemm_foot(const GemmReport &report) {
     foot += text("beside them tiles do %.1f GFLOP/s of bf16 and %.1f GOP/s of int8: shares above 1 are theirs\n",
                  report.bf16_tile_gflops, report.int8_tile_gops);
   }
-  int bars = 0, met = 0;
+  int bars = 0, reached = 0;
   for (const GemmRate &rate : report.rates) {
     bars += rate.bar != 0;
-    met += rate.bar != 0 && rate.is_met();
+    reached += rate.bar != 0 && rate.is_reached();
   }
   if (!report.is_judged) {
     return foot + text("nothing is judged: the load average was %.1f, above %.1f: other work runs here\n", report.load,
                        load_limit(report.threads));
   }
-  return foot + text("%d of %d bars met\n", met, bars);
+  return foot + text("%d of %d bars reached\n", reached, bars);
 }
 
 std::string gemm_json(const GemmReport &report) {
   std::string json = "{\"build\": " + quoted(report.build) + ",\n";
   json += text(" \"threads\": %d, \"isa\": %s, \"load\": %.2f, \"is_judged\": %s,\n", report.threads,
-               quoted(report.isa).c_str(), report.load, truth(report.is_judged));
+               quoted(report.isa).c_str(), report.load, flag(report.is_judged));
   json += text(" \"peaks\": {\"f32_gflops\": %.1f, \"bf16_gflops\": %.1f, \"int8_gops\": %.1f},\n", report.f32_gflops,
                report.bf16_gflops, report.int8_gops);
   json += " \"missing_peers\": " + quoted(report.missing_peers) + ",\n";

@@ -1,4 +1,4 @@
-// What a bench of products found, as text for people and as JSON for programs.
+// What a bench of GEMMs found, as text for people and as JSON for programs.
 #pragma once
 
 #include <string>

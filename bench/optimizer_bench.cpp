@@ -1,5 +1,5 @@
 // How long a step takes for each parameter: every kind of state beside f32 AdamW, beside memory that is read, changed
-// and written back, and beside memcpy of the same run; with the bars that they shall meet.
+// and written back, and beside memcpy of the same run; with the bars that they have to reach.
 //
 //   optimizer_bench [MILLIONS [BITSANDBYTES]]
 //
@@ -89,7 +89,7 @@ class Table {
     for (const OptimizerCase &one : kOthers) beside_baseline(one, 0);
     tree();
     if (is_in_cache_) avx2();
-    std::printf("  %d of %d bars met\n", met_, bars_);
+    std::printf("  %d of %d bars reached\n", reached_, bars_);
   }
 
  private:
@@ -124,14 +124,14 @@ class Table {
                 bytes / nanoseconds(seconds));
   }
 
-  // `bar` 0: none. A ceiling is met from below.
+  // `bar` 0: none. A ceiling is reached from below.
   void finish(double ratio, const char *measure, double bar, bool is_ceiling) {
     std::printf("  %6.2f %s", ratio, measure);
     if (bar != 0) {
-      const bool is_met = is_ceiling ? ratio <= bar : ratio >= bar;
-      std::printf(" (%s %.2f: %s)", is_ceiling ? "at most" : "at least", bar, is_met ? "met" : "not met");
+      const bool is_reached = is_ceiling ? ratio <= bar : ratio >= bar;
+      std::printf(" (%s %.2f: %s)", is_ceiling ? "at most" : "at least", bar, is_reached ? "reached" : "not reached");
       ++bars_;
-      met_ += is_met;
+      reached_ += is_reached;
     }
     std::printf("\n");
     std::fflush(stdout);
@@ -204,7 +204,7 @@ class Table {
   double bitsandbytes_;
   OptimizerRun baseline_;
   std::vector<std::vector<float>> arrays_;
-  int bars_ = 0, met_ = 0;
+  int bars_ = 0, reached_ = 0;
 };
 
 int main_of(double millions, double bitsandbytes) {

@@ -65,9 +65,9 @@ OptimizerRun::OptimizerRun(const OptimizerCase &given, int64_t count, CpuFeature
   request_.parameter.random.bits = given.random_bits;
   request_.amax = given.keeps_amax ? static_cast<float *>(allocate(64, 0)) : nullptr;
   for (const auto &row : step_kernels()) {
-    const bool is_wanted = isa == 0 || row.needs == isa;
-    if (is_wanted && (row.needs & ~cpu_features()) == 0 && row.refuses(request_) == nullptr) {
-      row_ = &row;
+    const bool is_requested = isa == 0 || row.required_features == isa;
+    if (is_requested && (row.required_features & ~cpu_features()) == 0 && row.unsupported_reason(request_) == nullptr) {
+      kernel_ = &row;
       return;
     }
   }
@@ -86,7 +86,7 @@ void OptimizerRun::place(StateArray &array, const StateCase &state, uint8_t zero
   array.element = state.element;
   array.block = state.block;
   array.data = allocate(count_ * bytes_of(state.element), zero);
-  array.random = {1, 0, 0, random_stream(RandomRoom::kOptimizer, 5, 0), 9, 7, 16};
+  array.random = {1, 0, 0, random_stream(RandomDomain::kOptimizer, 5, 0), 9, 7, 16};
   bytes_ += 2.0 * static_cast<double>(bytes_of(state.element));
   if (has_whole_scale(state)) {
     array.scale = 0x1p-10f;
@@ -110,7 +110,7 @@ void OptimizerRun::run(int threads) {
     part.begin = begin;
     part.count = count;
     if (part.amax != nullptr) part.amax = amax;
-    row_->run(part);
+    kernel_->run(part);
   });
 }
 

@@ -37,7 +37,7 @@ class OptimizerRun {
 
   // Read and written, per parameter.
   double bytes_per_parameter() const { return bytes_; }
-  const char *row_name() const { return row_->name; }
+  const char *row_name() const { return kernel_->name; }
 
  private:
   void place(StateArray &array, const StateCase &state, uint8_t zero);
@@ -46,7 +46,7 @@ class OptimizerRun {
   int64_t count_;
   double bytes_ = 0;
   StepRequest request_ = {};
-  const Row<StepRequest> *row_ = nullptr;
+  const KernelEntry<StepRequest> *kernel_ = nullptr;
   std::vector<std::unique_ptr<uint8_t, void (*)(void *)>> memory_;
 };
 

@@ -1,11 +1,11 @@
-// How much of a product's private columns is hidden behind the reduction of the shared ones: two ranks over a link that is
+// How much of a GEMM's private columns is hidden behind the reduction of the shared ones: two ranks over a link that is
 // emulated, lpt_partial_gemm() beside lpt_gemm() and lpt_partial_all_reduce() one after the other, in turn.
 //
 //   partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION]
 //
 // Defaults: 512 rows, 1024 inner columns of each rank, 4096 hidden ones, of which half is shared. The link is as fast as the
-// private product asks: the shared columns take as long as the private ones (and then twice that, and half). hidden = (apart
-// - together) / private product; 1.00 is all there is to hide, 0.80 is asked of links that need at least as long.
+// private GEMM takes: the shared columns take as long as the private ones (and then twice that, and half). hidden = (apart
+// - together) / private GEMM; 1.00 is all there is to hide, 0.80 is requested of links that need at least as long.
 #include <algorithm>
 #include <barrier>
 #include <cstdio>
@@ -69,7 +69,7 @@ class RankBench {
   RankBench(const RankBench &) = delete;
   RankBench &operator=(const RankBench &) = delete;
 
-  // Seconds that the private columns' product takes while all ranks compute, once clocks and pages are warm.
+  // Seconds that the private columns' GEMM takes while all ranks compute, once clocks and pages are warm.
   double private_seconds() {
     const double begin = now();
     while (now() - begin < 0.5) demand(context_, lpt_gemm(context_, a_, b_, &gemm_, c_));
@@ -161,7 +161,7 @@ void work(Common &common, int32_t rank) {
     std::printf("%lld x %lld by %lld hidden columns, %lld shared, load average %.1f\n",
                 static_cast<long long>(size.rows), static_cast<long long>(size.inner),
                 static_cast<long long>(size.hidden), static_cast<long long>(size.shared), load_average());
-    std::printf("private product %.2f ms, %.1f MB to the other rank\n", 1e3 * alone, 1e-6 * bytes);
+    std::printf("private GEMM %.2f ms, %.1f MB to the other rank\n", 1e3 * alone, 1e-6 * bytes);
   }
   for (size_t i = 0; i < common.groups.size(); ++i) {
     const std::vector<double> found = bench.over_link(common.groups[i], rank, bytes / (alone * kFactors[i]));

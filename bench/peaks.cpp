@@ -28,7 +28,7 @@ double least_seconds(Run run) {
   return least;
 }
 
-// 24 sums: vdpbf16ps has a latency of 6 cycles and some processors start two a cycle, which needs more than 12. The empty
+// 24 sums: vdpbf16ps has a latency of 6 cycles and some CPUs start two a cycle, which needs more than 12. The empty
 // assembly keeps the sums apart, in registers.
 constexpr int kSums = 24;
 
@@ -74,7 +74,7 @@ __attribute__((target("avx512f,avx512vnni"))) void run_int8() {
   }
 }
 
-// Four sums, as many as products keep: 16 by 16 numbers, over 64 bytes of k.
+// Four sums, as many as GEMMs keep: 16 by 16 numbers, over 64 bytes of k.
 constexpr int kTileSums = 4;
 
 struct alignas(64) TileSetup {
@@ -129,7 +129,7 @@ __attribute__((target("avx2,fma"))) void run_f32_avx2() {
 
 double gflops(void (*run)(), double flops_a_step) { return flops_a_step * kSteps / least_seconds(run) / 1e9; }
 
-// Four loads a turn, each to a sum of its own: nothing but memory holds them up.
+// Four loads an iteration, each to a sum of its own: nothing but memory holds them up.
 __attribute__((target("avx512f"))) void read_avx512(const char *data, size_t bytes) {
   __m512i sum0 = _mm512_setzero_si512(), sum1 = sum0, sum2 = sum0, sum3 = sum0;
   for (size_t i = 0; i + 256 <= bytes; i += 256) {

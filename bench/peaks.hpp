@@ -9,7 +9,7 @@ namespace lpt::bench {
 enum class Dot { kF32, kBf16, kInt8, kBf16Tiles, kInt8Tiles };
 
 // GFLOP/s of one kind in the widest vectors there are: the best of some runs of a fraction of a millisecond. 0: the
-// processor has no such instruction. Without AVX-512 only f32 is there. Tiles are asked for only where the process has leave
+// CPU has no such instruction. Without AVX-512 only f32 is there. Tiles are requested only where the process has leave
 // to use them: a context of LPT_ISA_X86_AMX can be made.
 double dot_peak(Dot dot, bool has_avx512 = true);
 

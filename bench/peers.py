@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures products and optimizer steps of PyTorch, ggml and bitsandbytes on this processor, beside gemm_bench's.
+"""Measures gemms and optimizer steps of PyTorch, ggml and bitsandbytes on this CPU, beside gemm_bench's.
 
   peers.py --shape 512 --shape 1x4096x4096 --json peers.json
   peers.py --figures figures.json --json peers.json
@@ -81,26 +81,26 @@ def bitsandbytes():
     return peers_bitsandbytes.NAME, peers_bitsandbytes.contenders
 
 
-def print_product(rate):
+def print_gemm(rate):
     share = f"{rate['share_of_peak']:6.2f} of {rate['limit']}" if rate["limit_rate"] else ""
     print(f"  {rate['name']:24} {'packed' if rate['is_packed'] else '':7} {rate['seconds'] * 1e6:10.1f} us, median "
           f"{rate['median_seconds'] * 1e6:10.1f} {rate['gflops']:8.1f} GFLOP/s "
           f"{rate['weight_bytes'] / rate['seconds'] * 1e-9:6.1f} GB/s{share}", flush=True)
 
 
-def products(figures, shapes, libraries, seconds):
+def gemms(figures, shapes, libraries, seconds):
     results, left_out = [], []
     for shape in shapes:
         print(f"\n{shape['shape']}")
         lanes = []
         for each in libraries:
-            found, refused = each.make(shape, figures["threads"])
+            found, rejected = each.make(shape, figures["threads"])
             lanes += [(each, contender) for contender in found]
-            left_out += [f"{shape['shape']}, {line}" for line in refused]
+            left_out += [f"{shape['shape']}, {line}" for line in rejected]
         race(lanes, seconds)
         for _, contender in lanes:
             results.append(rate_of(figures, shape, contender))
-            print_product(results[-1])
+            print_gemm(results[-1])
     return results, left_out
 
 
@@ -118,33 +118,33 @@ def steps(each, threads, seconds):
     return results
 
 
-def figures_of(wishes):
-    if not wishes.figures:
-        return {"threads": wishes.threads, "isa": "", "load": 0, "is_judged": False, "results": [],
+def figures_of(settings):
+    if not settings.figures:
+        return {"threads": settings.threads, "isa": "", "load": 0, "is_judged": False, "results": [],
                 "peaks": dict.fromkeys(PEAKS.values(), 0)}
-    with open(wishes.figures, encoding="utf-8") as file:
+    with open(settings.figures, encoding="utf-8") as file:
         return json.load(file)
 
 
-def report_of(wishes):
-    figures, missing = figures_of(wishes), []
+def report_of(settings):
+    figures, missing = figures_of(settings), []
     threads = figures["threads"]
     if threads == 1:  # as the other benches: on the last core that may be used
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    of_products = [each for each in (library(torch, missing), library(lambda: ggml(wishes.ggml), missing)) if each]
-    of_steps = library(bitsandbytes, missing) if wishes.steps else None
-    names = ", ".join(each.name for each in (*of_products, of_steps) if each)
+    gemm_libraries = [each for each in (library(torch, missing), library(lambda: ggml(settings.ggml), missing)) if each]
+    of_steps = library(bitsandbytes, missing) if settings.steps else None
+    names = ", ".join(each.name for each in (*gemm_libraries, of_steps) if each)
     print(f"{threads} thread(s), load average {os.getloadavg()[0]:.1f}; {names}")
     for line in missing:
         print(f"not here: {line}")
-    shapes = shapes_of(figures) or wishes.shape or [shape_of(name) for name in USUAL]
-    results, left_out = products(figures, shapes, of_products, wishes.seconds) if of_products else ([], [])
-    timed = steps(of_steps, threads, wishes.seconds) if of_steps else []
+    shapes = shapes_of(figures) or settings.shape or [shape_of(name) for name in USUAL]
+    results, left_out = gemms(figures, shapes, gemm_libraries, settings.seconds) if gemm_libraries else ([], [])
+    timed = steps(of_steps, threads, settings.seconds) if of_steps else []
     return {**figures, "build": names, "load": max(figures["load"], os.getloadavg()[0]), "missing_peers": missing,
             "left_out": left_out, "results": results, "steps": timed}
 
 
-def wishes_of(arguments):
+def settings_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--figures", help="what gemm_bench has written: its shapes, threads and limits")
     parser.add_argument("--shape", action="append", type=shape_of, help=f"M or MxKxN, repeated; {', '.join(USUAL)}")
@@ -157,11 +157,11 @@ def wishes_of(arguments):
 
 
 def main(arguments):
-    wishes = wishes_of(arguments)
+    settings = settings_of(arguments)
     try:
-        report = report_of(wishes)
-        if wishes.json:
-            with open(wishes.json, "w", encoding="utf-8") as file:
+        report = report_of(settings)
+        if settings.json:
+            with open(settings.json, "w", encoding="utf-8") as file:
                 json.dump(report, file, indent=1)
     except (OSError, ValueError, KeyError, RuntimeError) as problem:
         sys.exit(f"peers: {type(problem).__name__}: {problem}")

@@ -1,7 +1,7 @@
-"""ggml's products, for peers.py: weights of MXFP4, NVFP4, Q4_0, Q8_0 by f32, which ggml casts to Q8_0 on each call.
+"""ggml's gemms, for peers.py: weights of MXFP4, NVFP4, Q4_0, Q8_0 by f32, which ggml casts to Q8_0 on each call.
 
 Through the shared libraries that llama-cpp-python brings, or that a build of ggml has left in a folder. Weights lie as
-files have them, and as llama.cpp packs them on loading, where this processor has such an order (AMX tiles, repacked).
+files have them, and as llama.cpp packs them on loading, where this CPU has such an order (AMX tiles, repacked).
 """
 import array
 import ctypes
@@ -107,30 +107,30 @@ class Ggml:
         for type_name, type_code in TYPES.items():
             for order, place in self.orders():
                 name = f"ggml {type_name} {order}".strip()
-                product = Product(self, shape, type_code, place)
-                if not product.is_supported:
+                gemm = Gemm(self, shape, type_code, place)
+                if not gemm.is_supported:
                     continue
-                reason = verdict_of_child(product)
+                reason = verdict_of_child(gemm)
                 if reason:
                     left_out.append(f"{name}: {reason}")
                 else:
-                    found.append(Contender(name, "int8 dot", product.weight_bytes, product.run, bool(order)))
+                    found.append(Contender(name, "int8 dot", gemm.weight_bytes, gemm.run, bool(order)))
         return found, left_out
 
 
-def verdict_of_child(product):
+def verdict_of_child(gemm):
     """Nothing where sums are right. In a process of its own: tiles of AMX that g++ 12 has compiled end theirs.
 
     On one thread: a fork leaves the parent's others behind."""
     child = os.fork()
     if child == 0:
-        product.call["backend_cpu_set_n_threads"](product.backend, 1)
-        os._exit(0 if product.check() else 1)
+        gemm.call["backend_cpu_set_n_threads"](gemm.backend, 1)
+        os._exit(0 if gemm.check() else 1)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return {0: "", 1: "its sums are wrong"}.get(status, f"it ends by signal {-status}")
 
 
-class Product:
+class Gemm:
     """a of m rows by weights of n rows, both k long; frees what ggml has allocated when it goes."""
 
     def __init__(self, ggml, shape, type_code, place):

@@ -1,4 +1,4 @@
-"""Contenders, and their times: in rounds, one after the other, as in gemm_bench, so that a drifting clock meets all.
+"""Contenders, and their times: in rounds, one after the other, as in gemm_bench, so that a drifting clock affects all.
 
 Each library has a thread of its own: ggml sets up the tiles of AMX once in a thread, and oneDNN releases them.
 """

@@ -1,4 +1,4 @@
-"""PyTorch's products, for peers.py: f32, bf16 and int8, and weights of int8 and int4 that are packed beforehand."""
+"""PyTorch's GEMMs, for peers.py: f32, bf16 and int8, and weights of int8 and int4 that are packed beforehand."""
 import torch
 
 from peers_race import Contender
@@ -16,11 +16,11 @@ def operand(rows, columns, is_transposed, kind):
     return made.t() if is_transposed else made
 
 
-def plain(name, kind, element, product):
+def plain(name, kind, element, gemm):
     def make(shape):
         a = operand(shape["m"], shape["k"], shape["is_a_transposed"], element)
         b = operand(shape["k"], shape["n"], shape["is_b_transposed"], element)
-        return Contender(name, kind, b.nbytes, lambda: product(a, b))
+        return Contender(name, kind, b.nbytes, lambda: gemm(a, b))
     return make
 
 
@@ -79,6 +79,6 @@ def contenders(shape, threads):
             contender = make(shape)
             contender.run()
             found.append(contender)
-        except (RuntimeError, AttributeError) as refusal:
-            left_out.append(f"PyTorch {name}: {str(refusal).splitlines()[0]}")
+        except (RuntimeError, AttributeError) as error:
+            left_out.append(f"PyTorch {name}: {str(error).splitlines()[0]}")
     return found, left_out

@@ -31,7 +31,7 @@ def race(calls):
     return best
 
 
-def processor_seconds(code):
+def cpu_seconds(code):
     """Of an interpreter that runs a line: what a busy machine leaves comparable."""
     best = float("inf")
     for _ in range(15):
@@ -56,7 +56,7 @@ def main():
     })
     for name, value in best.items():
         print(f"{value * 1e6:7.2f} µs  {name}")
-    print(f"{(processor_seconds('import lpt') - processor_seconds('pass')) * 1e3:7.2f} ms  import lpt, processor time")
+    print(f"{(cpu_seconds('import lpt') - cpu_seconds('pass')) * 1e3:7.2f} ms  import lpt, CPU time")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // How fast casts are beside memcpy, beside oneDNN and ml_dtypes, and beside each other; with the bars that they shall
-// meet. One thread.
+// reach. One thread.
 //
 //   quantize_bench [MEBIBYTES [ML_DTYPES]]
 //
@@ -31,7 +31,8 @@ void print(const QuantizeRate &rate) {
               rate.gigaelements(), rate.gigabytes(), rate.copy_gigabytes());
   if (!rate.measure.empty()) std::printf("  %7.2f %s", rate.ratio, rate.measure.c_str());
   if (rate.bar != 0) {
-    std::printf(" (%s %.2f: %s)", rate.is_ceiling ? "at most" : "bar", rate.bar, rate.is_met() ? "met" : "not met");
+    std::printf(" (%s %.2f: %s)", rate.is_ceiling ? "at most" : "bar", rate.bar,
+                rate.is_reached() ? "reached" : "not reached");
   }
   std::printf("\n");
   std::fflush(stdout);
@@ -56,18 +57,18 @@ QuantizePeer onednn() {
 
 bool run(const char *title, QuantizeRateOptions options) {
   std::printf("%s: f32 source of %lld KiB\n", title, static_cast<long long>(options.source_bytes >> 10));
-  int bars = 0, met = 0;
+  int bars = 0, reached = 0;
   options.on_rate = [&](const QuantizeRate &rate) {
     print(rate);
     bars += rate.bar != 0;
-    met += rate.bar != 0 && rate.is_met();
+    reached += rate.bar != 0 && rate.is_reached();
   };
   std::string error;
   if (quantize_rates(options, error).empty()) {
     std::fprintf(stderr, "quantize_bench: %s\n", error.c_str());
     return false;
   }
-  std::printf("  %d of %d bars met\n", met, bars);
+  std::printf("  %d of %d bars reached\n", reached, bars);
   return true;
 }
 

@@ -180,7 +180,7 @@ class Table {
     return result;
   }
 
-  // Rounds of all runners in turn after a memcpy, so that a drifting clock meets each alike.
+  // Rounds of all runners in turn after a memcpy, so that a drifting clock affects each alike.
   void race(std::vector<Runner> &runners) {
     const int rounds = options_.is_in_cache ? 60 : 7;
     const int repeats = options_.is_in_cache ? 8 : 1;

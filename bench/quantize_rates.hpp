@@ -24,7 +24,7 @@ struct QuantizeRate {
   double gigabytes() const { return bytes / seconds * 1e-9; }
   double gigaelements() const { return elements / seconds * 1e-9; }
   double copy_gigabytes() const { return 8 * elements / copy_seconds * 1e-9; }
-  bool is_met() const { return bar == 0 || (is_ceiling ? ratio <= bar : ratio >= bar); }
+  bool is_reached() const { return bar == 0 || (is_ceiling ? ratio <= bar : ratio >= bar); }
 };
 
 // Somebody else's cast of `count` f32 to 8 bits, to be timed in turn with ours.

@@ -59,10 +59,10 @@ const ReduceCase kOthers[] = {
 
 int64_t bytes_of(lpt_format format) { return format == kF32 ? 4 : 2; }
 
-const Row<ReduceRequest> *row_of(const ReduceCase &given) {
-  for (const Row<ReduceRequest> &row : reduce_kernels()) {
-    const bool is_wanted = given.isa == 0 || row.needs == given.isa;
-    if (is_wanted && (row.needs & ~cpu_features()) == 0) return &row;
+const KernelEntry<ReduceRequest> *row_of(const ReduceCase &given) {
+  for (const KernelEntry<ReduceRequest> &kernel : reduce_kernels()) {
+    const bool is_requested = given.isa == 0 || kernel.required_features == given.isa;
+    if (is_requested && (kernel.required_features & ~cpu_features()) == 0) return &kernel;
   }
   return nullptr;
 }
@@ -145,7 +145,7 @@ class Table {
     return best;
   }
 
-  void part(const ReduceCase &given, const Row<ReduceRequest> &row, int64_t begin, int64_t elements) const {
+  void part(const ReduceCase &given, const KernelEntry<ReduceRequest> &row, int64_t begin, int64_t elements) const {
     const void *sources[kMostArrays];
     void *targets[kMostArrays];
     const int64_t from = bytes_of(given.format), to = bytes_of(given.target_format);
@@ -159,7 +159,7 @@ class Table {
   }
 
   // As many elements as f32 has in these bytes.
-  Run runner(const ReduceCase &given, const Row<ReduceRequest> &row) const {
+  Run runner(const ReduceCase &given, const KernelEntry<ReduceRequest> &row) const {
     return
         [this, &given, &row] { shared([&](int64_t begin, int64_t bytes) { part(given, row, begin / 4, bytes / 4); }); };
   }
@@ -205,7 +205,7 @@ class Table {
     const std::vector<std::pair<const ReduceCase *, bool>> cases = {
         {&kTwoToTwo, false}, {&kTwoToTwoAvx2, false}, {&kTwoToTwoInPlace, true}};
     for (const auto &[given, is_in_place] : cases) {
-      const Row<ReduceRequest> *const row = row_of(*given);
+      const KernelEntry<ReduceRequest> *const row = row_of(*given);
       if (row == nullptr) continue;
       const std::vector<double> seconds =
           race({runner(*given, *row), by_hand(is_in_place, false), by_hand(is_in_place, true), copy()});
@@ -222,7 +222,7 @@ class Table {
   }
 
   void beside_memcpy(const ReduceCase &given) const {
-    const Row<ReduceRequest> *const row = row_of(given);
+    const KernelEntry<ReduceRequest> *const row = row_of(given);
     if (row == nullptr) return;
     const auto each = static_cast<double>(given.source_count * bytes_of(given.format) +
                                           given.target_count * bytes_of(given.target_format));

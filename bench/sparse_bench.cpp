@@ -1,6 +1,6 @@
 // How fast N:M masks are selected beside memcpy of the f32 source, in the same run, and beside the plain row; what is
 // done by masks that are there beside memcpy; transposable ones beside reading the source; 2:4 matrices compressed
-// beside memcpy, and multiplied beside dense ones; with the bars that they shall meet. One thread.
+// beside memcpy, and multiplied beside dense ones; with the bars that they have to reach. One thread.
 //
 //   sparse_bench [MEBIBYTES [JSON]]
 //
@@ -15,9 +15,9 @@
 
 #include "bench/peaks.hpp"
 #include "bench/sparse_cases.hpp"
+#include "bench/sparse_gemm_rates.hpp"
 #include "bench/sparse_given_rates.hpp"
 #include "bench/sparse_pack_rates.hpp"
-#include "bench/sparse_product_rates.hpp"
 #include "bench/transposable_rates.hpp"
 
 namespace lpt::bench {
@@ -58,7 +58,7 @@ void print(const SparseRate &rate) {
   std::printf("  %-32s %-30s %9.3f ms %6.2f Gelem/s %6.2f GB/s  memcpy %6.2f  %6.2f %s", rate.name.c_str(),
               rate.row.c_str(), rate.seconds * 1e3, rate.gigaelements, rate.gigabytes, rate.memcpy_gigabytes,
               rate.ratio, rate.measure.c_str());
-  if (rate.bar != 0) std::printf(" (bar %.2f: %s)", rate.bar, rate.is_met() ? "met" : "not met");
+  if (rate.bar != 0) std::printf(" (bar %.2f: %s)", rate.bar, rate.is_reached() ? "reached" : "not reached");
   std::printf("\n");
   std::fflush(stdout);
 }
@@ -105,12 +105,12 @@ class Table {
 
   void beside_memcpy(const SparseCase &given, CpuFeatures isa, double bar) {
     const SparseMaskRequest request = matrix_.request(given);
-    const Row<SparseMaskRequest> *row = row_for(request, isa);
-    if (row == nullptr) return;
-    SparseRate rate = {given.name, row->name, "of memcpy's bytes"};
+    const KernelEntry<SparseMaskRequest> *kernel = row_for(request, isa);
+    if (kernel == nullptr) return;
+    SparseRate rate = {given.name, kernel->name, "of memcpy's bytes"};
     double copy_seconds = 0;
     race(
-        is_in_cache_, [&] { matrix_.copy(); }, [&] { row->run(request); }, copy_seconds, rate.seconds);
+        is_in_cache_, [&] { matrix_.copy(); }, [&] { kernel->run(request); }, copy_seconds, rate.seconds);
     const auto elements = static_cast<double>(matrix_.elements());
     rate.gigaelements = elements / rate.seconds * 1e-9;
     rate.gigabytes = bytes_of(given) * rate.gigaelements;
@@ -122,11 +122,11 @@ class Table {
 
   void beside_plain(const SparseCase &given, double bar) {
     const SparseMaskRequest request = matrix_.request(given);
-    const Row<SparseMaskRequest> *row = row_for(request, 0), &plain = sparse_mask_kernels().back();
-    SparseRate rate = {given.name, row->name, "times the plain row"};
+    const KernelEntry<SparseMaskRequest> *kernel = row_for(request, 0), &plain = sparse_mask_kernels().back();
+    SparseRate rate = {given.name, kernel->name, "times the plain row"};
     double plain_seconds = 0;
     race(
-        is_in_cache_, [&] { plain.run(request); }, [&] { row->run(request); }, plain_seconds, rate.seconds);
+        is_in_cache_, [&] { plain.run(request); }, [&] { kernel->run(request); }, plain_seconds, rate.seconds);
     rate.gigaelements = static_cast<double>(matrix_.elements()) / rate.seconds * 1e-9;
     rate.gigabytes = bytes_of(given) * rate.gigaelements;
     rate.ratio = plain_seconds / rate.seconds;
@@ -193,11 +193,11 @@ int main_of(long long mebibytes, const char *json) {
     add_all(given_mask_rates(size), rates);
     add_all(pack_rates(size), rates);
   }
-  if (mebibytes > 0) add_all(product_rates(), rates);
+  if (mebibytes > 0) add_all(gemm_rates(), rates);
   const auto bars = std::count_if(rates.begin(), rates.end(), [](const SparseRate &rate) { return rate.bar != 0; });
-  const auto met =
-      std::count_if(rates.begin(), rates.end(), [](const SparseRate &rate) { return rate.bar != 0 && rate.is_met(); });
-  std::printf("%td of %td bars met\n", met, bars);
+  const auto reached = std::count_if(rates.begin(), rates.end(),
+                                     [](const SparseRate &rate) { return rate.bar != 0 && rate.is_reached(); });
+  std::printf("%td of %td bars reached\n", reached, bars);
   return json == nullptr || write_json(json, load, rates) ? 0 : 1;
 }
 

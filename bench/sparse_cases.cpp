@@ -34,10 +34,10 @@ SparseMaskRequest SparseMatrix::request(const SparseCase &given) {
   MatrixView &source = request.source;
   find_format(given.format, source.format);
   source.data = numbers_.data();
-  source.rows = given.is_turned ? columns_ : rows_;
-  source.columns = given.is_turned ? rows_ : columns_;
-  source.row_stride = given.is_turned ? 1 : columns_;
-  source.column_stride = given.is_turned ? columns_ : 1;
+  source.rows = given.is_transposed ? columns_ : rows_;
+  source.columns = given.is_transposed ? rows_ : columns_;
+  source.row_stride = given.is_transposed ? 1 : columns_;
+  source.column_stride = given.is_transposed ? columns_ : 1;
   request.mask = request.masked = source;
   find_format(LPT_FORMAT_UINT8, request.mask.format);
   request.mask.data = given.wants_mask ? mask_.data() : nullptr;
@@ -46,9 +46,9 @@ SparseMaskRequest SparseMatrix::request(const SparseCase &given) {
   request.of = given.of;
   request.rule = given.rule;
   request.is_streamed = is_streamed_;
-  request.random = {1, 0, 0, random_stream(RandomRoom::kSparse, 1, 0), 9, given.rounds, 16};
-  request.row_draws = given.is_turned ? 1 : static_cast<uint64_t>((columns_ + given.of - 1) / given.of);
-  request.group_draws = given.is_turned ? static_cast<uint64_t>(columns_) : 1;
+  request.random = {1, 0, 0, random_stream(RandomDomain::kSparse, 1, 0), 9, given.rounds, 16};
+  request.row_draws = given.is_transposed ? 1 : static_cast<uint64_t>((columns_ + given.of - 1) / given.of);
+  request.group_draws = given.is_transposed ? static_cast<uint64_t>(columns_) : 1;
   return request;
 }
 
@@ -59,11 +59,12 @@ double bytes_of(const SparseCase &given) {
   return each + (given.wants_masked ? each : 0) + (given.wants_mask ? 1 : 0);
 }
 
-const Row<SparseMaskRequest> *row_for(const SparseMaskRequest &request, CpuFeatures isa) {
+const KernelEntry<SparseMaskRequest> *row_for(const SparseMaskRequest &request, CpuFeatures isa) {
   for (const auto &row : sparse_mask_kernels()) {
-    const bool is_wanted = isa == 0 || row.needs == isa;
-    const bool can_run = (row.needs & ~cpu_features()) == 0;
-    if (is_wanted && can_run && (row.refuses == nullptr || row.refuses(request) == nullptr)) return &row;
+    const bool is_requested = isa == 0 || row.required_features == isa;
+    const bool can_run = (row.required_features & ~cpu_features()) == 0;
+    if (is_requested && can_run && (row.unsupported_reason == nullptr || row.unsupported_reason(request) == nullptr))
+      return &row;
   }
   return nullptr;
 }

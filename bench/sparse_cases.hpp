@@ -16,14 +16,14 @@ struct SparseRate {
   std::string name, row, measure;
   double seconds = 0, gigaelements = 0, gigabytes = 0, memcpy_gigabytes = 0;
   double ratio = 0, bar = 0;  // bar 0: none
-  bool is_met() const { return ratio >= bar; }
+  bool is_reached() const { return ratio >= bar; }
 };
 
 struct SparseCase {
   std::string name;
   int32_t kept, of;
   lpt_sparse_rule rule = LPT_SPARSE_RULE_MAGNITUDE;
-  bool is_turned = false;  // groups of columns, across lines of memory
+  bool is_transposed = false;  // groups of columns, across lines of memory
   lpt_format format = LPT_FORMAT_F32;
   bool wants_mask = false, wants_masked = true;
   bool is_in_place = false;
@@ -47,7 +47,7 @@ class SparseMatrix {
   std::vector<uint8_t> mask_;
 };
 
-// The fastest seconds of each, in turn, so that a drifting clock meets each alike.
+// The fastest seconds of each, in turn, so that a drifting clock affects each alike.
 template <typename First, typename Second>
 void race(bool is_short, const First &first, const Second &second, double &best_first, double &best_second) {
   const int rounds = is_short ? 60 : 9, repeats = is_short ? 8 : 1;
@@ -67,6 +67,6 @@ void race(bool is_short, const First &first, const Second &second, double &best_
 double bytes_of(const SparseCase &given);
 
 // The fastest row that takes it; of this instruction set alone, or of any (0). NULL: none.
-const Row<SparseMaskRequest> *row_for(const SparseMaskRequest &request, CpuFeatures isa);
+const KernelEntry<SparseMaskRequest> *row_for(const SparseMaskRequest &request, CpuFeatures isa);
 
 }  // namespace lpt::bench

@@ -55,7 +55,7 @@ struct Given {
     return {view(format, source.data(), row_count), plain(LPT_FORMAT_UINT8, mask.data(), row_count),
             plain(LPT_FORMAT_F32, gradient.data(), row_count), 2e-4f};
   }
-  SparseMeasureRequest measure(int64_t row_count, bool is_turned) {
+  SparseMeasureRequest measure(int64_t row_count, bool is_transposed) {
     sums.resize(static_cast<size_t>(std::max(row_count, kColumns)));
     SparseMeasureRequest request{view(format, source.data(), row_count),
                                  plain(LPT_FORMAT_UINT8, mask.data(), row_count),
@@ -64,7 +64,7 @@ struct Given {
                                  LPT_SPARSE_RULE_MAGNITUDE,
                                  sums.data()};
     for (MatrixView *one : {&request.source, &request.mask}) {
-      if (!is_turned) continue;
+      if (!is_transposed) continue;
       std::swap(one->rows, one->columns);
       std::swap(one->row_stride, one->column_stride);
     }
@@ -80,21 +80,23 @@ struct Given {
 
 // `make` gives the request for so many rows, `moved` are the bytes of a number that it reads and writes.
 template <typename Request, typename Make>
-void add(Given &given, const char *name, std::span<const Row<Request>> rows, const Make &make, int64_t moved,
+void add(Given &given, const char *name, std::span<const KernelEntry<Request>> kernels, const Make &make, int64_t moved,
          std::vector<SparseRate> &rates) {
   const int64_t few = std::min(given.rows, kPlainElements / kColumns);
-  for (const Row<Request> &row : rows) {
-    const int64_t row_count = row.needs == 0 ? few : given.rows;
+  for (const KernelEntry<Request> &kernel : kernels) {
+    const int64_t row_count = kernel.required_features == 0 ? few : given.rows;
     const Request request = make(row_count);
-    if ((row.needs & ~cpu_features()) != 0 || (row.refuses != nullptr && row.refuses(request) != nullptr)) continue;
-    SparseRate rate = {name + (" of " + format_name(given.format.id)), row.name, "of memcpy's bytes"};
+    if ((kernel.required_features & ~cpu_features()) != 0 ||
+        (kernel.unsupported_reason != nullptr && kernel.unsupported_reason(request) != nullptr))
+      continue;
+    SparseRate rate = {name + (" of " + format_name(given.format.id)), kernel.name, "of memcpy's bytes"};
     const auto elements = static_cast<double>(row_count * kColumns);
     const size_t copied = static_cast<size_t>(row_count * kColumns * given.bytes);
     double copy_seconds = 0;
     std::vector<uint8_t> to(copied, 1);
     race(
-        static_cast<int64_t>(copied) <= kCached && row.needs != 0,
-        [&] { std::memcpy(to.data(), given.source.data(), copied); }, [&] { row.run(request); }, copy_seconds,
+        static_cast<int64_t>(copied) <= kCached && kernel.required_features != 0,
+        [&] { std::memcpy(to.data(), given.source.data(), copied); }, [&] { kernel.run(request); }, copy_seconds,
         rate.seconds);
     rate.gigaelements = elements / rate.seconds * 1e-9;
     rate.gigabytes = static_cast<double>(moved) * rate.gigaelements;

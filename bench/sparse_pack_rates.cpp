@@ -12,12 +12,12 @@ namespace {
 constexpr int64_t kColumns = 4096;
 constexpr double kBarOfCompress = 0.9;
 
-// A dense matrix, its mask, and room for what is stored.
+// A dense matrix, its mask, and memory for what is stored.
 struct Packing24 {
   static constexpr size_t kLine = 64;  // matrices begin on lines, as the library's own do
 
-  Packing24(lpt_format element, int64_t wanted_bytes)
-      : rows(std::max<int64_t>(wanted_bytes / row_bytes(element, kColumns), 1)),
+  Packing24(lpt_format element, int64_t requested_bytes)
+      : rows(std::max<int64_t>(requested_bytes / row_bytes(element, kColumns), 1)),
         dense_bytes(static_cast<size_t>(rows * row_bytes(element, kColumns))),
         half_bytes(dense_bytes / 2 + static_cast<size_t>(rows * kColumns / 8)),
         dense(dense_bytes + kLine, 0x3A),
@@ -66,17 +66,17 @@ struct Packing24 {
 
 // `moved` are bytes that a row reads and writes.
 template <typename Request>
-void add(Packing24 &packing, const char *name, std::span<const Row<Request>> rows, const Request &request, size_t moved,
-         double bar, std::vector<SparseRate> &rates) {
-  for (const Row<Request> &row : rows) {
-    if ((row.needs & ~cpu_features()) != 0 || row.needs == 0) continue;
-    if (row.refuses != nullptr && row.refuses(request) != nullptr) continue;
-    SparseRate rate = {name + (" of " + format_name(packing.format.id)), row.name, "of memcpy's bytes"};
+void add(Packing24 &packing, const char *name, std::span<const KernelEntry<Request>> kernels, const Request &request,
+         size_t moved, double bar, std::vector<SparseRate> &rates) {
+  for (const KernelEntry<Request> &kernel : kernels) {
+    if ((kernel.required_features & ~cpu_features()) != 0 || kernel.required_features == 0) continue;
+    if (kernel.unsupported_reason != nullptr && kernel.unsupported_reason(request) != nullptr) continue;
+    SparseRate rate = {name + (" of " + format_name(packing.format.id)), kernel.name, "of memcpy's bytes"};
     double copy_seconds = 0;
     std::vector<uint8_t> to(packing.dense_bytes, 1);
     race(
         packing.dense_bytes <= (size_t{8} << 20),
-        [&] { std::memcpy(to.data(), packing.dense.data(), packing.dense_bytes); }, [&] { row.run(request); },
+        [&] { std::memcpy(to.data(), packing.dense.data(), packing.dense_bytes); }, [&] { kernel.run(request); },
         copy_seconds, rate.seconds);
     rate.gigaelements = static_cast<double>(packing.rows * kColumns) / rate.seconds * 1e-9;
     rate.gigabytes = static_cast<double>(moved) / rate.seconds * 1e-9;

@@ -121,7 +121,9 @@ void measure(Source &source, const Rule &rule, lpt_format plain, std::vector<Tra
   const size_t bytes = source.f32.size() * (plain == LPT_FORMAT_F32 ? 4 : 2);
   bool is_first = plain == LPT_FORMAT_F32;
   for (const auto &row : transposable_mask_kernels()) {
-    if (row.needs == 0 || (row.needs & ~cpu_features()) != 0 || row.refuses(request) != nullptr) continue;
+    if (row.required_features == 0 || (row.required_features & ~cpu_features()) != 0 ||
+        row.unsupported_reason(request) != nullptr)
+      continue;
     double read = 1e9, run = 1e9;
     for (int i = 0; i < kRounds; ++i) {
       read = std::min(read, read_seconds(request.source.data, bytes));

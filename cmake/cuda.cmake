@@ -35,7 +35,7 @@ set(LPT_DEVICE_SOURCES
     ${PROJECT_SOURCE_DIR}/src/plugins/cublas_choices.cpp ${PROJECT_SOURCE_DIR}/src/plugins/cublas_library.cpp
     ${PROJECT_SOURCE_DIR}/src/plugins/cublas_lt.cpp ${PROJECT_SOURCE_DIR}/src/plugins/cusparse_library.cpp
     ${PROJECT_SOURCE_DIR}/src/plugins/cusparse_lt.cpp
-    ${PROJECT_SOURCE_DIR}/src/backends/cuda/nccl_library.cpp ${PROJECT_SOURCE_DIR}/src/backends/cuda/nccl_wire.cpp
+    ${PROJECT_SOURCE_DIR}/src/backends/cuda/nccl_library.cpp ${PROJECT_SOURCE_DIR}/src/backends/cuda/nccl_transport.cpp
     $<TARGET_OBJECTS:lpt_build_id> $<TARGET_OBJECTS:lpt_formats>)
 
 function(lpt_find_nvcc)

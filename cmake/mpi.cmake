@@ -24,7 +24,7 @@ function(lpt_mpi_plugin mpi compile_question link_question)
   target_link_libraries(lpt_${mpi}_flags INTERFACE ${libraries})
   # Neither's C++ interface of old.
   target_compile_definitions(lpt_${mpi}_flags INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-  add_library(lpt_${mpi} MODULE ${PROJECT_SOURCE_DIR}/src/comm/mpi/mpi_wire.cpp)
+  add_library(lpt_${mpi} MODULE ${PROJECT_SOURCE_DIR}/src/comm/mpi/mpi_transport.cpp)
   target_link_libraries(lpt_${mpi} PRIVATE lpt_flags lpt_${mpi}_flags)
   target_compile_definitions(lpt_${mpi} PRIVATE LPT_MPI_NAME="${mpi}")
   target_link_options(lpt_${mpi} PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map

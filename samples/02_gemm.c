@@ -1,4 +1,4 @@
-/* Multiplies two matrices in several formats and compares the products with that of f64. */
+/* Multiplies two matrices in several formats and compares the GEMMs with that of f64. */
 #include <lpt.h>
 #include <math.h>
 #include <stdint.h>
@@ -14,11 +14,11 @@ static void fill(double *values, int count, uint32_t seed) {
   }
 }
 
-/* The root of the mean square of the error, over that of the exact product. */
-static double relative_error(const double *exact, const float *product) {
+/* The root of the mean square of the error, over that of the exact GEMM. */
+static double relative_error(const double *exact, const float *gemm) {
   double error = 0.0, size = 0.0;
   for (int i = 0; i < kRows * kColumns; ++i) {
-    error += ((double)product[i] - exact[i]) * ((double)product[i] - exact[i]);
+    error += ((double)gemm[i] - exact[i]) * ((double)gemm[i] - exact[i]);
     size += exact[i] * exact[i];
   }
   return sqrt(error / size);
@@ -26,7 +26,7 @@ static double relative_error(const double *exact, const float *product) {
 
 /* Casts both factors to `format`, b transposed so that its blocks run along the sum, and multiplies them. */
 static lpt_status multiply_in(lpt_context *context, lpt_format format, const lpt_tensor *a, const lpt_tensor *b,
-                              lpt_tensor *product) {
+                              lpt_tensor *gemm) {
   const int64_t a_extents[] = {kRows, kDepth}, b_extents[] = {kColumns, kDepth};
   lpt_tensor *a_small = NULL, *b_small = NULL;
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -35,7 +35,7 @@ static lpt_status multiply_in(lpt_context *context, lpt_format format, const lpt
   if (status == LPT_OK) status = lpt_tensor_create(context, format, 2, b_extents, &b_small);
   if (status == LPT_OK) status = lpt_quantize(context, a, NULL, a_small, NULL);
   if (status == LPT_OK) status = lpt_quantize(context, b, NULL, NULL, b_small);
-  if (status == LPT_OK) status = lpt_gemm(context, a_small, b_small, &options, product);
+  if (status == LPT_OK) status = lpt_gemm(context, a_small, b_small, &options, gemm);
   lpt_tensor_destroy(b_small);
   lpt_tensor_destroy(a_small);
   return status;
@@ -44,9 +44,9 @@ static lpt_status multiply_in(lpt_context *context, lpt_format format, const lpt
 int main(void) {
   static const char *const names[] = {"f32", "bf16", "e4m3fn_row", "e5m2_row", "mxfp8_e4m3", "nvfp4", "int8_row"};
   static double a_values[kRows * kDepth], b_values[kDepth * kColumns], exact_values[kRows * kColumns];
-  static float product_values[kRows * kColumns];
+  static float gemm_values[kRows * kColumns];
   lpt_context *context = NULL;
-  lpt_tensor *a = NULL, *b = NULL, *exact = NULL, *product = NULL;
+  lpt_tensor *a = NULL, *b = NULL, *exact = NULL, *gemm = NULL;
 
   lpt_status status = lpt_context_create(NULL, &context);
   fill(a_values, kRows * kDepth, 1);
@@ -56,19 +56,19 @@ int main(void) {
   if (status == LPT_OK)
     status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F64, exact_values, kRows, kColumns, 0, &exact);
   if (status == LPT_OK)
-    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, product_values, kRows, kColumns, 0, &product);
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, gemm_values, kRows, kColumns, 0, &gemm);
   if (status == LPT_OK) status = lpt_gemm(context, a, b, NULL, exact);
 
   printf("a %d x %d matrix times a %d x %d one, against f64\n", kRows, kDepth, kDepth, kColumns);
   for (size_t i = 0; status == LPT_OK && i < sizeof names / sizeof *names; ++i) {
     lpt_format format = LPT_FORMAT_NONE;
     status = lpt_format_from_name(names[i], &format);
-    if (status == LPT_OK) status = multiply_in(context, format, a, b, product);
-    if (status == LPT_OK) printf("%-11s relative error %.2e\n", names[i], relative_error(exact_values, product_values));
+    if (status == LPT_OK) status = multiply_in(context, format, a, b, gemm);
+    if (status == LPT_OK) printf("%-11s relative error %.2e\n", names[i], relative_error(exact_values, gemm_values));
   }
 
   if (status != LPT_OK) fprintf(stderr, "%s: %s\n", lpt_status_string(status), lpt_context_error(context));
-  lpt_tensor_destroy(product);
+  lpt_tensor_destroy(gemm);
   lpt_tensor_destroy(exact);
   lpt_tensor_destroy(b);
   lpt_tensor_destroy(a);

@@ -18,11 +18,11 @@ static void fill(float *values, int count, uint32_t seed) {
   }
 }
 
-/* The root of the mean square of the error, over that of the exact product. */
-static double relative_error(const float *exact, const float *product) {
+/* The root of the mean square of the error, over that of the exact GEMM. */
+static double relative_error(const float *exact, const float *gemm) {
   double error = 0.0, size = 0.0;
   for (int i = 0; i < kTokens * kOutputs; ++i) {
-    error += ((double)product[i] - exact[i]) * ((double)product[i] - exact[i]);
+    error += ((double)gemm[i] - exact[i]) * ((double)gemm[i] - exact[i]);
     size += (double)exact[i] * exact[i];
   }
   return sqrt(error / size);
@@ -62,7 +62,7 @@ static lpt_status make_layer(lpt_context *context, const char *name, const lpt_t
   return status;
 }
 
-/* Multiplies by both weights, and prints their bytes, what the products lose, and which kernel read the second one. */
+/* Multiplies by both weights, and prints their bytes, what the GEMMs lose, and which kernel read the second one. */
 static lpt_status compare(lpt_context *context, const char *name, const struct layer *layer, const float *exact) {
   static float dense_values[kTokens * kOutputs], sparse_values[kTokens * kOutputs];
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;

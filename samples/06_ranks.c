@@ -68,7 +68,7 @@ static void *work(void *argument) {
   if (self->status == LPT_OK) self->status = send_all(context, comm, plan, self);
   if (self->status != LPT_OK) fprintf(stderr, "rank %d: %s\n", self->index, lpt_context_error(context));
   lpt_partial_plan_destroy(plan);
-  lpt_comm_destroy(comm); /* others that wait for this rank are told */
+  lpt_comm_destroy(comm); /* others that wait for this rank are reported */
   lpt_context_destroy(context);
   return NULL;
 }

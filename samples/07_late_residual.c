@@ -1,5 +1,5 @@
 /* Two ranks share every layer of a small model whose blocks read the residual stream before the sum of the block ahead of
-   them has come (Ladder residual, arXiv 2501.06589): that sum travels while the next block is computed. */
+   them has come (Ladder residual, arXiv 2501.06589): that sum is sent while the next block is computed. */
 #include <lpt.h>
 #include <math.h>
 #include <pthread.h>

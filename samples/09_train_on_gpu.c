@@ -1,4 +1,4 @@
-/* Trains a small classifier where its tensors lie: on a GPU of NVIDIA, or, where there is none, on the processor by the same
+/* Trains a small classifier where its tensors lie: on an NVIDIA GPU, or, where there is none, on the CPU by the same
  * calls. Two linear layers under a recipe with SwiGLU between them, cross entropy, AdamW; ten times four batches. Prints each
  * loss.
  *
@@ -12,7 +12,7 @@
 
 enum { kRows = 32, kInputs = 32, kHidden = 64, kClasses = 8, kBatches = 4, kSteps = 40 };
 
-static lpt_context *here, *there; /* the processor; where the training is */
+static lpt_context *here, *there; /* the CPU; where the training is */
 
 static void must(const lpt_context *context, lpt_status status) {
   if (status == LPT_OK) return;
@@ -26,7 +26,7 @@ static void choose_device(void) {
   must(here, lpt_context_create(NULL, &here));
   must(here, lpt_device_describe(LPT_DEVICE_CUDA, 0, &gpu));
   if (gpu.is_usable) options.device = LPT_DEVICE_CUDA;
-  fprintf(stderr, gpu.is_usable ? "on %s\n" : "on the processor: %s\n", gpu.is_usable ? gpu.name : gpu.reason);
+  fprintf(stderr, gpu.is_usable ? "on %s\n" : "on the CPU: %s\n", gpu.is_usable ? gpu.name : gpu.reason);
   must(there, lpt_context_create(&options, &there));
 }
 

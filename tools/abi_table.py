@@ -2,7 +2,7 @@
 """Guards the binary interface: what a program or a binding that was made earlier relies on, as a table in the tree.
 
 Usage: abi_table.py check HEADER TABLE            the header keeps every line; what is new stands in the table as well
-       abi_table.py write HEADER TABLE [--break]  writes the table; without --break it refuses to change or drop a line
+       abi_table.py write HEADER TABLE [--break]  writes the table; without --break no line changes or goes
 
 Lines: types of numbers, constants, callbacks, structs with their size, members with place, size and type, functions. A struct
 that begins with struct_size may grow at its end; nothing else that a line says may change while the SONAME stays.
@@ -39,28 +39,28 @@ def read_table(path):
     table = {}
     for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
-            room, name, rest = line.split(" ", 2)
-            table[f"{room} {name}"] = rest
+            kind, name, rest = line.split(" ", 2)
+            table[f"{kind} {name}"] = rest
     return table
 
 
 def may_grow(what, old, new, table):
     """A struct that tells its size may grow at the end; its members' own lines say that nothing before it has moved."""
-    room, name = what.split()
-    return room == "struct" and int(new) > int(old) and table.get(f"member {name}.struct_size", "").startswith("0 ")
+    kind, name = what.split()
+    return kind == "struct" and int(new) > int(old) and table.get(f"member {name}.struct_size", "").startswith("0 ")
 
 
 def compare(old, new):
     """What breaks earlier programs, and what is merely new."""
-    breaks, news = [], [f"{what} is new" for what in new if what not in old]
+    breaks, additions = [], [f"{what} is new" for what in new if what not in old]
     for what, said in old.items():
         if what not in new:
             breaks.append(f"{what} is gone; it was {said}")
         elif new[what] != said and may_grow(what, said, new[what], old):
-            news.append(f"{what} grew from {said} to {new[what]}")
+            additions.append(f"{what} grew from {said} to {new[what]}")
         elif new[what] != said:
             breaks.append(f"{what} is {new[what]}; it was {said}")
-    return breaks, news
+    return breaks, additions
 
 
 def main(arguments):
@@ -69,17 +69,17 @@ def main(arguments):
     action, header, path = arguments[:3]
     new = lines_of(read_header(header))
     old = read_table(path) if pathlib.Path(path).exists() else {}
-    breaks, news = compare(old, new)
+    breaks, additions = compare(old, new)
     for line in breaks:
         print(f"breaks earlier programs: {line}")
-    refused = breaks and arguments[3:] != ["--break"]
-    if action == "write" and not refused:
+    rejected = breaks and arguments[3:] != ["--break"]
+    if action == "write" and not rejected:
         text = f"# What earlier programs rely on. Written by: {COMMAND}\n"
         pathlib.Path(path).write_text(text + "".join(f"{what} {said}\n" for what, said in new.items()), encoding="utf-8")
-    if action == "check" and news:
-        print("\n".join(news[:20]) + f"\nthe table lacks what is new; write it with: {COMMAND}")
-    print(f"abi_table {action}: {len(new)} lines, {len(breaks)} breaks, {len(news)} new")
-    return 1 if refused or (action == "check" and (breaks or news)) else 0
+    if action == "check" and additions:
+        print("\n".join(additions[:20]) + f"\nthe table lacks what is new; write it with: {COMMAND}")
+    print(f"abi_table {action}: {len(new)} lines, {len(breaks)} breaks, {len(additions)} new")
+    return 1 if rejected or (action == "check" and (breaks or additions)) else 0
 
 
 if __name__ == "__main__":

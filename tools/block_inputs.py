@@ -1,4 +1,4 @@
-"""Blocks of f32 that a C++ test can make again, bit for bit: integers, powers of two, and single f32 products.
+"""Blocks of f32 that a C++ test can make again, bit for bit: integers, powers of two, and single f32 scaled.
 
 Words are outputs of splitmix64. splitmix64(seed, i) is output i, counted from 0, of the generator seeded with `seed`.
 
@@ -128,7 +128,7 @@ def nans(draws):
 
 
 def mx_blocks(name):
-    """blocks × 32 values. Heads are a column, so that they meet each draw of their block."""
+    """blocks × 32 values. Heads are a column, so that they combine with each draw of their block."""
     count = MX_CLASSES[name]
     words = golden.splitmix64(1000 + list(MX_CLASSES).index(name), count * 33).reshape(count, 33)
     heads, draws = words[:, :1], words[:, 1:]
@@ -221,9 +221,9 @@ def nvfp4_boundaries(name, heads, draws, base):
 def nvfp4_reciprocal(tensor_heads, heads, draws, base):
     amax = factor(tensor_heads, base)
     scale = amax / np.float32(2688)
-    products = TIES[part(draws, 8, 255) % u64(7)] * tie_scales(heads)
-    products[..., 0] = six_middles(heads)[..., 0]
-    values = nudged(products * scale, part(draws, 32, 3).astype(np.int64) - 1)
+    scaled = TIES[part(draws, 8, 255) % u64(7)] * tie_scales(heads)
+    scaled[..., 0] = six_middles(heads)[..., 0]
+    values = nudged(scaled * scale, part(draws, 32, 3).astype(np.int64) - 1)
     values[..., 1:] = floats(values[..., 1:].view(np.uint32) | sign(draws[..., 1:]))
     values[:, 0, 0] = amax[:, 0, 0]
     return values

@@ -7,7 +7,7 @@ Usage: check_exports.py library LIBLPT_SO EXPORTS_MAP
 library: the dynamic symbols are exactly those of the version script, each at its node; the SONAME is liblpt.so.1; the
          library needs nothing beyond the C and C++ runtimes.
 weak:    no object defines a weak function. The linker keeps one copy of a weak function for the whole library, and if
-         that is the copy compiled for AVX-512, an older processor meets it outside of any dispatch.
+         that is the copy compiled for AVX-512, an older CPU runs it outside of any dispatch.
 """
 import re
 import subprocess

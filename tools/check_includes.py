@@ -3,22 +3,22 @@
 
 Usage: check_includes.py [ROOT]
 
-A room may include itself and any room below it, never one beside or above it. A kernel family sees formats, base and
-kernels/common, but neither backends nor another family. Everybody sees lpt.h and lpt/research.h. One line per offence, exit status 1.
+A folder may include itself and any folder below it, never one beside or above it. A kernel family sees formats, base and
+kernels/common, but neither backends nor another family. Everybody sees lpt.h and the headers of lpt/. One line per offence, exit status 1.
 """
 import pathlib
 import re
 import sys
 
 LEVELS = [{"api", "plugins"}, {"ops"}, {"kernels", "comm"}, {"formats", "backends"}, {"base"}]
-LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+LEVEL_OF = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".inc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)')
 PUBLIC_HEADER_MAY_SEE = {"stddef.h", "stdint.h"}
 
 
 def place(path):
-    """(room, family) of a path from the root: src/ops/x.cpp ("ops", None), kernels/x/ref.cpp ("kernels", "x")."""
+    """(folder, family) of a path from the root: src/ops/x.cpp ("ops", None), kernels/x/ref.cpp ("kernels", "x")."""
     parts = path.split("/")
     if len(parts) >= 3 and parts[0] == "src":
         return parts[1], None
@@ -27,23 +27,23 @@ def place(path):
     return None, None
 
 
-def refusal(source, target):
-    """Why `source` may not include `target`, both as (room, family); None where it may."""
-    (room, family), (seen_room, seen_family) = source, target
+def reason(source, target):
+    """Why `source` may not include `target`, both as (folder, family); None where it may."""
+    (folder, family), (seen_room, seen_family) = source, target
     if seen_room not in LEVEL_OF:
-        return "it is in no room of the core"
-    if room == seen_room == "kernels":
+        return "it is in no folder of the core"
+    if folder == seen_room == "kernels":
         if seen_family in (family, "common"):
             return None
         return f"kernels/{family} may not see another family"
-    if room == seen_room:
+    if folder == seen_room:
         return None
-    if room == "kernels" and seen_room == "backends":
+    if folder == "kernels" and seen_room == "backends":
         return "kernels never see backends"
-    if LEVEL_OF[seen_room] > LEVEL_OF[room]:
+    if LEVEL_OF[seen_room] > LEVEL_OF[folder]:
         return None
-    where = "beside" if LEVEL_OF[seen_room] == LEVEL_OF[room] else "above"
-    return f"{room} may not see {seen_room}, which is {where} it"
+    where = "beside" if LEVEL_OF[seen_room] == LEVEL_OF[folder] else "above"
+    return f"{folder} may not see {seen_room}, which is {where} it"
 
 
 def offence(path, quoted, bracketed):
@@ -55,12 +55,12 @@ def offence(path, quoted, bracketed):
         return "public headers may see <stddef.h>, <stdint.h> and each other only"
     source = place(path)
     if source[0] not in LEVEL_OF:
-        return "the file itself is in no room of the core"
-    if target in ("lpt.h", "lpt/research.h"):
+        return "the file itself is in no folder of the core"
+    if target == "lpt.h" or target.startswith("lpt/"):
         return None
     if place(target)[0] is None:
         return "it is not written from the root, as in \"src/base/status.hpp\"" if quoted else None
-    return refusal(source, place(target))
+    return reason(source, place(target))
 
 
 def main(root):

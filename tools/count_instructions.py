@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Counts what the inner loops of matrix products spend: instructions for each multiply-add. It needs no clock.
+"""Counts what the inner loops of GEMMs spend: instructions for each multiply-add. It needs no clock.
 
 Usage: count_instructions.py show OBJECT...
        count_instructions.py write TABLE BUILD_TYPE OBJECT...
        count_instructions.py check TABLE BUILD_TYPE OBJECT...
 
-Every function that has a loop with products of tiles, dot products or fused multiply-adds of vectors is counted: of its innermost loops
+Every function that has a loop with multiplications of tiles, dot products or fused multiply-adds of vectors is counted: of its innermost loops
 the one with the most multiply-adds. The loop's instructions are all that stand between its first one and its jump
 back, without padding. `around` are those of the loop around it, where it holds no other: what is done for each block
 of k, such as scaling. `check` compares with TABLE and fails where either is over 10 % more, and where a function came
-or went, for nobody watches over those. It exits with 77, skipped, where another compiler or build type made the
+or went, for no test covers those. It exits with 77, skipped, where another compiler or build type made the
 objects.
 """
 import csv
@@ -27,7 +27,7 @@ PADDING = re.compile(r"(data16 |cs )*nop|xchg %ax,%ax")
 LANES = {"zmm": 16, "ymm": 8, "xmm": 4}
 COLUMNS = ["source", "function", "instruction", "instructions", "multiply_adds", "around"]
 HEAD = """\
-# One turn of the inner loops of matrix products, counted; tools/count_instructions.py says how.
+# One iteration of the inner loops of GEMMs, counted; tools/count_instructions.py says how.
 # Made by: cmake --build --preset test --target gemm_instructions
 """
 
@@ -82,7 +82,7 @@ def innermost_loops(code):
 
 
 def multiply_adds(loop):
-    """(the instruction that multiplies, multiply-adds of one turn); none: ("", 0)."""
+    """(the instruction that multiplies, multiply-adds of one iteration); none: ("", 0)."""
     for dot, each in TILES.items():
         if work := each * sum(mnemonic == dot for _, mnemonic, _ in loop):
             return dot, work
@@ -136,7 +136,7 @@ def maker_of(objects, build_type):
 def read_table(path):
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
-    maker = next((line[len("# Maker: "):] for line in lines if line.startswith("# Maker: ")), "nobody")
+    maker = next((line[len("# Maker: "):] for line in lines if line.startswith("# Maker: ")), "unknown")
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
     return maker, {(row["source"], row["function"]): (row["instruction"], int(row["instructions"]),
                                                       int(row["multiply_adds"]), int(row["around"])) for row in rows}

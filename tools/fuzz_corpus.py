@@ -4,7 +4,7 @@
 Usage: fuzz_corpus.py expand CORPUS FOLDER     writes each input to a file, as libFuzzer reads them
        fuzz_corpus.py collect FOLDER CORPUS    writes the inputs of the folder in place of those of the corpus
 
-A corpus is made anew from what scripts/fuzz has found, here that of `api`:
+A corpus is made again from what scripts/fuzz has found, here that of `api`:
 
     build/fuzz/tests/fuzz/fuzz_api -merge=1 -max_len=256 build/fuzz/fewest build/fuzz/grown/api build/fuzz/seeds/api
     tools/fuzz_corpus.py collect build/fuzz/fewest tests/fuzz/corpus/api.txt

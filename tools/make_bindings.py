@@ -325,9 +325,9 @@ def other_versions(root):
     """Files that tell another release than the header does."""
     numbers = re.findall(r"#define LPT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", flattened(root / "include/lpt.h"))
     release = ".".join(numbers)
-    told = re.compile(r'^(?:version = "|\s*<Version>)([\d.]+)', re.M)
+    stated = re.compile(r'^(?:version = "|\s*<Version>)([\d.]+)', re.M)
     return [f"{name} tells release {found}: expected {release}, the header's" for name in VERSIONS
-            for found in told.findall((root / name).read_text(encoding="utf-8")) or ["none"] if found != release]
+            for found in stated.findall((root / name).read_text(encoding="utf-8")) or ["none"] if found != release]
 
 
 def main(arguments):

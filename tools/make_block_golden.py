@@ -15,7 +15,7 @@ nvfp4_blocks.csv       nvfp4_quantize on blocks of 16: two_level with the tensor
     Columns: how many blocks there are, how many of them are left out of each digest, the digest of the scale bytes,
     and of the element codes, one byte each in the order of the elements. What is left out counts as zero bytes.
 block_differences.csv  what is left out, by name. Columns: the blocks of that name, those where torchao differs from
-                       LPT, and the digests of torchao's bytes with all other blocks as zero bytes ("-": not told).
+                       LPT, and the digests of torchao's bytes with all other blocks as zero bytes ("-": not reported).
 nvfp4_scale_list.csv   what no property of the input separates: in these blocks torchao, which divides by the tensor
                        scale, rounds the block scale to another code than LPT, which multiplies by the reciprocal. The
                        digest of scales holds torchao's code; that of codes leaves the block out.

@@ -19,7 +19,7 @@ gfloat_blocks.csv    MX blocks of tools/block_inputs.py by OCP's own rule, LPT's
                      element codes, one byte each. Among them what torchao does not have: mxint8 (element q1_6), and
                      blocks so small that their scale is 2^-127. The code -128 of q1_6 counts as -127.
 
-What LPT means by special values is written here, not asked of gfloat: a NaN gives the code 0 or the element's NaN,
+What LPT means by special values is written here, not taken from gfloat: a NaN gives the code 0 or the element's NaN,
 which is that with the upper bit of the mantissa alone beside the exponent where there are several; so does a negative
 value in an element without sign (in uint4: 0); two's complement leaves its most negative code out; e8m0fnu starts at
 2^-127. A tie of an element without mantissa goes to the even code.

@@ -71,7 +71,7 @@ def cubin_of(path):
 
 
 def source_of(path):
-    """What the table calls it, whichever file it is read from: quantize.cuda_strips.sm_90a.cubin."""
+    """What the table calls it, whichever file it is read from: quantize.cuda_fragments.sm_90a.cubin."""
     return f"{path.parent.name}.{path.name.removesuffix('.cu.o')}.sm_90a.cubin" if path.suffix == ".o" else path.name
 
 
@@ -87,7 +87,7 @@ def demangled(names):
 
 
 def short_name(name):
-    """Without namespaces, casts and arguments: quantize_strips<5, 2, 0, true>."""
+    """Without namespaces, casts and arguments: quantize_fragments<5, 2, 0, true>."""
     name = name.replace("(anonymous namespace)::", "").removeprefix("void ")
     name = re.sub(r"\([\w:]+\)(?=\d)", "", name)  # casts in front of numbers
     name = re.sub(r"\([^()]*\)$", "", name)  # arguments

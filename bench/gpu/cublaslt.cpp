@@ -57,9 +57,9 @@ struct Cublaslt::Impl {
 
 namespace {
 
-// A product's descriptors and its choice, made once.
+// A GEMM's descriptors and its choice, made once.
 template <typename Impl>
-struct Product {
+struct Gemm {
   std::shared_ptr<Impl> lt;
   Tensor a, b, c, a_scales, b_scales;
   void *a_data = nullptr, *b_data = nullptr, *c_data = nullptr, *workspace = nullptr;
@@ -67,7 +67,7 @@ struct Product {
   cublasLtMatrixLayout_t a_layout = nullptr, b_layout = nullptr, c_layout = nullptr;
   cublasLtMatmulHeuristicResult_t choice = {};
 
-  ~Product() {
+  ~Gemm() {
     if (what != nullptr) lt->cublasLtMatmulDescDestroy(what);
     for (cublasLtMatrixLayout_t layout : {a_layout, b_layout, c_layout}) {
       if (layout != nullptr) lt->cublasLtMatrixLayoutDestroy(layout);
@@ -76,7 +76,7 @@ struct Product {
 
   template <typename Value>
   void set(cublasLtMatmulDescAttributes_t attribute, const Value &value) {
-    check(lt->cublasLtMatmulDescSetAttribute(what, attribute, &value, sizeof value), "an attribute of a product");
+    check(lt->cublasLtMatmulDescSetAttribute(what, attribute, &value, sizeof value), "an attribute of a GEMM");
   }
 
   Tensor scales(int64_t count) const {
@@ -109,9 +109,9 @@ struct Product {
   // Columns first, cuBLASLt's order: c^T(n, m) = b · a^T, both with k adjacent.
   void describe(PeerKind kind, int64_t m, int64_t n, int64_t k) {
     const cudaDataType_t type = kind == PeerKind::kBf16 ? CUDA_R_16BF : CUDA_R_8F_E4M3;
-    const cublasOperation_t turned = CUBLAS_OP_T;
+    const cublasOperation_t transposed_copy = CUBLAS_OP_T;
     check(lt->cublasLtMatmulDescCreate(&what, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
-    set(CUBLASLT_MATMUL_DESC_TRANSA, turned);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, transposed_copy);
     const bool is_fast = kind == PeerKind::kFp8Fast || kind == PeerKind::kFp8RowsFast;
     set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<int8_t>(is_fast));
     set_scales(kind, m, n, k);
@@ -132,14 +132,14 @@ struct Product {
   }
 
   void choose() {
-    cublasLtMatmulPreference_t wish = nullptr;
-    check(lt->cublasLtMatmulPreferenceCreate(&wish), "cublasLtMatmulPreferenceCreate");
+    cublasLtMatmulPreference_t option = nullptr;
+    check(lt->cublasLtMatmulPreferenceCreate(&option), "cublasLtMatmulPreferenceCreate");
     int found = 0;
-    lt->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
+    lt->cublasLtMatmulPreferenceSetAttribute(option, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
                                              sizeof kWorkspace);
     const cublasStatus_t status = lt->cublasLtMatmulAlgoGetHeuristic(lt->handle, what, b_layout, a_layout, c_layout,
-                                                                     c_layout, wish, 1, &choice, &found);
-    lt->cublasLtMatmulPreferenceDestroy(wish);
+                                                                     c_layout, option, 1, &choice, &found);
+    lt->cublasLtMatmulPreferenceDestroy(option);
     check(found == 0 && status == CUBLAS_STATUS_SUCCESS ? CUBLAS_STATUS_NOT_SUPPORTED : status,
           "cublasLtMatmulAlgoGetHeuristic");
   }
@@ -168,15 +168,15 @@ Cublaslt::Cublaslt(const Machine &machine) : impl_(std::make_shared<Impl>()) {
 
 Cublaslt::~Cublaslt() = default;
 
-std::function<void()> Cublaslt::product(PeerKind kind, const Tensor &a, const Tensor &b, const Tensor &c, int64_t m,
+std::function<void()> Cublaslt::gemm(PeerKind kind, const Tensor &a, const Tensor &b, const Tensor &c, int64_t m,
                                         int64_t n, int64_t k) {
   if (!is_here()) throw Missing(text_);
-  const auto product = std::make_shared<Product<Impl>>();
-  product->lt = impl_;
-  product->take(a, b, c);
-  product->describe(kind, m, n, k);
-  product->choose();
-  return [product] { product->run(); };
+  const auto gemm = std::make_shared<Gemm<Impl>>();
+  gemm->lt = impl_;
+  gemm->take(a, b, c);
+  gemm->describe(kind, m, n, k);
+  gemm->choose();
+  return [gemm] { gemm->run(); };
 }
 
 }  // namespace lpt::bench
@@ -188,7 +188,7 @@ namespace lpt::bench {
 struct Cublaslt::Impl {};
 Cublaslt::Cublaslt(const Machine &) : text_("built without cublasLt.h") {}
 Cublaslt::~Cublaslt() = default;
-std::function<void()> Cublaslt::product(PeerKind, const Tensor &, const Tensor &, const Tensor &, int64_t, int64_t,
+std::function<void()> Cublaslt::gemm(PeerKind, const Tensor &, const Tensor &, const Tensor &, int64_t, int64_t,
                                         int64_t) {
   throw Missing(text_);
 }

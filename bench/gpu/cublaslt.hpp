@@ -1,5 +1,5 @@
-// cuBLASLt itself as a peer of products: opened where it is, by its versioned name. Without its header when this was built, or
-// without the library or a GPU, every product is missing, with the reason.
+// cuBLASLt itself as a peer of GEMMs: opened where it is, by its versioned name. Without its header when this was built, or
+// without the library or a GPU, every GEMM is missing, with the reason.
 #pragma once
 
 #include <functional>
@@ -23,9 +23,9 @@ class Cublaslt {
   const std::string &text() const { return text_; }
   bool is_here() const { return impl_ != nullptr; }
 
-  // Queues the product on the default stream. Throws Missing with cuBLASLt's status.
-  std::function<void()> product(PeerKind kind, const Tensor &a, const Tensor &b, const Tensor &c, int64_t m, int64_t n,
-                                int64_t k);
+  // Queues the GEMM on the default stream. Throws Missing with cuBLASLt's status.
+  std::function<void()> gemm(PeerKind kind, const Tensor &a, const Tensor &b, const Tensor &c, int64_t m, int64_t n,
+                             int64_t k);
 
  private:
   struct Impl;

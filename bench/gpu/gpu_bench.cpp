@@ -1,10 +1,10 @@
 // How fast LPT is on a GPU, beside a copy of memory and beside cuBLASLt where it is. Through lpt.h alone: what the library
-// refuses is left out, with its reason. scripts/gpu runs it and judges its figures.
+// rejects is left out, with its reason. scripts/gpu runs it and judges its figures.
 //
-//   gpu_bench [--tiny] [--processor] [--seconds N] [--once] [--json FILE] [GROUP...]
+//   gpu_bench [--tiny] [--cpu] [--seconds N] [--once] [--json FILE] [GROUP...]
 //
 // --tiny       small sizes, each once: a rehearsal; its figures mean nothing
-// --processor  on the processor in place of a GPU: whether the calls themselves are right
+// --cpu  on the CPU in place of a GPU: whether the calls themselves are right
 // --seconds N  begins no group after that time, and names those left out
 // --once       every piece of work once, without timing: for a profiler
 //
@@ -21,16 +21,16 @@ namespace {
 
 constexpr int kSkipped = 77;
 
-struct Wishes {
-  bool is_tiny = false, is_on_processor = false, is_once = false;
+struct Settings {
+  bool is_tiny = false, is_on_cpu = false, is_once = false;
   double seconds = 1e9;
   const char *json = nullptr;
   std::vector<std::string> groups;  // none: all
 };
 
-bool is_wanted(const Wishes &wishes, const char *group) {
-  if (wishes.groups.empty()) return true;
-  for (const std::string &name : wishes.groups) {
+bool is_requested(const Settings &requests, const char *group) {
+  if (requests.groups.empty()) return true;
+  for (const std::string &name : requests.groups) {
     if (name == group) return true;
   }
   return false;
@@ -51,7 +51,7 @@ void print(const Contender &one) {
   std::printf("  %-32s %11.2f us  +-%3.0f %%", one.who.c_str(), one.seconds * 1e6, one.spread * 50);
   if (one.bytes != 0) std::printf(" %8.1f GB/s", one.bytes / one.seconds * 1e-9);
   if (one.flops != 0) std::printf(" %8.1f TFLOP/s", one.flops / one.seconds * 1e-12);
-  if (one.is_host_cost) std::printf("  of the processor");
+  if (one.is_host_cost) std::printf("  of the CPU");
   std::printf("\n");
 }
 
@@ -126,18 +126,18 @@ void run_once(const Machine &machine, std::vector<Contender> &contenders) {
   }
 }
 
-void run_groups(const Wishes &wishes, const Machine &machine, Cublaslt &peer, Report &report) {
+void run_groups(const Settings &requests, const Machine &machine, Cublaslt &peer, Report &report) {
   const double begin = now();
-  for (const std::span<const Group> groups : {memory_groups(), product_groups()}) {
+  for (const std::span<const Group> groups : {memory_groups(), gemm_groups()}) {
     for (const Group &group : groups) {
-      if (!is_wanted(wishes, group.name)) continue;
-      if (now() - begin > wishes.seconds) {
+      if (!is_requested(requests, group.name)) continue;
+      if (now() - begin > requests.seconds) {
         report.leave_out(group.name);
         continue;
       }
       std::printf("%s\n", group.name);
       std::vector<Contender> contenders = contenders_of(group, machine, peer);
-      if (wishes.is_once) {
+      if (requests.is_once) {
         run_once(machine, contenders);
         continue;
       }
@@ -147,16 +147,16 @@ void run_groups(const Wishes &wishes, const Machine &machine, Cublaslt &peer, Re
   }
 }
 
-int main_of(const Wishes &wishes) {
+int main_of(const Settings &requests) {
   try {
-    const Machine machine(wishes.is_on_processor ? LPT_DEVICE_CPU : LPT_DEVICE_CUDA, wishes.is_tiny);
+    const Machine machine(requests.is_on_cpu ? LPT_DEVICE_CPU : LPT_DEVICE_CUDA, requests.is_tiny);
     Cublaslt peer(machine);
     std::printf("%s on %s; %s%s\n", lpt_build_info(), machine.name().c_str(), peer.text().c_str(),
                 machine.is_tiny() ? "\na rehearsal: the figures mean nothing" : "");
     Report report;
-    run_groups(wishes, machine, peer, report);
-    if (wishes.json != nullptr && !report.save(wishes.json, machine, peer.text())) {
-      std::fprintf(stderr, "gpu_bench: %s cannot be written\n", wishes.json);
+    run_groups(requests, machine, peer, report);
+    if (requests.json != nullptr && !report.save(requests.json, machine, peer.text())) {
+      std::fprintf(stderr, "gpu_bench: %s cannot be written\n", requests.json);
       return 1;
     }
     return report.failures() == 0 ? 0 : 1;
@@ -166,15 +166,15 @@ int main_of(const Wishes &wishes) {
   }
 }
 
-bool read_arguments(int count, char **arguments, Wishes &out) {
+bool read_arguments(int count, char **arguments, Settings &out) {
   for (int i = 1; i < count; ++i) {
     const std::string argument = arguments[i];
     const bool has_value = argument == "--seconds" || argument == "--json";
     if (has_value && i + 1 == count) return false;
     if (argument == "--tiny") {
       out.is_tiny = true;
-    } else if (argument == "--processor") {
-      out.is_on_processor = true;
+    } else if (argument == "--cpu") {
+      out.is_on_cpu = true;
     } else if (argument == "--once") {
       out.is_once = true;
     } else if (argument == "--seconds") {
@@ -194,8 +194,8 @@ bool read_arguments(int count, char **arguments, Wishes &out) {
 }  // namespace lpt::bench
 
 int main(int count, char **arguments) {
-  lpt::bench::Wishes wishes;
-  if (lpt::bench::read_arguments(count, arguments, wishes)) return lpt::bench::main_of(wishes);
-  std::fprintf(stderr, "usage: gpu_bench [--tiny] [--processor] [--seconds N] [--once] [--json FILE] [GROUP...]\n");
+  lpt::bench::Settings requests;
+  if (lpt::bench::read_arguments(count, arguments, requests)) return lpt::bench::main_of(requests);
+  std::fprintf(stderr, "usage: gpu_bench [--tiny] [--cpu] [--seconds N] [--once] [--json FILE] [GROUP...]\n");
   return 2;
 }

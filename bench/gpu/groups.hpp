@@ -14,6 +14,6 @@ struct Group {
 };
 
 std::span<const Group> memory_groups();
-std::span<const Group> product_groups();
+std::span<const Group> gemm_groups();
 
 }  // namespace lpt::bench

@@ -24,7 +24,7 @@ std::shared_ptr<lpt_context> context_of(lpt_device device, int32_t threads) {
 
 std::string name_of(lpt_device device) {
   lpt_device_info facts = LPT_DEVICE_INFO_INIT;
-  if (device == LPT_DEVICE_CPU || lpt_device_describe(device, 0, &facts) != LPT_OK) return "the processor";
+  if (device == LPT_DEVICE_CPU || lpt_device_describe(device, 0, &facts) != LPT_OK) return "the CPU";
   if (facts.is_usable == 0) throw Missing(facts.reason);
   return facts.name;
 }
@@ -34,8 +34,8 @@ std::string name_of(lpt_device device) {
 Machine::Machine(lpt_device device, bool is_tiny)
     : is_tiny_(is_tiny),
       name_(name_of(device)),
-      processor_(context_of(LPT_DEVICE_CPU, is_tiny ? 1 : 0)),
-      context_(device == LPT_DEVICE_CPU ? processor_ : context_of(device, 1)),
+      cpu_(context_of(LPT_DEVICE_CPU, is_tiny ? 1 : 0)),
+      context_(device == LPT_DEVICE_CPU ? cpu_ : context_of(device, 1)),
       pattern_(kPattern) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
@@ -60,8 +60,8 @@ Tensor Machine::make(lpt_format format, const std::vector<int64_t> &extents) con
 Tensor Machine::make(lpt_format format, int64_t rows, int64_t columns) const { return make(format, {rows, columns}); }
 
 Tensor Machine::source(int64_t rows, int64_t columns) const {
-  const Tensor numbers = made_on(processor_.get(), LPT_FORMAT_F32, {rows, columns});
-  auto *to = static_cast<float *>(data(processor_.get(), numbers));
+  const Tensor numbers = made_on(cpu_.get(), LPT_FORMAT_F32, {rows, columns});
+  auto *to = static_cast<float *>(data(cpu_.get(), numbers));
   for (int64_t left = rows * columns; left > 0;) {
     const auto count = std::min<int64_t>(left, kPattern);
     std::memcpy(to, pattern_.data(), static_cast<size_t>(count) * sizeof(float));
@@ -72,7 +72,7 @@ Tensor Machine::source(int64_t rows, int64_t columns) const {
 }
 
 Tensor Machine::there(const Tensor &here, lpt_format format, int64_t rows, int64_t columns) const {
-  if (context_ == processor_) return here;
+  if (context_ == cpu_) return here;
   const Tensor copy = make(format, rows, columns);
   check(lpt_tensor_copy(context_.get(), here.get(), copy.get()));
   synchronize();
@@ -82,27 +82,27 @@ Tensor Machine::there(const Tensor &here, lpt_format format, int64_t rows, int64
 Tensor Machine::numbers(lpt_format format, int64_t rows, int64_t columns) const {
   Tensor here = source(rows, columns);
   if (format != LPT_FORMAT_F32) {
-    const Tensor cast = made_on(processor_.get(), format, {rows, columns});
-    check(processor_.get(), lpt_quantize(processor_.get(), here.get(), nullptr, cast.get(), nullptr));
+    const Tensor cast = made_on(cpu_.get(), format, {rows, columns});
+    check(cpu_.get(), lpt_quantize(cpu_.get(), here.get(), nullptr, cast.get(), nullptr));
     here = cast;
   }
   return there(here, format, rows, columns);
 }
 
 Tensor Machine::sparse_numbers(lpt_format format, int64_t rows, int64_t columns) const {
-  lpt_context *const processor = processor_.get();
-  const Tensor dense = source(rows, columns), mask = made_on(processor, LPT_FORMAT_UINT8, {rows, columns});
-  check(processor, lpt_sparse_mask_select(processor, dense.get(), nullptr, mask.get(), dense.get(), nullptr));
-  const Tensor codes = made_on(processor, format, {rows, columns});
-  check(processor, lpt_quantize(processor, dense.get(), nullptr, codes.get(), nullptr));
+  lpt_context *const cpu = cpu_.get();
+  const Tensor dense = source(rows, columns), mask = made_on(cpu, LPT_FORMAT_UINT8, {rows, columns});
+  check(cpu, lpt_sparse_mask_select(cpu, dense.get(), nullptr, mask.get(), dense.get(), nullptr));
+  const Tensor codes = made_on(cpu, format, {rows, columns});
+  check(cpu, lpt_quantize(cpu, dense.get(), nullptr, codes.get(), nullptr));
   lpt_format_description parts = LPT_FORMAT_DESCRIPTION_INIT;
   lpt_format compressed = LPT_FORMAT_NONE;
-  check(processor, lpt_format_describe(format, &parts));
+  check(cpu, lpt_format_describe(format, &parts));
   parts.sparse_kept = 2;
   parts.sparse_of = 4;
-  check(processor, lpt_format_from_description(&parts, &compressed));
-  const Tensor packed = made_on(processor, compressed, {rows, columns});
-  check(processor, lpt_sparse_compress(processor, codes.get(), mask.get(), packed.get(), nullptr));
+  check(cpu, lpt_format_from_description(&parts, &compressed));
+  const Tensor packed = made_on(cpu, compressed, {rows, columns});
+  check(cpu, lpt_sparse_compress(cpu, codes.get(), mask.get(), packed.get(), nullptr));
   return there(packed, compressed, rows, columns);
 }
 

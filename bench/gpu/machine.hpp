@@ -37,7 +37,7 @@ class Machine {
 
   Tensor make(lpt_format format, int64_t rows, int64_t columns) const;
   Tensor make(lpt_format format, const std::vector<int64_t> &extents) const;
-  // Normal numbers, the same at every run, in any format: the processor casts them.
+  // Normal numbers, the same at every run, in any format: the CPU casts them.
   Tensor numbers(lpt_format format, int64_t rows, int64_t columns) const;
   // Those numbers without what a mask drops, as 2:4.
   Tensor sparse_numbers(lpt_format format, int64_t rows, int64_t columns) const;
@@ -58,7 +58,7 @@ class Machine {
 
   bool is_tiny_;
   std::string name_;
-  std::shared_ptr<lpt_context> processor_, context_;
+  std::shared_ptr<lpt_context> cpu_, context_;
   std::vector<float> pattern_;  // what sources repeat
 };
 

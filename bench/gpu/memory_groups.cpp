@@ -10,7 +10,7 @@ constexpr lpt_format kSource = LPT_FORMAT_BF16;
 struct Cast {
   const char *who;
   lpt_format format;
-  bool is_turned_too = false, keeps_tensor_scale = false, has_delayed_scaler = false;
+  bool is_transposed_too = false, keeps_tensor_scale = false, has_delayed_scaler = false;
   int32_t hadamard_size = 0;
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
 };
@@ -32,7 +32,7 @@ std::shared_ptr<lpt_scaler> delayed_scaler(const Machine &machine, const Tensor 
 void set_cast(const Machine &machine, const Cast &cast, const Tensor &source, int64_t rows, int64_t columns,
               Contender &out) {
   const Tensor target = machine.make(cast.format, rows, columns);
-  const Tensor turned = cast.is_turned_too ? machine.make(cast.format, columns, rows) : nullptr;
+  const Tensor transposed_copy = cast.is_transposed_too ? machine.make(cast.format, columns, rows) : nullptr;
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.flags = cast.keeps_tensor_scale ? LPT_QUANTIZE_KEEP_TENSOR_SCALE : 0;
   options.hadamard_size = cast.hadamard_size;
@@ -40,10 +40,11 @@ void set_cast(const Machine &machine, const Cast &cast, const Tensor &source, in
   const auto scaler = cast.has_delayed_scaler ? delayed_scaler(machine, source, target) : nullptr;
   options.scaler = scaler.get();
   out.elements = static_cast<double>(rows * columns);
-  out.bytes = machine.bytes(source) + machine.bytes(target) + (turned != nullptr ? machine.bytes(turned) : 0);
+  out.bytes =
+      machine.bytes(source) + machine.bytes(target) + (transposed_copy != nullptr ? machine.bytes(transposed_copy) : 0);
   out.run = [=, &machine] {
     const auto held = scaler;  // options point to it
-    machine.check(lpt_quantize(machine.context(), source.get(), &options, target.get(), turned.get()));
+    machine.check(lpt_quantize(machine.context(), source.get(), &options, target.get(), transposed_copy.get()));
   };
 }
 
@@ -76,7 +77,7 @@ std::vector<Contender> cast(const Machine &machine, Cublaslt &) {
   return race_casts(machine, kCasts, machine.size(32768, 16), machine.size(8192, 128));
 }
 
-std::vector<Contender> turn(const Machine &machine, Cublaslt &) {
+std::vector<Contender> transpose(const Machine &machine, Cublaslt &) {
   static constexpr Cast kCasts[] = {
       {"e4m3fn_tensor, amax beside", LPT_FORMAT_E4M3FN_TENSOR, true, false, true},
       {"e4m3fn_tensor, scale kept", LPT_FORMAT_E4M3FN_TENSOR, true, true},
@@ -246,8 +247,8 @@ std::vector<Contender> masks(const Machine &machine, Cublaslt &) {
   };
 }
 
-constexpr Group kGroups[] = {{"copy", copy},     {"cast", cast},           {"turn", turn},     {"blocks", blocks},
-                             {"decode", decode}, {"optimizer", optimizer}, {"layers", layers}, {"masks", masks}};
+constexpr Group kGroups[] = {{"copy", copy},     {"cast", cast},           {"transpose", transpose}, {"blocks", blocks},
+                             {"decode", decode}, {"optimizer", optimizer}, {"layers", layers},       {"masks", masks}};
 
 }  // namespace
 

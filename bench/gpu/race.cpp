@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kSecondsOfRound = 0.02;
 constexpr int kRounds = 9, kMostRuns = 1000;
-constexpr int kQueued = 200;  // a device's queue takes some thousand before it makes the processor wait
+constexpr int kQueued = 200;  // a device's queue takes some thousand before it makes the CPU wait
 
 double seconds_of(const Machine &machine, const Contender &contender, int runs) {
   const double begin = now();

@@ -1,4 +1,4 @@
-// Figures of one group: what is compared is timed in turn, so that clocks and heat meet all alike.
+// Figures of one group: what is compared is timed in turn, so that clocks and heat affect all alike.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct Contender {
   std::function<void()> run;  // queues the work once
   double bytes = 0, flops = 0, elements = 0;
   std::string missing;        // why it is not measured; empty: it is
-  bool is_host_cost = false;  // what queuing costs the processor, not what the device takes
+  bool is_host_cost = false;  // what queuing costs the CPU, not what the device takes
   double seconds = 0;         // median of the rounds
   double spread = 0;          // (largest - least) / median
 };

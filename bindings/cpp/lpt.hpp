@@ -739,8 +739,8 @@ inline PartialPlan partial_plan_create(const Context &context, const lpt_partial
 }
 
 /** @brief Adds up the shared columns of all ranks, and scales this rank's private ones; `output` may be the input. */
-inline void partial_allreduce(const Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
-                              const Tensor &input, Tensor &output) {
+inline void partial_all_reduce(const Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
+                               const Tensor &input, Tensor &output) {
   check(context,
         lpt_partial_all_reduce(context.get(), comm.get(), plan.get(), pass, input.get(), output.get(), nullptr));
 }

@@ -46,32 +46,32 @@ enum lpt_foreign_layout_values {
 };
 
 /**
- * @brief Tells how many bytes a tensor takes in a dialect.
+ * @brief Tells how many bytes a tensor takes in a foreign layout.
  * @param context the context.
  * @param tensor the tensor; it needs no data.
- * @param dialect one of lpt_foreign_layout_values.
+ * @param layout one of lpt_foreign_layout_values.
  * @param out_size_bytes returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the dialect has no place for the format.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the layout has no place for the format.
  */
-LPT_API lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect,
+LPT_API lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout layout,
                                            size_t *out_size_bytes);
 
 /**
- * @brief Writes a tensor, or the part of it that the dialect holds, in a dialect. Exact: the same numbers. ggml has no -0 in
+ * @brief Writes a tensor, or the part of it that the layout holds, in a foreign layout. Exact: the same numbers. ggml has no -0 in
  *        MXFP4 and reads it as 0.
  * @param context the context.
  * @param tensor borrowed.
- * @param dialect one of lpt_foreign_layout_values.
+ * @param layout one of lpt_foreign_layout_values.
  * @param buffer written.
  * @param buffer_bytes at least lpt_foreign_layout_size().
- * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small, the dialect cannot hold a scale or an index is not legal;
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small, the layout cannot hold a scale or an index is not legal;
  *         LPT_UNSUPPORTED.
  */
-LPT_API lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect,
+LPT_API lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout layout,
                                              void *buffer, size_t buffer_bytes);
 
 /**
- * @brief Reads a tensor, or the part of it that the dialect holds, from a dialect; other parts stay as they are. Exact: the
+ * @brief Reads a tensor, or the part of it that the layout holds, from a foreign layout; other parts stay as they are. Exact: the
  *        same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
  *
  * Q4_1 in f32 is what ggml computes: d · code + m, one rounding; other wide formats round that f32 once more. It goes to
@@ -80,13 +80,13 @@ LPT_API lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_ten
  * @param context the context.
  * @param buffer borrowed.
  * @param buffer_bytes at least lpt_foreign_layout_size().
- * @param dialect one of lpt_foreign_layout_values.
+ * @param layout one of lpt_foreign_layout_values.
  * @param tensor written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT when the buffer is too short, the format cannot hold a scale or an index is not
  *         legal: then nothing is written; LPT_UNSUPPORTED.
  */
 LPT_API lpt_status lpt_foreign_layout_import(lpt_context *context, const void *buffer, size_t buffer_bytes,
-                                             lpt_foreign_layout dialect, lpt_tensor *tensor);
+                                             lpt_foreign_layout layout, lpt_tensor *tensor);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "lpt.h"
-#include "src/base/row.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -38,7 +38,7 @@ struct RmsnormForwardRequest {
 
 // dx = r · (w · dy) - x · r³ · mean(w · dy · x);  dw(c) = sum over rows of dy · x · r, added to weight_gradient_sum.
 struct RmsnormBackwardRequest {
-  MatrixView input, output_gradient, input_gradient;  // input_gradient.data NULL: not wanted
+  MatrixView input, output_gradient, input_gradient;  // input_gradient.data NULL: not requested
   const void *weight;
   const void *inverse_rms;
   double *weight_gradient_sum;  // NULL, or columns sums, added to: the operation adds up its parts in a fixed order
@@ -99,7 +99,7 @@ struct CrossEntropyGradientRequest {
 // LPT_ACTIVATION_SWIGLU x has 2 · columns: (g · sigmoid(g)) · up with g = x(i, j), up = x(i, j + columns), so
 // that such a request may be cut by rows alone. out may be x itself, in f32 with x's stride, but for SWIGLU. residual may
 // be out.
-struct FinishRequest {
+struct EpilogueRequest {
   const float *x;
   int64_t x_stride;       // in elements, from row to row
   int64_t rows, columns;  // of out
@@ -108,15 +108,15 @@ struct FinishRequest {
   MatrixView out;
 };
 
-std::span<const Row<SwigluForwardRequest>> swiglu_forward_kernels();
-std::span<const Row<SwigluBackwardRequest>> swiglu_backward_kernels();
-std::span<const Row<RmsnormForwardRequest>> rmsnorm_forward_kernels();
-std::span<const Row<RmsnormBackwardRequest>> rmsnorm_backward_kernels();
-std::span<const Row<SoftmaxForwardRequest>> softmax_forward_kernels();
-std::span<const Row<SoftmaxExaqRequest>> softmax_exaq_kernels();
-std::span<const Row<SoftmaxBackwardRequest>> softmax_backward_kernels();
-std::span<const Row<CrossEntropySumsRequest>> cross_entropy_sums_kernels();
-std::span<const Row<CrossEntropyGradientRequest>> cross_entropy_gradient_kernels();
-std::span<const Row<FinishRequest>> finish_kernels();
+std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_kernels();
+std::span<const KernelEntry<SwigluBackwardRequest>> swiglu_backward_kernels();
+std::span<const KernelEntry<RmsnormForwardRequest>> rmsnorm_forward_kernels();
+std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_kernels();
+std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_kernels();
+std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_kernels();
+std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_kernels();
+std::span<const KernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_kernels();
+std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_kernels();
+std::span<const KernelEntry<EpilogueRequest>> epilogue_kernels();
 
 }  // namespace lpt

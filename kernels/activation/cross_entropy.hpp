@@ -7,18 +7,18 @@ namespace lpt {
 namespace {
 
 template <typename Isa, bool kIsF32>
-RowSums sums_of_row(const Line &logits, int64_t width, int64_t place) {
+RowSums sums_of_row(const RowSource &logits, int64_t width, int64_t place) {
   using Floats = typename Isa::Floats;
   using Columns = typename Isa::Columns;
   const Floats lowest = Isa::all(-__builtin_inff());
   // max() gives its second operand when one is NaN: the peak is over numbers.
   Floats peaks = lowest;
-  typename Isa::Truths nans = {};
+  typename Isa::Flags nans = {};
   Sum<Isa> all;
   for_columns<Isa>(0, width, [&](int64_t column, Columns columns) {
     const Floats x = load<Isa, kIsF32>(logits, column, columns);
     peaks = Isa::max(Isa::where(columns, x, lowest), peaks);
-    nans = static_cast<typename Isa::Truths>(nans | Isa::is_nan(x));
+    nans = static_cast<typename Isa::Flags>(nans | Isa::is_nan(x));
     all.add(x);
   });
   const float peak = Isa::has_any(nans) ? __builtin_nanf("") : Isa::largest_of(peaks);
@@ -42,7 +42,7 @@ template <typename Isa>
 void cross_entropy_sums_of(const CrossEntropySumsRequest &request) {
   const int64_t width = request.logits.columns;
   for (int64_t row = 0; row < request.logits.rows; ++row) {
-    const Line logits = line_of(request.logits, row);
+    const RowSource logits = line_of(request.logits, row);
     const int64_t place = request.places[row];
     request.sums[row] = is_f32(request.logits) ? sums_of_row<Isa, true>(logits, width, place)
                                                : sums_of_row<Isa, false>(logits, width, place);
@@ -53,7 +53,7 @@ template <typename Isa, bool kIsF32>
 void write_gradient_row(const CrossEntropyGradientRequest &request, int64_t row) {
   using Floats = typename Isa::Floats;
   using Columns = typename Isa::Columns;
-  const Line from = line_of(request.logits, row), to = line_of(request.gradient, row);
+  const RowSource from = line_of(request.logits, row), to = line_of(request.gradient, row);
   const int64_t width = request.logits.columns, place = request.places[row];
   const auto factor = static_cast<float>(request.factors[row]);
   if (request.factors[row] == 0.0) {

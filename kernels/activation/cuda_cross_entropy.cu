@@ -1,7 +1,7 @@
 // Cross entropy: a block of threads takes a row of logits, whose sums are made in f64 of exponentials in f32; losses are reckoned as
-// on the processor, and added up in the order of rows.
+// on the CPU, and added up in the order of rows.
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_rows.hpp"
 #include "kernels/activation/cuda_steps.hpp"
 #include "kernels/activation/row_loss.hpp"
 
@@ -24,10 +24,10 @@ __device__ __forceinline__ RowSums first_look(const SumsJob &job, int64_t row) {
   float largest = -infinity(), nans = 0.0f;
   double all = 0.0;
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-    const int32_t count = strip_count(job.columns, column);
-    const NumberStrip x = load_line(job.logits, row, column, count);
+    const int32_t count = fragment_count(job.columns, column);
+    const FloatFragment x = load_line(job.logits, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       all += static_cast<double>(x.number[i]);  // beyond the row there are zeros
       if (i < count && x.number[i] > largest) largest = x.number[i];
       if (x.number[i] != x.number[i]) nans = 1.0f;
@@ -41,10 +41,10 @@ __device__ __forceinline__ RowSums first_look(const SumsJob &job, int64_t row) {
 __device__ __forceinline__ double exponential_sum(const SumsJob &job, int64_t row, float top) {
   double sum = 0.0;
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-    const int32_t count = strip_count(job.columns, column);
-    const NumberStrip x = load_line(job.logits, row, column, count);
+    const int32_t count = fragment_count(job.columns, column);
+    const FloatFragment x = load_line(job.logits, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       if (i < count) sum += static_cast<double>(exp_f32(x.number[i] - top));
     }
   }
@@ -86,16 +86,16 @@ __device__ __forceinline__ SplitLog split_log(double log_sum) {
 
 __global__ void __launch_bounds__(kLineThreads) cross_entropy_gradient(GradientJob job) {
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
     const double given = job.factors[row];
     const auto factor = static_cast<float>(given);
     const SplitLog log = split_log(job.log_sums[row]);
     const int64_t target = job.places[row] - column;
-    NumberStrip x = load_line(job.logits, row, column, count);
+    FloatFragment x = load_line(job.logits, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       const float value = factor * (exp_f32((x.number[i] - log.high) - log.low) - (i == target ? job.on : job.off));
       x.number[i] = given == 0.0 ? 0.0f : value;
     }
@@ -180,7 +180,7 @@ void cross_entropy_gradient_cuda(const CrossEntropyGradientRequest &request, voi
                            static_cast<float>(request.off),
                            logits.rows,
                            logits.columns};
-  const StripGrid grid = strip_grid(logits.rows, logits.columns, kLineThreads);
+  const FragmentGrid grid = fragment_grid(logits.rows, logits.columns, kLineThreads);
   LPT_LAUNCH(cross_entropy_gradient, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 

@@ -1,6 +1,6 @@
-// EXAQ softmax: a block of threads takes a row. What is added up is how often each level comes, so that the order is nobody's
+// EXAQ softmax: a block of threads takes a row. What is added up is how often each level comes, so that the order is no one's
 // matter: a lane of each warp counts one level.
-#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_softmax.hpp"
 #include "kernels/activation/exaq.hpp"
 
@@ -57,16 +57,16 @@ __device__ __forceinline__ void find_numbers(const ExaqJob &job, ExaqRow &shared
   __syncthreads();
 }
 
-// How often a level comes in the row, for the lane that counts it; NaN are told.
+// How often a level comes in the row, for the lane that counts it; NaN are reported.
 __device__ __forceinline__ uint32_t count_levels(const ExaqJob &job, int64_t row, int64_t seen, float top,
                                                  float &nans) {
   uint32_t count = 0;
   for (int64_t begin = 0; begin < seen; begin += kLineStep) {  // all threads, so that warps can vote
     const int64_t column = begin + first_column();
-    const int32_t live = strip_count(seen, column);
-    const NumberStrip x = load_line(job.softmax.input, row, column, live);
+    const int32_t live = fragment_count(seen, column);
+    const FloatFragment x = load_line(job.softmax.input, row, column, live);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       const float argument = job.softmax.scale * (x.number[i] - top);
       if (i < live && argument != argument) nans = 1.0f;
       count = add_levels(count, exaq_level(job.levels, argument), i < live && argument != lowest(), job.bits);
@@ -89,10 +89,10 @@ __global__ void __launch_bounds__(kLineThreads) softmax_exaq(ExaqJob job) {
     const bool has_nan = block_largest(nans) > 0.0f;
     find_numbers(job, shared, count, has_nan);
     for (int64_t column = first_column(); column < softmax.columns; column += kLineStep) {
-      const int32_t live = strip_count(seen, column), wide = strip_count(softmax.columns, column);
-      NumberStrip x = load_line(softmax.input, row, column, wide);
+      const int32_t live = fragment_count(seen, column), wide = fragment_count(softmax.columns, column);
+      FloatFragment x = load_line(softmax.input, row, column, wide);
 #pragma unroll
-      for (int32_t i = 0; i < kStrip; ++i) {
+      for (int32_t i = 0; i < kFragment; ++i) {
         const float argument = softmax.scale * (x.number[i] - top);
         const float number = shared.numbers[exaq_level(job.levels, argument)];
         x.number[i] = i >= live || (argument == lowest() && !has_nan) ? 0.0f : number;

@@ -1,6 +1,6 @@
 // What a product goes through on its way to c: exact, the operations of ref.cpp in its order.
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_rows.hpp"
 
 namespace lpt {
 namespace {
@@ -21,23 +21,23 @@ __device__ __forceinline__ float activated(float x, float up) {
   return x;
 }
 
-// Rows of the grid take rows of the matrix in turn. out may be x or the residual: a thread has read a strip before it writes it.
+// Rows of the grid take rows of the matrix in turn. out may be x or the residual: a thread has read a fragment before it writes it.
 template <lpt_activation kActivation>
 __global__ void __launch_bounds__(kLineThreads) finish_lines(FinishJob job) {
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    NumberStrip strip = load_line(job.x, row, column, count);
-    NumberStrip up = {}, residual = {};
+    FloatFragment fragment = load_line(job.x, row, column, count);
+    FloatFragment up = {}, residual = {};
     if (kActivation == LPT_ACTIVATION_SWIGLU) up = load_line(job.up, row, column, count);
     if (job.has_residual) residual = load_line(job.residual, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
-      const float value = activated<kActivation>(strip.number[i], up.number[i]);
-      strip.number[i] = job.has_residual ? value + residual.number[i] : value;
+    for (int32_t i = 0; i < kFragment; ++i) {
+      const float value = activated<kActivation>(fragment.number[i], up.number[i]);
+      fragment.number[i] = job.has_residual ? value + residual.number[i] : value;
     }
-    store_line(job.out, row, column, count, strip);
+    store_line(job.out, row, column, count, fragment);
   }
 }
 
@@ -48,7 +48,7 @@ DeviceLines lines_of_sums(const float *x, int64_t stride) {
   return {const_cast<float *>(x), stride, LPT_FORMAT_F32, is_whole};
 }
 
-FinishJob finish_job(const FinishRequest &request) {
+FinishJob finish_job(const EpilogueRequest &request) {
   FinishJob job = {};
   job.x = lines_of_sums(request.x, request.x_stride);
   job.up = lines_of_sums(request.x + request.columns, request.x_stride);
@@ -62,13 +62,13 @@ FinishJob finish_job(const FinishRequest &request) {
 
 template <lpt_activation kActivation>
 void launch_finish(const FinishJob &job, void *stream) {
-  const StripGrid grid = strip_grid(job.rows, job.columns, kLineThreads);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kLineThreads);
   LPT_LAUNCH((finish_lines<kActivation>), blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 
 }  // namespace
 
-void finish_cuda(const FinishRequest &request, void *stream) {
+void finish_cuda(const EpilogueRequest &request, void *stream) {
   if (request.rows == 0 || request.columns == 0) return;
   const FinishJob job = finish_job(request);
   switch (request.activation) {

@@ -11,8 +11,8 @@ constexpr uint32_t kLineThreads = 256;
 // What a store of the number leaves in memory, as it is loaded again.
 __device__ __forceinline__ float stored_number(lpt_format format, float number) {
   if (format == LPT_FORMAT_F32) return number;
-  if (format == LPT_FORMAT_BF16) return number_of<Numeral::kBf16>(code_of<Numeral::kBf16>(number));
-  return number_of<Numeral::kF16>(code_of<Numeral::kF16>(number));
+  if (format == LPT_FORMAT_BF16) return number_of<Dtype::kBf16>(code_of<Dtype::kBf16>(number));
+  return number_of<Dtype::kF16>(code_of<Dtype::kF16>(number));
 }
 
 // The sum over all threads of the block, for each of them: halves of a warp, then the warps in turn. The order does not depend
@@ -46,9 +46,9 @@ __device__ __forceinline__ float block_largest(float number) {
 }
 
 // Where a block of threads takes a whole row.
-__device__ __forceinline__ int64_t first_column() { return int64_t{threadIdx.x} * kStrip; }
+__device__ __forceinline__ int64_t first_column() { return int64_t{threadIdx.x} * kFragment; }
 
-constexpr int64_t kLineStep = int64_t{kLineThreads} * kStrip;
+constexpr int64_t kLineStep = int64_t{kLineThreads} * kFragment;
 
 inline uint32_t blocks_of_rows(int64_t rows) { return static_cast<uint32_t>(rows < (1 << 20) ? rows : 1 << 20); }
 

@@ -1,7 +1,7 @@
 // RMSNorm forward, of a matrix or of a sum of two: a block of threads takes a row, whose sum is made in f64. A row is read again
 // for its result; what is not too long comes from the caches then.
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_rows.hpp"
 #include "kernels/activation/cuda_steps.hpp"
 
 namespace lpt {
@@ -23,10 +23,10 @@ struct NormJob {
   int64_t rows, columns;
 };
 
-__device__ __forceinline__ double squares_of(const NumberStrip &x) {
+__device__ __forceinline__ double squares_of(const FloatFragment &x) {
   double sum = 0.0;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
+  for (int32_t i = 0; i < kFragment; ++i) {
     const auto number = static_cast<double>(x.number[i]);
     sum += number * number;
   }
@@ -36,7 +36,7 @@ __device__ __forceinline__ double squares_of(const NumberStrip &x) {
 __device__ __forceinline__ double square_sum(const NormJob &job, int64_t row) {
   double sum = 0.0;
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-    sum += squares_of(load_line(job.input, row, column, strip_count(job.columns, column)));
+    sum += squares_of(load_line(job.input, row, column, fragment_count(job.columns, column)));
   }
   return block_sum(sum);
 }
@@ -46,11 +46,11 @@ __device__ __forceinline__ void norm_row(const NormJob &job, int64_t row, double
   const double square = squares * job.share + job.epsilon;
   const float inverse = static_cast<float>(square == 0.0 ? 0.0 : 1.0 / root_of(square));
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-    const int32_t count = strip_count(job.columns, column);
-    NumberStrip x = load_line(job.input, row, column, count);
-    const NumberStrip weight = load_line(job.weight, 0, column, count);
+    const int32_t count = fragment_count(job.columns, column);
+    FloatFragment x = load_line(job.input, row, column, count);
+    const FloatFragment weight = load_line(job.weight, 0, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) x.number[i] = (x.number[i] * inverse) * weight.number[i];
+    for (int32_t i = 0; i < kFragment; ++i) x.number[i] = (x.number[i] * inverse) * weight.number[i];
     store_line(job.output, row, column, count, x);
   }
   if (job.inverse_rms != nullptr && threadIdx.x == 0) job.inverse_rms[row] = positive_nan(inverse);
@@ -65,11 +65,11 @@ __device__ __forceinline__ double add_row(const NormJob &job, const DeviceLines 
                                           int64_t row) {
   double sum = 0.0;
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-    const int32_t count = strip_count(job.columns, column);
-    NumberStrip x = load_line(residual, row, column, count);
-    const NumberStrip more = load_line(branch, row, column, count);
+    const int32_t count = fragment_count(job.columns, column);
+    FloatFragment x = load_line(residual, row, column, count);
+    const FloatFragment more = load_line(branch, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) x.number[i] = stored_number(job.input.format, x.number[i] + more.number[i]);
+    for (int32_t i = 0; i < kFragment; ++i) x.number[i] = stored_number(job.input.format, x.number[i] + more.number[i]);
     store_line(job.input, row, column, count, x);
     sum += squares_of(x);
   }

@@ -1,8 +1,8 @@
 // RMSNorm backward. The gradient of the input: a block of threads takes a row, whose mean is summed in f64. That of the weight:
-// blocks of threads take strips of columns and parts of rows, and add up in f64; then the parts are added in their order. No
+// blocks of threads take fragments of columns and parts of rows, and add up in f64; then the parts are added in their order. No
 // order depends on who comes first.
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_rows.hpp"
 #include "kernels/activation/cuda_steps.hpp"
 
 namespace lpt {
@@ -19,12 +19,12 @@ struct InputJob {
 __device__ __forceinline__ double row_sum(const InputJob &job, int64_t row, float inverse) {
   double sum = 0.0;
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-    const int32_t count = strip_count(job.columns, column);
-    const NumberStrip x = load_line(job.input, row, column, count);
-    const NumberStrip dy = load_line(job.output_gradient, row, column, count);
-    const NumberStrip weight = load_line(job.weight, 0, column, count);
+    const int32_t count = fragment_count(job.columns, column);
+    const FloatFragment x = load_line(job.input, row, column, count);
+    const FloatFragment dy = load_line(job.output_gradient, row, column, count);
+    const FloatFragment weight = load_line(job.weight, 0, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       // Beyond the row there are zeros, whose product with an infinite r is none.
       const float normal = i < count ? x.number[i] * inverse : 0.0f;
       sum += static_cast<double>(weight.number[i] * dy.number[i]) * static_cast<double>(normal);
@@ -38,12 +38,12 @@ __global__ void __launch_bounds__(kLineThreads) rmsnorm_backward(InputJob job) {
     const float inverse = job.inverse_rms[row];
     const auto mean = static_cast<float>(row_sum(job, row, inverse) * job.share);
     for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-      const int32_t count = strip_count(job.columns, column);
-      const NumberStrip x = load_line(job.input, row, column, count);
-      NumberStrip dy = load_line(job.output_gradient, row, column, count);
-      const NumberStrip weight = load_line(job.weight, 0, column, count);
+      const int32_t count = fragment_count(job.columns, column);
+      const FloatFragment x = load_line(job.input, row, column, count);
+      FloatFragment dy = load_line(job.output_gradient, row, column, count);
+      const FloatFragment weight = load_line(job.weight, 0, column, count);
 #pragma unroll
-      for (int32_t i = 0; i < kStrip; ++i) {
+      for (int32_t i = 0; i < kFragment; ++i) {
         dy.number[i] = inverse * (weight.number[i] * dy.number[i] - (x.number[i] * inverse) * mean);
       }
       store_line(job.input_gradient, row, column, count, dy);
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kLineThreads) rmsnorm_backward(InputJob job) {
 
 // ---- the weight's
 
-constexpr uint32_t kAcross = 32, kDown = kLineThreads / kAcross;  // strips and rows of a block of threads
+constexpr uint32_t kAcross = 32, kDown = kLineThreads / kAcross;  // fragments and rows of a block of threads
 
 struct PartsJob {
   DeviceLines input, output_gradient;
@@ -75,26 +75,26 @@ __device__ __forceinline__ void add_down(const double *sums, uint32_t places, co
 }
 
 __global__ void __launch_bounds__(kLineThreads) gradient_parts(PartsJob job) {
-  __shared__ double shared[kDown * kAcross * kStrip];
+  __shared__ double shared[kDown * kAcross * kFragment];
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   const int64_t begin = int64_t{blockIdx.y} * job.part_rows;
   const int64_t end = begin + job.part_rows < job.rows ? begin + job.part_rows : job.rows;
-  double sums[kStrip] = {};
+  double sums[kFragment] = {};
   for (int64_t row = begin + threadIdx.y; row < end && count > 0; row += kDown) {
     const float inverse = job.inverse_rms[row];
-    const NumberStrip x = load_line(job.input, row, column, count);
-    const NumberStrip dy = load_line(job.output_gradient, row, column, count);
+    const FloatFragment x = load_line(job.input, row, column, count);
+    const FloatFragment dy = load_line(job.output_gradient, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       sums[i] += static_cast<double>(dy.number[i]) * static_cast<double>(x.number[i] * inverse);
     }
   }
-  // Neighbours lie side by side: thread, then number of the strip.
+  // Neighbours lie side by side: thread, then number of the fragment.
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) shared[(threadIdx.y * kStrip + i) * kAcross + threadIdx.x] = sums[i];
-  add_down(shared, kAcross * kStrip, [&](uint32_t place, double sum) {
-    const int64_t at = (int64_t{blockIdx.x} * kAcross + place % kAcross) * kStrip + place / kAcross;
+  for (int32_t i = 0; i < kFragment; ++i) shared[(threadIdx.y * kFragment + i) * kAcross + threadIdx.x] = sums[i];
+  add_down(shared, kAcross * kFragment, [&](uint32_t place, double sum) {
+    const int64_t at = (int64_t{blockIdx.x} * kAcross + place % kAcross) * kFragment + place / kAcross;
     if (at < job.columns) job.sums[int64_t{blockIdx.y} * job.columns + at] = sum;
   });
 }
@@ -146,7 +146,7 @@ void gradient_parts_cuda(const GradientPartsRequest &request, void *stream) {
   const PartsJob job = {
       lines_of(input),  lines_of(request.output_gradient), request.inverse_rms, request.sums, input.rows, input.columns,
       request.part_rows};
-  const dim3 grid(blocks_across(input.columns, int64_t{kAcross} * kStrip),
+  const dim3 grid(blocks_across(input.columns, int64_t{kAcross} * kFragment),
                   static_cast<uint32_t>((input.rows + request.part_rows - 1) / request.part_rows));
   LPT_LAUNCH(gradient_parts, grid, dim3(kAcross, kDown), 0, stream, job);
 }

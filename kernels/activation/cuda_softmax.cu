@@ -1,6 +1,6 @@
 // Softmax: a block of threads takes a row, whose sum is made in f64. A row is read again for its result; what is not too long comes
 // from the caches then.
-#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_softmax.hpp"
 
 namespace lpt {
@@ -9,10 +9,10 @@ namespace {
 __device__ __forceinline__ double exponential_sum(const SoftmaxJob &job, int64_t row, int64_t seen, float top) {
   double sum = 0.0;
   for (int64_t column = first_column(); column < seen; column += kLineStep) {
-    const int32_t count = strip_count(seen, column);
-    const NumberStrip x = load_line(job.input, row, column, count);
+    const int32_t count = fragment_count(seen, column);
+    const FloatFragment x = load_line(job.input, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       if (i < count) sum += static_cast<double>(exp_f32(job.scale * (x.number[i] - top)));
     }
   }
@@ -28,11 +28,11 @@ __global__ void __launch_bounds__(kLineThreads) softmax_forward(SoftmaxJob job) 
     const float top = sign * peak.number;
     const float inverse = static_cast<float>(1.0 / exponential_sum(job, row, seen, top));
     for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-      const int32_t count = strip_count(job.columns, column);
-      const int32_t live = strip_count(seen, column);
-      NumberStrip x = load_line(job.input, row, column, count);
+      const int32_t count = fragment_count(job.columns, column);
+      const int32_t live = fragment_count(seen, column);
+      FloatFragment x = load_line(job.input, row, column, count);
 #pragma unroll
-      for (int32_t i = 0; i < kStrip; ++i) {
+      for (int32_t i = 0; i < kFragment; ++i) {
         const float number = exp_f32(job.scale * (x.number[i] - top)) * inverse;
         x.number[i] = i < live ? number : 0.0f;
       }
@@ -51,21 +51,21 @@ __global__ void __launch_bounds__(kLineThreads) softmax_backward(SoftmaxBackward
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
     double sum = 0.0;
     for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-      const int32_t count = strip_count(job.columns, column);
-      const NumberStrip y = load_line(job.output, row, column, count);
-      const NumberStrip dy = load_line(job.output_gradient, row, column, count);
+      const int32_t count = fragment_count(job.columns, column);
+      const FloatFragment y = load_line(job.output, row, column, count);
+      const FloatFragment dy = load_line(job.output_gradient, row, column, count);
 #pragma unroll
-      for (int32_t i = 0; i < kStrip; ++i) {
+      for (int32_t i = 0; i < kFragment; ++i) {
         sum += static_cast<double>(y.number[i]) * static_cast<double>(dy.number[i]);
       }
     }
     const auto mean = static_cast<float>(block_sum(sum));
     for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-      const int32_t count = strip_count(job.columns, column);
-      const NumberStrip y = load_line(job.output, row, column, count);
-      NumberStrip dy = load_line(job.output_gradient, row, column, count);
+      const int32_t count = fragment_count(job.columns, column);
+      const FloatFragment y = load_line(job.output, row, column, count);
+      FloatFragment dy = load_line(job.output_gradient, row, column, count);
 #pragma unroll
-      for (int32_t i = 0; i < kStrip; ++i) {
+      for (int32_t i = 0; i < kFragment; ++i) {
         dy.number[i] = (job.scale * y.number[i]) * (dy.number[i] - mean);
       }
       store_line(job.input_gradient, row, column, count, dy);

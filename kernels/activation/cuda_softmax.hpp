@@ -30,10 +30,10 @@ __device__ __forceinline__ Peak peak_of(const DeviceLines &input, int64_t row, i
   float largest = -bits_float(0x7F800000u);
   float nans = 0.0f;
   for (int64_t column = first_column(); column < seen; column += kLineStep) {
-    const int32_t count = strip_count(seen, column);
-    const NumberStrip x = load_line(input, row, column, count);
+    const int32_t count = fragment_count(seen, column);
+    const FloatFragment x = load_line(input, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       const float number = sign * x.number[i];
       if (i < count && number > largest) largest = number;
       if (number != number) nans = 1.0f;

@@ -1,11 +1,11 @@
-// What only devices have of this family: there the host sees no number, so the steps that an operation of the processor takes
+// What only devices have of this family: there the host sees no number, so the steps that an operation of the CPU takes
 // between its kernels are rows too, and what would need another walk over memory is one row.
 #pragma once
 
 #include <span>
 
 #include "kernels/activation/activation.hpp"
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 
 namespace lpt {
 
@@ -40,7 +40,7 @@ struct GradientSumRequest {
   bool is_accumulated;
 };
 
-// What cross entropy makes of its rows' sums. Exact: the bits of the processor.
+// What cross entropy makes of its rows' sums. Exact: the bits of the CPU.
 struct LossesRequest {
   const RowSums *sums;    // of rank after rank
   const int64_t *places;  // kUncounted: the row does not count
@@ -65,12 +65,12 @@ struct LossFactorsRequest {
   double *factors;  // written
 };
 
-std::span<const DeviceRow<SmoothingRequest>> smoothing_device_kernels();
-std::span<const DeviceRow<RmsnormSumRequest>> rmsnorm_sum_device_kernels();
-std::span<const DeviceRow<GradientPartsRequest>> gradient_parts_device_kernels();
-std::span<const DeviceRow<GradientSumRequest>> gradient_sum_device_kernels();
-std::span<const DeviceRow<LossesRequest>> losses_device_kernels();
-std::span<const DeviceRow<LossFactorsRequest>> loss_factors_device_kernels();
+std::span<const DeviceKernelEntry<SmoothingRequest>> smoothing_device_kernels();
+std::span<const DeviceKernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels();
+std::span<const DeviceKernelEntry<GradientPartsRequest>> gradient_parts_device_kernels();
+std::span<const DeviceKernelEntry<GradientSumRequest>> gradient_sum_device_kernels();
+std::span<const DeviceKernelEntry<LossesRequest>> losses_device_kernels();
+std::span<const DeviceKernelEntry<LossFactorsRequest>> loss_factors_device_kernels();
 
 void smoothing_cuda(const SmoothingRequest &request, void *stream);
 void rmsnorm_sum_cuda(const RmsnormSumRequest &request, void *stream);

@@ -1,6 +1,6 @@
 // SwiGLU there and back: exact, the operations of ref.cpp in its order.
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_rows.hpp"
 
 namespace lpt {
 namespace {
@@ -11,9 +11,9 @@ struct ForwardJob {
   float *column_amax;
 };
 
-__device__ __forceinline__ void raise_amax(NumberStrip &amax, const NumberStrip &up) {
+__device__ __forceinline__ void raise_amax(FloatFragment &amax, const FloatFragment &up) {
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
+  for (int32_t i = 0; i < kFragment; ++i) {
     const float magnitude = bits_float(float_bits(up.number[i]) & 0x7FFFFFFFu);
     if (magnitude < bits_float(0x7F800000u) && magnitude > amax.number[i]) amax.number[i] = magnitude;
   }
@@ -21,21 +21,21 @@ __device__ __forceinline__ void raise_amax(NumberStrip &amax, const NumberStrip 
 
 __global__ void __launch_bounds__(kLineThreads) swiglu_forward(ForwardJob job) {
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
-  NumberStrip amax = {};
+  FloatFragment amax = {};
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    const NumberStrip gate = load_line(job.gate, row, column, count);
-    const NumberStrip up = load_line(job.up, row, column, count);
-    NumberStrip output;
+    const FloatFragment gate = load_line(job.gate, row, column, count);
+    const FloatFragment up = load_line(job.up, row, column, count);
+    FloatFragment output;
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) output.number[i] = silu_f32(gate.number[i]) * up.number[i];
+    for (int32_t i = 0; i < kFragment; ++i) output.number[i] = silu_f32(gate.number[i]) * up.number[i];
     store_line(job.output, row, column, count, output);
     raise_amax(amax, up);
   }
   if (job.column_amax == nullptr) return;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
+  for (int32_t i = 0; i < kFragment; ++i) {
     if (i < count) atomicMax(reinterpret_cast<uint32_t *>(job.column_amax + column + i), float_bits(amax.number[i]));
   }
 }
@@ -47,15 +47,15 @@ struct BackwardJob {
 
 __global__ void __launch_bounds__(kLineThreads) swiglu_backward(BackwardJob job) {
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    const NumberStrip gate = load_line(job.gate, row, column, count);
-    const NumberStrip up = load_line(job.up, row, column, count);
-    const NumberStrip gradient = load_line(job.output_gradient, row, column, count);
-    NumberStrip of_gate, of_up;
+    const FloatFragment gate = load_line(job.gate, row, column, count);
+    const FloatFragment up = load_line(job.up, row, column, count);
+    const FloatFragment gradient = load_line(job.output_gradient, row, column, count);
+    FloatFragment of_gate, of_up;
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       const float g = gate.number[i];
       const Sigmoid s = sigmoid_f32(g);
       const float derivative = s.value * fused_multiply_add(g, s.complement, 1.0f);
@@ -74,7 +74,7 @@ void swiglu_forward_cuda(const SwigluForwardRequest &request, void *stream) {
   if (gate.rows == 0 || gate.columns == 0) return;
   const ForwardJob job = {lines_of(gate), lines_of(request.up), lines_of(request.output),
                           gate.rows,      gate.columns,         request.column_amax};
-  const StripGrid grid = strip_grid(gate.rows, gate.columns, kLineThreads);
+  const FragmentGrid grid = fragment_grid(gate.rows, gate.columns, kLineThreads);
   LPT_LAUNCH(swiglu_forward, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 
@@ -88,7 +88,7 @@ void swiglu_backward_cuda(const SwigluBackwardRequest &request, void *stream) {
                            lines_of(request.up_gradient),
                            gate.rows,
                            gate.columns};
-  const StripGrid grid = strip_grid(gate.rows, gate.columns, kLineThreads);
+  const FragmentGrid grid = fragment_grid(gate.rows, gate.columns, kLineThreads);
   LPT_LAUNCH(swiglu_backward, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 

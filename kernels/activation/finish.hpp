@@ -84,12 +84,12 @@ template <typename Isa, lpt_activation kActivation>
 }
 
 template <typename Isa, lpt_activation kActivation, bool kIsF32>
-void finish(const FinishRequest &request) {
+void finish(const EpilogueRequest &request) {
   const bool has_residual = request.residual.data != nullptr;
   for (int64_t row = 0; row < request.rows; ++row) {
     const float *x = request.x + row * request.x_stride;
-    const Line outputs = line_of(request.out, row);
-    const Line residuals = has_residual ? line_of(request.residual, row) : Line{};
+    const RowSource outputs = line_of(request.out, row);
+    const RowSource residuals = has_residual ? line_of(request.residual, row) : RowSource{};
     for_columns<Isa>(
         0, request.columns, [&](int64_t column, typename Isa::Columns columns) __attribute__((always_inline)) {
           auto value = activate<Isa, kActivation>(x + column, request.columns, columns);
@@ -100,13 +100,13 @@ void finish(const FinishRequest &request) {
 }
 
 template <typename Isa, lpt_activation kActivation>
-void finish_as(const FinishRequest &request) {
+void finish_as(const EpilogueRequest &request) {
   const bool all = is_f32(request.out) && (request.residual.data == nullptr || is_f32(request.residual));
   all ? finish<Isa, kActivation, true>(request) : finish<Isa, kActivation, false>(request);
 }
 
 template <typename Isa>
-void finish_of(const FinishRequest &request) {
+void finish_of(const EpilogueRequest &request) {
   switch (request.activation) {
     case LPT_ACTIVATION_GELU:
       return finish_as<Isa, LPT_ACTIVATION_GELU>(request);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/activation/rows.hpp"
+#include "kernels/activation/kernels.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/functions.hpp"
 
@@ -223,7 +223,7 @@ float activate(lpt_activation activation, const float *x, int64_t columns) {
 
 }  // namespace
 
-void finish_any_ref(const FinishRequest &request) {
+void finish_any_ref(const EpilogueRequest &request) {
   for (int64_t row = 0; row < request.rows; ++row) {
     const float *x = request.x + row * request.x_stride;
     for (int64_t column = 0; column < request.columns; ++column) {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/activation/rows.hpp"
+#include "kernels/activation/kernels.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/functions_f64.hpp"
 
@@ -15,7 +15,7 @@ int64_t place(const MatrixView &view, int64_t row, int64_t column) {
   return row * view.row_stride + column * view.column_stride;
 }
 
-// A matrix of one format, so that loops over columns need not ask for it.
+// A matrix of one format, so that loops over columns need not request it.
 struct Doubles {
   using Number = double;
   static double load(const Number &number) { return number; }

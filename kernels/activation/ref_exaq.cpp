@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "kernels/activation/exaq.hpp"
-#include "kernels/activation/rows.hpp"
+#include "kernels/activation/kernels.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {

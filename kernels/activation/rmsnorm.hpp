@@ -14,7 +14,7 @@ void rmsnorm_forward(const RmsnormForwardRequest &request) {
   const auto *weights = static_cast<const float *>(request.weight);
   auto *inverses = static_cast<float *>(request.inverse_rms);
   for (int64_t row = 0; row < request.input.rows; ++row) {
-    const Line inputs = line_of(request.input, row), outputs = line_of(request.output, row);
+    const RowSource inputs = line_of(request.input, row), outputs = line_of(request.output, row);
     Sum<Isa> sum;
     for_columns<Isa>(0, width, [&](int64_t column, Columns columns) {
       const Floats x = load<Isa, kIsF32>(inputs, column, columns);
@@ -39,7 +39,7 @@ void rmsnorm_backward(const RmsnormBackwardRequest &request) {
   const auto *weights = static_cast<const float *>(request.weight);
   const auto *inverses = static_cast<const float *>(request.inverse_rms);
   for (int64_t row = 0; row < request.input.rows; ++row) {
-    const Line inputs = line_of(request.input, row), gradients = line_of(request.output_gradient, row);
+    const RowSource inputs = line_of(request.input, row), gradients = line_of(request.output_gradient, row);
     const Floats r = Isa::all(inverses[row]);
     Sum<Isa> sum;
     for_columns<Isa>(0, width, [&](int64_t column, Columns columns) {
@@ -51,7 +51,7 @@ void rmsnorm_backward(const RmsnormBackwardRequest &request) {
       }
     });
     if (request.input_gradient.data == nullptr) continue;
-    const Line outputs = line_of(request.input_gradient, row);
+    const RowSource outputs = line_of(request.input_gradient, row);
     const Floats mean = Isa::all(static_cast<float>(sum.total() / static_cast<double>(width)));
     for_columns<Isa>(0, width, [&](int64_t column, Columns columns) {
       const Floats normal = load<Isa, kIsF32>(inputs, column, columns) * r;

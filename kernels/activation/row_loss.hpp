@@ -1,4 +1,4 @@
-// The loss of a row, for the processor and for devices.
+// The loss of a row, for the CPU and for devices.
 #pragma once
 
 #include <cstdint>

@@ -17,17 +17,17 @@ void softmax_forward(const SoftmaxForwardRequest &request) {
   const Floats lowest = Isa::all(-__builtin_inff());
   for (int64_t row = 0; row < request.input.rows; ++row) {
     int64_t seen = seen_columns(request, row);
-    const Line inputs = line_of(request.input, row), outputs = line_of(request.output, row);
+    const RowSource inputs = line_of(request.input, row), outputs = line_of(request.output, row);
     // Exponentials wait in the output, unless it would round them.
     const bool is_kept = kIsF32 || outputs.format == LPT_FORMAT_F32;
 
     // max() gives its second operand when one is NaN: the peak is over numbers.
     Floats peaks = lowest;
-    typename Isa::Truths nans = {};
+    typename Isa::Flags nans = {};
     for_columns<Isa>(0, seen, [&](int64_t column, Columns columns) {
       const Floats x = Isa::flipped(load<Isa, kIsF32>(inputs, column, columns), flip);
       peaks = Isa::max(Isa::where(columns, x, lowest), peaks);
-      nans = static_cast<typename Isa::Truths>(nans | Isa::is_nan(x));
+      nans = static_cast<typename Isa::Flags>(nans | Isa::is_nan(x));
     });
     const float peak = Isa::largest_of(peaks);
     const bool is_empty = !Isa::has_any(nans) && peak == -__builtin_inff();
@@ -61,8 +61,8 @@ void softmax_backward(const SoftmaxBackwardRequest &request) {
   const int64_t width = request.output.columns;
   const Floats scale = Isa::all(static_cast<float>(request.scale));
   for (int64_t row = 0; row < request.output.rows; ++row) {
-    const Line ys = line_of(request.output, row), gradients = line_of(request.output_gradient, row);
-    const Line targets = line_of(request.input_gradient, row);
+    const RowSource ys = line_of(request.output, row), gradients = line_of(request.output_gradient, row);
+    const RowSource targets = line_of(request.input_gradient, row);
     Sum<Isa> sum;
     for_columns<Isa>(0, width, [&](int64_t column, Columns columns) {
       sum.add_products(load<Isa, kIsF32>(ys, column, columns), load<Isa, kIsF32>(gradients, column, columns));

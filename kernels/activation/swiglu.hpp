@@ -10,8 +10,8 @@ template <typename Isa, bool kIsF32>
 void swiglu_forward(const SwigluForwardRequest &request) {
   using Floats = typename Isa::Floats;
   for (int64_t row = 0; row < request.gate.rows; ++row) {
-    const Line gates = line_of(request.gate, row), ups = line_of(request.up, row);
-    const Line outputs = line_of(request.output, row);
+    const RowSource gates = line_of(request.gate, row), ups = line_of(request.up, row);
+    const RowSource outputs = line_of(request.output, row);
     for_columns<Isa>(0, request.gate.columns, [&](int64_t column, typename Isa::Columns columns) {
       const Floats gate = load<Isa, kIsF32>(gates, column, columns);
       const Floats up = load<Isa, kIsF32>(ups, column, columns);
@@ -30,9 +30,10 @@ void swiglu_backward(const SwigluBackwardRequest &request) {
   using Floats = typename Isa::Floats;
   const Floats one = Isa::all(1.0f);
   for (int64_t row = 0; row < request.gate.rows; ++row) {
-    const Line gates = line_of(request.gate, row), ups = line_of(request.up, row);
-    const Line gradients = line_of(request.output_gradient, row);
-    const Line gate_gradients = line_of(request.gate_gradient, row), up_gradients = line_of(request.up_gradient, row);
+    const RowSource gates = line_of(request.gate, row), ups = line_of(request.up, row);
+    const RowSource gradients = line_of(request.output_gradient, row);
+    const RowSource gate_gradients = line_of(request.gate_gradient, row),
+                    up_gradients = line_of(request.up_gradient, row);
     for_columns<Isa>(0, request.gate.columns, [&](int64_t column, typename Isa::Columns columns) {
       const Floats gate = load<Isa, kIsF32>(gates, column, columns);
       const Floats up = load<Isa, kIsF32>(ups, column, columns);

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "kernels/activation/rows.hpp"
+#include "kernels/activation/kernels.hpp"
 #include "src/formats/functions.hpp"
 
 namespace lpt {
@@ -23,23 +23,23 @@ template <typename Isa, typename Body>
 
 // ---- numbers in memory
 
-struct Line {
+struct RowSource {
   uint8_t *data;
   lpt_format format;
 };
 
 inline bool is_f32(const MatrixView &view) { return view.format.id == LPT_FORMAT_F32; }
 
-inline Line line_of(const MatrixView &view, int64_t row) {
+inline RowSource line_of(const MatrixView &view, int64_t row) {
   const int64_t bytes = is_f32(view) ? 4 : 2;
   return {static_cast<uint8_t *>(view.data) + row * view.row_stride * bytes, view.format.id};
 }
 
-inline float *floats_at(const Line &line, int64_t column) { return reinterpret_cast<float *>(line.data) + column; }
+inline float *floats_at(const RowSource &line, int64_t column) { return reinterpret_cast<float *>(line.data) + column; }
 
 // Zero where there is no column. kIsF32: so are all lines, and the loops ask nothing about formats.
 template <typename Isa, bool kIsF32>
-[[gnu::always_inline]] inline typename Isa::Floats load(const Line &line, int64_t column,
+[[gnu::always_inline]] inline typename Isa::Floats load(const RowSource &line, int64_t column,
                                                         typename Isa::Columns columns) {
   if (kIsF32 || line.format == LPT_FORMAT_F32) return Isa::load(floats_at(line, column), columns);
   const auto halves = Isa::load_halves(line.data + 2 * column, columns);
@@ -48,7 +48,7 @@ template <typename Isa, bool kIsF32>
 
 // Nearest even; beyond the largest value infinity; NaN the positive quiet one.
 template <typename Isa, bool kIsF32>
-[[gnu::always_inline]] inline void store(const Line &line, int64_t column, typename Isa::Columns columns,
+[[gnu::always_inline]] inline void store(const RowSource &line, int64_t column, typename Isa::Columns columns,
                                          typename Isa::Floats value) {
   value = Isa::with_plain_nan(value);
   if (kIsF32 || line.format == LPT_FORMAT_F32) return Isa::store(floats_at(line, column), columns, value);

@@ -15,7 +15,7 @@ struct Avx2 {
   using Floats = __m256;
   using Doubles = __m256d;
   using Halves = __m128i;
-  using Truths = __m256i;
+  using Flags = __m256i;
   using Columns = int64_t;  // how many there are
 
   static Columns all_columns() { return kWidth; }
@@ -71,8 +71,8 @@ struct Avx2 {
     if (columns == kWidth) return value;
     return _mm256_blendv_ps(other, value, _mm256_castsi256_ps(mask_of(columns)));
   }
-  static Truths is_nan(Floats value) { return _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q)); }
-  static bool has_any(Truths truths) { return _mm256_movemask_epi8(truths) != 0; }
+  static Flags is_nan(Floats value) { return _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q)); }
+  static bool has_any(Flags flags) { return _mm256_movemask_epi8(flags) != 0; }
   static Floats with_plain_nan(Floats value) {
     const Floats nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000));
     return _mm256_blendv_ps(value, nan, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
@@ -134,6 +134,6 @@ void cross_entropy_sums_x86_avx2(const CrossEntropySumsRequest &request) { cross
 void cross_entropy_gradient_x86_avx2(const CrossEntropyGradientRequest &request) {
   cross_entropy_gradient_of<Avx2>(request);
 }
-void finish_x86_avx2(const FinishRequest &request) { finish_of<Avx2>(request); }
+void finish_x86_avx2(const EpilogueRequest &request) { finish_of<Avx2>(request); }
 
 }  // namespace lpt

@@ -14,7 +14,7 @@ struct Avx512 {
   using Floats = __m512;
   using Doubles = __m512d;
   using Halves = __m256i;
-  using Truths = __mmask16;
+  using Flags = __mmask16;
   using Columns = __mmask16;
 
   static Columns all_columns() { return 0xFFFF; }
@@ -51,8 +51,8 @@ struct Avx512 {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(value, _mm512_setzero_ps(), _CMP_LT_OQ), no, yes);
   }
   static Floats where(Columns columns, Floats value, Floats other) { return _mm512_mask_mov_ps(other, columns, value); }
-  static Truths is_nan(Floats value) { return _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q); }
-  static bool has_any(Truths truths) { return truths != 0; }
+  static Flags is_nan(Floats value) { return _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q); }
+  static bool has_any(Flags flags) { return flags != 0; }
   static Floats with_plain_nan(Floats value) {
     return _mm512_mask_mov_ps(value, is_nan(value), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)));
   }
@@ -93,6 +93,6 @@ void cross_entropy_sums_x86_avx512(const CrossEntropySumsRequest &request) { cro
 void cross_entropy_gradient_x86_avx512(const CrossEntropyGradientRequest &request) {
   cross_entropy_gradient_of<Avx512>(request);
 }
-void finish_x86_avx512(const FinishRequest &request) { finish_of<Avx512>(request); }
+void finish_x86_avx512(const EpilogueRequest &request) { finish_of<Avx512>(request); }
 
 }  // namespace lpt

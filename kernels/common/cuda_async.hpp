@@ -11,7 +11,7 @@
 #include <vector>
 #endif
 
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 
 namespace lpt {
 

@@ -1,4 +1,4 @@
-// How kernels of strips (cuda_strip.hpp) share out a matrix: which blocks of threads, and which strips a thread takes. The
+// How kernels of fragments (cuda_fragment.hpp) share out a matrix: which blocks of threads, and which fragments a thread takes. The
 // choice looks at numbers alone, so that it is tested without a device.
 #pragma once
 
@@ -7,23 +7,23 @@
 namespace lpt {
 
 // A thread has one place along the row, and takes rows in turn; threads of a block are neighbours along rows first.
-struct StripGrid {
-  uint32_t block_x, block_y;  // strips of a row, rows
+struct FragmentGrid {
+  uint32_t block_x, block_y;  // fragments of a row, rows
   uint32_t grid_x, grid_y;
 };
 
-// Some turns of eight blocks on each of the 132 processors of an H100 or H200: enough that the last turn costs little, and few
+// Some turns of eight blocks on each of the 132 multiprocessors of an H100 or H200: enough that the last turn costs little, and few
 // enough that a thread takes several rows where there are many.
 constexpr int64_t kMostBlocks = 4 * 8 * 132;
 constexpr int64_t kMostGridRows = 65535;  // what a device takes
 
 // `threads` is a power of two. Rows that are shorter than it can take share a block, so that few threads are idle.
-constexpr StripGrid strip_grid(int64_t rows, int64_t columns, uint32_t threads) {
-  const int64_t strips = (columns + 15) / 16;
+constexpr FragmentGrid fragment_grid(int64_t rows, int64_t columns, uint32_t threads) {
+  const int64_t fragments = (columns + 15) / 16;
   uint32_t block_x = 1;
-  while (block_x < threads && block_x < strips) block_x *= 2;
+  while (block_x < threads && block_x < fragments) block_x *= 2;
   const uint32_t block_y = threads / block_x;
-  const int64_t across = (strips + block_x - 1) / block_x;
+  const int64_t across = (fragments + block_x - 1) / block_x;
   const int64_t down = (rows + block_y - 1) / block_y;
   int64_t most = across < kMostBlocks ? kMostBlocks / across : 1;
   if (most > kMostGridRows) most = kMostGridRows;

@@ -1,7 +1,7 @@
 // Rows of f32, bf16 or f16 of a matrix on the device, sixteen numbers at a time.
 #pragma once
 
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -11,7 +11,7 @@ struct DeviceLines {
   void *data;
   int64_t stride;  // in elements
   lpt_format format;
-  bool is_whole;  // strips lie on boundaries of 16 bytes
+  bool is_whole;  // fragments lie on boundaries of 16 bytes
 };
 
 inline DeviceLines lines_of(const MatrixView &view) {
@@ -25,23 +25,26 @@ inline DeviceLines line_of_vector(const void *data) {
   return {const_cast<void *>(data), 0, LPT_FORMAT_F32, reinterpret_cast<uintptr_t>(data) % 16 == 0};
 }
 
-__device__ __forceinline__ NumberStrip load_line(const DeviceLines &lines, int64_t row, int64_t column, int32_t count) {
-  return load_numbers(lines.format, lines.data, row * lines.stride + column, count, lines.is_whole && count == kStrip);
+__device__ __forceinline__ FloatFragment load_line(const DeviceLines &lines, int64_t row, int64_t column,
+                                                   int32_t count) {
+  return load_numbers(lines.format, lines.data, row * lines.stride + column, count,
+                      lines.is_whole && count == kFragment);
 }
 
 __device__ __forceinline__ float number_of_line(const DeviceLines &lines, int64_t row, int64_t column) {
   const int64_t index = row * lines.stride + column;
   if (lines.format == LPT_FORMAT_F32) return static_cast<const float *>(lines.data)[index];
   const uint32_t code = static_cast<const uint16_t *>(lines.data)[index];
-  return lines.format == LPT_FORMAT_BF16 ? number_of<Numeral::kBf16>(code) : number_of<Numeral::kF16>(code);
+  return lines.format == LPT_FORMAT_BF16 ? number_of<Dtype::kBf16>(code) : number_of<Dtype::kF16>(code);
 }
 
 // A NaN is written as the positive quiet one.
 __device__ __forceinline__ void store_line(const DeviceLines &lines, int64_t row, int64_t column, int32_t count,
-                                           NumberStrip strip) {
+                                           FloatFragment fragment) {
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = positive_nan(strip.number[i]);
-  store_numbers(lines.format, lines.data, row * lines.stride + column, count, lines.is_whole && count == kStrip, strip);
+  for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] = positive_nan(fragment.number[i]);
+  store_numbers(lines.format, lines.data, row * lines.stride + column, count, lines.is_whole && count == kFragment,
+                fragment);
 }
 
 }  // namespace lpt

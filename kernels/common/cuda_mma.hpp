@@ -8,7 +8,7 @@
 //   sum    16 × 8, four numbers: row g, columns 2t and 2t + 1; then row g + 8
 #pragma once
 
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 
 namespace lpt {
 
@@ -22,7 +22,7 @@ struct MmaSum {
   float number[4];
 };
 
-// Where a number lies: whose it is, in which word, in which half of it (0 is the low one).
+// Where a number is: whose it is, in which word, in which half of it (0 is the low one).
 struct MmaPlace {
   uint32_t lane;
   int32_t word, half;
@@ -44,20 +44,20 @@ LPT_HOST_DEVICE constexpr int32_t mma_sum_column(uint32_t lane, int32_t place) {
 #if defined(LPT_SIMT)
 
 // What the lanes of a warp bring, to be read by all between two meetings.
-struct MmaMeeting {
+struct MmaExchange {
   const MmaLeft *left[32];
   const MmaRight *right[32];
 };
 
-template <Numeral kNumeral>
+template <Dtype kDtype>
 float mma_number(const uint32_t *words, const MmaPlace &place) {
-  return number_of<kNumeral>(words[place.word] >> (16 * place.half) & 0xFFFFu);
+  return number_of<kDtype>(words[place.word] >> (16 * place.half) & 0xFFFFu);
 }
 
-template <Numeral kNumeral>
+template <Dtype kDtype>
 void multiply_add(MmaSum &sum, const MmaLeft &left, const MmaRight &right) {
-  static MmaMeeting meetings[32];
-  MmaMeeting &warp = meetings[thread_of_block() / 32];
+  static MmaExchange exchanges[32];
+  MmaExchange &warp = exchanges[thread_of_block() / 32];
   const uint32_t lane = thread_of_block() % 32;
   warp.left[lane] = &left;
   warp.right[lane] = &right;
@@ -66,31 +66,30 @@ void multiply_add(MmaSum &sum, const MmaLeft &left, const MmaRight &right) {
     const int32_t row = mma_sum_row(lane, i), column = mma_sum_column(lane, i);
     for (int32_t k = 0; k < 16; ++k) {
       const MmaPlace a = mma_left_place(row, k), b = mma_right_place(k, column);
-      sum.number[i] +=
-          mma_number<kNumeral>(warp.left[a.lane]->word, a) * mma_number<kNumeral>(warp.right[b.lane]->word, b);
+      sum.number[i] += mma_number<kDtype>(warp.left[a.lane]->word, a) * mma_number<kDtype>(warp.right[b.lane]->word, b);
     }
   }
   __syncwarp();
 }
 
 // a · b + c of two halves each, rounded once.
-template <Numeral kNumeral>
+template <Dtype kDtype>
 uint32_t multiply_add_halves(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t result = 0;
   for (int32_t shift = 0; shift < 32; shift += 16) {
-    const auto half = [&](uint32_t word) { return static_cast<double>(number_of<kNumeral>(word >> shift & 0xFFFFu)); };
-    result |= code_of<kNumeral>(static_cast<float>(half(a) * half(b) + half(c))) << shift;
+    const auto half = [&](uint32_t word) { return static_cast<double>(number_of<kDtype>(word >> shift & 0xFFFFu)); };
+    result |= code_of<kDtype>(static_cast<float>(half(a) * half(b) + half(c))) << shift;
   }
   return result;
 }
 
 #else
 
-template <Numeral kNumeral>
+template <Dtype kDtype>
 __device__ __forceinline__ void multiply_add(MmaSum &sum, const MmaLeft &left, const MmaRight &right) {
   float *const s = sum.number;
   const uint32_t *const a = left.word, *const b = right.word;
-  if constexpr (kNumeral == Numeral::kBf16) {
+  if constexpr (kDtype == Dtype::kBf16) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
         "%2, %3};"
         : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
@@ -103,10 +102,10 @@ __device__ __forceinline__ void multiply_add(MmaSum &sum, const MmaLeft &left, c
   }
 }
 
-template <Numeral kNumeral>
+template <Dtype kDtype>
 __device__ __forceinline__ uint32_t multiply_add_halves(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t result;
-  if constexpr (kNumeral == Numeral::kBf16) {
+  if constexpr (kDtype == Dtype::kBf16) {
     asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
   } else {
     asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
@@ -116,21 +115,21 @@ __device__ __forceinline__ uint32_t multiply_add_halves(uint32_t a, uint32_t b, 
 
 #endif
 
-// (word & mask) ^ turned in one instruction: compilers make two of it when both are constants.
-__device__ __forceinline__ uint32_t masked_turned(uint32_t word, uint32_t mask, uint32_t turned) {
+// (word & mask) ^ transposed in one instruction: compilers make two of it when both are constants.
+__device__ __forceinline__ uint32_t masked_transposed(uint32_t word, uint32_t mask, uint32_t transposed_copy) {
 #if defined(LPT_SIMT)
-  return (word & mask) ^ turned;
+  return (word & mask) ^ transposed_copy;
 #else
   uint32_t result;
-  asm("lop3.b32 %0, %1, %2, %3, 0x6A;" : "=r"(result) : "r"(word), "r"(mask), "r"(turned));
+  asm("lop3.b32 %0, %1, %2, %3, 0x6A;" : "=r"(result) : "r"(word), "r"(mask), "r"(transposed_copy));
   return result;
 #endif
 }
 
 // Adding -0 changes nothing, the sign of a zero neither.
-template <Numeral kNumeral>
+template <Dtype kDtype>
 __device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
-  return multiply_add_halves<kNumeral>(a, b, 0x80008000u);
+  return multiply_add_halves<kDtype>(a, b, 0x80008000u);
 }
 
 }  // namespace lpt

@@ -1,12 +1,12 @@
 // The random bits of sixteen adjacent elements at once: the same as random_bits() gives one by one.
 #pragma once
 
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 #include "src/base/philox.hpp"
 
 namespace lpt {
 
-struct RandomStrip {
+struct RandomFragment {
   uint32_t word[8];  // elements in order, lowest bits first
 };
 
@@ -24,7 +24,7 @@ __device__ __forceinline__ void shift_words(uint32_t (&word)[kWords], uint32_t b
 
 // Words of `kBlocks` blocks of Philox, moved so that they begin with element `index`.
 template <int32_t kBlocks>
-__device__ __forceinline__ RandomStrip drawn_words(const RandomSource &source, uint64_t first_byte) {
+__device__ __forceinline__ RandomFragment drawn_words(const RandomSource &source, uint64_t first_byte) {
   uint32_t word[4 * kBlocks + 4] = {};
   const uint64_t block = first_byte / 16;
   const uint32_t misfit = static_cast<uint32_t>(first_byte % 16);
@@ -35,36 +35,36 @@ __device__ __forceinline__ RandomStrip drawn_words(const RandomSource &source, u
     for (int32_t j = 0; j < 4; ++j) word[4 * i + j] = drawn.word[j];
   }
   shift_words(word, misfit);
-  RandomStrip strip = {};
-  for (int32_t i = 0; i < 4 * kBlocks; ++i) strip.word[i] = word[i];
-  return strip;
+  RandomFragment fragment = {};
+  for (int32_t i = 0; i < 4 * kBlocks; ++i) fragment.word[i] = word[i];
+  return fragment;
 }
 
 // Bits of the elements `index` to `index` + 15.
-__device__ __forceinline__ RandomStrip draw_strip(const RandomSource &source, uint64_t index) {
+__device__ __forceinline__ RandomFragment draw_fragment(const RandomSource &source, uint64_t index) {
   return source.bits == 16 ? drawn_words<2>(source, 2 * index) : drawn_words<1>(source, index);
 }
 
 // The caller's own bits of `count` elements.
 template <int32_t kBits>
-__device__ __forceinline__ RandomStrip given_words(const uint8_t *words, uint64_t index, int32_t count) {
+__device__ __forceinline__ RandomFragment given_words(const uint8_t *words, uint64_t index, int32_t count) {
   const int64_t byte = static_cast<int64_t>(index) * kBits / 8;
-  const bool is_whole = count == kStrip && reinterpret_cast<uintptr_t>(words + byte) % 16 == 0;
-  const CodeStrip<kBits> given = load_codes<kBits>(words, byte, count, is_whole);
-  RandomStrip strip = {};
-  for (int32_t i = 0; i < kBits / 2; ++i) strip.word[i] = given.word[i];
-  return strip;
+  const bool is_whole = count == kFragment && reinterpret_cast<uintptr_t>(words + byte) % 16 == 0;
+  const CodeFragment<kBits> given = load_codes<kBits>(words, byte, count, is_whole);
+  RandomFragment fragment = {};
+  for (int32_t i = 0; i < kBits / 2; ++i) fragment.word[i] = given.word[i];
+  return fragment;
 }
 
 // Bits of the elements `index` to `index` + 15, of which `count` are used: the caller's own, or drawn.
-__device__ __forceinline__ RandomStrip random_strip(const RandomSource &source, uint64_t index, int32_t count) {
-  if (source.words == nullptr) return draw_strip(source, index);
+__device__ __forceinline__ RandomFragment random_fragment(const RandomSource &source, uint64_t index, int32_t count) {
+  if (source.words == nullptr) return draw_fragment(source, index);
   return source.bits == 16 ? given_words<16>(source.words, index, count) : given_words<8>(source.words, index, count);
 }
 
-__device__ __forceinline__ uint32_t random_of(const RandomStrip &strip, int32_t bits, int32_t element) {
-  return bits == 16 ? (strip.word[element / 2] >> (16 * (element % 2))) & 0xFFFFu
-                    : (strip.word[element / 4] >> (8 * (element % 4))) & 0xFFu;
+__device__ __forceinline__ uint32_t random_of(const RandomFragment &fragment, int32_t bits, int32_t element) {
+  return bits == 16 ? (fragment.word[element / 2] >> (16 * (element % 2))) & 0xFFFFu
+                    : (fragment.word[element / 4] >> (8 * (element % 4))) & 0xFFu;
 }
 
 }  // namespace lpt

@@ -6,7 +6,7 @@
 //   left   64 × 32, four words: rows 16w + g and 16w + g + 8, then the same rows sixteen columns on; a word has columns 4t to 4t + 3
 //   sum    64 × 64, 32 numbers: eight sums of cuda_mma.hpp side by side, their rows from 16w on
 //   right  32 × 64, of a column 128 adjacent bytes of k, of which a product takes 32; eight columns are 1024 bytes on a boundary of
-//          such, and in column c chunk i of 16 bytes lies where chunk i ^ c % 8 would
+//          such, and in column c chunk i of 16 bytes is where chunk i ^ c % 8 would
 #pragma once
 
 #include "kernels/common/cuda_mma.hpp"
@@ -20,7 +20,7 @@ struct WgmmaSum {
   float number[32];
 };
 
-// Where a number of the left operand lies: whose it is of 128 threads, in which word, in which byte of it (0 is the lowest).
+// Where a number of the left operand is: whose it is of 128 threads, in which word, in which byte of it (0 is the lowest).
 struct WgmmaPlace {
   uint32_t thread;
   int32_t word, byte;
@@ -40,8 +40,8 @@ constexpr int32_t kWgmmaStep = 128;        // of k, of a column in shared memory
 constexpr uint32_t kWgmmaBoundary = 1024;  // of eight columns
 LPT_HOST_DEVICE constexpr int32_t wgmma_chunk_place(int32_t column, int32_t chunk) { return chunk ^ (column & 7); }
 
-// What a product is told of its right operand: bits 0 to 13 where it begins, 16 to 29 a step that rows of 128 bytes do not have,
-// 32 to 45 the step from eight columns to the next, all in units of 16 bytes; bits 62 and 63 are 1 for turned rows of 128 bytes.
+// What a product is reported of its right operand: bits 0 to 13 where it begins, 16 to 29 a step that rows of 128 bytes do not have,
+// 32 to 45 the step from eight columns to the next, all in units of 16 bytes; bits 62 and 63 are 1 for transposed rows of 128 bytes.
 LPT_HOST_DEVICE constexpr uint64_t wgmma_descriptor(uint32_t address) {
   return uint64_t{address & 0x3FFFFu} >> 4 | uint64_t{1} << 16 | uint64_t{kWgmmaBoundary >> 4} << 32 |
          uint64_t{1} << 62;

@@ -4,7 +4,7 @@
 //   LPT_LAUNCH((cast<Bf16, E4m3fn>), grid, block, shared_bytes, stream, arguments...);
 //
 // queues a kernel on a stream (a cudaStream_t as void *, NULL for the default one; on the CPU the kernel has run when the line
-// is done, unless a test's runtime keeps streams of its own: simt::set_queue()). Arguments are taken by value. A template with commas stands in parentheses. A launch that fails is told by
+// is done, unless a test's runtime keeps streams of its own: simt::set_queue()). Arguments are taken by value. A template with commas stands in parentheses. A launch that fails is reported by
 // cudaGetLastError(), for which whoever owns the stream asks.
 //
 // LPT_DYNAMIC_SHARED(Type, name) names the `shared_bytes` of a launch inside a kernel: an array on a 16-byte boundary. Beyond

@@ -45,10 +45,10 @@ struct Fault : std::runtime_error {
 };
 
 // Who the running thread is.
-struct Place {
+struct ThreadCoords {
   dim3 thread, block, block_extent, grid_extent;
 };
-const Place &place();
+const ThreadCoords &place();
 
 // In which order the threads of a block run between two barriers, and the blocks of a grid.
 enum class Order { kForward, kBackward, kShuffled };
@@ -60,7 +60,7 @@ void allow_shared_bytes(const void *function, std::size_t bytes);
 
 void run_grid(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void (*body)(void *), void *closure);
 
-// Runs work now, or hands it to who keeps the streams. NULL: nobody does.
+// Runs work now, or hands it to who keeps the streams. NULL: no one does.
 using Queue = void (*)(void *stream, std::function<void()> work);
 void set_queue(Queue queue);
 void queue_work(void *stream, std::function<void()> work);
@@ -125,7 +125,7 @@ inline uint32_t __ballot_sync(uint32_t mask, bool is_true, lpt::simt::Where wher
   return lpt::simt::vote(mask, is_true, "__ballot_sync", where);
 }
 
-// A lane whose source lies outside of its segment of `width` lanes keeps its own value.
+// A lane whose source is outside of its segment of `width` lanes keeps its own value.
 template <typename T>
 T __shfl_xor_sync(uint32_t mask, T value, uint32_t distance, uint32_t width = 32,
                   lpt::simt::Where where = lpt::simt::Where::current()) {

@@ -52,7 +52,7 @@ struct Bf16Numbers {
         return pack_lane<Decoder::kBf16>(a, lane, to);
       case Decoder::kF16:
       case Decoder::kF32:
-        return;  // not exact in bf16: refused
+        return;  // not exact in bf16: rejected
     }
   }
 
@@ -66,7 +66,7 @@ struct Bf16Numbers {
     const int64_t block = panel * b.blocks + depth.first / packed.block_length;
     PanelTile tile = {};
     tile.steps = (depth.count + 1) / 2;
-    tile.group_steps = smaller(round_up(tile.steps, 2), packed.block_length / 2);
+    tile.group_steps = min_i64(round_up(tile.steps, 2), packed.block_length / 2);
     tile.b[0] = b.data + panel * b.bytes + depth.first / kPanelSteps * panel_step_bytes(b.kind);
     tile.scale_format = b.scale_format;
     tile.scale_stride = b.scale_bytes;
@@ -103,7 +103,7 @@ struct Bf16Numbers {
   template <Decoder kDecoder>
   static void pack_lane(const Operand &a, int64_t lane, uint8_t *to) {
     for (int64_t p = 0; p < a.k; p += kOfStep, to += kNextStep) {
-      _mm512_store_si512(to, Bf16::decode<kDecoder>(a, lane, p, smaller(a.k - p, kOfStep)));
+      _mm512_store_si512(to, Bf16::decode<kDecoder>(a, lane, p, min_i64(a.k - p, kOfStep)));
     }
   }
 
@@ -116,7 +116,7 @@ struct Bf16Numbers {
       const uint8_t *const from = tile.scales[0] + group * tile.scale_stride;
       const __m512 low = load_scales_of_lanes(tile.scale_format, from, 0);
       const __m512 high = load_scales_of_lanes(tile.scale_format, from, 1);
-      const int64_t steps = smaller(tile.group_steps, tile.steps - first);
+      const int64_t steps = min_i64(tile.group_steps, tile.steps - first);
       for (int64_t step = 0; step < steps; ++step, to += kPairRowBytes) {
         _mm512_store_si512(to, scale_pairs(_mm512_load_si512(to), low));
         _mm512_store_si512(to + kStepBytes, scale_pairs(_mm512_load_si512(to + kStepBytes), high));

@@ -69,7 +69,7 @@ inline void group_scales(const PackedPanels &packed, int64_t panel, int64_t p, f
 }
 
 // A panel is a's tiles lying on their side.
-inline void turn_panel(const uint8_t *panel, int64_t steps, uint8_t *tiles) {
+inline void transpose_panel(const uint8_t *panel, int64_t steps, uint8_t *tiles) {
   for (int64_t step = 0; step < steps; ++step, panel += 2 * kUnitBytes, tiles += 2 * kUnitBytes) {
     for (int64_t half = 0; half < 2; ++half) {
       __m512i lanes[kUnitRows];
@@ -93,8 +93,8 @@ void pack_unit_rows(const Operand &a, int64_t first, int64_t lanes, int64_t stri
   const int64_t filled = round_up(lanes, kPairRows);
   if (!a.is_k_adjacent) {
     for (int64_t lane = 0; lane < filled; lane += kPairRows) {
-      Numbers::pack_plain_panel(a, first + lane, smaller(lanes - lane, kPairRows), panel);
-      turn_panel(panel, steps, tiles + lane / kPairRows * stride);
+      Numbers::pack_plain_panel(a, first + lane, min_i64(lanes - lane, kPairRows), panel);
+      transpose_panel(panel, steps, tiles + lane / kPairRows * stride);
     }
     return;
   }

@@ -26,9 +26,9 @@ constexpr int64_t kPairNumbers = kPairRows * kPairColumns;  // of c
 constexpr int64_t kPairRowBytes = kPairColumns * 4;         // of c, and of a dword of k of b
 
 // The unit's tiles are set up for as long as this lives; other work on the thread does not carry them along afterwards.
-class UnitSetup {
+class AmxTileConfig {
  public:
-  UnitSetup() {
+  AmxTileConfig() {
     struct alignas(64) {
       uint8_t palette = 1, start_row = 0, reserved[14] = {};
       uint16_t row_bytes[16] = {};
@@ -41,9 +41,9 @@ class UnitSetup {
     asm volatile("" : : "r"(&setup) : "memory");  // the intrinsic shows the compiler the first bytes alone
     _tile_loadconfig(&setup);
   }
-  ~UnitSetup() { _tile_release(); }
-  UnitSetup(const UnitSetup &) = delete;
-  UnitSetup &operator=(const UnitSetup &) = delete;
+  ~AmxTileConfig() { _tile_release(); }
+  AmxTileConfig(const AmxTileConfig &) = delete;
+  AmxTileConfig &operator=(const AmxTileConfig &) = delete;
 };
 
 // Tiles 0 to 3 are sums: rows 0 and 1 by columns 0 and 1. Tiles 4, 5 are a's, 6 and 7 b's.

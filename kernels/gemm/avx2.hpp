@@ -64,7 +64,7 @@ inline __m256 look_up16(const float *values, __m256i codes) {
                           _mm256_permutevar8x32_ps(_mm256_loadu_ps(values + 8), codes), is_high);
 }
 
-// e8m0fnu: the code is the exponent, save for 2^-127, a subnormal, and NaN.
+// e8m0fnu: the code is the exponent, except for 2^-127, a subnormal, and NaN.
 inline __m256 decode_e8m0fnu(__m256i codes) {
   const __m256i is_smallest = _mm256_cmpeq_epi32(codes, _mm256_setzero_si256());
   const __m256i is_nan = _mm256_cmpeq_epi32(codes, _mm256_set1_epi32(0xFF));

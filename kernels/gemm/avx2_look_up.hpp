@@ -33,7 +33,7 @@ class LookUpTiles {
 
   // Steps from `column` on, a multiple of eight, of the lanes that are storage rows `row` and on. Columns come in order.
   [[gnu::always_inline]] void decode_steps(const Operand &operand, int64_t row, int64_t column, __m256i (&steps)[8]) {
-    if ((column & block_) == 0) settle_block(operand, row, column);
+    if ((column & block_) == 0) set_block(operand, row, column);
     const int64_t stride = operand.row_stride * operand.bits / 8;
     const uint8_t *const from = operand.data + row * stride + column * operand.bits / 8;
     operand.bits == 4 ? look_up_nibbles(from, stride, steps) : look_up_each(operand, from, stride, steps);
@@ -94,7 +94,7 @@ class LookUpTiles {
     }
   }
 
-  [[gnu::noinline]] void settle_block(const Operand &operand, int64_t row, int64_t column) {
+  [[gnu::noinline]] void set_block(const Operand &operand, int64_t row, int64_t column) {
     float scales[8], zeros[8];
     for (int64_t l = 0; l < 8; ++l) {
       const int64_t block = ((row + l) >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);

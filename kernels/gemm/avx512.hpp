@@ -65,7 +65,7 @@ __m512 decode_bytes_f32(__m128i codes, const ByteTable &bf16) {
   return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(magnitude, index, sign, 0xF8));  // magnitude | (index & sign)
 }
 
-// e8m0fnu: the code is the exponent, save for 2^-127, a subnormal, and NaN.
+// e8m0fnu: the code is the exponent, except for 2^-127, a subnormal, and NaN.
 template <bool kIsHidden = false>
 __m512 decode_e8m0fnu(__m128i codes) {
   const __m512i wide = _mm512_cvtepu8_epi32(codes);

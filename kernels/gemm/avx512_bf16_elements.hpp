@@ -63,7 +63,7 @@ struct Bf16 : Avx512 {
     return _mm512_dpbf16_ps(sum, (__m512bh)row, (__m512bh)columns);
   }
 
-  static void weave(Dwords (&rows)[2]) {
+  static void interleave(Dwords (&rows)[2]) {
     alignas(64) static constexpr uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
                                                       8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
     alignas(64) static constexpr uint16_t kHigh[32] = {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
@@ -101,7 +101,7 @@ struct Bf16 : Avx512 {
     } else {
       value = decode_bytes_bf16(_mm256_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
     }
-    if (operand.is_scaled_along_k) {  // exact: the table refuses scales that are not
+    if (operand.is_scaled_along_k) {  // exact: the table rejects scales that are not
       const __m512 low = widen_bf16(_mm512_castsi512_si256(value));
       const __m512 high = widen_bf16(_mm512_extracti64x4_epi64(value, 1));
       const __m512 low_scales = load_scales(operand, row, column, count);
@@ -166,7 +166,7 @@ struct Bf16 : Avx512 {
     for (int64_t lane = 0; lane < lanes; lane += kTileRows) {
       uint32_t *to = panels + lane * steps;
       const uint8_t *from[kTileRows];
-      for (int64_t l = 0; l < kTileRows; ++l) from[l] = data + smaller(lane + l, lanes - 1) * operand.row_stride;
+      for (int64_t l = 0; l < kTileRows; ++l) from[l] = data + min_i64(lane + l, lanes - 1) * operand.row_stride;
       for (int64_t k = 0; k < whole; k += kCodes, to += kCodes / kPerDword * kTileRows) {
         if (k % 64 == 0) {  // the next lanes' lines: so many short runs are beyond the hardware's own prefetching
 #pragma GCC unroll 8
@@ -216,7 +216,7 @@ struct Bf16 : Avx512 {
     const int64_t steps = (operand.k + 1) / 2;
     const ByteLookUp look_up(*operand.table);
     for (int64_t lane = 0; lane < lanes; lane += kVector) {
-      const int64_t present = smaller(lanes - lane, kVector);
+      const int64_t present = min_i64(lanes - lane, kVector);
       uint32_t *to = half_at<Bf16, 2 * kTileVectors>(panels, steps, 2 * (lane / kVector));
       const uint8_t *from = operand.data + (operand.first_lane + first + lane) * operand.row_stride;
       for (int64_t k = 0; k < operand.k; k += kBlockCodes, from += kBlockCodes) {
@@ -224,7 +224,7 @@ struct Bf16 : Avx512 {
         if (present == kVector && left >= kBlockCodes) {
           pack_byte_block<true>(operand, look_up, from, present, left, to);
         } else {
-          pack_byte_block<false>(operand, look_up, from, present, smaller(left, kBlockCodes), to);
+          pack_byte_block<false>(operand, look_up, from, present, min_i64(left, kBlockCodes), to);
         }
         to += kBlockCodes / kPerDword * kTileVectors * kVector;
       }

@@ -1,6 +1,6 @@
 // Operands of a product by panels, and what their scratch holds. Included by ISA files: everything here has internal linkage.
 //
-// Rows of a are decoded and packed as in blocked.hpp; packed b is read as it lies. Plain b is packed first, strip by strip,
+// Rows of a are decoded and packed as in blocked.hpp; packed b is read as it is. Plain b is packed first, slab by slab,
 // without its scales: as dwords of two bf16, which are panels of halves.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kPanelsColumns = kMostPanels * kPanelLanes;  // what one round takes
 
-// b, or a strip of it, in panels.
+// b, or a slab of it, in panels.
 struct PanelOperand {
   PanelKind kind;
   Element element;
@@ -26,7 +26,7 @@ struct PanelOperand {
   float factor;    // of all sums
 };
 
-// What is packed at once, and where it lies in the scratch.
+// What is packed at once, and where it is in the scratch.
 struct PanelBlocking {
   int64_t steps;
   int64_t rows;     // of a
@@ -54,18 +54,18 @@ inline PanelBlocking panel_blocking(const GemmRequest &request) {
   const bool is_packed = request.b.layout == Layout::kPanels;
   blocking.steps = (request.k + 1) / 2;
   const int64_t lane_bytes = 4 * blocking.steps;
-  const int64_t columns = greater(kStripBytes / lane_bytes / kPanelsColumns, 1) * kPanelsColumns;
+  const int64_t columns = greater(kSlabBytes / lane_bytes / kPanelsColumns, 1) * kPanelsColumns;
   const RowBlock block = row_block_of(request.m, kPanelBlockBytes, lane_bytes, kLeastRows, kBlockUnit);
   blocking.rows = block.rows;
-  blocking.columns = is_packed ? request.n : smaller(columns, round_up(request.n, kPanelsColumns));
+  blocking.columns = is_packed ? request.n : min_i64(columns, round_up(request.n, kPanelsColumns));
   blocking.b_blocks = blocks_along_k(request.b, request.is_b_transposed, request.k);
   const int64_t a_blocks = blocks_along_k(request.a, !request.is_a_transposed, request.k);
   const int64_t packed_columns = is_packed ? 0 : blocking.columns;
   blocking.a_offset = static_cast<size_t>(packed_columns * lane_bytes);
-  const int64_t packed_rows = round_up(block.room, Bf16::kVector);
+  const int64_t packed_rows = round_up(block.space, Bf16::kVector);
   blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(packed_rows * lane_bytes);
-  blocking.row_scale_offset = blocking.row_factor_offset + static_cast<size_t>(block.room) * 4;
-  blocking.scale_offset = blocking.row_scale_offset + static_cast<size_t>(block.room * a_blocks) * 4;
+  blocking.row_scale_offset = blocking.row_factor_offset + static_cast<size_t>(block.space) * 4;
+  blocking.scale_offset = blocking.row_scale_offset + static_cast<size_t>(block.space * a_blocks) * 4;
   blocking.wide_scale_offset = blocking.scale_offset + static_cast<size_t>(packed_columns * blocking.b_blocks) * 4;
   blocking.expanded_offset = blocking.wide_scale_offset;
   if (is_packed && blocking.b_blocks > 1 && request.b.format.block_scale != LPT_FORMAT_F32) {
@@ -79,7 +79,7 @@ inline PanelBlocking panel_blocking(const GemmRequest &request) {
 }
 
 // A whole product as it is computed.
-struct PanelProduct {
+struct PanelGemm {
   const GemmRequest *request;
   PanelBlocking blocking;
   Operand a;
@@ -120,22 +120,22 @@ inline void narrow_last_rows(uint32_t *panel, int64_t steps, int64_t rows) {
   }
 }
 
-inline void pack_rows(PanelProduct &product, int64_t row, int64_t rows) {
-  Operand a = product.a;
-  if (product.are_a_groups_scaled) a.is_scaled_along_k = false;
-  pack<Bf16, 1>(a, row, rows, product.a_panels);
-  product.are_rows_scaled = false;
+inline void pack_rows(PanelGemm &gemm, int64_t row, int64_t rows) {
+  Operand a = gemm.a;
+  if (gemm.are_a_groups_scaled) a.is_scaled_along_k = false;
+  pack<Bf16, 1>(a, row, rows, gemm.a_panels);
+  gemm.are_rows_scaled = false;
   for (int64_t i = 0; i < rows; ++i) {
-    product.row_factors[i] = lane_factor(product.a, row + i);
-    product.are_rows_scaled = product.are_rows_scaled || product.row_factors[i] != 1;
+    gemm.row_factors[i] = lane_factor(gemm.a, row + i);
+    gemm.are_rows_scaled = gemm.are_rows_scaled || gemm.row_factors[i] != 1;
   }
-  if (product.are_a_groups_scaled) {
-    lay_out_scales(product.a, row, rows, kTileRows, product.a_blocks, product.row_scales);
+  if (gemm.are_a_groups_scaled) {
+    lay_out_scales(gemm.a, row, rows, kTileRows, gemm.a_blocks, gemm.row_scales);
   }
   const int64_t last = rows % kTileRows;
-  const int64_t wanted = kShapeRows[shape_of(last)];
-  if (last != 0 && wanted < kTileRows) {
-    narrow_last_rows(product.a_panels + (rows - last) * product.blocking.steps, product.blocking.steps, wanted);
+  const int64_t prefetch = kShapeRows[shape_of(last)];
+  if (last != 0 && prefetch < kTileRows) {
+    narrow_last_rows(gemm.a_panels + (rows - last) * gemm.blocking.steps, gemm.blocking.steps, prefetch);
   }
 }
 
@@ -160,20 +160,20 @@ inline PanelOperand packed_operand(const MatrixView &view, int64_t k) {
 }
 
 // Packs columns of plain b and lays their scales beside them as packed weights have them.
-inline PanelOperand pack_columns(const PanelProduct &product, int64_t column, int64_t columns) {
-  const GemmRequest &request = *product.request;
+inline PanelOperand pack_columns(const PanelGemm &gemm, int64_t column, int64_t columns) {
+  const GemmRequest &request = *gemm.request;
   ValueTable values;
   Operand from = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, values);
   PanelOperand b = {};
   b.kind = PanelKind::kHalves;
   b.data = reinterpret_cast<const uint8_t *>(request.scratch);
-  b.bytes = product.blocking.steps * HalfLines::kBytes;
+  b.bytes = gemm.blocking.steps * HalfLines::kBytes;
   b.scale_format = LPT_FORMAT_F32;
   b.scale_bytes = 4 * kPanelLanes;
-  b.blocks = product.blocking.b_blocks;
+  b.blocks = gemm.blocking.b_blocks;
   b.factor = from.tensor_scale;
   if (from.scales != nullptr) {
-    auto *const scales = reinterpret_cast<float *>(request.scratch + product.blocking.scale_offset);
+    auto *const scales = reinterpret_cast<float *>(request.scratch + gemm.blocking.scale_offset);
     b.scales = reinterpret_cast<const uint8_t *>(scales);
     lay_out_scales(from, column, columns, kPanelLanes, b.blocks, scales);
   }
@@ -210,14 +210,14 @@ inline bool has_long_tiles(const PanelOperand &b, Groups groups) {
   return panel_shape_of(b, groups, kLongShape).run != nullptr;
 }
 
-inline void expand_panel(const PanelProduct &product, const PanelTile &tile, uint8_t *to) {
-  switch (product.b.kind) {
+inline void expand_panel(const PanelGemm &gemm, const PanelTile &tile, uint8_t *to) {
+  switch (gemm.b.kind) {
     case PanelKind::kNibbles:
-      return expand_panel<NibbleAnyZeroLines>(tile, product.tables, to);
+      return expand_panel<NibbleAnyZeroLines>(tile, gemm.tables, to);
     case PanelKind::kBytePairs:
-      return expand_panel<ByteLines<true>>(tile, product.tables, to);
+      return expand_panel<ByteLines<true>>(tile, gemm.tables, to);
     default:
-      return expand_panel<WideIntegerLines<true>>(tile, product.tables, to);
+      return expand_panel<WideIntegerLines<true>>(tile, gemm.tables, to);
   }
 }
 

@@ -1,4 +1,4 @@
-// Products whose b lies in panels, or has scales along k that bf16 does not hold. Included by ISA files: everything here has
+// Products whose b is in panels, or has scales along k that bf16 does not hold. Included by ISA files: everything here has
 // internal linkage.
 #pragma once
 
@@ -14,9 +14,9 @@ namespace {
 // the first; the shortest take two.
 constexpr int64_t kSpanBytes = 256 << 10;
 
-inline int64_t round_panels_of(const PanelProduct &product) {
-  if (!has_long_tiles(product.b, product.groups)) return kMostPanels;
-  return greater(smaller(kSpanBytes / product.b.bytes, kMostRoundPanels), kMostPanels);
+inline int64_t round_panels_of(const PanelGemm &gemm) {
+  if (!has_long_tiles(gemm.b, gemm.groups)) return kMostPanels;
+  return greater(min_i64(kSpanBytes / gemm.b.bytes, kMostRoundPanels), kMostPanels);
 }
 
 // Some panels of b, from `panel` of its operand on.
@@ -28,47 +28,45 @@ struct PanelRound {
   alignas(64) float column_factors[kMostRoundPanels * kPanelLanes];
 };
 
-inline int64_t expanded_bytes(const PanelProduct &product) {
-  return round_up(product.blocking.steps, 2) * HalfLines::kBytes;
-}
+inline int64_t expanded_bytes(const PanelGemm &gemm) { return round_up(gemm.blocking.steps, 2) * HalfLines::kBytes; }
 
 // Panels beyond the last one are the last one again: their sums go nowhere.
-inline void set_panels(const PanelProduct &product, const PanelRound &round, int64_t first, bool is_expanded,
+inline void set_panels(const PanelGemm &gemm, const PanelRound &round, int64_t first, bool is_expanded,
                        PanelTile &tile) {
-  const PanelOperand &b = product.b;
+  const PanelOperand &b = gemm.b;
   for (int64_t p = 0; p < kMostPanels; ++p) {
-    const int64_t at = smaller(first + p, round.count - 1);
+    const int64_t at = min_i64(first + p, round.count - 1);
     const int64_t panel = round.panel + at;
-    tile.b[p] = is_expanded ? product.expanded + at * expanded_bytes(product) : b.data + panel * b.bytes;
+    tile.b[p] = is_expanded ? gemm.expanded + at * expanded_bytes(gemm) : b.data + panel * b.bytes;
     if (b.zeros != nullptr) tile.zeros[p] = b.zeros + panel * b.blocks * kPanelLanes;
     if (b.scales == nullptr || tile.scale_stride == 0) continue;
-    tile.scales[p] = tile.scale_format == product.tile.scale_format
+    tile.scales[p] = tile.scale_format == gemm.tile.scale_format
                          ? b.scales + panel * b.blocks * b.scale_bytes
-                         : reinterpret_cast<const uint8_t *>(product.wide_scales + at * b.blocks * kPanelLanes);
+                         : reinterpret_cast<const uint8_t *>(gemm.wide_scales + at * b.blocks * kPanelLanes);
   }
 }
 
 // One panel of a round, or two, and what the tiles that meet it one after the other share.
 struct PanelWork {
   PanelTile tile;
-  Place place;    // of the next tile
-  int64_t lines;  // of a panel
+  TileEpilogue place;  // of the next tile
+  int64_t lines;       // of a panel
 };
 
-// For `tiles` tiles, which each ask for their part of what is met then. What was expanded is near enough.
-inline PanelWork work_of(const PanelProduct &product, const PanelRound &round, const PanelShape &shape,
-                         bool is_expanded, int64_t tiles, int64_t first, const PanelTile &shared) {
-  PanelWork work = {.tile = shared, .place = {}, .lines = product.b.bytes / shape.line_bytes};
-  set_panels(product, round, first, is_expanded, work.tile);
-  const int64_t bytes = product.b.bytes;
-  work.tile.panel_bytes = is_expanded ? expanded_bytes(product) : bytes;
+// For `tiles` tiles, which each request their part of what is met then. What was expanded is near enough.
+inline PanelWork work_of(const PanelGemm &gemm, const PanelRound &round, const PanelShape &shape, bool is_expanded,
+                         int64_t tiles, int64_t first, const PanelTile &shared) {
+  PanelWork work = {.tile = shared, .place = {}, .lines = gemm.b.bytes / shape.line_bytes};
+  set_panels(gemm, round, first, is_expanded, work.tile);
+  const int64_t bytes = gemm.b.bytes;
+  work.tile.panel_bytes = is_expanded ? expanded_bytes(gemm) : bytes;
   for (int64_t p = 0; p < kMostPanels; ++p) {
     const uint8_t *const panel = work.tile.b[p];
-    work.tile.wanted[p] = is_expanded
-                              ? Wanted{panel, 0}
-                              : wanted_by(tiles, panel, shape.panels, panel + round.count * bytes, shape.line_bytes);
+    work.tile.prefetch[p] =
+        is_expanded ? PrefetchStream{panel, 0}
+                    : requested_by(tiles, panel, shape.panels, panel + round.count * bytes, shape.line_bytes);
   }
-  const GemmRequest &request = *product.request;
+  const GemmRequest &request = *gemm.request;
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
   const int64_t column = request.first_column + round.column + first * kPanelLanes;
   const int64_t row_bytes = request.c.row_stride * element_bytes;
@@ -77,8 +75,8 @@ inline PanelWork work_of(const PanelProduct &product, const PanelRound &round, c
                 .row_bytes = row_bytes,
                 .element_bytes = element_bytes,
                 .format = request.c.format.element,
-                .columns = smaller(round.columns - first * kPanelLanes, shape.panels * kPanelLanes),
-                .row_factors = product.row_factors,
+                .columns = min_i64(round.columns - first * kPanelLanes, shape.panels * kPanelLanes),
+                .row_factors = gemm.row_factors,
                 .column_factors = round.column_factors + first * kPanelLanes,
                 .starts = nullptr,
                 .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
@@ -98,11 +96,11 @@ struct TileRows {
 };
 
 // What is written here is read at once: copied by vectors, from a struct of pointers, it would come late.
-inline void set_rows(const PanelProduct &product, const TileRows &rows, PanelTile &tile) {
+inline void set_rows(const PanelGemm &gemm, const TileRows &rows, PanelTile &tile) {
   tile.rows = rows.count;
   for (int64_t r = 0; r < (rows.count > kTileRows ? kMostRuns : 1); ++r) {
-    tile.a[r] = product.a_panels + panel_offset(rows.row + r * kRunRows, product.blocking.steps);
-    tile.row_scales[r] = product.row_scales + panel_offset(rows.row + r * kRunRows, product.a_blocks);
+    tile.a[r] = gemm.a_panels + panel_offset(rows.row + r * kRunRows, gemm.blocking.steps);
+    tile.row_scales[r] = gemm.row_scales + panel_offset(rows.row + r * kRunRows, gemm.a_blocks);
   }
 }
 
@@ -110,40 +108,39 @@ inline void set_rows(const PanelProduct &product, const TileRows &rows, PanelTil
 inline void skip_rows(PanelWork &work, int64_t rows, int64_t tiles) {
   work.place.c += rows * work.place.row_bytes;
   work.place.row_factors += rows;
-  for (Wanted &wanted : work.tile.wanted) wanted.skip(tiles * work.lines);
+  for (PrefetchStream &prefetch : work.tile.prefetch) prefetch.skip(tiles * work.lines);
 }
 
 // The next rows of the block.
-inline void multiply_rows(const PanelProduct &product, const TileRows &rows, PanelWork &work) {
-  set_rows(product, rows, work.tile);
-  rows.run(work.tile, product.tables, work.place);
+inline void multiply_rows(const PanelGemm &gemm, const TileRows &rows, PanelWork &work) {
+  set_rows(gemm, rows, work.tile);
+  rows.run(work.tile, gemm.tables, work.place);
   skip_rows(work, rows.count, 1);
 }
 
 // Tells whether panels of this round had to be expanded.
-inline bool expand_round(const PanelProduct &product, const PanelRound &round, PanelTile &tile) {
-  const PanelOperand &b = product.b;
-  bool is_needed = panel_shape_of(b, product.groups, 0).run == nullptr;
+inline bool expand_round(const PanelGemm &gemm, const PanelRound &round, PanelTile &tile) {
+  const PanelOperand &b = gemm.b;
+  bool is_needed = panel_shape_of(b, gemm.groups, 0).run == nullptr;
   if (b.kind == PanelKind::kNibbles && b.zeros != nullptr) {
     for (int64_t p = 0; p < round.count; ++p) {
       is_needed = is_needed || has_wide_zeros(b, b.zeros + (round.panel + p) * b.blocks * kPanelLanes);
     }
   }
   for (int64_t p = 0; p < (is_needed ? round.count : 0); ++p) {
-    set_panels(product, round, p, false, tile);
-    expand_panel(product, tile, product.expanded + p * expanded_bytes(product));
+    set_panels(gemm, round, p, false, tile);
+    expand_panel(gemm, tile, gemm.expanded + p * expanded_bytes(gemm));
   }
   return is_needed;
 }
 
 // Scales of a round as f32, where many rows meet them.
-inline void widen_scales(const PanelProduct &product, const PanelRound &round) {
-  const PanelOperand &b = product.b;
+inline void widen_scales(const PanelGemm &gemm, const PanelRound &round) {
+  const PanelOperand &b = gemm.b;
   for (int64_t block = 0; block < round.count * b.blocks; ++block) {
     const uint8_t *const from = b.scales + (round.panel * b.blocks + block) * b.scale_bytes;
     for (int v = 0; v < 2; ++v) {
-      _mm512_storeu_ps(product.wide_scales + block * kPanelLanes + 16 * v,
-                       load_scales_of_lanes(b.scale_format, from, v));
+      _mm512_storeu_ps(gemm.wide_scales + block * kPanelLanes + 16 * v, load_scales_of_lanes(b.scale_format, from, v));
     }
   }
 }
@@ -168,44 +165,44 @@ struct RowCut {
   TileRows tile(int64_t t) const {
     if (t < long_tiles) {
       const int64_t row = t * kLongTileRows;
-      return {long_shape.run, row, smaller(body - row, kLongTileRows)};
+      return {long_shape.run, row, min_i64(body - row, kLongTileRows)};
     }
     const int64_t row = long_tiles * kLongTileRows + (t - long_tiles) * kTileRows;
-    return {shape.run, row, smaller(body - row, kTileRows)};
+    return {shape.run, row, min_i64(body - row, kTileRows)};
   }
 };
 
-inline void multiply_round(const PanelProduct &product, const PanelRound &round, int64_t rows) {
-  PanelTile tile = product.tile;
-  PanelOperand b = product.b;
-  const bool is_expanded = expand_round(product, round, tile);
+inline void multiply_round(const PanelGemm &gemm, const PanelRound &round, int64_t rows) {
+  PanelTile tile = gemm.tile;
+  PanelOperand b = gemm.b;
+  const bool is_expanded = expand_round(gemm, round, tile);
   if (is_expanded) b.kind = PanelKind::kHalves;
-  const RowCut cut(b, product.groups, product.are_rows_scaled, rows);
+  const RowCut cut(b, gemm.groups, gemm.are_rows_scaled, rows);
   if (cut.tiles > 0 && tile.scale_format != LPT_FORMAT_F32) {
-    widen_scales(product, round);
+    widen_scales(gemm, round);
     tile.scale_format = LPT_FORMAT_F32;
     tile.scale_stride = 4 * kPanelLanes;
   }
   if (cut.long_tiles > 0) {
-    PanelWork work = work_of(product, round, cut.long_shape, is_expanded, cut.tiles, 0, tile);
-    for (int64_t t = 0; t < cut.long_tiles; ++t) multiply_rows(product, cut.tile(t), work);
+    PanelWork work = work_of(gemm, round, cut.long_shape, is_expanded, cut.tiles, 0, tile);
+    for (int64_t t = 0; t < cut.long_tiles; ++t) multiply_rows(gemm, cut.tile(t), work);
   }
   const int64_t rest = cut.tiles - cut.long_tiles;
   for (int64_t p = 0; p < (rest > 0 ? round.count : 0); ++p) {
-    PanelWork work = work_of(product, round, cut.shape, is_expanded, cut.tiles, p, tile);
+    PanelWork work = work_of(gemm, round, cut.shape, is_expanded, cut.tiles, p, tile);
     skip_rows(work, cut.long_tiles * kLongTileRows, cut.long_tiles);
-    for (int64_t t = cut.long_tiles; t < cut.tiles; ++t) multiply_rows(product, cut.tile(t), work);
+    for (int64_t t = cut.long_tiles; t < cut.tiles; ++t) multiply_rows(gemm, cut.tile(t), work);
   }
   for (int64_t p = 0; p < (cut.last > 0 ? round.count : 0); p += cut.last_shape.panels) {
-    PanelWork work = work_of(product, round, cut.last_shape, is_expanded, 1, p, tile);
+    PanelWork work = work_of(gemm, round, cut.last_shape, is_expanded, 1, p, tile);
     skip_rows(work, cut.body, 0);
-    multiply_rows(product, {cut.last_shape.run, cut.body, cut.last}, work);
+    multiply_rows(gemm, {cut.last_shape.run, cut.body, cut.last}, work);
   }
 }
 
-inline void set_column_factors(const PanelProduct &product, PanelRound &round) {
-  const PanelOperand &b = product.b;
-  const float factor = b.factor * static_cast<float>(product.request->alpha);
+inline void set_column_factors(const PanelGemm &gemm, PanelRound &round) {
+  const PanelOperand &b = gemm.b;
+  const float factor = b.factor * static_cast<float>(gemm.request->alpha);
   const bool are_scaled = b.scales != nullptr && b.blocks == 1 && b.zeros == nullptr;
   const int64_t first = round.panel * kPanelLanes;
   for (int64_t lane = 0; lane < round.columns; ++lane) {
@@ -216,44 +213,44 @@ inline void set_column_factors(const PanelProduct &product, PanelRound &round) {
 }
 
 // All rows of a by `columns` columns of b, which begin at panel `panel` of the operand.
-inline void multiply_columns(PanelProduct &product, int64_t panel, int64_t column, int64_t columns) {
-  const GemmRequest &request = *product.request;
-  for (int64_t row = 0; row < request.m; row += product.blocking.rows) {
-    const int64_t rows = smaller(request.m - row, product.blocking.rows);
-    if (column == 0 || request.m > product.blocking.rows) pack_rows(product, row, rows);
-    const int64_t most = round_panels_of(product) * kPanelLanes;
+inline void multiply_columns(PanelGemm &gemm, int64_t panel, int64_t column, int64_t columns) {
+  const GemmRequest &request = *gemm.request;
+  for (int64_t row = 0; row < request.m; row += gemm.blocking.rows) {
+    const int64_t rows = min_i64(request.m - row, gemm.blocking.rows);
+    if (column == 0 || request.m > gemm.blocking.rows) pack_rows(gemm, row, rows);
+    const int64_t most = round_panels_of(gemm) * kPanelLanes;
     for (int64_t j = 0; j < columns; j += most) {
       PanelRound round;
       round.panel = panel + j / kPanelLanes;
       round.row = row;
       round.column = column + j;
-      round.columns = smaller(columns - j, most);
+      round.columns = min_i64(columns - j, most);
       round.count = (round.columns + kPanelLanes - 1) / kPanelLanes;
-      set_column_factors(product, round);
-      multiply_round(product, round, rows);
+      set_column_factors(gemm, round);
+      multiply_round(gemm, round, rows);
     }
   }
 }
 
 // How k is cut, and what the sums of a group are multiplied by.
-inline void set_groups(PanelProduct &product) {
+inline void set_groups(PanelGemm &gemm) {
   static constexpr float kOnes[kPanelLanes] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  const GemmRequest &request = *product.request;
-  PanelTile &tile = product.tile;
+  const GemmRequest &request = *gemm.request;
+  PanelTile &tile = gemm.tile;
   const bool is_b_grouped =
-      product.blocking.b_blocks > 1 || (request.b.layout == Layout::kPanels && request.b.format.has_zero_point());
-  product.are_a_groups_scaled = product.a.is_scaled_along_k && !fits_bf16_scaled(request.a.format);
-  product.a_blocks = blocks_along_k(request.a, !request.is_a_transposed, request.k);
-  product.groups = product.are_a_groups_scaled ? Groups::kBoth : is_b_grouped ? Groups::kColumns : Groups::kNone;
-  const int32_t a_shift = product.a.is_k_adjacent ? product.a.column_shift : product.a.row_shift;
+      gemm.blocking.b_blocks > 1 || (request.b.layout == Layout::kPanels && request.b.format.has_zero_point());
+  gemm.are_a_groups_scaled = gemm.a.is_scaled_along_k && !fits_bf16_scaled(request.a.format);
+  gemm.a_blocks = blocks_along_k(request.a, !request.is_a_transposed, request.k);
+  gemm.groups = gemm.are_a_groups_scaled ? Groups::kBoth : is_b_grouped ? Groups::kColumns : Groups::kNone;
+  const int32_t a_shift = gemm.a.is_k_adjacent ? gemm.a.column_shift : gemm.a.row_shift;
   const int32_t b_extent = request.is_b_transposed ? request.b.format.block_columns : request.b.format.block_rows;
-  const int32_t b_shift = shift_of(product.blocking.b_blocks > 1 ? b_extent : LPT_BLOCK_EXTENT_FULL);
-  const int32_t shift = product.are_a_groups_scaled && a_shift < b_shift ? a_shift : b_shift;
-  tile.steps = product.blocking.steps;
+  const int32_t b_shift = shift_of(gemm.blocking.b_blocks > 1 ? b_extent : LPT_BLOCK_EXTENT_FULL);
+  const int32_t shift = gemm.are_a_groups_scaled && a_shift < b_shift ? a_shift : b_shift;
+  tile.steps = gemm.blocking.steps;
   tile.group_steps = shift >= 62 ? round_up(tile.steps, 2) : int64_t{1} << (shift - 1);
   tile.b_group_shift = b_shift - shift;
-  tile.a_group_shift = product.are_a_groups_scaled ? a_shift - shift : 0;
+  tile.a_group_shift = gemm.are_a_groups_scaled ? a_shift - shift : 0;
   tile.scale_format = LPT_FORMAT_F32;
   for (const uint8_t *&scales : tile.scales) scales = reinterpret_cast<const uint8_t *>(kOnes);
   if (!is_b_grouped) return;
@@ -263,25 +260,25 @@ inline void set_groups(PanelProduct &product) {
 
 inline void multiply_panels(const GemmRequest &request) {
   ValueTable values;
-  PanelProduct product = {};
-  product.request = &request;
-  product.blocking = panel_blocking(request);
-  product.a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, values);
-  product.a_panels = reinterpret_cast<uint32_t *>(request.scratch + product.blocking.a_offset);
-  product.row_factors = reinterpret_cast<float *>(request.scratch + product.blocking.row_factor_offset);
-  product.row_scales = reinterpret_cast<float *>(request.scratch + product.blocking.row_scale_offset);
-  product.wide_scales = reinterpret_cast<float *>(request.scratch + product.blocking.wide_scale_offset);
-  product.expanded = reinterpret_cast<uint8_t *>(request.scratch + product.blocking.expanded_offset);
-  set_groups(product);
+  PanelGemm gemm = {};
+  gemm.request = &request;
+  gemm.blocking = panel_blocking(request);
+  gemm.a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, values);
+  gemm.a_panels = reinterpret_cast<uint32_t *>(request.scratch + gemm.blocking.a_offset);
+  gemm.row_factors = reinterpret_cast<float *>(request.scratch + gemm.blocking.row_factor_offset);
+  gemm.row_scales = reinterpret_cast<float *>(request.scratch + gemm.blocking.row_scale_offset);
+  gemm.wide_scales = reinterpret_cast<float *>(request.scratch + gemm.blocking.wide_scale_offset);
+  gemm.expanded = reinterpret_cast<uint8_t *>(request.scratch + gemm.blocking.expanded_offset);
+  set_groups(gemm);
   if (request.b.layout == Layout::kPanels) {
-    product.b = packed_operand(request.b, request.k);
-    set_tables(request.b.format.element, product.b.zeros != nullptr, product.tables);
-    return multiply_columns(product, request.first_column / kPanelLanes, 0, request.n);
+    gemm.b = packed_operand(request.b, request.k);
+    set_tables(request.b.format.element, gemm.b.zeros != nullptr, gemm.tables);
+    return multiply_columns(gemm, request.first_column / kPanelLanes, 0, request.n);
   }
-  for (int64_t column = 0; column < request.n; column += product.blocking.columns) {
-    const int64_t columns = smaller(request.n - column, product.blocking.columns);
-    product.b = pack_columns(product, column, columns);
-    multiply_columns(product, 0, column, columns);
+  for (int64_t column = 0; column < request.n; column += gemm.blocking.columns) {
+    const int64_t columns = min_i64(request.n - column, gemm.blocking.columns);
+    gemm.b = pack_columns(gemm, column, columns);
+    multiply_columns(gemm, 0, column, columns);
   }
 }
 

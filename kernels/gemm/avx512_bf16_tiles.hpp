@@ -8,14 +8,14 @@
 
 #include "kernels/gemm/avx512_bf16_elements.hpp"
 #include "kernels/gemm/avx512_bf16_sources.hpp"
-#include "kernels/gemm/wanted.hpp"
+#include "kernels/gemm/prefetch_stream.hpp"
 
 namespace lpt {
 namespace {
 
 constexpr int kMostPanels = 2;        // of one tile
 constexpr int kMostRoundPanels = 16;  // of long tiles side by side
-constexpr int64_t kAhead = 2048;      // bytes of a panel that are asked for before they are read
+constexpr int64_t kAhead = 2048;      // bytes of a panel that are requested before they are read
 constexpr int64_t kScalesAhead = 4;   // blocks
 
 enum class Groups : uint8_t { kNone, kColumns, kBoth };  // whose scales vary along k
@@ -41,7 +41,7 @@ struct PanelTile {
   int32_t b_group_shift;  // block of b of group g: g >> b_group_shift
   int32_t a_group_shift;
   int64_t rows;  // that are there: at most kRows
-  Wanted wanted[kMostPanels];
+  PrefetchStream prefetch[kMostPanels];
 };
 
 // Tables and constants are hidden from the compiler: kept in registers all along, they would push sums out of them.
@@ -92,11 +92,11 @@ template <int kRows, int kVectors>
   }
 }
 
-// Adds the products of `steps` steps from `first` on. A last half line has one step. Asks for what is wanted, or, where the
+// Adds the products of `steps` steps from `first` on. A last half line has one step. Requests what is requested, or, where the
 // registers do not reach for that, for what comes next in the panel.
-template <bool kIsWanted, typename Source, int kRows, int kPanels>
+template <bool kIsPrefetched, typename Source, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_steps(const Source &source, const LaneZeros *zeros, const PanelTile &tile,
-                                             int64_t first, int64_t steps, Wanted (&wanted)[kPanels],
+                                             int64_t first, int64_t steps, PrefetchStream (&prefetch)[kPanels],
                                              __m512 (&sums)[kRows][2 * kPanels]) {
   RowRuns<kRows> a(tile, first);
   int64_t offset = first / Source::kSteps * Source::kBytes;
@@ -107,10 +107,10 @@ template <bool kIsWanted, typename Source, int kRows, int kPanels>
 #pragma GCC unroll 2
     for (int p = 0; p < kPanels; ++p) {
       __m512i columns[Source::kSteps][2];
-      const uint8_t *const ask = kIsWanted ? wanted[p].from : b[p] + offset + kAhead;
-      _mm_prefetch(ask, _MM_HINT_T0);
-      if constexpr (Source::kBytes == 128) _mm_prefetch(ask + 64, _MM_HINT_T0);
-      if constexpr (kIsWanted) wanted[p].advance();
+      const uint8_t *const address = kIsPrefetched ? prefetch[p].from : b[p] + offset + kAhead;
+      _mm_prefetch(address, _MM_HINT_T0);
+      if constexpr (Source::kBytes == 128) _mm_prefetch(address + 64, _MM_HINT_T0);
+      if constexpr (kIsPrefetched) prefetch[p].advance();
       source.read(b[p] + offset, zeros[p], columns);
 #pragma GCC unroll 2
       for (int s = 0; s < Source::kSteps; ++s) add_columns(a, s, columns[s], p, sums);
@@ -168,22 +168,23 @@ constexpr int panels_of(int rows) {
 }
 
 // Sums → c, where terms are added, c is rounded, or a part of the tile is missing. Rows of sums lie `stride` apart.
-[[gnu::noinline]] inline void finish_rows(const float *sums, int64_t stride, int64_t rows, const Place &place) {
+[[gnu::noinline]] inline void finish_rows(const float *sums, int64_t stride, int64_t rows,
+                                          const TileEpilogue &epilogue) {
   for (int64_t i = 0; i < rows; ++i, sums += stride) {
-    uint8_t *const c = place.c + i * place.row_bytes;
-    const __m512 factor = _mm512_set1_ps(place.row_factors[i]);
-    for (int64_t column = 0; column < place.columns; column += 16) {
+    uint8_t *const c = epilogue.c + i * epilogue.row_bytes;
+    const __m512 factor = _mm512_set1_ps(epilogue.row_factors[i]);
+    for (int64_t column = 0; column < epilogue.columns; column += 16) {
       const __m512 value = _mm512_mul_ps(_mm512_loadu_ps(sums + column), factor);
-      finish<Bf16>(value, place, column, c + column * place.element_bytes);
+      apply_epilogue<Bf16>(value, epilogue, column, c + column * epilogue.element_bytes);
     }
   }
 }
 
 template <bool kHasRowFactors, int kRows, int kVectors>
 [[gnu::always_inline]] inline void write_sums(const __m512 (&sums)[kRows][kVectors], const PanelTile &tile,
-                                              const Place &place) {
-  if (is_stored_whole<Bf16, kVectors>(place) && tile.rows == kRows) {
-    return store_tile<Bf16, kHasRowFactors>(sums, place);
+                                              const TileEpilogue &epilogue) {
+  if (is_stored_whole<Bf16, kVectors>(epilogue) && tile.rows == kRows) {
+    return store_tile<Bf16, kHasRowFactors>(sums, epilogue);
   }
   alignas(64) float stored[kRows][kVectors][16];
 #pragma GCC unroll 12
@@ -191,31 +192,32 @@ template <bool kHasRowFactors, int kRows, int kVectors>
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) _mm512_store_ps(stored[i][v], sums[i][v]);
   }
-  finish_rows(stored[0][0], 16 * kVectors, tile.rows, place);
+  finish_rows(stored[0][0], 16 * kVectors, tile.rows, epilogue);
 }
 
-inline void prefetch_lines(const Place &place, int64_t rows) {
-  const int64_t last_byte = place.element_bytes * (place.columns - 1);
-  uint8_t *line = place.c, *const end = line + rows * place.row_bytes;
-  for (; line != end; line += place.row_bytes) {
+inline void prefetch_lines(const TileEpilogue &epilogue, int64_t rows) {
+  const int64_t last_byte = epilogue.element_bytes * (epilogue.columns - 1);
+  uint8_t *line = epilogue.c, *const end = line + rows * epilogue.row_bytes;
+  for (; line != end; line += epilogue.row_bytes) {
     __builtin_prefetch(line, 1);
     __builtin_prefetch(line + last_byte, 1);
   }
 }
 
 template <typename Source, Groups kGroups, int kRows, bool kHasRowFactors = true>
-[[gnu::always_inline]] inline void multiply_by(const Source &source, const PanelTile &tile, const Place &place) {
+[[gnu::always_inline]] inline void multiply_by(const Source &source, const PanelTile &tile,
+                                               const TileEpilogue &epilogue) {
   constexpr int kPanels = panels_of<Source>(kRows);
-  prefetch_lines(place, tile.rows);
+  prefetch_lines(epilogue, tile.rows);
   LaneZeros zeros[kPanels] = {};
-  Wanted wanted[kPanels];
+  PrefetchStream prefetch[kPanels];
 #pragma GCC unroll 2
-  for (int p = 0; p < kPanels; ++p) wanted[p] = tile.wanted[p];
+  for (int p = 0; p < kPanels; ++p) prefetch[p] = tile.prefetch[p];
   __m512 sums[kRows][2 * kPanels];
   if constexpr (kGroups == Groups::kNone) {
     clear(sums);
-    add_steps<true, Source, kRows, kPanels>(source, zeros, tile, 0, tile.steps, wanted, sums);
-    write_sums<kHasRowFactors>(sums, tile, place);
+    add_steps<true, Source, kRows, kPanels>(source, zeros, tile, 0, tile.steps, prefetch, sums);
+    write_sums<kHasRowFactors>(sums, tile, epilogue);
     return;
   }
   __m512 totals[kRows][2 * kPanels];
@@ -226,36 +228,36 @@ template <typename Source, Groups kGroups, int kRows, bool kHasRowFactors = true
       zeros[p] = zeros_of_group<Source>(tile, p, group);
     }
     clear(sums);
-    const int64_t steps = smaller(tile.group_steps, tile.steps - first);
-    add_steps<false, Source, kRows, kPanels>(source, zeros, tile, first, steps, wanted, sums);
+    const int64_t steps = min_i64(tile.group_steps, tile.steps - first);
+    add_steps<false, Source, kRows, kPanels>(source, zeros, tile, first, steps, prefetch, sums);
     add_group<kGroups, kRows, kPanels>(tile, group, sums, totals);
   }
-  write_sums<kHasRowFactors>(totals, tile, place);
+  write_sums<kHasRowFactors>(totals, tile, epilogue);
 }
 
 template <typename Source, Groups kGroups, int kRows>
-void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const Place &place) {
-  multiply_by<Source, kGroups, kRows>(Source(tables), tile, place);
+void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const TileEpilogue &epilogue) {
+  multiply_by<Source, kGroups, kRows>(Source(tables), tile, epilogue);
 }
 
 // Long tiles side by side: one panel after the other, for all columns of the place.
 template <typename Source, Groups kGroups, bool kHasRowFactors>
-void multiply_long_tiles(const PanelTile &first, const PanelTables &tables, const Place &first_place) {
+void multiply_long_tiles(const PanelTile &first, const PanelTables &tables, const TileEpilogue &first_place) {
   const Source source(tables);
   PanelTile tile = first;
-  Place place = first_place;
+  TileEpilogue epilogue = first_place;
   for (int64_t left = first_place.columns; left > 0; left -= kPanelLanes) {
-    place.columns = smaller(left, kPanelLanes);
-    multiply_by<Source, kGroups, kLongTileRows, kHasRowFactors>(source, tile, place);
+    epilogue.columns = min_i64(left, kPanelLanes);
+    multiply_by<Source, kGroups, kLongTileRows, kHasRowFactors>(source, tile, epilogue);
     tile.b[0] += tile.panel_bytes;
-    tile.wanted[0].from += tile.panel_bytes;
-    place.c += kPanelLanes * place.element_bytes;
-    place.column_factors += kPanelLanes;
-    if (place.bias != nullptr) place.bias += kPanelLanes;
+    tile.prefetch[0].from += tile.panel_bytes;
+    epilogue.c += kPanelLanes * epilogue.element_bytes;
+    epilogue.column_factors += kPanelLanes;
+    if (epilogue.bias != nullptr) epilogue.bias += kPanelLanes;
   }
 }
 
-using PanelTileFunction = void (*)(const PanelTile &tile, const PanelTables &tables, const Place &place);
+using PanelTileFunction = void (*)(const PanelTile &tile, const PanelTables &tables, const TileEpilogue &epilogue);
 
 // Tiles of 1, 2, 4, 8 and 12 rows, and of 12 whose factors are all 1.
 constexpr int64_t kShapeRows[] = {1, 2, 4, kTileRows, kLongTileRows, kLongTileRows};
@@ -307,7 +309,7 @@ void expand_panel(const PanelTile &tile, const PanelTables &tables, uint8_t *to)
   const Source source(tables);
   for (int64_t first = 0, group = 0; first < tile.steps; first += tile.group_steps, ++group) {
     const LaneZeros zeros = zeros_of_group<Source>(tile, 0, group);
-    const int64_t end = smaller(first + tile.group_steps, tile.steps);
+    const int64_t end = min_i64(first + tile.group_steps, tile.steps);
     const uint8_t *from = tile.b[0] + first / Source::kSteps * Source::kBytes;
     for (int64_t step = first; step < end; step += Source::kSteps, from += Source::kBytes) {
       __m512i columns[Source::kSteps][2];

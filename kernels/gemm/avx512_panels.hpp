@@ -12,7 +12,7 @@ namespace lpt {
 namespace {
 
 // 64 bytes of one lane from byte `at` of `bytes` on; zeros past the end, and where there is no lane. So many short runs
-// are beyond the hardware's own prefetching: the next panel's are asked for ahead.
+// are beyond the hardware's own prefetching: the next panel's are requested ahead.
 inline __m512i load_lane(const uint8_t *rows, int64_t stride, int64_t lane, int64_t lanes, int64_t at, int64_t bytes) {
   if (lane >= lanes) return _mm512_setzero_si512();
   __builtin_prefetch(rows + (lane + kPanelLanes) * stride + at, 0, 2);
@@ -28,7 +28,7 @@ inline void store_lines(const __m512i (&lines)[16], int64_t first, int64_t strid
 }
 
 // Lane l meets lane 16 + l: the halves of their bytes make bytes of even and of odd k, whose words interleave to dwords
-// of four k. Those are turned over, 16 lanes by 16 steps.
+// of four k. Those are transposed over, 16 lanes by 16 steps.
 inline void pack_nibbles(const uint8_t *rows, int64_t stride, int64_t lanes, int64_t k, uint8_t *panel) {
   const int64_t bytes = (k + 1) / 2, count = (k + 3) / 4;
   const __m512i low_half = _mm512_set1_epi8(15);

@@ -39,7 +39,7 @@ struct Int8 : Avx512 {
   }
 
   // Four rows of 64 bytes → 64 dwords of four bytes, in order.
-  static void weave(Dwords (&rows)[4]) {
+  static void interleave(Dwords (&rows)[4]) {
     const __m512i low01 = _mm512_unpacklo_epi8(rows[0], rows[1]), high01 = _mm512_unpackhi_epi8(rows[0], rows[1]);
     const __m512i low23 = _mm512_unpacklo_epi8(rows[2], rows[3]), high23 = _mm512_unpackhi_epi8(rows[2], rows[3]);
     // Quarter q of piece p holds lanes 16 · q + 4 · p + 0 .. 3.
@@ -55,7 +55,7 @@ struct Int8 : Avx512 {
     rows[3] = _mm512_shuffle_i32x4(odd01, odd23, 0xDD);
   }
 
-  // 64 adjacent numbers; past `count` they meet zeros of the other operand, or lanes that nobody reads.
+  // 64 adjacent numbers; past `count` they meet zeros of the other operand, or lanes that no one reads.
   template <Decoder>
   static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
     const __m512i codes =

@@ -79,7 +79,7 @@ inline bool write_positive_e4m3(const Columns &columns, const uint8_t *from, int
   });
 }
 
-// The scales of a panel, group by group: as exponents without their bias if that is wanted and can be, which is told.
+// The scales of a panel, group by group: as exponents without their bias if that is requested and can be, which is reported.
 inline bool write_column_scales(const Columns &columns, int64_t lane, int64_t lanes, bool wants_exponents) {
   float *to = columns.buffers.scales;
   const int64_t groups = columns.groups.count;
@@ -134,7 +134,7 @@ inline const uint8_t *spread_codes(const Columns &columns, int64_t lane, int64_t
     uint8_t *const to = columns.buffers.spread + l * stride;
     const int64_t first = (lane + l) * columns.view.row_stride;
     for (int64_t p = 0; p < columns.k; p += 64) {
-      const int64_t count = smaller(columns.k - p, 64);
+      const int64_t count = min_i64(columns.k - p, 64);
       if (element.bits == 6) {
         const auto *from = static_cast<const uint8_t *>(columns.view.data) + (first + p) / 4 * 3;
         _mm512_mask_storeu_epi8(to + p, lane_mask(0, count), load_sixes(from, count));
@@ -150,7 +150,7 @@ inline const uint8_t *spread_codes(const Columns &columns, int64_t lane, int64_t
   return columns.buffers.spread;
 }
 
-// The scales of the panel behind this one, for tiles to ask for: between panels they are no stream that the hardware
+// The scales of the panel behind this one, for tiles to request: between panels they are no stream that the hardware
 // follows.
 struct NextScales {
   const uint8_t *data;
@@ -181,11 +181,11 @@ inline const uint8_t *panel_of(const Columns &columns, int64_t lane, int64_t lan
   return columns.buffers.codes;
 }
 
-// What the first of `tiles` that meet a panel asks for; `panels` are met by turns.
-inline Wanted wanted_by(const Columns &columns, const uint8_t *panel, int64_t tiles, int64_t panels) {
+// What the first of `tiles` that meet a panel requests; `panels` are met by turns.
+inline PrefetchStream requested_by(const Columns &columns, const uint8_t *panel, int64_t tiles, int64_t panels) {
   if (columns.view.layout != Layout::kPanels) return {panel, 0};
   const uint8_t *const next = panel + panels * panel_bytes(columns.kind, columns.k);
-  return wanted_by(tiles, panel, 1, next, panel_step_bytes(columns.kind));
+  return requested_by(tiles, panel, 1, next, panel_step_bytes(columns.kind));
 }
 
 }  // namespace

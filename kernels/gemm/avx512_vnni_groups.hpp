@@ -6,7 +6,7 @@
 // the group), is known once a row is packed, and the sums start from its negative. More than 2^17 - 1 k without scales
 // are cut to groups of 2^16.
 //
-// A block of rows of a, half of a usual L2, is packed, or read where it lies; then the panels of b meet it, some at a
+// A block of rows of a, half of a usual L2, is packed, or read where it is; then the panels of b meet it, some at a
 // time: each tile of rows all of them before the next tile.
 #pragma once
 
@@ -41,8 +41,8 @@ inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   blocking.groups = groups_of(request.a, request.b, request.k);
   blocking.layout = row_layout_of(blocking.groups);
   const RowBlock block = row_block_of(request.m, kGroupBlockBytes, blocking.layout.stride, kLeastRows, kWholeTileRows);
-  blocking.rows = smaller(block.rows, request.m);
-  const int64_t room = smaller(block.room, request.m);
+  blocking.rows = min_i64(block.rows, request.m);
+  const int64_t space = min_i64(block.space, request.m);
   size_t end = 0;
   const auto take = [&end](int64_t bytes) {
     const size_t begin = end;
@@ -53,9 +53,9 @@ inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   const Format &format = request.b.format;
   const PanelKind kind = panel_kind(format.element);
   blocking.is_direct = is_read_in_place(request, blocking.groups);
-  take(blocking.is_direct ? 0 : room * blocking.layout.stride);
-  blocking.row_factors = take(4 * room);
-  blocking.starts = take(4 * room);
+  take(blocking.is_direct ? 0 : space * blocking.layout.stride);
+  blocking.row_factors = take(4 * space);
+  blocking.starts = take(4 * space);
   blocking.sums = take(4 * sum_buffer_count(blocking.groups));
   blocking.codes = take(is_plain ? panel_bytes(kind, request.k) : 0);
   blocking.spread = take(is_plain ? kPanelLanes * round_up(request.k, 2) : 0);
@@ -76,7 +76,7 @@ inline GroupTileFunction group_tile_of(const Columns &columns, GroupScaling scal
 }
 
 // What stays the same for all of c.
-struct GroupProduct {
+struct GroupGemm {
   const GemmRequest &request;
   GroupBlocking blocking;
   Integers a_integers, b_integers;
@@ -85,7 +85,7 @@ struct GroupProduct {
   bool is_whole;    // one group, so no scales along k
   alignas(64) int8_t values[64];
 
-  explicit GroupProduct(const GemmRequest &request)
+  explicit GroupGemm(const GemmRequest &request)
       : request(request),
         blocking(group_blocking_of(request)),
         a_integers(integers_of(request.a.format.element)),
@@ -104,20 +104,20 @@ struct GroupProduct {
   }
 };
 
-inline Columns columns_of(const GroupProduct &product) {
-  const GroupBlocking &blocking = product.blocking;
-  return {.view = product.request.b,
-          .integers = product.b_integers,
+inline Columns columns_of(const GroupGemm &gemm) {
+  const GroupBlocking &blocking = gemm.blocking;
+  return {.view = gemm.request.b,
+          .integers = gemm.b_integers,
           .groups = blocking.groups,
-          .k = product.request.k,
-          .kind = panel_kind(product.request.b.format.element),
-          .scales = product.b_scales,
-          .buffers = {.codes = product.at<uint8_t>(blocking.codes),
-                      .spread = product.at<uint8_t>(blocking.spread),
-                      .blocks = product.at<uint8_t>(blocking.blocks),
-                      .scales = product.at<float>(blocking.scales),
-                      .addends = product.at<uint32_t>(blocking.addends),
-                      .doubled = product.at<uint32_t>(blocking.doubled)}};
+          .k = gemm.request.k,
+          .kind = panel_kind(gemm.request.b.format.element),
+          .scales = gemm.b_scales,
+          .buffers = {.codes = gemm.at<uint8_t>(blocking.codes),
+                      .spread = gemm.at<uint8_t>(blocking.spread),
+                      .blocks = gemm.at<uint8_t>(blocking.blocks),
+                      .scales = gemm.at<float>(blocking.scales),
+                      .addends = gemm.at<uint32_t>(blocking.addends),
+                      .doubled = gemm.at<uint32_t>(blocking.doubled)}};
 }
 
 // Where the sums of a block of rows start that are read in place.
@@ -128,65 +128,65 @@ inline void write_starts(const PackedRows &packed, int64_t row, int64_t rows, in
 }
 
 // Packs a block of rows from `row` on; false where some of their scales are not moderate.
-inline bool pack_rows(const GroupProduct &product, int64_t row, int64_t rows, bool is_order_of_nibbles) {
-  const GroupBlocking &blocking = product.blocking;
-  const PackedRows packed = {.view = product.request.a,
-                             .integers = product.a_integers,
+inline bool pack_rows(const GroupGemm &gemm, int64_t row, int64_t rows, bool is_order_of_nibbles) {
+  const GroupBlocking &blocking = gemm.blocking;
+  const PackedRows packed = {.view = gemm.request.a,
+                             .integers = gemm.a_integers,
                              .groups = blocking.groups,
                              .layout = blocking.layout,
-                             .k = product.request.k,
+                             .k = gemm.request.k,
                              .is_order_of_nibbles = is_order_of_nibbles,
-                             .sums = product.at<int32_t>(blocking.sums)};
-  const float unit = 1.0f / static_cast<float>(1 << product.a_integers.fraction_bits);
-  const int64_t lane = product.request.first_row + row;
-  write_lane_factors(product.request.a, lane, rows, product.request.k, unit, product.at<float>(blocking.row_factors));
-  auto *const starts = product.at<int32_t>(blocking.starts);
+                             .sums = gemm.at<int32_t>(blocking.sums)};
+  const float unit = 1.0f / static_cast<float>(1 << gemm.a_integers.fraction_bits);
+  const int64_t lane = gemm.request.first_row + row;
+  write_lane_factors(gemm.request.a, lane, rows, gemm.request.k, unit, gemm.at<float>(blocking.row_factors));
+  auto *const starts = gemm.at<int32_t>(blocking.starts);
   if (blocking.is_direct) {
     write_starts(packed, lane, rows, starts);
     return true;
   }
   bool is_moderate = true;
   for (int64_t i = 0; i < rows; ++i) {
-    uint8_t *const to = product.at<uint8_t>(0) + i * blocking.layout.stride;
-    int32_t *const own = product.is_whole ? starts + i : reinterpret_cast<int32_t *>(to + blocking.layout.start_offset);
+    uint8_t *const to = gemm.at<uint8_t>(0) + i * blocking.layout.stride;
+    int32_t *const own = gemm.is_whole ? starts + i : reinterpret_cast<int32_t *>(to + blocking.layout.start_offset);
     is_moderate = pack_row(packed, lane + i, to, own) && is_moderate;
   }
   return is_moderate;
 }
 
 // The block of rows from `row` on, as tiles read it.
-inline const uint8_t *rows_of(const GroupProduct &product, int64_t row) {
-  if (!product.blocking.is_direct) return product.at<uint8_t>(0);
-  const MatrixView &a = product.request.a;
-  return static_cast<const uint8_t *>(a.data) + (product.request.first_row + row) * a.row_stride;
+inline const uint8_t *rows_of(const GroupGemm &gemm, int64_t row) {
+  if (!gemm.blocking.is_direct) return gemm.at<uint8_t>(0);
+  const MatrixView &a = gemm.request.a;
+  return static_cast<const uint8_t *>(a.data) + (gemm.request.first_row + row) * a.row_stride;
 }
 
 // How the scales of a panel, which it writes, are to be applied.
-inline GroupScaling prepare_scales(const GroupProduct &product, const Columns &columns, int64_t lane, int64_t lanes,
+inline GroupScaling prepare_scales(const GroupGemm &gemm, const Columns &columns, int64_t lane, int64_t lanes,
                                    bool are_rows_moderate) {
   if (columns.view.format.has_zero_point()) write_addends(columns, lane, lanes);
-  if (product.is_whole) return GroupScaling::kWhole;
-  const bool wants_exponents = product.are_powers && are_rows_moderate;
+  if (gemm.is_whole) return GroupScaling::kWhole;
+  const bool wants_exponents = gemm.are_powers && are_rows_moderate;
   if (write_column_scales(columns, lane, lanes, wants_exponents)) return GroupScaling::kExponents;
-  return product.a_scales.is_along_k ? GroupScaling::kProducts : GroupScaling::kColumns;
+  return gemm.a_scales.is_along_k ? GroupScaling::kGemms : GroupScaling::kColumns;
 }
 
 // A panel of c, and what its tiles share.
 struct PanelWork {
   GroupTile tile;
-  Place place;  // of the next tile
+  TileEpilogue place;  // of the next tile
   GroupScaling scaling;
   alignas(64) float column_factors[kPanelLanes];
 };
 
 // The panel of c that begins in `column`, ready for the packed block of rows.
-inline void prepare_panel(const GroupProduct &product, const Columns &columns, int64_t column, bool are_rows_moderate,
+inline void prepare_panel(const GroupGemm &gemm, const Columns &columns, int64_t column, bool are_rows_moderate,
                           PanelWork &work) {
-  const GemmRequest &request = product.request;
-  const GroupBlocking &blocking = product.blocking;
-  const int64_t lane = request.first_column + column, lanes = smaller(request.n - column, kPanelLanes);
-  work.scaling = prepare_scales(product, columns, lane, lanes, are_rows_moderate);
-  const float unit = static_cast<float>(request.alpha) / static_cast<float>(1 << product.b_integers.fraction_bits);
+  const GemmRequest &request = gemm.request;
+  const GroupBlocking &blocking = gemm.blocking;
+  const int64_t lane = request.first_column + column, lanes = min_i64(request.n - column, kPanelLanes);
+  work.scaling = prepare_scales(gemm, columns, lane, lanes, are_rows_moderate);
+  const float unit = static_cast<float>(request.alpha) / static_cast<float>(1 << gemm.b_integers.fraction_bits);
   for (float &factor : work.column_factors) factor = 0;
   write_lane_factors(request.b, lane, lanes, request.k, unit, work.column_factors);
   const NextScales next_scales = next_scales_of(columns, lane);
@@ -196,17 +196,17 @@ inline void prepare_panel(const GroupProduct &product, const Columns &columns, i
                .stride = blocking.is_direct ? request.a.row_stride : blocking.layout.stride,
                .scale_offset = blocking.layout.scale_offset,
                .starts = nullptr,
-               .start_stride = product.is_whole ? 4 : blocking.layout.stride,
+               .start_stride = gemm.is_whole ? 4 : blocking.layout.stride,
                .panel = panel_of(columns, lane, lanes),
                .column_scales = columns.buffers.scales,
                .column_addends = columns.buffers.addends,
                .doubled_columns = columns.buffers.doubled,
-               .values = product.values,
+               .values = gemm.values,
                .next_scales = next_scales.data,
                .next_step = next_scales.group_bytes,
                .steps = blocking.groups.steps,
                .group_steps = blocking.groups.group_steps,
-               .wanted = {nullptr, 0}};
+               .prefetch = {nullptr, 0}};
   work.place = {.c = static_cast<uint8_t *>(request.c.data) + lane * element_bytes,
                 .row_bytes = request.c.row_stride * element_bytes,
                 .element_bytes = element_bytes,
@@ -243,7 +243,7 @@ inline void multiply_rows(const Columns &columns, const BlockRows &block, const 
   work.place.row_factors = block.factors + rows.first;
   group_tile_of(columns, work.scaling, rows.count)(work.tile, work.place);
   work.place.c += rows.count * work.place.row_bytes;
-  work.tile.wanted.skip(work.tile.steps);
+  work.tile.prefetch.skip(work.tile.steps);
 }
 
 // Panels that a tile's rows meet one after the other. Each writes lines of c in as many pages as it has rows, so several side
@@ -252,36 +252,36 @@ inline void multiply_rows(const Columns &columns, const BlockRows &block, const 
 constexpr int64_t kSpanBytes = 256 << 10;
 constexpr int64_t kMostSpanPanels = 8;
 
-inline int64_t span_panels_of(const GroupProduct &product, const Columns &columns) {
-  if (columns.view.layout != Layout::kPanels || !product.is_whole || columns.view.format.has_zero_point()) return 1;
-  return greater(smaller(kSpanBytes / panel_bytes(columns.kind, columns.k), kMostSpanPanels), 1);
+inline int64_t span_panels_of(const GroupGemm &gemm, const Columns &columns) {
+  if (columns.view.layout != Layout::kPanels || !gemm.is_whole || columns.view.format.has_zero_point()) return 1;
+  return greater(min_i64(kSpanBytes / panel_bytes(columns.kind, columns.k), kMostSpanPanels), 1);
 }
 
 inline void multiply_groups(const GemmRequest &request) {
-  const GroupProduct product(request);
-  const GroupBlocking &blocking = product.blocking;
-  const Columns columns = columns_of(product);
-  const int64_t span = span_panels_of(product, columns);
-  const int64_t tile_rows = product.is_whole ? kWholeTileRows : kGroupTileRows;
+  const GroupGemm gemm(request);
+  const GroupBlocking &blocking = gemm.blocking;
+  const Columns columns = columns_of(gemm);
+  const int64_t span = span_panels_of(gemm, columns);
+  const int64_t tile_rows = gemm.is_whole ? kWholeTileRows : kGroupTileRows;
   PanelWork works[kMostSpanPanels];
   for (int64_t row = 0; row < request.m; row += blocking.rows) {
-    const int64_t rows = smaller(request.m - row, blocking.rows);
-    const bool are_rows_moderate = pack_rows(product, row, rows, columns.kind == PanelKind::kNibbles);
-    const uint8_t *const bytes = rows_of(product, row);
+    const int64_t rows = min_i64(request.m - row, blocking.rows);
+    const bool are_rows_moderate = pack_rows(gemm, row, rows, columns.kind == PanelKind::kNibbles);
+    const uint8_t *const bytes = rows_of(gemm, row);
     // As many tiles as it takes, of nearly the same size: a tile of one or two rows waits for its own sums.
     const BlockRows block = {
         .row = request.first_row + row,
         .count = rows,
         .tiles = (rows + tile_rows - 1) / tile_rows,
         .bytes = bytes,
-        .starts = product.is_whole ? product.at<uint8_t>(blocking.starts) : bytes + blocking.layout.start_offset,
-        .factors = product.at<float>(blocking.row_factors)};
+        .starts = gemm.is_whole ? gemm.at<uint8_t>(blocking.starts) : bytes + blocking.layout.start_offset,
+        .factors = gemm.at<float>(blocking.row_factors)};
     for (int64_t column = 0; column < request.n; column += span * kPanelLanes) {
-      const int64_t panels = smaller(span, (request.n - column + kPanelLanes - 1) / kPanelLanes);
+      const int64_t panels = min_i64(span, (request.n - column + kPanelLanes - 1) / kPanelLanes);
       for (int64_t p = 0; p < panels; ++p) {
-        prepare_panel(product, columns, column + p * kPanelLanes, are_rows_moderate, works[p]);
+        prepare_panel(gemm, columns, column + p * kPanelLanes, are_rows_moderate, works[p]);
         works[p].place.c += block.row * works[p].place.row_bytes;
-        works[p].tile.wanted = wanted_by(columns, works[p].tile.panel, block.tiles, panels);
+        works[p].tile.prefetch = requested_by(columns, works[p].tile.panel, block.tiles, panels);
       }
       for (int64_t t = 0; t < block.tiles; ++t) {
         const TileRows own = tile_rows_of(block, t);

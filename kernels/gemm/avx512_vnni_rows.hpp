@@ -68,7 +68,7 @@ inline __m512i decode_row(const PackedRows &rows, int64_t row, int64_t column, i
   }
   alignas(64) int8_t values[64] = {};
   const Element element = element_of(rows.view.format.element);
-  for (int64_t i = 0; i < smaller(count, 64); ++i) values[i] = rows.integers.value[load_code(element, data, index + i)];
+  for (int64_t i = 0; i < min_i64(count, 64); ++i) values[i] = rows.integers.value[load_code(element, data, index + i)];
   return _mm512_load_si512(values);
 }
 
@@ -111,7 +111,7 @@ inline bool write_scales(const PackedRows &rows, int64_t row, float *to) {
     }
     alignas(64) float each[16];
     _mm512_store_ps(each, values);
-    const int64_t end = smaller((block + 16) << shift, rows.groups.count);
+    const int64_t end = min_i64((block + 16) << shift, rows.groups.count);
     for (int64_t group = block << shift; group < end; ++group) to[group] = each[(group >> shift) - block];
   }
   return is_moderate;
@@ -125,7 +125,7 @@ inline void add_up_groups(const PackedRows &rows) {
 }
 
 // Where the sums of rows start that are read where they lie: several at once, since additions wait for one another. The next
-// rows are asked for meanwhile.
+// rows are requested meanwhile.
 template <int kRows>
 void write_starts(const PackedRows &rows, int64_t row, int32_t *starts) {
   const auto *const from = static_cast<const uint8_t *>(rows.view.data) + row * rows.view.row_stride;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/common/intrinsics.hpp"
-#include "kernels/gemm/sparse_walk.hpp"
+#include "kernels/gemm/sparse_loop.hpp"
 
 namespace lpt {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/gemm/avx512_vnni_integers.hpp"
-#include "kernels/gemm/wanted.hpp"
+#include "kernels/gemm/prefetch_stream.hpp"
 
 namespace lpt {
 namespace {
@@ -21,7 +21,7 @@ struct GroupTile {
   const uint8_t *next_scales;       // what to ask memory for: `next_step` bytes for each group
   int64_t next_step;
   int64_t steps, group_steps;
-  Wanted wanted;
+  PrefetchStream prefetch;
 };
 
 // How a step of a panel becomes two vectors of unsigned bytes.
@@ -126,11 +126,12 @@ struct RowPointers {
 // The sums of `steps` steps of four k; rows and panel move on.
 template <typename Columns, int kRows>
 [[gnu::always_inline]] inline void add_steps(const Columns &decoder, int64_t steps, RowPointers<kRows> &rows,
-                                             const uint8_t *&panel, Wanted &wanted, __m512i (&sums)[kRows][2]) {
+                                             const uint8_t *&panel, PrefetchStream &prefetch,
+                                             __m512i (&sums)[kRows][2]) {
   do {
-    __builtin_prefetch(wanted.from, 0, 3);
-    if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(wanted.from + 64, 0, 3);
-    wanted.advance();
+    __builtin_prefetch(prefetch.from, 0, 3);
+    if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(prefetch.from + 64, 0, 3);
+    prefetch.advance();
     __m512i low, high;
     decoder.decode(panel, low, high);
 #pragma GCC unroll 12
@@ -145,9 +146,9 @@ template <typename Columns, int kRows>
   } while (--steps > 0);
 }
 
-// Asks for the lines of c while there is time.
+// Requests the lines of c while there is time.
 template <int kRows>
-[[gnu::always_inline]] inline void prefetch_tile(const Place &place) {
+[[gnu::always_inline]] inline void prefetch_tile(const TileEpilogue &place) {
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
     __builtin_prefetch(place.c + i * place.row_bytes, 1, 2);

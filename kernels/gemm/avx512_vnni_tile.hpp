@@ -17,7 +17,7 @@ constexpr int64_t kWholeTileRows = 12;
 // What a group's sums are multiplied by: the scales of columns alone; with the scale of the row; or with it by adding
 // exponents, which leaves the multipliers to the products (columns then lack the exponent's bias). kWhole: one group
 // without scales.
-enum class GroupScaling { kColumns, kProducts, kExponents, kWhole };
+enum class GroupScaling { kColumns, kGemms, kExponents, kWhole };
 
 template <GroupScaling kScaling>
 __m512 scale_of(__m512 columns, const uint8_t *row) {
@@ -41,13 +41,13 @@ template <typename Columns, int kRows>
 }
 
 template <typename Columns, GroupScaling kScaling, int kRows>
-void multiply_group_tile(const GroupTile &tile, const Place &place) {
-  prefetch_tile<kRows>(place);
+void multiply_group_tile(const GroupTile &tile, const TileEpilogue &epilogue) {
+  prefetch_tile<kRows>(epilogue);
   Columns decoder(tile);
   RowPointers<kRows> rows(tile.rows, tile.stride), starts(tile.starts, tile.stride);
   RowPointers<kRows> scales(tile.rows + tile.scale_offset, tile.stride);
   const uint8_t *panel = tile.panel;
-  Wanted wanted = tile.wanted;
+  PrefetchStream prefetch = tile.prefetch;
   const float *column_scales = tile.column_scales;
   __m512 totals[kRows][2];
 #pragma GCC unroll 6
@@ -59,7 +59,7 @@ void multiply_group_tile(const GroupTile &tile, const Place &place) {
     __builtin_prefetch(tile.next_scales + group * tile.next_step, 0, 2);
     if (tile.next_step > 64) __builtin_prefetch(tile.next_scales + group * tile.next_step + 64, 0, 2);
     start_sums(decoder, starts, sums);
-    add_steps(decoder, smaller(steps, tile.group_steps), rows, panel, wanted, sums);
+    add_steps(decoder, min_i64(steps, tile.group_steps), rows, panel, prefetch, sums);
     const __m512 low_scales = _mm512_loadu_ps(column_scales), high_scales = _mm512_loadu_ps(column_scales + 16);
 #pragma GCC unroll 6
     for (int i = 0; i < kRows; ++i) {
@@ -72,30 +72,30 @@ void multiply_group_tile(const GroupTile &tile, const Place &place) {
     column_scales += kPanelLanes;
     ++group;
   }
-  write_tile<Avx512>(totals, place);
+  write_tile<Avx512>(totals, epilogue);
 }
 
 template <typename Columns, int kRows>
-void multiply_whole_tile(const GroupTile &tile, const Place &place) {
+void multiply_whole_tile(const GroupTile &tile, const TileEpilogue &epilogue) {
   Columns decoder(tile);
   RowPointers<kRows> rows(tile.rows, tile.stride), starts(tile.starts, tile.start_stride);
   const uint8_t *panel = tile.panel;
-  Wanted wanted = tile.wanted;
+  PrefetchStream prefetch = tile.prefetch;
   __m512i sums[kRows][2];
   decoder.begin_group(tile, 0);
   start_sums(decoder, starts, sums);
-  prefetch_tile<kRows>(place);
-  add_steps(decoder, tile.steps, rows, panel, wanted, sums);
+  prefetch_tile<kRows>(epilogue);
+  add_steps(decoder, tile.steps, rows, panel, prefetch, sums);
   __m512 totals[kRows][2];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
     totals[i][0] = _mm512_cvtepi32_ps(sums[i][0]);
     totals[i][1] = _mm512_cvtepi32_ps(sums[i][1]);
   }
-  write_tile<Avx512>(totals, place);
+  write_tile<Avx512>(totals, epilogue);
 }
 
-using GroupTileFunction = void (*)(const GroupTile &tile, const Place &place);
+using GroupTileFunction = void (*)(const GroupTile &tile, const TileEpilogue &epilogue);
 
 template <typename Columns, GroupScaling kScaling>
 GroupTileFunction group_tile_of(int64_t rows) {
@@ -125,8 +125,8 @@ GroupTileFunction group_tile_of(GroupScaling scaling, int64_t rows) {
   switch (scaling) {
     case GroupScaling::kColumns:
       return group_tile_of<Columns, GroupScaling::kColumns>(rows);
-    case GroupScaling::kProducts:
-      return group_tile_of<Columns, GroupScaling::kProducts>(rows);
+    case GroupScaling::kGemms:
+      return group_tile_of<Columns, GroupScaling::kGemms>(rows);
     case GroupScaling::kExponents:
       return group_tile_of<Columns, GroupScaling::kExponents>(rows);
     case GroupScaling::kWhole:

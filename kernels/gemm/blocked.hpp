@@ -6,8 +6,8 @@
 //   a panel: dword (step, lane) at step · kTileRows + lane          b panel: at step · kTileVectors · kVector + lane
 //
 // A tile of c, one panel by one panel, keeps its sums in registers over all of k: c is written once, and the order of
-// every sum depends on k alone, whatever part of c is asked for. What is packed at once is bounded: rows of a to a
-// part of a usual L2 that leaves room for a panel of b, which meets them there; columns of b to a strip that L3 may hold.
+// every sum depends on k alone, whatever part of c is requested. What is packed at once is bounded: rows of a to a
+// part of a usual L2 that leaves space for a panel of b, which meets them there; columns of b to a slab that L3 may hold.
 //
 // An Isa gives the sizes, the vector types, and what is done with them; see x86_avx2.cpp for the list.
 #pragma once
@@ -22,29 +22,29 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kBlockBytes = 128 << 10;
-constexpr int64_t kLeastRows = 96;  // of a block that reads packed weights anew
-constexpr int64_t kStripBytes = 2 << 20;
-constexpr int64_t kFloatStripBytes = 6 << 20;  // twice as wide, and packing a for each strip costs as much again
-constexpr int64_t kFewRowsBytes = 384 << 10;   // of b, if a is one block that reads it once: a part of a usual L2
-constexpr int64_t kStepsAtOnce = 16;           // of k, when lanes are adjacent: short runs of both reading and writing
+constexpr int64_t kLeastRows = 96;  // of a block that reads packed weights again
+constexpr int64_t kSlabBytes = 2 << 20;
+constexpr int64_t kFloatSlabBytes = 6 << 20;  // twice as wide, and packing a for each slab costs as much again
+constexpr int64_t kFewRowsBytes = 384 << 10;  // of b, if a is one block that reads it once: a part of a usual L2
+constexpr int64_t kStepsAtOnce = 16;          // of k, when lanes are adjacent: short runs of both reading and writing
 
-inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Rows of a that are packed at once, a multiple of `unit`: blocks that are nearly alike, of at least `least` rows if there are as
-// many, or of `bytes`. The scratch has room for as many as any smaller part takes at once.
+// many, or of `bytes`. The scratch has space for as many as any smaller part takes at once.
 struct RowBlock {
-  int64_t rows, room;
+  int64_t rows, space;
 };
 
 inline RowBlock row_block_of(int64_t m, int64_t bytes, int64_t row_bytes, int64_t least, int64_t unit) {
   const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
   const int64_t blocks = greater((m + most - 1) / most, 1);
-  return {round_up(greater((m + blocks - 1) / blocks, 1), unit), smaller(most, round_up(greater(m, 1), unit))};
+  return {round_up(greater((m + blocks - 1) / blocks, 1), unit), min_i64(most, round_up(greater(m, 1), unit))};
 }
 
-// What is packed at once, and where it lies in the scratch.
+// What is packed at once, and where it is in the scratch.
 struct Blocking {
   int64_t steps;    // dwords along k
   int64_t rows;     // of a, a multiple of kRowUnit
@@ -59,25 +59,25 @@ Blocking blocking_of(const GemmRequest &request) {
   Blocking blocking = {};
   blocking.steps = (request.k + Isa::kPerDword - 1) / Isa::kPerDword;
   const int64_t lane_bytes = 4 * greater(blocking.steps, 1);
-  constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatStripBytes : kStripBytes;
+  constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatSlabBytes : kSlabBytes;
   const int64_t columns = greater(kMostBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit;
   const RowBlock block = row_block_of(request.m, kBlockBytes, lane_bytes, kRowUnit, kRowUnit);
   blocking.rows = block.rows;
-  blocking.columns = smaller(columns, round_up(request.n, kColumnUnit));
+  blocking.columns = min_i64(columns, round_up(request.n, kColumnUnit));
   if (request.m <= blocking.rows && request.b.layout != Layout::kPanels && request.is_b_transposed) {
     constexpr int64_t kPanel = Isa::kVector * Isa::kTileVectors;
-    blocking.columns = smaller(blocking.columns, greater(kFewRowsBytes / lane_bytes / kPanel, 1) * kPanel);
+    blocking.columns = min_i64(blocking.columns, greater(kFewRowsBytes / lane_bytes / kPanel, 1) * kPanel);
   }
   blocking.a_offset = static_cast<size_t>(blocking.columns * lane_bytes);
-  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(block.room * lane_bytes);
-  blocking.column_factor_offset = blocking.row_factor_offset + static_cast<size_t>(round_up(block.room, 16)) * 4;
+  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(block.space * lane_bytes);
+  blocking.column_factor_offset = blocking.row_factor_offset + static_cast<size_t>(round_up(block.space, 16)) * 4;
   const auto column_bytes = static_cast<size_t>(round_up(blocking.columns, 16)) * 4;
   blocking.start_offset = blocking.column_factor_offset + column_bytes;
   blocking.total_bytes = blocking.start_offset + (Isa::kHasStarts ? column_bytes : 0);
   return blocking;
 }
 
-// Half vectors of lanes: where number `half` lies in panels of kHalves of them.
+// Half vectors of lanes: where number `half` is in panels of kHalves of them.
 template <typename Isa, int kHalves>
 uint32_t *half_at(uint32_t *panels, int64_t steps, int64_t half) {
   constexpr int64_t kHalf = Isa::kVector / 2;
@@ -97,26 +97,26 @@ void store_lanes(typename Isa::Dwords lanes, uint32_t *low, uint32_t *high, int6
 
 // Lanes × k in memory: fill(row, present, column, count, tile) gives kVector steps from `column` on, of which `count` elements
 // are there, of the `present` lanes from storage row `row` on; they are stored step by step. So many short runs are
-// beyond the hardware's own prefetching: the next lanes are asked for ahead.
+// beyond the hardware's own prefetching: the next lanes are prefetched.
 template <typename Isa, int kHalves, typename Fill>
 void pack_tiles(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels, const Fill &fill) {
   constexpr int64_t kVector = Isa::kVector;
   constexpr int64_t kElements = kVector * Isa::kPerDword;
   const int64_t steps = (operand.k + Isa::kPerDword - 1) / Isa::kPerDword;
   for (int64_t lane = 0; lane < lanes; lane += kVector) {
-    const int64_t present = smaller(lanes - lane, kVector);
+    const int64_t present = min_i64(lanes - lane, kVector);
     uint32_t *const low = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector));
     uint32_t *const high = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector) + 1);
     const uint8_t *const next =
         operand.data + (operand.first_lane + first + lane + kVector) * operand.row_stride * operand.bits / 8;
     for (int64_t step = 0; step < steps; step += kVector) {
       const int64_t column = step * Isa::kPerDword;
-      const int64_t count = smaller(operand.k - column, kElements);
+      const int64_t count = min_i64(operand.k - column, kElements);
       typename Isa::Dwords tile[kVector];
       fill(operand.first_lane + first + lane, present, column, count, tile);
       for (int64_t l = 0; l < kVector; ++l)
         __builtin_prefetch(next + (l * operand.row_stride + column) * operand.bits / 8);
-      const int64_t stored = smaller(steps - step, kVector);
+      const int64_t stored = min_i64(steps - step, kVector);
       if (stored == kVector) {
 #pragma GCC unroll 16
         for (int64_t s = 0; s < kVector; ++s) store_lanes<Isa, kHalves>(tile[s], low, high, step + s);
@@ -155,7 +155,7 @@ void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t
   pack_tiles<Isa, kHalves>(operand, first, lanes, panels, fill);
 }
 
-// k × lanes in memory: lanes are adjacent already; the rows that share a dword are woven.
+// k × lanes in memory: lanes are adjacent already; the rows that share a dword are interleaved.
 template <typename Isa, int kHalves, Decoder kDecoder>
 void pack_along_lanes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
   constexpr int64_t kVector = Isa::kVector;
@@ -163,9 +163,9 @@ void pack_along_lanes(const Operand &operand, int64_t first, int64_t lanes, uint
   const int64_t steps = (operand.k + kRows - 1) / kRows;
   const int64_t first_column = operand.first_lane + first;
   for (int64_t step = 0; step < steps; step += kStepsAtOnce) {
-    const int64_t end = smaller(steps, step + kStepsAtOnce);
+    const int64_t end = min_i64(steps, step + kStepsAtOnce);
     for (int64_t lane = 0; lane < lanes; lane += kVector * kRows) {
-      const int64_t count = smaller(lanes - lane, kVector * kRows);
+      const int64_t count = min_i64(lanes - lane, kVector * kRows);
       uint32_t *low[kRows], *high[kRows];
       for (int64_t v = 0; v < kRows; ++v) {
         low[v] = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector + v));
@@ -175,11 +175,11 @@ void pack_along_lanes(const Operand &operand, int64_t first, int64_t lanes, uint
         typename Isa::Dwords rows[kRows];
 #pragma GCC unroll 4
         for (int64_t r = 0; r < kRows; ++r) {
-          const bool is_there = kRows == 1 || kRows * s + r < operand.k;
-          rows[r] = is_there ? Isa::template decode<kDecoder>(operand, kRows * s + r, first_column + lane, count)
-                             : Isa::no_dwords();
+          const bool is_present = kRows == 1 || kRows * s + r < operand.k;
+          rows[r] = is_present ? Isa::template decode<kDecoder>(operand, kRows * s + r, first_column + lane, count)
+                               : Isa::no_dwords();
         }
-        Isa::weave(rows);
+        Isa::interleave(rows);
 #pragma GCC unroll 4
         for (int64_t v = 0; v < kRows; ++v) {
           if (v == 0 || v * kVector < count) store_lanes<Isa, kHalves>(rows[v], low[v], high[v], s);
@@ -224,7 +224,7 @@ void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels
 }
 
 // Where a tile goes, and what is done to its sums on the way.
-struct Place {
+struct TileEpilogue {
   uint8_t *c;
   int64_t row_bytes;
   int64_t element_bytes;
@@ -239,32 +239,33 @@ struct Place {
 
 // Scales, beta, bias, the rounding of c, and its edge.
 template <typename Isa>
-void finish(typename Isa::Floats value, const Place &place, int64_t column, uint8_t *c) {
-  const int64_t count = smaller(place.columns - column, Isa::kVector);
-  value = value * Isa::load_floats(place.column_factors + column);
-  if (place.beta != 0) value = value + Isa::all(place.beta) * Isa::read(place.format, c, count);
-  if (place.bias != nullptr) {
-    value = value + Isa::read(LPT_FORMAT_F32, reinterpret_cast<const uint8_t *>(place.bias + column), count);
+void apply_epilogue(typename Isa::Floats value, const TileEpilogue &epilogue, int64_t column, uint8_t *c) {
+  const int64_t count = min_i64(epilogue.columns - column, Isa::kVector);
+  value = value * Isa::load_floats(epilogue.column_factors + column);
+  if (epilogue.beta != 0) value = value + Isa::all(epilogue.beta) * Isa::read(epilogue.format, c, count);
+  if (epilogue.bias != nullptr) {
+    value = value + Isa::read(LPT_FORMAT_F32, reinterpret_cast<const uint8_t *>(epilogue.bias + column), count);
   }
-  Isa::write(place.format, c, value, count);
+  Isa::write(epilogue.format, c, value, count);
 }
 
 template <typename Isa, int kVectors>
-bool is_stored_whole(const Place &place) {
-  return place.format == LPT_FORMAT_F32 && place.beta == 0 && place.bias == nullptr &&
-         place.columns >= kVectors * Isa::kVector;
+bool is_stored_whole(const TileEpilogue &epilogue) {
+  return epilogue.format == LPT_FORMAT_F32 && epilogue.beta == 0 && epilogue.bias == nullptr &&
+         epilogue.columns >= kVectors * Isa::kVector;
 }
 
 // A whole tile where nothing but scales comes between its sums and c. What stays the same is kept apart from `place`,
 // which stores to c might change, for all the compiler knows.
 template <typename Isa, bool kHasRowFactors = true, int kRows, int kVectors>
-[[gnu::always_inline]] inline void store_tile(const typename Isa::Sums (&sums)[kRows][kVectors], const Place &place) {
-  uint8_t *const c = place.c;
-  const int64_t row_bytes = place.row_bytes;
-  [[maybe_unused]] const float *const row_factors = place.row_factors;
+[[gnu::always_inline]] inline void store_tile(const typename Isa::Sums (&sums)[kRows][kVectors],
+                                              const TileEpilogue &epilogue) {
+  uint8_t *const c = epilogue.c;
+  const int64_t row_bytes = epilogue.row_bytes;
+  [[maybe_unused]] const float *const row_factors = epilogue.row_factors;
   typename Isa::Floats factors[kVectors];
 #pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) factors[v] = Isa::load_floats(place.column_factors + v * Isa::kVector);
+  for (int v = 0; v < kVectors; ++v) factors[v] = Isa::load_floats(epilogue.column_factors + v * Isa::kVector);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
     auto *const to = reinterpret_cast<float *>(c + i * row_bytes);
@@ -278,29 +279,30 @@ template <typename Isa, bool kHasRowFactors = true, int kRows, int kVectors>
 }
 
 template <typename Isa, int kRows, int kVectors>
-[[gnu::always_inline]] inline void write_tile(const typename Isa::Sums (&sums)[kRows][kVectors], const Place &place) {
-  if (is_stored_whole<Isa, kVectors>(place)) return store_tile<Isa>(sums, place);
+[[gnu::always_inline]] inline void write_tile(const typename Isa::Sums (&sums)[kRows][kVectors],
+                                              const TileEpilogue &epilogue) {
+  if (is_stored_whole<Isa, kVectors>(epilogue)) return store_tile<Isa>(sums, epilogue);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const int64_t column = v * Isa::kVector;
-      if (v > 0 && place.columns <= column) break;
-      uint8_t *const c = place.c + i * place.row_bytes + column * place.element_bytes;
-      finish<Isa>(Isa::floats(sums[i][v]) * Isa::all(place.row_factors[i]), place, column, c);
+      if (v > 0 && epilogue.columns <= column) break;
+      uint8_t *const c = epilogue.c + i * epilogue.row_bytes + column * epilogue.element_bytes;
+      apply_epilogue<Isa>(Isa::floats(sums[i][v]) * Isa::all(epilogue.row_factors[i]), epilogue, column, c);
     }
   }
 }
 
 template <typename Isa, int kRows, int kVectors>
-void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Place &place) {
+void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const TileEpilogue &epilogue) {
   typename Isa::Sums sums[kRows][kVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
-    __builtin_prefetch(place.c + i * place.row_bytes, 1);
-    __builtin_prefetch(place.c + i * place.row_bytes + place.element_bytes * (kVectors * Isa::kVector - 1), 1);
+    __builtin_prefetch(epilogue.c + i * epilogue.row_bytes, 1);
+    __builtin_prefetch(epilogue.c + i * epilogue.row_bytes + epilogue.element_bytes * (kVectors * Isa::kVector - 1), 1);
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) sums[i][v] = Isa::start(place.starts + v * Isa::kVector);
+    for (int v = 0; v < kVectors; ++v) sums[i][v] = Isa::start(epilogue.starts + v * Isa::kVector);
   }
   for (int64_t step = 0; step < steps; ++step) {
     typename Isa::Dwords columns[kVectors];
@@ -315,10 +317,10 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Pl
     a += Isa::kTileRows;
     b += Isa::kTileVectors * Isa::kVector;
   }
-  write_tile<Isa>(sums, place);
+  write_tile<Isa>(sums, epilogue);
 }
 
-using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, int64_t steps, const Place &place);
+using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, int64_t steps, const TileEpilogue &epilogue);
 
 template <typename Isa, int kVectors>
 TileFunction tile_of(int64_t rows) {
@@ -374,7 +376,7 @@ void multiply(const GemmRequest &request) {
   auto *const c = static_cast<uint8_t *>(request.c.data);
 
   for (int64_t column = 0; column < request.n; column += blocking.columns) {
-    const int64_t columns = smaller(request.n - column, blocking.columns);
+    const int64_t columns = min_i64(request.n - column, blocking.columns);
     pack_columns<Isa>(request, b, column, columns, alpha, b_panels, column_factors);
     for (int64_t j = columns; j < round_up(columns, kPanelColumns); ++j) column_factors[j] = 0;
     if constexpr (Isa::kHasStarts) {
@@ -382,28 +384,28 @@ void multiply(const GemmRequest &request) {
     }
 
     for (int64_t row = 0; row < request.m; row += blocking.rows) {
-      const int64_t rows = smaller(request.m - row, blocking.rows);
+      const int64_t rows = min_i64(request.m - row, blocking.rows);
       if (column == 0 || request.m > blocking.rows) {  // a block that is alone stays packed
         pack<Isa, 1>(a, row, rows, a_panels);
         for (int64_t i = 0; i < rows; ++i) row_factors[i] = lane_factor(a, row + i);
       }
       for (int64_t j = 0; j < columns; j += kPanelColumns) {
         const int64_t first_column = request.first_column + column + j;
-        Place place = {.c = nullptr,
-                       .row_bytes = request.c.row_stride * element_bytes,
-                       .element_bytes = element_bytes,
-                       .format = request.c.format.element,
-                       .columns = smaller(columns - j, kPanelColumns),
-                       .row_factors = nullptr,
-                       .column_factors = column_factors + j,
-                       .starts = starts + j,
-                       .bias = bias == nullptr ? nullptr : bias + first_column,
-                       .beta = static_cast<float>(request.beta)};
+        TileEpilogue epilogue = {.c = nullptr,
+                                 .row_bytes = request.c.row_stride * element_bytes,
+                                 .element_bytes = element_bytes,
+                                 .format = request.c.format.element,
+                                 .columns = min_i64(columns - j, kPanelColumns),
+                                 .row_factors = nullptr,
+                                 .column_factors = column_factors + j,
+                                 .starts = starts + j,
+                                 .bias = bias == nullptr ? nullptr : bias + first_column,
+                                 .beta = static_cast<float>(request.beta)};
         for (int64_t i = 0; i < rows; i += Isa::kTileRows) {
-          place.c = c + (request.first_row + row + i) * place.row_bytes + first_column * element_bytes;
-          place.row_factors = row_factors + i;
-          const TileFunction tile = tile_of<Isa>(smaller(rows - i, Isa::kTileRows), place.columns);
-          tile(a_panels + i * steps, b_panels + j * steps, steps, place);
+          epilogue.c = c + (request.first_row + row + i) * epilogue.row_bytes + first_column * element_bytes;
+          epilogue.row_factors = row_factors + i;
+          const TileFunction tile = tile_of<Isa>(min_i64(rows - i, Isa::kTileRows), epilogue.columns);
+          tile(a_panels + i * steps, b_panels + j * steps, steps, epilogue);
         }
       }
     }

@@ -31,7 +31,7 @@ __device__ __forceinline__ uint32_t high_halves(uint32_t first, uint32_t second)
 }
 
 struct RightWord {
-  MmaRight product[2];
+  MmaRight gemm[2];
 };
 
 // `eight`: the first of a row's eight numbers.
@@ -43,12 +43,12 @@ __device__ __forceinline__ RightWord load_right(const uint8_t *eight) {
 #pragma unroll
     for (int32_t pair = 0; pair < 4; ++pair) {
       const uint32_t both = (codes.x >> (8 * pair) & 0xFFu) | (codes.y >> (8 * pair) & 0xFFu) << 16;
-      right.product[pair / 2].word[pair % 2] = f16_of_e4m3(both);
+      right.gemm[pair / 2].word[pair % 2] = f16_of_e4m3(both);
     }
   } else {
     const uint4 halves = *reinterpret_cast<const uint4 *>(eight);
-    right.product[0] = {{low_halves(halves.x, halves.z), high_halves(halves.x, halves.z)}};
-    right.product[1] = {{low_halves(halves.y, halves.w), high_halves(halves.y, halves.w)}};
+    right.gemm[0] = {{low_halves(halves.x, halves.z), high_halves(halves.x, halves.z)}};
+    right.gemm[1] = {{low_halves(halves.y, halves.w), high_halves(halves.y, halves.w)}};
   }
   return right;
 }
@@ -113,17 +113,16 @@ __device__ __forceinline__ uint32_t scale_code(const RowsOfB<kRowTiles> &rows, i
 }
 
 template <typename Kind>
-__device__ __forceinline__ MmaLeft left_of(uint32_t upper, uint32_t lower, int32_t product,
-                                           const uint32_t (&scales)[2]) {
+__device__ __forceinline__ MmaLeft left_of(uint32_t upper, uint32_t lower, int32_t gemm, const uint32_t (&scales)[2]) {
   MmaLeft left;
 #pragma unroll
   for (int32_t i = 0; i < 2; ++i) {
     if constexpr (Kind::kIsInteger) {
-      left.word[2 * i] = int4_pair<Kind::kNumeral>(upper, 2 * product + i);
-      left.word[2 * i + 1] = int4_pair<Kind::kNumeral>(lower, 2 * product + i);
+      left.word[2 * i] = int4_pair<Kind::kDtype>(upper, 2 * gemm + i);
+      left.word[2 * i + 1] = int4_pair<Kind::kDtype>(lower, 2 * gemm + i);
     } else {
-      left.word[2 * i] = e2m1_pair(upper, 2 * product + i, scales[0]);
-      left.word[2 * i + 1] = e2m1_pair(lower, 2 * product + i, scales[1]);
+      left.word[2 * i] = e2m1_pair(upper, 2 * gemm + i, scales[0]);
+      left.word[2 * i + 1] = e2m1_pair(lower, 2 * gemm + i, scales[1]);
     }
   }
   return left;
@@ -162,12 +161,11 @@ __device__ __forceinline__ void add_word(const RowsOfA<kA, kTokenTiles> &a, cons
       scales[half] = scale_halves<kScale>(scale_code<kScale, kGroup>(b, 2 * tile + half, step, word));
     }
 #pragma unroll
-    for (int32_t product = 0; product < 2; ++product) {
-      const MmaLeft left =
-          left_of<Kind>(weights.word[2 * tile][word], weights.word[2 * tile + 1][word], product, scales);
+    for (int32_t gemm = 0; gemm < 2; ++gemm) {
+      const MmaLeft left = left_of<Kind>(weights.word[2 * tile][word], weights.word[2 * tile + 1][word], gemm, scales);
 #pragma unroll
       for (int32_t i = 0; i < kTokenTiles; ++i) {
-        multiply_add<Kind::kNumeral>(sums.at[tile][i], left, right[i].product[product]);
+        multiply_add<Kind::kDtype>(sums.at[tile][i], left, right[i].gemm[gemm]);
       }
     }
   }

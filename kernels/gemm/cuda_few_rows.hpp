@@ -25,8 +25,8 @@ LPT_HOST_DEVICE constexpr int32_t first_k_of_word(bool has_narrow_groups, int32_
 
 // Which of a word's eight k a small product (0 or 1) has at its place p along k, of this lane's four: p % 8 / 2 is the lane's
 // place in its group.
-LPT_HOST_DEVICE constexpr int32_t k_of_word(int32_t product, int32_t p) {
-  const int32_t pair = 2 * product + p / 8;
+LPT_HOST_DEVICE constexpr int32_t k_of_word(int32_t gemm, int32_t p) {
+  const int32_t pair = 2 * gemm + p / 8;
   return pair + p % 2 * 4;
 }
 

@@ -1,6 +1,6 @@
 // What a library leaves to do: factors, bias and rounding of sums, and scales in the order that it reads them.
-#include "kernels/common/cuda_strip.hpp"
-#include "kernels/gemm/cuda_rows.hpp"
+#include "kernels/common/cuda_fragment.hpp"
+#include "kernels/gemm/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -19,45 +19,45 @@ struct FinishJob {
 
 __device__ __forceinline__ float given(const float *factor) { return factor == nullptr ? 1.0f : *factor; }
 
-__device__ __forceinline__ NumberStrip sums_at(const FinishJob &job, int64_t row, int64_t column, int32_t count) {
+__device__ __forceinline__ FloatFragment sums_at(const FinishJob &job, int64_t row, int64_t column, int32_t count) {
   if (job.x == nullptr) return {};
-  NumberStrip strip =
-      load_strip<Numeral::kF32>(job.x, row * job.x_stride + column, count, count == kStrip && job.loads_whole);
-  if (!job.is_integer) return strip;
+  FloatFragment fragment =
+      load_fragment<Dtype::kF32>(job.x, row * job.x_stride + column, count, count == kFragment && job.loads_whole);
+  if (!job.is_integer) return fragment;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    strip.number[i] = static_cast<float>(static_cast<int32_t>(float_bits(strip.number[i])));
+  for (int32_t i = 0; i < kFragment; ++i) {
+    fragment.number[i] = static_cast<float>(static_cast<int32_t>(float_bits(fragment.number[i])));
   }
-  return strip;
+  return fragment;
 }
 
-// Rows of the grid take rows of the matrix in turn. x may be c: a strip is read before it is written, by one thread.
-__global__ void __launch_bounds__(kThreads) finish_strips(FinishJob job) {
+// Rows of the grid take rows of the matrix in turn. x may be c: a fragment is read before it is written, by one thread.
+__global__ void __launch_bounds__(kThreads) finish_fragments(FinishJob job) {
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
   const float whole = job.alpha * (given(job.a_tensor) * given(job.b_tensor));
-  NumberStrip factors, bias;
+  FloatFragment factors, bias;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    const bool is_there = i < count;
+  for (int32_t i = 0; i < kFragment; ++i) {
+    const bool is_present = i < count;
     factors.number[i] =
-        is_there && job.column_factors != nullptr ? job.column_factors[(column + i) * job.columns_step] : 1.0f;
-    bias.number[i] = is_there && job.bias != nullptr ? job.bias[column + i] : 0.0f;
+        is_present && job.column_factors != nullptr ? job.column_factors[(column + i) * job.columns_step] : 1.0f;
+    bias.number[i] = is_present && job.bias != nullptr ? job.bias[column + i] : 0.0f;
   }
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    NumberStrip strip = sums_at(job, row, column, count);
+    FloatFragment fragment = sums_at(job, row, column, count);
     const float factor = whole * (job.row_factors == nullptr ? 1.0f : job.row_factors[row * job.rows_step]);
-    const bool is_whole = count == kStrip && job.has_whole;
+    const bool is_whole = count == kFragment && job.has_whole;
     const int64_t place = row * job.c_stride + column;
-    NumberStrip before = {};
+    FloatFragment before = {};
     if (job.beta != 0.0f) before = load_numbers(job.format, job.c, place, count, is_whole);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       const float terms = job.beta != 0.0f ? job.beta * before.number[i] + bias.number[i] : bias.number[i];
-      strip.number[i] = strip.number[i] * factor * factors.number[i] + terms;
+      fragment.number[i] = fragment.number[i] * factor * factors.number[i] + terms;
     }
-    store_numbers(job.format, job.c, place, count, is_whole, strip);
+    store_numbers(job.format, job.c, place, count, is_whole, fragment);
   }
 }
 
@@ -100,9 +100,9 @@ __global__ void __launch_bounds__(kThreads) order_tiles(ScalesJob job) {
   const int64_t tile = index / 512, place = index % 512;
   const int64_t lane = tile / tiles * 128 + place / 16 + place / 4 % 4 * 32;
   const int64_t step = tile % tiles * 4 + place % 4;
-  const bool is_there = lane < job.lanes && step < job.steps;
+  const bool is_present = lane < job.lanes && step < job.steps;
   static_cast<uint8_t *>(job.target)[index] =
-      is_there ? static_cast<const uint8_t *>(job.source)[lane * job.stride + step] : uint8_t{0};
+      is_present ? static_cast<const uint8_t *>(job.source)[lane * job.stride + step] : uint8_t{0};
 }
 
 // ---- on the host
@@ -111,7 +111,7 @@ bool is_on_sixteen(const void *address, int64_t stride_bytes) {
   return reinterpret_cast<uintptr_t>(address) % 16 == 0 && stride_bytes % 16 == 0;
 }
 
-FinishJob finish_job(const GemmFinishRequest &request) {
+FinishJob finish_job(const GemmEpilogueRequest &request) {
   const MatrixView &c = request.c;
   FinishJob job = {};
   job.x = request.x;
@@ -140,11 +140,11 @@ uint32_t blocks_for(int64_t threads) { return static_cast<uint32_t>((threads + k
 
 }  // namespace
 
-void gemm_finish_cuda(const GemmFinishRequest &request, void *stream) {
+void gemm_finish_cuda(const GemmEpilogueRequest &request, void *stream) {
   const FinishJob job = finish_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
-  LPT_LAUNCH(finish_strips, blocks_of_grid(shape), threads_of_grid(shape), 0, stream, job);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
+  LPT_LAUNCH(finish_fragments, blocks_of_grid(shape), threads_of_grid(shape), 0, stream, job);
 }
 
 void gemm_factors_cuda(const GemmFactorsRequest &request, void *stream) {

@@ -21,7 +21,7 @@ struct FourBitsJob {
 // What a kernel is compiled for. Sums of groups are multiplied by their f32 scales; smaller scales go into the weights.
 template <lpt_format kA, lpt_format kScale, int32_t kGroup>
 struct FourBitsKind {
-  static constexpr Numeral kNumeral = kA == LPT_FORMAT_BF16 ? Numeral::kBf16 : Numeral::kF16;
+  static constexpr Dtype kDtype = kA == LPT_FORMAT_BF16 ? Dtype::kBf16 : Dtype::kF16;
   static constexpr bool kIsInteger = kScale == LPT_FORMAT_F32;
   static constexpr bool kIsNarrow = kIsInteger && kGroup == 32;
 };
@@ -29,7 +29,7 @@ struct FourBitsKind {
 __device__ __forceinline__ float read_c(const FourBitsJob &job, int64_t index) {
   if (job.c_format == LPT_FORMAT_F32) return static_cast<const float *>(job.c)[index];
   const uint32_t code = static_cast<const uint16_t *>(job.c)[index];
-  return job.c_format == LPT_FORMAT_BF16 ? number_of<Numeral::kBf16>(code) : number_of<Numeral::kF16>(code);
+  return job.c_format == LPT_FORMAT_BF16 ? number_of<Dtype::kBf16>(code) : number_of<Dtype::kF16>(code);
 }
 
 __device__ __forceinline__ void write_c(const FourBitsJob &job, int64_t index, float number) {
@@ -37,8 +37,7 @@ __device__ __forceinline__ void write_c(const FourBitsJob &job, int64_t index, f
     static_cast<float *>(job.c)[index] = number;
     return;
   }
-  const uint32_t code =
-      job.c_format == LPT_FORMAT_BF16 ? code_of<Numeral::kBf16>(number) : code_of<Numeral::kF16>(number);
+  const uint32_t code = job.c_format == LPT_FORMAT_BF16 ? code_of<Dtype::kBf16>(number) : code_of<Dtype::kF16>(number);
   static_cast<uint16_t *>(job.c)[index] = static_cast<uint16_t>(code);
 }
 

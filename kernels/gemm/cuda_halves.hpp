@@ -7,30 +7,30 @@
 namespace lpt {
 
 // Numbers of a 16-bit format, twice in a word. Integers: 2^M + 8 for M bits of mantissa, whose last bits then count ones.
-template <Numeral kNumeral>
-constexpr uint32_t kHalvesOfOne = kNumeral == Numeral::kBf16 ? 0x3F803F80u : 0x3C003C00u;
-template <Numeral kNumeral>
-constexpr uint32_t kHalvesOfEight = kNumeral == Numeral::kBf16 ? 0x43084308u : 0x64086408u;
+template <Dtype kDtype>
+constexpr uint32_t kHalvesOfOne = kDtype == Dtype::kBf16 ? 0x3F803F80u : 0x3C003C00u;
+template <Dtype kDtype>
+constexpr uint32_t kHalvesOfEight = kDtype == Dtype::kBf16 ? 0x43084308u : 0x64086408u;
 
-// int4: with its sign bit turned a code counts from -8 on.
-template <Numeral kNumeral>
+// int4: with its sign bit transposed a code counts from -8 on.
+template <Dtype kDtype>
 __device__ __forceinline__ uint32_t int4_pair(uint32_t word, int32_t pair) {
-  const uint32_t lifted = masked_turned(word >> (4 * pair), 0x000F000Fu, kHalvesOfEight<kNumeral>);
-  return multiply_add_halves<kNumeral>(lifted, kHalvesOfOne<kNumeral>, kHalvesOfEight<kNumeral> | 0x80008000u);
+  const uint32_t lifted = masked_transposed(word >> (4 * pair), 0x000F000Fu, kHalvesOfEight<kDtype>);
+  return multiply_add_halves<kDtype>(lifted, kHalvesOfOne<kDtype>, kHalvesOfEight<kDtype> | 0x80008000u);
 }
 
 // Codes 2i and 2i + 1 of a word, as codes i and i + 4 of the result for i = 0: for who wants neighbours beside each other.
-// `turned` is the word moved down by one code; `i` is known when compiled, so that this is one instruction.
-__device__ __forceinline__ uint32_t adjacent_codes(uint32_t word, uint32_t turned, int32_t i) {
+// `transposed` is the word moved down by one code; `i` is known when compiled, so that this is one instruction.
+__device__ __forceinline__ uint32_t adjacent_codes(uint32_t word, uint32_t transposed_copy, int32_t i) {
 #if defined(LPT_SIMT)
-  return (word >> (8 * i) & 0xFFu) | (turned >> (8 * i) & 0xFFu) << 16;
+  return (word >> (8 * i) & 0xFFu) | (transposed_copy >> (8 * i) & 0xFFu) << 16;
 #else
-  return __byte_perm(word, turned, 0x0400u + 0x0111u * static_cast<uint32_t>(i));
+  return __byte_perm(word, transposed_copy, 0x0400u + 0x0111u * static_cast<uint32_t>(i));
 #endif
 }
 
 // Bytes of the table low : high, by the three low bits of the four codes in the low half of `codes`; 0 where a code's fourth bit
-// is set. The table's bytes are below 128: the fourth bit asks for copies of their sign.
+// is set. The table's bytes are below 128: the fourth bit requests copies of their sign.
 __device__ __forceinline__ uint32_t bytes_of_codes(uint32_t low, uint32_t high, uint32_t codes) {
 #if defined(LPT_SIMT)
   uint32_t bytes = 0;
@@ -65,7 +65,7 @@ __device__ __forceinline__ uint32_t moved_left(uint32_t word, int32_t bits) {
 __device__ __forceinline__ uint32_t e2m1_pair(uint32_t word, int32_t pair, uint32_t scales) {
   const uint32_t small =
       (moved_left(word, 12 - 4 * pair) & 0x80008000u) | (moved_left(word, 6 - 4 * pair) & 0x01C001C0u);
-  return multiply_halves<Numeral::kBf16>(multiply_halves<Numeral::kBf16>(small, kHalvesOfTwoTo126), scales);
+  return multiply_halves<Dtype::kBf16>(multiply_halves<Dtype::kBf16>(small, kHalvesOfTwoTo126), scales);
 }
 
 // The scale of a block, which bf16 holds, twice in a word.
@@ -77,7 +77,7 @@ __device__ __forceinline__ uint32_t scale_halves(uint32_t code) {
   } else {
     constexpr uint32_t kTwoTo120 = 0x7B807B80u;
     half = (code & 0x7Fu) == 0x7Fu ? 0x7FC0u : (code & 0x7Fu) << 4 | (code & 0x80u) << 8;
-    return multiply_halves<Numeral::kBf16>(half * 0x00010001u, kTwoTo120);
+    return multiply_halves<Dtype::kBf16>(half * 0x00010001u, kTwoTo120);
   }
   return half * 0x00010001u;
 }
@@ -91,7 +91,7 @@ __device__ __forceinline__ uint32_t f16_of_e4m3(uint32_t pair) {
 #else
   constexpr uint32_t kTwoTo8 = 0x5C005C00u;
   const uint32_t small = (pair << 8 & 0x80008000u) | (pair << 7 & 0x3F803F80u);
-  uint32_t halves = multiply_halves<Numeral::kF16>(small, kTwoTo8);
+  uint32_t halves = multiply_halves<Dtype::kF16>(small, kTwoTo8);
   if ((pair & 0x7Fu) == 0x7Fu) halves |= 0x7FFFu;
   if ((pair >> 16 & 0x7Fu) == 0x7Fu) halves |= 0x7FFF0000u;
   return halves;

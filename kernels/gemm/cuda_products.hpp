@@ -1,9 +1,9 @@
-// Whole products by kernels of ours on a device, and their table. They are asked before a library is.
+// Whole products by kernels of ours on a device, and their table. They are requested before a library is.
 #pragma once
 
 #include <span>
 
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/gemm/gemm.hpp"
 
 namespace lpt {
@@ -20,6 +20,6 @@ void gemm_tiles_int4_cuda(const GemmRequest &request, void *stream);
 void gemm_tiles_fp4_cuda(const GemmRequest &request, void *stream);
 size_t gemm_tiles_scratch_bytes(const GemmRequest &request);
 
-std::span<const DeviceRow<GemmRequest>> gemm_device_kernels();
+std::span<const DeviceKernelEntry<GemmRequest>> gemm_device_kernels();
 
 }  // namespace lpt

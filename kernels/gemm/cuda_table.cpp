@@ -1,5 +1,5 @@
 // Rows of the device, fastest first.
-#include "kernels/gemm/cuda_rows.hpp"
+#include "kernels/gemm/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -12,7 +12,7 @@ bool is_integer(lpt_format element) {
   return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4 || element == LPT_FORMAT_UINT4;
 }
 
-const char *refuses_lift(const LiftRequest &request) {
+const char *unsupported_conversion(const OperandConversionRequest &request) {
   const Format &format = request.source.format;
   const lpt_format target = request.target.format.element;
   const bool is_mx = format.element == LPT_FORMAT_E2M1FN && format.block_scale == LPT_FORMAT_E8M0FNU &&
@@ -29,20 +29,22 @@ const char *refuses_lift(const LiftRequest &request) {
   return has_narrow ? "takes blocks of at least 16 columns only" : nullptr;
 }
 
-const char *refuses_finish(const GemmFinishRequest &request) {
+const char *unsupported_finish(const GemmEpilogueRequest &request) {
   return is_number(request.c.format.element) ? nullptr : "gives f32, bf16 and f16 only";
 }
 
-constexpr DeviceRow<LiftRequest> kLift[] = {{"gemm_lift_cuda", 80, refuses_lift, gemm_lift_cuda}};
-constexpr DeviceRow<LibraryScalesRequest> kScales[] = {{"gemm_scales_cuda", 80, nullptr, gemm_scales_cuda}};
-constexpr DeviceRow<GemmFactorsRequest> kFactors[] = {{"gemm_factors_cuda", 80, nullptr, gemm_factors_cuda}};
-constexpr DeviceRow<GemmFinishRequest> kFinish[] = {{"gemm_finish_cuda", 80, refuses_finish, gemm_finish_cuda}};
+constexpr DeviceKernelEntry<OperandConversionRequest> kConversion[] = {
+    {"gemm_conversion_cuda", 80, unsupported_conversion, gemm_conversion_cuda}};
+constexpr DeviceKernelEntry<LibraryScalesRequest> kScales[] = {{"gemm_scales_cuda", 80, nullptr, gemm_scales_cuda}};
+constexpr DeviceKernelEntry<GemmFactorsRequest> kFactors[] = {{"gemm_factors_cuda", 80, nullptr, gemm_factors_cuda}};
+constexpr DeviceKernelEntry<GemmEpilogueRequest> kFinish[] = {
+    {"gemm_finish_cuda", 80, unsupported_finish, gemm_finish_cuda}};
 
 }  // namespace
 
-std::span<const DeviceRow<LiftRequest>> lift_device_kernels() { return kLift; }
-std::span<const DeviceRow<LibraryScalesRequest>> library_scales_device_kernels() { return kScales; }
-std::span<const DeviceRow<GemmFactorsRequest>> gemm_factors_device_kernels() { return kFactors; }
-std::span<const DeviceRow<GemmFinishRequest>> gemm_finish_device_kernels() { return kFinish; }
+std::span<const DeviceKernelEntry<OperandConversionRequest>> operand_conversion_device_kernels() { return kConversion; }
+std::span<const DeviceKernelEntry<LibraryScalesRequest>> library_scales_device_kernels() { return kScales; }
+std::span<const DeviceKernelEntry<GemmFactorsRequest>> gemm_factors_device_kernels() { return kFactors; }
+std::span<const DeviceKernelEntry<GemmEpilogueRequest>> gemm_epilogue_device_kernels() { return kFinish; }
 
 }  // namespace lpt

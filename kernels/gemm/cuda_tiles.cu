@@ -77,7 +77,7 @@ __device__ __forceinline__ void copy_stage(const FourBitsJob &job, int64_t first
 // ---- from a stage to fragments
 
 struct RightWord {
-  MmaRight product[2];
+  MmaRight gemm[2];
 };
 
 // `k`: the first of a row's eight numbers in the stage.
@@ -173,13 +173,13 @@ struct Sums {
 template <typename Kind>
 __device__ __forceinline__ uint32_t halves_of(uint32_t word, int32_t pair, uint32_t scale) {
   const uint32_t codes = adjacent_codes(word, word >> 4, pair);
-  if constexpr (Kind::kIsInteger) return int4_pair<Kind::kNumeral>(codes, 0);
+  if constexpr (Kind::kIsInteger) return int4_pair<Kind::kDtype>(codes, 0);
   return e2m1_pair(codes, 0, scale);
 }
 
 // The weights of a word's two small products, of one row tile.
 struct LeftWord {
-  MmaLeft product[2];
+  MmaLeft gemm[2];
 };
 
 template <typename Kind>
@@ -187,7 +187,7 @@ __device__ __forceinline__ LeftWord left_of(const uint32_t (&words)[2], const ui
   LeftWord left;
 #pragma unroll
   for (int32_t i = 0; i < 8; ++i) {
-    left.product[i / 4].word[i % 4] = halves_of<Kind>(words[i % 2], i / 2, scales[i % 2]);
+    left.gemm[i / 4].word[i % 4] = halves_of<Kind>(words[i % 2], i / 2, scales[i % 2]);
   }
   return left;
 }
@@ -227,10 +227,10 @@ __device__ __forceinline__ void add_word(const uint8_t *stage, const TilePlace &
   for (int32_t i = 0; i < kTokenTiles; ++i) {
     const RightWord right = load_right<Kind::kABytes>(stage, at.first_token + 8 * i + at.group, k);
 #pragma unroll
-    for (int32_t product = 0; product < 2; ++product) {
+    for (int32_t gemm = 0; gemm < 2; ++gemm) {
 #pragma unroll
       for (int32_t tile = 0; tile < kRowTiles; ++tile) {
-        multiply_add<Kind::kNumeral>(sums.at[tile][i], left[tile].product[product], right.product[product]);
+        multiply_add<Kind::kDtype>(sums.at[tile][i], left[tile].gemm[gemm], right.gemm[gemm]);
       }
     }
   }
@@ -276,27 +276,28 @@ __global__ void __launch_bounds__(Tokens<kTokens>::kThreads)
     multiply_tiles(FourBitsJob job, int64_t steps_of_part, float *parts) {
   using Kind = TileKind<kA, kScale, kGroup>;
   constexpr int32_t kBytesOfStage = kStageBytes<kTokens, Kind::kABytes>;
-  constexpr int32_t kThreads = Tokens<kTokens>::kThreads, kAhead = kStages<kTokens> - 1;
+  constexpr int32_t kThreads = Tokens<kTokens>::kThreads, kPrefetcher = kStages<kTokens> - 1;
   LPT_DYNAMIC_SHARED(uint8_t, shared);
   const TilePlace at = tile_place<kTokens>();
   const int64_t first_token = int64_t{blockIdx.x} * kTokens, first_row = int64_t{blockIdx.y} * kTileRows;
   const int64_t first = blockIdx.z * steps_of_part, steps = job.k / kTileStep;
   const int64_t end = first + steps_of_part < steps ? first + steps_of_part : steps;
 #pragma unroll
-  for (int32_t i = 0; i < kAhead; ++i) {
+  for (int32_t i = 0; i < kPrefetcher; ++i) {
     if (first + i < end)
       copy_stage<kTokens, Kind::kABytes>(job, first_token, first_row, first + i, shared + i * kBytesOfStage);
     close_copies();
   }
   Scales<kScale, kGroup> next = load_scales<kScale, kGroup>(job, first_row, first, at);
   Sums<Tokens<kTokens>::kTiles> totals = {};
-  int32_t stage = 0, free = kAhead;
+  int32_t stage = 0, free = kPrefetcher;
   for (int64_t step = first; step < end; ++step) {
     const Scales<kScale, kGroup> scales = next;
-    wait_for_copies<kAhead - 1>();
-    __syncthreads();  // the stage is everybody's, and nobody reads the one before it any more
-    if (step + kAhead < end)
-      copy_stage<kTokens, Kind::kABytes>(job, first_token, first_row, step + kAhead, shared + free * kBytesOfStage);
+    wait_for_copies<kPrefetcher - 1>();
+    __syncthreads();  // the stage is everybody's, and no one reads the one before it any more
+    if (step + kPrefetcher < end)
+      copy_stage<kTokens, Kind::kABytes>(job, first_token, first_row, step + kPrefetcher,
+                                         shared + free * kBytesOfStage);
     close_copies();
     if (step + 1 < end) next = load_scales<kScale, kGroup>(job, first_row, step + 1, at);
     const uint8_t *const a = shared + stage * kBytesOfStage;

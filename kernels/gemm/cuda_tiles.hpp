@@ -20,7 +20,7 @@ constexpr int32_t kChunkBytes = 16;
 constexpr int32_t kAChunks = 16;  // of a row of a in a stage: 128 numbers of 16 bits; of bytes half as many
 constexpr int32_t kBChunks = 4;   // of a row of b: 128 codes
 
-// Where a row's chunk lies in its row of shared memory, so that the lanes of a quarter of a warp read from all banks.
+// Where a row's chunk is in its row of shared memory, so that the lanes of a quarter of a warp read from all banks.
 LPT_HOST_DEVICE constexpr int32_t place_of_a_chunk(int32_t row, int32_t chunk) {
   return chunk ^ (chunk >> 3) ^ (row & 1) * 6;
 }
@@ -52,9 +52,9 @@ struct TileGrid {
   int64_t parts, steps_of_part;  // of k; the last part may have fewer
 };
 
-// Two blocks for each of the 132 processors of an H100 or H200. A part has four stages at least, and there are eight at most:
+// Two blocks for each of the 132 multiprocessors of an H100 or H200. A part has four stages at least, and there are eight at most:
 // each is written and read once more.
-constexpr int64_t kWantedBlocks = 2 * 132;
+constexpr int64_t kRequestedBlocks = 2 * 132;
 constexpr int64_t kMostParts = 8;
 constexpr int64_t kLeastStepsOfPart = 4;
 
@@ -66,7 +66,7 @@ constexpr TileGrid tile_grid(int64_t m, int64_t n, int64_t k) {
   grid.token_tiles = rounded_up(m, grid.tokens);
   grid.row_tiles = rounded_up(n, kTileRows);
   const int64_t steps = k / kTileStep, blocks = grid.token_tiles * grid.row_tiles;
-  int64_t parts = kWantedBlocks / blocks;
+  int64_t parts = kRequestedBlocks / blocks;
   if (parts > steps / kLeastStepsOfPart) parts = steps / kLeastStepsOfPart;
   if (parts > kMostParts) parts = kMostParts;
   if (parts < 1) parts = 1;

@@ -16,7 +16,7 @@ constexpr int32_t kThreads = 2 * 128;
 constexpr int32_t kSlices = kTileStep / 32;
 
 struct WideJob {
-  FourBitsJob product;
+  FourBitsJob gemm;
   const float *a_groups;  // scales of 1 × 128 of a; NULL: none
   int64_t steps_of_part;
   float *parts;  // NULL: there is one
@@ -66,15 +66,15 @@ struct WideScales {
 template <int32_t kTokens>
 __device__ __forceinline__ WideScales load_scales(const WideJob &job, int64_t first_token, int64_t first_row,
                                                   int64_t step, const WidePlace &at) {
-  const FourBitsJob &product = job.product;
+  const FourBitsJob &gemm = job.gemm;
   WideScales scales = {1.0f, {}};
   if (job.a_groups != nullptr && threadIdx.x < kTokens) {
-    scales.a = job.a_groups[within(first_token + threadIdx.x, product.m) * product.a_scale_stride + step];
+    scales.a = job.a_groups[within(first_token + threadIdx.x, gemm.m) * gemm.a_scale_stride + step];
   }
 #pragma unroll
   for (int32_t i = 0; i < 2; ++i) {
-    const int64_t row = within(first_row + at.row[i], product.n);
-    scales.b[i] = static_cast<const float *>(product.b_scales)[row * product.b_scale_stride + step];
+    const int64_t row = within(first_row + at.row[i], gemm.n);
+    scales.b[i] = static_cast<const float *>(gemm.b_scales)[row * gemm.b_scale_stride + step];
   }
   return scales;
 }
@@ -145,19 +145,19 @@ __device__ __forceinline__ void share_sums(const WideSums<kTokens> &totals, cons
 
 template <int32_t kTokens>
 __global__ void __launch_bounds__(kThreads) multiply_by_warpgroups(WideJob job) {
-  constexpr int32_t kAhead = kWideStages - 1;
+  constexpr int32_t kPrefetcher = kWideStages - 1;
   __shared__ float a_scales[2][kTokens];
   LPT_DYNAMIC_SHARED(uint8_t, unaligned);
   uint8_t *const shared = unaligned + (0u - shared_address(unaligned)) % kWgmmaBoundary;
-  const FourBitsJob &product = job.product;
+  const FourBitsJob &gemm = job.gemm;
   const WidePlace at = wide_place();
   const int64_t first_token = int64_t{blockIdx.x} * kTokens, first_row = int64_t{blockIdx.y} * kTileRows;
-  const int64_t first = blockIdx.z * job.steps_of_part, steps = product.k / kTileStep;
+  const int64_t first = blockIdx.z * job.steps_of_part, steps = gemm.k / kTileStep;
   const int64_t end = first + job.steps_of_part < steps ? first + job.steps_of_part : steps;
 #pragma unroll
-  for (int32_t i = 0; i < kAhead; ++i) {
+  for (int32_t i = 0; i < kPrefetcher; ++i) {
     if (first + i < end) {
-      copy_stage<kTokens>(product, first_token, first_row, first + i, shared + i * wide_stage_bytes(kTokens));
+      copy_stage<kTokens>(gemm, first_token, first_row, first + i, shared + i * wide_stage_bytes(kTokens));
     }
     close_copies();
   }
@@ -167,13 +167,13 @@ __global__ void __launch_bounds__(kThreads) multiply_by_warpgroups(WideJob job) 
   for (int64_t step = first; step < end; ++step) {
     const WideScales scales = next;
     float *const of_step = a_scales[step % 2];
-    wait_for_copies<kAhead - 1>();
+    wait_for_copies<kPrefetcher - 1>();
     show_copies_to_wgmma();
     if (threadIdx.x < kTokens) of_step[threadIdx.x] = scales.a;
-    __syncthreads();  // the stage is everybody's, and nobody reads the one before it any more
-    if (step + kAhead < end) {
-      copy_stage<kTokens>(product, first_token, first_row, step + kAhead,
-                          shared + (stage + kAhead) % kWideStages * wide_stage_bytes(kTokens));
+    __syncthreads();  // the stage is everybody's, and no one reads the one before it any more
+    if (step + kPrefetcher < end) {
+      copy_stage<kTokens>(gemm, first_token, first_row, step + kPrefetcher,
+                          shared + (stage + kPrefetcher) % kWideStages * wide_stage_bytes(kTokens));
     }
     close_copies();
     if (step + 1 < end) next = load_scales<kTokens>(job, first_token, first_row, step + 1, at);
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kThreads) multiply_by_warpgroups(WideJob job) 
   auto *const shared_sums = reinterpret_cast<float *>(shared);
   share_sums<kTokens>(totals, at, shared_sums);
   __syncthreads();
-  store_tile<kTokens, kThreads>(product, first_token, first_row, shared_sums, job.parts);
+  store_tile<kTokens, kThreads>(gemm, first_token, first_row, shared_sums, job.parts);
 }
 
 // ---- on the host
@@ -205,14 +205,14 @@ void launch_warpgroups(const WideJob &job, const TileGrid &grid, void *stream) {
 void gemm_warpgroups_int4_cuda(const GemmRequest &request, void *stream) {
   const TileGrid grid = warpgroup_grid(request.m, request.n, request.k);
   WideJob job = {four_bits_job(request), nullptr, grid.steps_of_part, nullptr};
-  if (request.a.format.block_columns == kTileStep) std::swap(job.a_groups, job.product.a_scales);
+  if (request.a.format.block_columns == kTileStep) std::swap(job.a_groups, job.gemm.a_scales);
   if (grid.parts > 1) job.parts = reinterpret_cast<float *>(request.scratch);
   if (grid.tokens == 64) {
     launch_warpgroups<64>(job, grid, stream);
   } else {
     launch_warpgroups<128>(job, grid, stream);
   }
-  if (job.parts != nullptr) add_parts_of_tiles(job.product, job.parts, grid.parts, stream);
+  if (job.parts != nullptr) add_parts_of_tiles(job.gemm, job.parts, grid.parts, stream);
 }
 
 }  // namespace lpt

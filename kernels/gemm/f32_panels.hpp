@@ -17,8 +17,8 @@ struct PanelReader {
   int64_t block_length;
   int64_t k;
   const float *values;  // by code, where codes have at most 8 bits
-  uint32_t *to;         // the strip
-  int64_t lane;         // of the strip: the first of the panel
+  uint32_t *to;         // the slab
+  int64_t lane;         // of the slab: the first of the panel
 
   int64_t block_of(int64_t p) const { return scales == nullptr && zeros == nullptr ? 0 : p / block_length; }
 };

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "lpt.h"
-#include "src/base/row.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -14,7 +14,7 @@ namespace lpt {
 //
 // a and b may be any format, scales are applied exactly once. Either may be stored transposed: then the view is k × m, or
 // n × k. b may lie in panels: then it is stored transposed. beta 0 does not read c. The sum over p is in one order for a
-// given row and k, whatever part of c is asked for: an operation may cut m and n among threads, at multiples of
+// given row and k, whatever part of c is requested: an operation may cut m and n among threads, at multiples of
 // kGemmRowUnit and kGemmColumnUnit (whole panels), and the bits stay.
 struct GemmRequest {
   MatrixView a;
@@ -27,7 +27,7 @@ struct GemmRequest {
   double alpha, beta;
   const void *bias;  // NULL, or n numbers of the whole product: f32, or f64 with is_f64
   bool is_f64;       // compute in f64: some view is f64
-  bool is_portable;  // fused multiply-adds of f32 in the order of k, on every processor
+  bool is_portable;  // fused multiply-adds of f32 in the order of k, on every CPU
   lpt_gemm_arithmetic arithmetic;
   int32_t arithmetic_bits;
   std::byte *scratch;  // aligned to 64 bytes
@@ -37,15 +37,15 @@ constexpr int64_t kGemmRowUnit = 64;
 constexpr int64_t kGemmColumnUnit = 64;
 
 // A row of this family also tells the scratch that one call wants.
-struct GemmRow : Row<GemmRequest> {
+struct GemmKernelEntry : KernelEntry<GemmRequest> {
   size_t (*scratch_bytes)(const GemmRequest &);
 };
 
-std::span<const GemmRow> gemm_kernels();
+std::span<const GemmKernelEntry> gemm_kernels();
 
 // Rows for few rows of a by a 2:4 matrix, which is stored transposed: what they do stands in sparse.hpp. gemm_kernels()
 // take no sparse operand.
-std::span<const GemmRow> sparse_gemm_kernels();
+std::span<const GemmKernelEntry> sparse_gemm_kernels();
 constexpr int64_t kMostSparseRows = 8;
 
 }  // namespace lpt

@@ -9,7 +9,7 @@
 
 namespace lpt {
 
-// How a library is told of an operand's scales. Lanes are what is not summed over.
+// How a library is reported of an operand's scales. Lanes are what is not summed over.
 enum class LibraryScales : int32_t {
   kNone,       // it has none, or what is done to the sums has them
   kTensor,     // one f32
@@ -33,7 +33,7 @@ struct LibraryOperand {
 };
 
 // c(m, n) = alpha · a · b + beta · c + bias: all but addresses and the two factors, so that it is prepared once.
-struct LibraryProduct {
+struct LibraryGemm {
   int64_t m, n, k;
   LibraryOperand a, b;
   lpt_format c;      // f32, bf16, f16
@@ -44,7 +44,7 @@ struct LibraryProduct {
   int32_t boundary;  // of c
   int64_t c_stride;
 
-  auto operator<=>(const LibraryProduct &) const = default;
+  auto operator<=>(const LibraryGemm &) const = default;
 };
 
 struct LibraryAddresses {
@@ -62,12 +62,12 @@ struct GemmLibrary {
   int32_t (*open)(void **out_session, int64_t *out_version, char *error, size_t error_bytes);
   void (*close)(void *session);
 
-  // Asks the library for its ways to run a product, the likeliest first. LPT_UNSUPPORTED: it has none.
-  int32_t (*prepare)(void *session, const LibraryProduct *product, void **out_prepared, size_t *out_workspace_bytes,
+  // Queries the library for its ways to run a product, the likeliest first. LPT_UNSUPPORTED: it has none.
+  int32_t (*prepare)(void *session, const LibraryGemm *gemm, void **out_prepared, size_t *out_workspace_bytes,
                      char *error, size_t error_bytes);
   void (*release)(void *prepared);
 
-  // Queues the product. The workspace lies on 256 bytes.
+  // Queues the product. The workspace is on 256 bytes.
   int32_t (*run)(void *session, const void *prepared, const LibraryAddresses *addresses, void *stream, char *error,
                  size_t error_bytes);
 
@@ -86,7 +86,7 @@ struct LibraryMachine {
 };
 
 // What an operand is written out as before it is multiplied.
-enum class Lift : int32_t {
+enum class OperandConversion : int32_t {
   kNone,
   kCodes,    // its codes as numbers: what is done to the sums has its scales, or the library
   kBlocks,   // numbers times their block scales; the sums have the tensor scale
@@ -95,42 +95,43 @@ enum class Lift : int32_t {
 };
 
 struct LibraryPlan {
-  LibraryProduct product;  // of the lifted operands; its boundaries are those of what is not lifted
-  Lift a_lift, b_lift;     // to product.a.element and product.b.element
-  bool has_finish;         // the product gives f32 or int32; gemm_finish makes c of them
-  bool is_in_place;        // they lie where c does
+  LibraryGemm gemm;  // of the lifted operands; its boundaries are those of what is not lifted
+  OperandConversion a_conversion, b_conversion;  // to product.a.element and product.b.element
+  bool has_finish;                               // the product gives f32 or int32; gemm_finish makes c of them
+  bool is_in_place;                              // they lie where c does
 };
 
 // One of a library's kinds of products: as a row, but that a plan comes of it.
-struct LibraryRow {
+struct LibraryKernelEntry {
   const char *name;
-  int32_t least_capability, most_capability;
-  int64_t least_version;
-  const char *(*refuses)(const GemmRequest &);
+  int32_t min_capability, max_capability;
+  int64_t min_version;
+  const char *(*unsupported_reason)(const GemmRequest &);
   LibraryPlan (*plan)(const GemmRequest &);
-  bool rounds_operands = false;  // only where that is asked for
+  bool rounds_operands = false;  // only where that is requested
 };
 
 // Fastest first.
-std::span<const LibraryRow> gemm_library_rows();
+std::span<const LibraryKernelEntry> gemm_library_kernels();
 
 // Of requests with a 2:4 operand, whose view is the sparse one still: the library reads it as it is written out.
-std::span<const LibraryRow> gemm_sparse_library_rows();
+std::span<const LibraryKernelEntry> gemm_sparse_library_kernels();
 
-// Scales that neither the library nor a lift applies: sums are multiplied by them, those of a tensor within alpha.
-struct LateScales {
+// Scales that neither the library nor a conversion applies: sums are multiplied by them, those of a tensor within alpha.
+struct EpilogueScales {
   bool has_rows, has_tensor;
 };
-LateScales late_scales(const MatrixView &view, LibraryScales known, Lift lift);
+EpilogueScales epilogue_scales(const MatrixView &view, LibraryScales known, OperandConversion conversion);
 
 // A phrase, or nullptr: it will run.
-const char *library_refusal(const LibraryRow &row, const LibraryMachine &machine, const GemmRequest &request);
+const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryMachine &machine,
+                              const GemmRequest &request);
 
 // ---- what our kernels do before and after; a device has rows for each
 
 // target(i, j) = the number of source's code less its zero point, times its scales where `has_scales`. To bf16, f16, f32. To
 // e4m3fn of int4 without scales; and of mxfp4: with scales that are written to target.block_scales, f32 of steps × lanes.
-struct LiftRequest {
+struct OperandConversionRequest {
   MatrixView source, target;
   bool has_scales;
 };
@@ -168,7 +169,7 @@ struct GemmFactorsRequest {
 };
 
 // c(i, j) = alpha · rows(i) · columns(j) · a_tensor · b_tensor · x(i, j) + beta · c(i, j) + bias(j). c may lie where x does.
-struct GemmFinishRequest {
+struct GemmEpilogueRequest {
   const void *x;  // f32, or int32; NULL: zeros
   int64_t x_stride;
   bool is_integer;

@@ -2,8 +2,8 @@
 //
 // A panel holds kPanelLanes lanes (rows of an n × k matrix) for all of k, in lines of 64 bytes, so that a tile reads one
 // stream and decodes it in registers. k is filled up to a multiple of kPanelSteps and lanes to whole panels, with code 0.
-// Elements are stored as codes, without their scales; where code (lane, k) lies depends on the element alone, never on the
-// processor. With v = lane / 16 and l = lane % 16:
+// Elements are stored as codes, without their scales; where code (lane, k) is depends on the element alone, never on the
+// CPU. With v = lane / 16 and l = lane % 16:
 //
 //   kNibbles    elements of at most 4 bits. Line k / 4; byte 4 · l + {0, 2, 1, 3}[k % 4], its half v. Words of the line,
 //               shifted right by 0, 4, 8, 12, are pairs of k (0, 1) of v 0, of v 1, pairs (2, 3) of v 0, of v 1.
@@ -65,7 +65,7 @@ static inline int64_t panel_blocks(const Format &format, int64_t k) {
   return (k + format.block_columns - 1) / format.block_columns;
 }
 
-// Where one code lies in its panel; `shift` is 4 for the upper half of a byte.
+// Where one code is in its panel; `shift` is 4 for the upper half of a byte.
 struct PanelPlace {
   int64_t byte;
   int32_t shift;

@@ -1,7 +1,7 @@
 // The plain matrix product: any formats, any layout, one sum in the order of k. It decides what the others may differ
 // from, and in the portable order every bit of them.
+#include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/reference.hpp"
-#include "kernels/gemm/rows.hpp"
 
 namespace lpt {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 // Element times (block scale times tensor scale): in f32 as dequantize does it, in f64 exactly.
 struct Whole {
   template <typename T>
-  static T value(const Lanes &lanes, int64_t lane, int64_t p, int64_t) {
+  static T value(const OperandMN &lanes, int64_t lane, int64_t p, int64_t) {
     const T element = lanes.element<T>(lane, p);
     if (lanes.view.format.is_plain()) return element;
     return element * (lanes.block_scale<T>(lane, p) * lanes.tensor_scale<T>());
@@ -27,7 +27,7 @@ struct Whole {
 // The portable order: only scales that vary along k belong to the numbers; what a lane has in common comes to its sum.
 struct Portable {
   template <typename T>
-  static T value(const Lanes &lanes, int64_t lane, int64_t p, int64_t k) {
+  static T value(const OperandMN &lanes, int64_t lane, int64_t p, int64_t k) {
     const T element = lanes.element<T>(lane, p);
     return lanes.is_scaled_along_k(k) ? element * lanes.block_scale<T>(lane, p) : element;
   }
@@ -45,7 +45,7 @@ template <typename Order, typename T>
 void multiply(const GemmRequest &request) {
   T *const a_row = reinterpret_cast<T *>(request.scratch);
   T *const b_block = a_row + request.k;
-  const Lanes a = rows_of_a(request), b = columns_of_b(request);
+  const OperandMN a = rows_of_a(request), b = columns_of_b(request);
   const int64_t k = request.k;
   const auto read_columns = [&](const ColumnBlock &block) {
     for (int64_t p = 0; p < k; ++p) {

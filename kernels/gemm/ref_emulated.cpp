@@ -1,13 +1,13 @@
 // Matrix products in the arithmetic of other machines. All four read elements without scales; scales that vary along k
-// multiply the sum of each stretch of k that they hold for, those of a lane the finished sum.
+// multiply the sum of each span of k that they hold for, those of a lane the finished sum.
 #include "kernels/gemm/emulated.hpp"
+#include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/reference.hpp"
-#include "kernels/gemm/rows.hpp"
 
 namespace lpt {
 namespace {
 
-int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Mantissa bits that the numbers of an element need at most.
 int32_t mantissa_bits_of(lpt_format plain) {
@@ -92,7 +92,7 @@ struct TensorCore {
   float sum(const Word *a_words, const Word *b_words, int64_t count) const {
     float total = 0;
     for (int64_t p = 0; p < count; p += kCorePromotion) {
-      total += sum_to_promotion(a_words + p, b_words + p * kReferenceColumns, smaller(count - p, kCorePromotion));
+      total += sum_to_promotion(a_words + p, b_words + p * kReferenceColumns, min_i64(count - p, kCorePromotion));
     }
     return total;
   }
@@ -101,7 +101,7 @@ struct TensorCore {
     CoreSum sum;
     for (int64_t p = 0; p < count; p += kCoreGroup) {
       sum = add_group(sum, a_words + p, b_words + p * kReferenceColumns, kReferenceColumns,
-                      smaller(count - p, kCoreGroup), a.mantissa_bits + b.mantissa_bits, fraction_bits);
+                      min_i64(count - p, kCoreGroup), a.mantissa_bits + b.mantissa_bits, fraction_bits);
       if (is_special(sum.exponent)) return sum_of_specials(a_words, b_words, count);
     }
     return std::ldexp(static_cast<float>(sum.fraction), sum.exponent - fraction_bits);
@@ -122,19 +122,19 @@ size_t scratch_of(const GemmRequest &request) {
   return static_cast<size_t>(request.k) * (1 + kReferenceColumns) * sizeof(typename Arithmetic::Word);
 }
 
-// The sum of one row and one column, stretch by stretch of k.
+// The sum of one row and one column, span by span of k.
 template <typename Arithmetic>
 float sum_of(const Arithmetic &arithmetic, const GemmRequest &request, int64_t row, int64_t column,
              const typename Arithmetic::Word *a_words, const typename Arithmetic::Word *b_words) {
-  const Lanes a = rows_of_a(request), b = columns_of_b(request);
+  const OperandMN a = rows_of_a(request), b = columns_of_b(request);
   const int64_t k = request.k;
-  const int64_t steps = smaller(a.steps_of_scale(k), b.steps_of_scale(k));
+  const int64_t steps = min_i64(a.steps_of_scale(k), b.steps_of_scale(k));
   if (steps == k) return arithmetic.sum(a_words, b_words, k);
   float total = 0;
   for (int64_t p = 0; p < k; p += steps) {
     const float a_scale = a.is_scaled_along_k(k) ? a.block_scale<float>(row, p) : 1;
     const float b_scale = b.is_scaled_along_k(k) ? b.block_scale<float>(column, p) : 1;
-    const float sum = arithmetic.sum(a_words + p, b_words + p * kReferenceColumns, smaller(k - p, steps));
+    const float sum = arithmetic.sum(a_words + p, b_words + p * kReferenceColumns, min_i64(k - p, steps));
     total += sum * (a_scale * b_scale);
   }
   return total;
@@ -146,7 +146,7 @@ void multiply(const GemmRequest &request) {
   const Arithmetic arithmetic(request);
   auto *const a_words = reinterpret_cast<Word *>(request.scratch);
   Word *const b_words = a_words + request.k;
-  const Lanes a = rows_of_a(request), b = columns_of_b(request);
+  const OperandMN a = rows_of_a(request), b = columns_of_b(request);
   const int64_t k = request.k;
   const auto alpha = static_cast<float>(request.alpha);
   const auto read_columns = [&](const ColumnBlock &block) {

@@ -1,7 +1,7 @@
 // The plain product of few rows by a 2:4 matrix: it decides every bit.
 #include <cmath>
 
-#include "kernels/gemm/rows.hpp"
+#include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/sparse.hpp"
 
 namespace lpt {

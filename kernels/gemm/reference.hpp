@@ -30,7 +30,7 @@ T number_at(lpt_format plain, const void *data, int64_t index) {
 }
 
 // An operand as lanes times k: a lane is a row of a or a column of b.
-struct Lanes {
+struct OperandMN {
   const MatrixView &view;
   bool is_k_adjacent;  // stored lanes × k; else k × lanes
 
@@ -78,8 +78,8 @@ struct Lanes {
   }
 };
 
-inline Lanes rows_of_a(const GemmRequest &request) { return {request.a, !request.is_a_transposed}; }
-inline Lanes columns_of_b(const GemmRequest &request) { return {request.b, request.is_b_transposed}; }
+inline OperandMN rows_of_a(const GemmRequest &request) { return {request.a, !request.is_a_transposed}; }
+inline OperandMN columns_of_b(const GemmRequest &request) { return {request.b, request.is_b_transposed}; }
 
 // Rounds to odd, so that a second rounding to fewer bits gives what one rounding would.
 inline float narrow(double value) {

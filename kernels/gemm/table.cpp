@@ -1,6 +1,6 @@
-// The rows of the matrix product, fastest first, and what the fast ones refuse.
+// The rows of the matrix product, fastest first, and what the fast ones reject.
 #include "kernels/gemm/exact.hpp"
-#include "kernels/gemm/rows.hpp"
+#include "kernels/gemm/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -11,9 +11,9 @@ bool is_operand(const MatrixView &view) {
   return has_element(element) && element_of(element).bits <= 8;
 }
 
-// What the rows of instruction sets that were compiled refuse alike. Some read panels.
-[[maybe_unused]] const char *refuses_common(const GemmRequest &request, bool reads_panels) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+// What the rows of instruction sets that were compiled reject alike. Some read panels.
+[[maybe_unused]] const char *unsupported_common(const GemmRequest &request, bool reads_panels) {
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
   if (request.is_f64) return "f64 is computed by the reference row";
   if (request.b.layout == Layout::kPanels && !reads_panels) return "b is packed";
   if (request.k == 0) return "without k there is nothing to multiply";
@@ -25,11 +25,13 @@ bool is_operand(const MatrixView &view) {
   return nullptr;
 }
 
-[[maybe_unused]] const char *refuses_f32(const GemmRequest &request) { return refuses_common(request, false); }
-[[maybe_unused]] const char *refuses_f32_panels(const GemmRequest &request) { return refuses_common(request, true); }
+[[maybe_unused]] const char *unsupported_f32(const GemmRequest &request) { return unsupported_common(request, false); }
+[[maybe_unused]] const char *unsupported_f32_panels(const GemmRequest &request) {
+  return unsupported_common(request, true);
+}
 
 // Why elements are not exact in bf16, which has 8 significant bits.
-const char *refuses_elements(const Format &format) {
+const char *unsupported_elements(const Format &format) {
   if (format.element == LPT_FORMAT_F32) return "f32 elements are not exact in bf16";
   if (format.element == LPT_FORMAT_F16) return "f16 elements are not exact in bf16";
   if (format.element == LPT_FORMAT_BF16) return nullptr;
@@ -39,52 +41,52 @@ const char *refuses_elements(const Format &format) {
 }
 
 // What an f32 a keeps from kernels that take b.
-const char *refuses_wide_a(const GemmRequest &request) {
+const char *unsupported_wide_a(const GemmRequest &request) {
   if (request.a.format.element != LPT_FORMAT_F32) return nullptr;
   return "a is f32, whose elements are not exact in bf16: LPT_GEMM_CAST_A_TO_BF16 rounds them";
 }
 
-const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+const char *unsupported_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
   const Format &format = view.format;
-  if (const char *reason = refuses_elements(format)) return reason;
+  if (const char *reason = unsupported_elements(format)) return reason;
   if (!is_scaled_along_k(view, is_k_adjacent, k)) return nullptr;
   if (format.block_scale == LPT_FORMAT_F32) return "f32 scales along k are not exact in bf16";
   return fits_bf16_scaled(format) ? nullptr : "elements times their scales along k are not exact in bf16";
 }
 
 // Sums of groups of k, which are scaled one by one, have two pairs of k at least.
-const char *refuses_grouped(const MatrixView &view, bool is_k_adjacent, int64_t k) {
-  if (const char *reason = refuses_elements(view.format)) return reason;
+const char *unsupported_grouped(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  if (const char *reason = unsupported_elements(view.format)) return reason;
   const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
   const bool is_short = is_scaled_along_k(view, is_k_adjacent, k) && extent < 4;
   return is_short ? "blocks of scales are shorter than 4 along k" : nullptr;
 }
 
-[[maybe_unused]] const char *refuses_bf16(const GemmRequest &request) {
-  if (const char *reason = refuses_f32(request)) return reason;
+[[maybe_unused]] const char *unsupported_bf16(const GemmRequest &request) {
+  if (const char *reason = unsupported_f32(request)) return reason;
   if (request.is_portable) return "bf16 dot products do not add up in the portable order";
-  if (const char *reason = refuses_operand(request.b, request.is_b_transposed, request.k)) return reason;
-  if (const char *reason = refuses_wide_a(request)) return reason;
-  return refuses_operand(request.a, !request.is_a_transposed, request.k);
+  if (const char *reason = unsupported_operand(request.b, request.is_b_transposed, request.k)) return reason;
+  if (const char *reason = unsupported_wide_a(request)) return reason;
+  return unsupported_operand(request.a, !request.is_a_transposed, request.k);
 }
 
 // Packed bytes are floats with a sign, or integers.
-const char *refuses_panels(const Format &format) {
+const char *unsupported_panels(const Format &format) {
   if (!has_element(format.element)) return nullptr;
   const Element element = element_of(format.element);
   const bool is_taken = element.bits != 8 || element.is_signed || format.has_zero_point();
   return is_taken ? nullptr : "packed bytes of b have no sign";
 }
 
-[[maybe_unused]] const char *refuses_bf16_panels(const GemmRequest &request) {
-  if (const char *reason = refuses_common(request, true)) return reason;
+[[maybe_unused]] const char *unsupported_bf16_panels(const GemmRequest &request) {
+  if (const char *reason = unsupported_common(request, true)) return reason;
   if (request.b.layout == Layout::kPanels) {
-    if (const char *reason = refuses_panels(request.b.format)) return reason;
+    if (const char *reason = unsupported_panels(request.b.format)) return reason;
   }
   if (request.is_portable) return "bf16 dot products do not add up in the portable order";
-  if (const char *reason = refuses_grouped(request.b, request.is_b_transposed, request.k)) return reason;
-  if (const char *reason = refuses_wide_a(request)) return reason;
-  return refuses_grouped(request.a, !request.is_a_transposed, request.k);
+  if (const char *reason = unsupported_grouped(request.b, request.is_b_transposed, request.k)) return reason;
+  if (const char *reason = unsupported_wide_a(request)) return reason;
+  return unsupported_grouped(request.a, !request.is_a_transposed, request.k);
 }
 
 bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plain).is_ternary; }
@@ -95,16 +97,16 @@ constexpr int64_t kLeastUnitRows = 4;
 constexpr int64_t kLeastUnitRowsOfIntegers = 32;
 constexpr int64_t kLeastUnitGroupOfIntegers = 64;
 
-const char *refuses_unit(const GemmRequest &request) {
-  if (const char *reason = refuses_common(request, true)) return reason;
+const char *unsupported_unit(const GemmRequest &request) {
+  if (const char *reason = unsupported_common(request, true)) return reason;
   if (request.is_portable) return "tiles do not add up in the portable order";
   return request.m < kLeastUnitRows ? "fewer rows than repay tiles" : nullptr;
 }
 
-const char *refuses_unit_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
-  if (const char *reason = refuses_elements(view.format)) return reason;
+const char *unsupported_unit_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  if (const char *reason = unsupported_elements(view.format)) return reason;
   if (view.layout == Layout::kPanels) {
-    if (const char *reason = refuses_panels(view.format)) return reason;
+    if (const char *reason = unsupported_panels(view.format)) return reason;
   } else if (is_ternary(view.format.element)) {
     return "ternary digits are not cut along k";
   }
@@ -138,7 +140,7 @@ bool are_sums_exact(const GemmRequest &request) {
   return largest * terms <= 1 << 24;
 }
 
-const char *refuses_bytes(const GemmRequest &request) {
+const char *unsupported_bytes(const GemmRequest &request) {
   if (request.is_portable) return "sums in int32 are not rounded in the portable order";
   if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
   if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
@@ -148,30 +150,32 @@ const char *refuses_bytes(const GemmRequest &request) {
   return request.k < (1 << 17) ? nullptr : "sums of so many products may not fit int32";
 }
 
-[[maybe_unused]] const char *refuses_int8(const GemmRequest &request) {
-  const char *const reason = refuses_bytes(request);
-  return reason != nullptr ? reason : refuses_f32(request);
+[[maybe_unused]] const char *unsupported_int8(const GemmRequest &request) {
+  const char *const reason = unsupported_bytes(request);
+  return reason != nullptr ? reason : unsupported_f32(request);
 }
 
 // ---- the reference rows
 
-const char *refuses_ref(const GemmRequest &request) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+const char *unsupported_ref(const GemmRequest &request) {
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
   return request.b.layout == Layout::kPanels ? "b is packed" : nullptr;
 }
 
-const char *refuses_emulated(const GemmRequest &request, lpt_gemm_arithmetic arithmetic) {
-  if (request.arithmetic != arithmetic) return "its arithmetic is not asked for";
+const char *unsupported_emulated(const GemmRequest &request, lpt_gemm_arithmetic arithmetic) {
+  if (request.arithmetic != arithmetic) return "its arithmetic is not requested";
   if (request.is_f64) return "f64 has the native arithmetic alone";
   if (request.b.layout == Layout::kPanels) return "b is packed";
   if (!is_operand(request.a)) return "a is neither f32, f16 or bf16 nor of at most 8 bits";
   return is_operand(request.b) ? nullptr : "b is neither f32, f16 or bf16 nor of at most 8 bits";
 }
 
-const char *refuses_l_mul(const GemmRequest &request) { return refuses_emulated(request, LPT_GEMM_ARITHMETIC_L_MUL); }
+const char *unsupported_l_mul(const GemmRequest &request) {
+  return unsupported_emulated(request, LPT_GEMM_ARITHMETIC_L_MUL);
+}
 
-const char *refuses_piecewise_affine(const GemmRequest &request) {
-  return refuses_emulated(request, LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE);
+const char *unsupported_piecewise_affine(const GemmRequest &request) {
+  return unsupported_emulated(request, LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE);
 }
 
 bool is_small_integer(lpt_format plain) {
@@ -193,21 +197,21 @@ bool is_e3m0(lpt_format plain) {
   return element.bits == 4 && element.mantissa_bits == 0 && element.max_code == 7;
 }
 
-const char *refuses_shift(const GemmRequest &request) {
-  if (const char *reason = refuses_emulated(request, LPT_GEMM_ARITHMETIC_SHIFT)) return reason;
+const char *unsupported_shift(const GemmRequest &request) {
+  if (const char *reason = unsupported_emulated(request, LPT_GEMM_ARITHMETIC_SHIFT)) return reason;
   const lpt_format a = request.a.format.element, b = request.b.format.element;
   const bool is_taken = (is_e3m0(a) && is_small_integer(b)) || (is_small_integer(a) && is_e3m0(b));
   return is_taken ? nullptr : "operands are not one of e3m0 and one of integers of at most 8 bits";
 }
 
-const char *refuses_tensor_core(const GemmRequest &request) {
-  if (const char *reason = refuses_emulated(request, LPT_GEMM_ARITHMETIC_TENSOR_CORE)) return reason;
+const char *unsupported_tensor_core(const GemmRequest &request) {
+  if (const char *reason = unsupported_emulated(request, LPT_GEMM_ARITHMETIC_TENSOR_CORE)) return reason;
   if (!is_small_float(request.a.format.element)) return "a is no float of at most 8 bits";
   return is_small_float(request.b.format.element) ? nullptr : "b is no float of at most 8 bits";
 }
 
 // Why an operand is no matrix of small integers, with groups of k that share a scale.
-const char *refuses_integers(const MatrixView &view, int64_t k) {
+const char *unsupported_integers(const MatrixView &view, int64_t k) {
   const Format &format = view.format;
   if (!has_element(format.element)) return "elements are not integers";
   const Element element = element_of(format.element);
@@ -220,14 +224,14 @@ const char *refuses_integers(const MatrixView &view, int64_t k) {
   return is_scaled_along_k(view, true, k) && format.block_columns < 8 ? "groups are of fewer than 8" : nullptr;
 }
 
-[[maybe_unused]] const char *refuses_groups(const GemmRequest &request) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+[[maybe_unused]] const char *unsupported_groups(const GemmRequest &request) {
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
   if (request.is_portable) return "sums in int32 are not rounded in the portable order";
   if (request.is_f64) return "f64 is computed by the reference row";
   if (request.k == 0) return "without k there is nothing to multiply";
   if (request.a.format.has_zero_point()) return "a has zero points";
-  if (const char *reason = refuses_integers(request.a, request.k)) return reason;
-  if (const char *reason = refuses_integers(request.b, request.k)) return reason;
+  if (const char *reason = unsupported_integers(request.a, request.k)) return reason;
+  if (const char *reason = unsupported_integers(request.b, request.k)) return reason;
   if (request.is_a_transposed || !request.is_b_transposed) return "k is not adjacent in both operands";
   if (request.a.column_stride != 1) return "columns of a are not adjacent";
   if (request.b.column_stride != 1) return "columns of b are not adjacent";
@@ -235,86 +239,98 @@ const char *refuses_integers(const MatrixView &view, int64_t k) {
 }
 
 bool is_for_dots(const GemmRequest &request) {
-  if (refuses_groups(request) != nullptr) return false;
+  if (unsupported_groups(request) != nullptr) return false;
   const auto is_short = [&](const MatrixView &view) {
     return is_grouped_by_scales(view, true, request.k) && view.format.block_columns < kLeastUnitGroupOfIntegers;
   };
   return request.m < kLeastUnitRowsOfIntegers || is_short(request.a) || is_short(request.b);
 }
 
-[[maybe_unused]] const char *refuses_amx(const GemmRequest &request) {
-  if (const char *reason = refuses_unit(request)) return reason;
-  if (const char *reason = refuses_unit_operand(request.b, request.is_b_transposed, request.k)) return reason;
-  if (const char *reason = refuses_wide_a(request)) return reason;
-  if (const char *reason = refuses_unit_operand(request.a, !request.is_a_transposed, request.k)) return reason;
+[[maybe_unused]] const char *unsupported_amx(const GemmRequest &request) {
+  if (const char *reason = unsupported_unit(request)) return reason;
+  if (const char *reason = unsupported_unit_operand(request.b, request.is_b_transposed, request.k)) return reason;
+  if (const char *reason = unsupported_wide_a(request)) return reason;
+  if (const char *reason = unsupported_unit_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   if (!are_sums_exact(request)) return "sums of so many integers are not exact in f32";
   return is_for_dots(request) ? "int8 dot products are faster" : nullptr;
 }
 
-[[maybe_unused]] const char *refuses_int8_amx(const GemmRequest &request) {
-  if (const char *reason = refuses_bytes(request)) return reason;
-  if (const char *reason = refuses_unit(request)) return reason;
+[[maybe_unused]] const char *unsupported_int8_amx(const GemmRequest &request) {
+  if (const char *reason = unsupported_bytes(request)) return reason;
+  if (const char *reason = unsupported_unit(request)) return reason;
   return is_for_dots(request) ? "int8 dot products are faster" : nullptr;
 }
 
 }  // namespace
 
-std::span<const GemmRow> gemm_kernels() {
-  static constexpr GemmRow rows[] = {
+std::span<const GemmKernelEntry> gemm_kernels() {
+  static constexpr GemmKernelEntry rows[] = {
 #if defined(LPT_HAVE_X86_AMX)
     {{.name = "gemm_int8_x86_amx",
-      .needs = kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx,
-      .refuses = refuses_int8_amx,
+      .required_features = kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx,
+      .unsupported_reason = unsupported_int8_amx,
       .run = gemm_int8_x86_amx},
      gemm_scratch_int8_x86_amx},
     {{.name = "gemm_any_x86_amx",
-      .needs = kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx,
-      .refuses = refuses_amx,
+      .required_features = kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx,
+      .unsupported_reason = unsupported_amx,
       .run = gemm_any_x86_amx},
      gemm_scratch_x86_amx},
 #endif
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
     {{.name = "gemm_groups_x86_avx512_vnni",
-      .needs = kCpuAvx512 | kCpuAvx512Vnni,
-      .refuses = refuses_groups,
+      .required_features = kCpuAvx512 | kCpuAvx512Vnni,
+      .unsupported_reason = unsupported_groups,
       .run = gemm_groups_x86_avx512_vnni},
      gemm_scratch_groups_x86_avx512_vnni},
     {{.name = "gemm_int8_x86_avx512_vnni",
-      .needs = kCpuAvx512 | kCpuAvx512Vnni,
-      .refuses = refuses_int8,
+      .required_features = kCpuAvx512 | kCpuAvx512Vnni,
+      .unsupported_reason = unsupported_int8,
       .run = gemm_int8_x86_avx512_vnni},
      gemm_scratch_int8_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX512_BF16)
     {{.name = "gemm_any_x86_avx512_bf16",
-      .needs = kCpuAvx512 | kCpuAvx512Bf16,
-      .refuses = refuses_bf16,
+      .required_features = kCpuAvx512 | kCpuAvx512Bf16,
+      .unsupported_reason = unsupported_bf16,
       .run = gemm_any_x86_avx512_bf16},
      gemm_scratch_x86_avx512_bf16},
     {{.name = "gemm_panels_x86_avx512_bf16",
-      .needs = kCpuAvx512 | kCpuAvx512Bf16,
-      .refuses = refuses_bf16_panels,
+      .required_features = kCpuAvx512 | kCpuAvx512Bf16,
+      .unsupported_reason = unsupported_bf16_panels,
       .run = gemm_panels_x86_avx512_bf16},
      gemm_scratch_panels_x86_avx512_bf16},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
-    {{.name = "gemm_any_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_f32_panels, .run = gemm_any_x86_avx512},
+    {{.name = "gemm_any_x86_avx512",
+      .required_features = kCpuAvx512,
+      .unsupported_reason = unsupported_f32_panels,
+      .run = gemm_any_x86_avx512},
      gemm_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {{.name = "gemm_any_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_f32_panels, .run = gemm_any_x86_avx2},
+    {{.name = "gemm_any_x86_avx2",
+      .required_features = kCpuAvx2,
+      .unsupported_reason = unsupported_f32_panels,
+      .run = gemm_any_x86_avx2},
      gemm_scratch_x86_avx2},
 #endif
-    {{.name = "gemm_l_mul_ref", .needs = 0, .refuses = refuses_l_mul, .run = gemm_l_mul_ref}, gemm_scratch_l_mul_ref},
+    {{.name = "gemm_l_mul_ref", .required_features = 0, .unsupported_reason = unsupported_l_mul, .run = gemm_l_mul_ref},
+     gemm_scratch_l_mul_ref},
     {{.name = "gemm_piecewise_affine_ref",
-      .needs = 0,
-      .refuses = refuses_piecewise_affine,
+      .required_features = 0,
+      .unsupported_reason = unsupported_piecewise_affine,
       .run = gemm_piecewise_affine_ref},
      gemm_scratch_piecewise_affine_ref},
-    {{.name = "gemm_shift_ref", .needs = 0, .refuses = refuses_shift, .run = gemm_shift_ref}, gemm_scratch_shift_ref},
-    {{.name = "gemm_tensor_core_ref", .needs = 0, .refuses = refuses_tensor_core, .run = gemm_tensor_core_ref},
+    {{.name = "gemm_shift_ref", .required_features = 0, .unsupported_reason = unsupported_shift, .run = gemm_shift_ref},
+     gemm_scratch_shift_ref},
+    {{.name = "gemm_tensor_core_ref",
+      .required_features = 0,
+      .unsupported_reason = unsupported_tensor_core,
+      .run = gemm_tensor_core_ref},
      gemm_scratch_tensor_core_ref},
-    {{.name = "gemm_any_ref", .needs = 0, .refuses = refuses_ref, .run = gemm_any_ref}, gemm_scratch_ref},
+    {{.name = "gemm_any_ref", .required_features = 0, .unsupported_reason = unsupported_ref, .run = gemm_any_ref},
+     gemm_scratch_ref},
   };
   return rows;
 }

@@ -65,33 +65,33 @@ bool is_on_sixteen(const MatrixView &view) {
          (view.rows <= 1 || view.row_stride * element_bits(view.format.element) % 128 == 0);
 }
 
-// ---- refusals that kinds have in common
+// ---- rejections that kinds have in common
 
-const char *refuses_all_but_operands(const GemmRequest &request) {
+const char *unsupported_all_but_operands(const GemmRequest &request) {
   if (request.is_f64) return "takes no f64";
   if (request.is_portable) return "the order of its sums is its own: not LPT_GEMM_PORTABLE_ORDER";
   if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "multiplies as the device does only";
   return is_number(request.c.format.element) && request.c.format.is_plain() ? nullptr : "gives f32, bf16 and f16 only";
 }
 
-const char *refuses_call(const GemmRequest &request) {
-  if (const char *why = refuses_all_but_operands(request)) return why;
+const char *unsupported_call(const GemmRequest &request) {
+  if (const char *why = unsupported_all_but_operands(request)) return why;
   const bool are_rows = request.a.layout == Layout::kRows && request.b.layout == Layout::kRows;
   return are_rows ? nullptr : "takes matrices in rows only";
 }
 
 // a stored m × k and b n × k, on boundaries of 16 bytes.
-const char *refuses_along_k(const GemmRequest &request) {
+const char *unsupported_along_k(const GemmRequest &request) {
   if (!is_a_along_k(request) || !is_b_along_k(request)) return "takes a stored m x k and b stored n x k only";
   return is_on_sixteen(request.a) && is_on_sixteen(request.b) ? nullptr : "needs rows of a and b on 16 bytes";
 }
 
-const char *refuses_bytes(const GemmRequest &request) {
-  if (const char *why = refuses_call(request)) return why;
+const char *unsupported_bytes(const GemmRequest &request) {
+  if (const char *why = unsupported_call(request)) return why;
   const lpt_format a = request.a.format.element, b = request.b.format.element;
   if (!is_byte_float(a) || !is_byte_float(b)) return "takes e4m3fn and e5m2 only";
   if (a == LPT_FORMAT_E5M2 && b == LPT_FORMAT_E5M2) return "takes no e5m2 by e5m2";
-  if (const char *why = refuses_along_k(request)) return why;
+  if (const char *why = unsupported_along_k(request)) return why;
   return request.k % 16 == 0 && request.n % 16 == 0 ? nullptr : "needs k and n in multiples of 16";
 }
 
@@ -116,22 +116,22 @@ LibraryOperand lifted(const MatrixView &view, bool is_transposed, lpt_format ele
 
 // What the library cannot do to c is left to a kernel of ours.
 LibraryPlan finished(const GemmRequest &request, LibraryPlan plan, bool gives_c) {
-  LibraryProduct &product = plan.product;
-  product.m = request.m;
-  product.n = request.n;
-  product.k = request.k;
-  const LateScales a = late_scales(request.a, product.a.scales, plan.a_lift);
-  const LateScales b = late_scales(request.b, product.b.scales, plan.b_lift);
+  LibraryGemm &gemm = plan.gemm;
+  gemm.m = request.m;
+  gemm.n = request.n;
+  gemm.k = request.k;
+  const EpilogueScales a = epilogue_scales(request.a, gemm.a.scales, plan.a_conversion);
+  const EpilogueScales b = epilogue_scales(request.b, gemm.b.scales, plan.b_conversion);
   plan.has_finish = !gives_c || a.has_rows || b.has_rows || request.k == 0;
-  product.has_factors = !plan.has_finish && (a.has_tensor || b.has_tensor);
-  const bool has_room = request.c.format.element == LPT_FORMAT_F32 && is_on_sixteen(request.c);
-  plan.is_in_place = plan.has_finish && has_room && request.beta == 0.0;
-  product.c = plan.has_finish ? lpt_format{LPT_FORMAT_F32} : request.c.format.element;
-  product.has_bias = !plan.has_finish && request.bias != nullptr;
-  product.reads_c = !plan.has_finish && request.beta != 0.0;
+  gemm.has_factors = !plan.has_finish && (a.has_tensor || b.has_tensor);
+  const bool has_space = request.c.format.element == LPT_FORMAT_F32 && is_on_sixteen(request.c);
+  plan.is_in_place = plan.has_finish && has_space && request.beta == 0.0;
+  gemm.c = plan.has_finish ? lpt_format{LPT_FORMAT_F32} : request.c.format.element;
+  gemm.has_bias = !plan.has_finish && request.bias != nullptr;
+  gemm.reads_c = !plan.has_finish && request.beta != 0.0;
   const bool is_own = plan.has_finish && !plan.is_in_place;
-  product.boundary = is_own ? 64 : boundary_of(request.c.data);
-  product.c_stride = is_own || request.c.rows <= 1 ? request.n : request.c.row_stride;
+  gemm.boundary = is_own ? 64 : boundary_of(request.c.data);
+  gemm.c_stride = is_own || request.c.rows <= 1 ? request.n : request.c.row_stride;
   return plan;
 }
 
@@ -150,15 +150,15 @@ LibraryScales tensor_scale_of(const MatrixView &view) {
 
 LibraryPlan plan_bytes(const GemmRequest &request, LibraryScales a, LibraryScales b) {
   LibraryPlan plan{};
-  plan.product.a = operand_of(request.a, request.is_a_transposed, a);
-  plan.product.b = operand_of(request.b, request.is_b_transposed, b);
+  plan.gemm.a = operand_of(request.a, request.is_a_transposed, a);
+  plan.gemm.b = operand_of(request.b, request.is_b_transposed, b);
   return finished(request, plan, gives_c_of_bytes(request));
 }
 
 // ---- e4m3fn and e5m2
 
-const char *refuses_tensor(const GemmRequest &request) {
-  if (const char *why = refuses_bytes(request)) return why;
+const char *unsupported_tensor(const GemmRequest &request) {
+  if (const char *why = unsupported_bytes(request)) return why;
   const bool has_others = request.a.format.has_block_scale() || request.b.format.has_block_scale();
   return has_others ? "takes one scale for each tensor only" : nullptr;
 }
@@ -167,8 +167,8 @@ LibraryPlan plan_tensor(const GemmRequest &request) {
   return plan_bytes(request, tensor_scale_of(request.a), tensor_scale_of(request.b));
 }
 
-const char *refuses_rows(const GemmRequest &request) {
-  if (const char *why = refuses_bytes(request)) return why;
+const char *unsupported_rows(const GemmRequest &request) {
+  if (const char *why = unsupported_bytes(request)) return why;
   if (!has_row_scales(request.a) || !has_row_scales(request.b)) return "takes f32 scales of rows only";
   const auto is_dense = [](const MatrixView &view) {
     return view.block_scale_stride == 1 && boundary_of(view.block_scales) >= 16;
@@ -180,8 +180,8 @@ LibraryPlan plan_rows(const GemmRequest &request) {
   return plan_bytes(request, LibraryScales::kLanes, LibraryScales::kLanes);
 }
 
-const char *refuses_blocks(const GemmRequest &request) {
-  if (const char *why = refuses_bytes(request)) return why;
+const char *unsupported_blocks(const GemmRequest &request) {
+  if (const char *why = unsupported_bytes(request)) return why;
   const bool is_a = has_row_blocks(request.a) || has_square_blocks(request.a);
   const bool is_b = has_row_blocks(request.b) || has_square_blocks(request.b);
   if (!is_a || !is_b) return "takes f32 scales of 1 x 128 and 128 x 128 only";
@@ -199,8 +199,8 @@ LibraryPlan plan_blocks(const GemmRequest &request) {
 }
 
 // Scales of rows where the library takes none: they meet the sums.
-const char *refuses_factors(const GemmRequest &request) {
-  if (const char *why = refuses_bytes(request)) return why;
+const char *unsupported_factors(const GemmRequest &request) {
+  if (const char *why = unsupported_bytes(request)) return why;
   const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
   return are_late ? nullptr : "takes f32 scales of rows and of tensors only";
 }
@@ -211,26 +211,26 @@ LibraryPlan plan_factors(const GemmRequest &request) {
 
 // ---- block scales of bytes, where the device has them
 
-const char *refuses_tiles(const GemmRequest &request, lpt_format scale, int32_t columns) {
-  if (const char *why = refuses_call(request)) return why;
-  if (const char *why = refuses_along_k(request)) return why;
+const char *unsupported_tiles(const GemmRequest &request, lpt_format scale, int32_t columns) {
+  if (const char *why = unsupported_call(request)) return why;
+  if (const char *why = unsupported_along_k(request)) return why;
   if (!has_blocks(request.a.format, scale, 1, columns) || !has_blocks(request.b.format, scale, 1, columns)) {
     return columns == 16 ? "takes e4m3fn scales of 1 x 16 only" : "takes e8m0fnu scales of 1 x 32 only";
   }
   return request.k % 32 == 0 && request.n % 16 == 0 ? nullptr : "needs k in multiples of 32, n in multiples of 16";
 }
 
-const char *refuses_mx(const GemmRequest &request) {
-  if (const char *why = refuses_tiles(request, LPT_FORMAT_E8M0FNU, 32)) return why;
-  return refuses_bytes(request);
+const char *unsupported_mx(const GemmRequest &request) {
+  if (const char *why = unsupported_tiles(request, LPT_FORMAT_E8M0FNU, 32)) return why;
+  return unsupported_bytes(request);
 }
 
 LibraryPlan plan_mx(const GemmRequest &request) {
   return plan_bytes(request, LibraryScales::kTiles32, LibraryScales::kTiles32);
 }
 
-const char *refuses_nv(const GemmRequest &request) {
-  if (const char *why = refuses_tiles(request, LPT_FORMAT_E4M3FN, 16)) return why;
+const char *unsupported_nv(const GemmRequest &request) {
+  if (const char *why = unsupported_tiles(request, LPT_FORMAT_E4M3FN, 16)) return why;
   const bool is_small = request.a.format.element == LPT_FORMAT_E2M1FN && request.b.format.element == LPT_FORMAT_E2M1FN;
   return is_small ? nullptr : "takes e2m1fn only";
 }
@@ -241,23 +241,23 @@ LibraryPlan plan_nv(const GemmRequest &request) {
 
 // ---- integers
 
-const char *refuses_integers(const GemmRequest &request) {
-  if (const char *why = refuses_call(request)) return why;
+const char *unsupported_integers(const GemmRequest &request) {
+  if (const char *why = unsupported_call(request)) return why;
   if (request.a.format.element != LPT_FORMAT_INT8 || request.b.format.element != LPT_FORMAT_INT8)
     return "takes int8 only";
   if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "takes no zero points";
   const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
   if (!are_late) return "takes f32 scales of rows and of tensors only";
-  if (const char *why = refuses_along_k(request)) return why;
+  if (const char *why = unsupported_along_k(request)) return why;
   if (request.k > kMostIntegers) return "sums of more than 131071 products may not fit int32";
   return request.k % 16 == 0 && request.n % 16 == 0 ? nullptr : "needs k and n in multiples of 16";
 }
 
 LibraryPlan plan_integers(const GemmRequest &request) {
   LibraryPlan plan{};
-  plan.product.a = operand_of(request.a, false, LibraryScales::kNone);
-  plan.product.b = operand_of(request.b, true, LibraryScales::kNone);
-  plan.product.is_integer = true;
+  plan.gemm.a = operand_of(request.a, false, LibraryScales::kNone);
+  plan.gemm.b = operand_of(request.b, true, LibraryScales::kNone);
+  plan.gemm.is_integer = true;
   return finished(request, plan, false);
 }
 
@@ -265,53 +265,56 @@ LibraryPlan plan_integers(const GemmRequest &request) {
 
 // How an operand becomes bytes with f32 scales of 128 of k; kNumbers: not at all. int4 has an e4m3fn for each number. Of mxfp4
 // the largest power of two of 128 numbers becomes their scale: those with a power of 2^-14 of it or less are rounded.
-Lift byte_lift(const MatrixView &view) {
+OperandConversion byte_conversion(const MatrixView &view) {
   const Format &format = view.format;
-  if (format.has_tensor_scale()) return Lift::kNumbers;
+  if (format.has_tensor_scale()) return OperandConversion::kNumbers;
   if (is_byte_float(format.element))
-    return has_row_blocks(view) || has_square_blocks(view) ? Lift::kNone : Lift::kNumbers;
-  if (format.element == LPT_FORMAT_INT4 && has_row_blocks(view)) return Lift::kCodes;
+    return has_row_blocks(view) || has_square_blocks(view) ? OperandConversion::kNone : OperandConversion::kNumbers;
+  if (format.element == LPT_FORMAT_INT4 && has_row_blocks(view)) return OperandConversion::kCodes;
   const bool is_mx = format.element == LPT_FORMAT_E2M1FN && has_blocks(format, LPT_FORMAT_E8M0FNU, 1, 32);
-  return is_mx ? Lift::kFolded : Lift::kNumbers;
+  return is_mx ? OperandConversion::kFolded : OperandConversion::kNumbers;
 }
 
-const char *refuses_four_bits(const GemmRequest &request) {
-  if (const char *why = refuses_call(request)) return why;
-  const Lift a = byte_lift(request.a), b = byte_lift(request.b);
-  if (a == Lift::kNumbers || b == Lift::kNumbers) return "takes mxfp4, int4 per 1 x 128, and FP8 per 128 only";
-  if (a == Lift::kNone && b == Lift::kNone) return "takes mxfp4 or int4 on one side at least";
+const char *unsupported_four_bits(const GemmRequest &request) {
+  if (const char *why = unsupported_call(request)) return why;
+  const OperandConversion a = byte_conversion(request.a), b = byte_conversion(request.b);
+  if (a == OperandConversion::kNumbers || b == OperandConversion::kNumbers)
+    return "takes mxfp4, int4 per 1 x 128, and FP8 per 128 only";
+  if (a == OperandConversion::kNone && b == OperandConversion::kNone) return "takes mxfp4 or int4 on one side at least";
   if (!is_a_along_k(request) || !is_b_along_k(request)) return "takes a stored m x k and b stored n x k only";
-  const bool is_placed =
-      (a != Lift::kNone || is_on_sixteen(request.a)) && (b != Lift::kNone || is_on_sixteen(request.b));
+  const bool is_placed = (a != OperandConversion::kNone || is_on_sixteen(request.a)) &&
+                         (b != OperandConversion::kNone || is_on_sixteen(request.b));
   if (!is_placed) return "needs rows of FP8 on 16 bytes";
   const bool is_even = request.k % 16 == 0 && request.n % 16 == 0 && request.m % 4 == 0;
   return is_even ? nullptr : "needs k and n in multiples of 16, m in multiples of 4";
 }
 
 // Of int4 nothing is lost.
-const char *refuses_small_integers(const GemmRequest &request) {
-  const bool is_folded = byte_lift(request.a) == Lift::kFolded || byte_lift(request.b) == Lift::kFolded;
-  return is_folded ? "would round mxfp4 whose scales lie far apart" : refuses_four_bits(request);
+const char *unsupported_small_integers(const GemmRequest &request) {
+  const bool is_folded = byte_conversion(request.a) == OperandConversion::kFolded ||
+                         byte_conversion(request.b) == OperandConversion::kFolded;
+  return is_folded ? "would round mxfp4 whose scales lie far apart" : unsupported_four_bits(request);
 }
 
-LibraryOperand byte_operand(const MatrixView &view, bool is_transposed, Lift lift) {
-  return lift == Lift::kNone ? operand_of(view, is_transposed, blocks_of(view))
-                             : lifted(view, is_transposed, LPT_FORMAT_E4M3FN, LibraryScales::kLanes128);
+LibraryOperand byte_operand(const MatrixView &view, bool is_transposed, OperandConversion conversion) {
+  return conversion == OperandConversion::kNone
+             ? operand_of(view, is_transposed, blocks_of(view))
+             : lifted(view, is_transposed, LPT_FORMAT_E4M3FN, LibraryScales::kLanes128);
 }
 
 LibraryPlan plan_four_bits(const GemmRequest &request) {
   LibraryPlan plan{};
-  plan.a_lift = byte_lift(request.a);
-  plan.b_lift = byte_lift(request.b);
-  plan.product.a = byte_operand(request.a, false, plan.a_lift);
-  plan.product.b = byte_operand(request.b, true, plan.b_lift);
+  plan.a_conversion = byte_conversion(request.a);
+  plan.b_conversion = byte_conversion(request.b);
+  plan.gemm.a = byte_operand(request.a, false, plan.a_conversion);
+  plan.gemm.b = byte_operand(request.b, true, plan.b_conversion);
   return finished(request, plan, gives_c_of_bytes(request));
 }
 
 // ---- numbers, and what is written out as such
 
-const char *refuses_numbers(const GemmRequest &request) {
-  if (const char *why = refuses_call(request)) return why;
+const char *unsupported_numbers(const GemmRequest &request) {
+  if (const char *why = unsupported_call(request)) return why;
   const bool are_plain = request.a.format.is_plain() && request.b.format.is_plain();
   if (!are_plain || !is_number(request.a.format.element)) return "takes f32, bf16 and f16 only";
   return request.a.format.element == request.b.format.element ? nullptr : "takes a and b of one format only";
@@ -319,22 +322,22 @@ const char *refuses_numbers(const GemmRequest &request) {
 
 LibraryPlan plan_numbers(const GemmRequest &request) {
   LibraryPlan plan{};
-  plan.product.a = operand_of(request.a, request.is_a_transposed, LibraryScales::kNone);
-  plan.product.b = operand_of(request.b, request.is_b_transposed, LibraryScales::kNone);
+  plan.gemm.a = operand_of(request.a, request.is_a_transposed, LibraryScales::kNone);
+  plan.gemm.b = operand_of(request.b, request.is_b_transposed, LibraryScales::kNone);
   return finished(request, plan, gives_c_of_numbers(request.a.format.element, request));
 }
 
 // How an operand is written out in 16 bits without a loss; kNumbers: not at all. bf16 has the powers of two of e8m0fnu, and
-// the 6 bits of an e2m1fn times an e4m3fn; f16 has no room for the powers of two, nor for e5m2's.
-Lift exact_lift(const MatrixView &view, bool is_along_k, lpt_format target) {
+// the 6 bits of an e2m1fn times an e4m3fn; f16 has no space for the powers of two, nor for e5m2's.
+OperandConversion exact_conversion(const MatrixView &view, bool is_along_k, lpt_format target) {
   const Format &format = view.format;
-  if (format.element == target && format.is_plain()) return Lift::kNone;
+  if (format.element == target && format.is_plain()) return OperandConversion::kNone;
   const bool is_taken = is_small_float(format.element) || is_integer(format.element);
-  if (!is_taken) return Lift::kNumbers;
-  if (has_late_scales(view, is_along_k)) return Lift::kCodes;
+  if (!is_taken) return OperandConversion::kNumbers;
+  if (has_late_scales(view, is_along_k)) return OperandConversion::kCodes;
   const bool is_power = format.block_scale == LPT_FORMAT_E8M0FNU && target == LPT_FORMAT_BF16;
   const bool is_short = format.block_scale == LPT_FORMAT_E4M3FN && format.element == LPT_FORMAT_E2M1FN;
-  return (is_power && !format.has_zero_point()) || is_short ? Lift::kBlocks : Lift::kNumbers;
+  return (is_power && !format.has_zero_point()) || is_short ? OperandConversion::kBlocks : OperandConversion::kNumbers;
 }
 
 lpt_format half_of(const GemmRequest &request) {
@@ -342,40 +345,41 @@ lpt_format half_of(const GemmRequest &request) {
   return is_f16 ? LPT_FORMAT_F16 : LPT_FORMAT_BF16;
 }
 
-const char *refuses_half(const GemmRequest &request) {
-  if (const char *why = refuses_call(request)) return why;
+const char *unsupported_half(const GemmRequest &request) {
+  if (const char *why = unsupported_call(request)) return why;
   if (!is_liftable(request.a.format.element) || !is_liftable(request.b.format.element)) {
     return "takes floats and integers of 4 to 16 bits only";
   }
   const lpt_format half = half_of(request);
-  const bool is_exact = exact_lift(request.a, is_a_along_k(request), half) != Lift::kNumbers &&
-                        exact_lift(request.b, is_b_along_k(request), half) != Lift::kNumbers;
+  const bool is_exact = exact_conversion(request.a, is_a_along_k(request), half) != OperandConversion::kNumbers &&
+                        exact_conversion(request.b, is_b_along_k(request), half) != OperandConversion::kNumbers;
   return is_exact ? nullptr : "takes what 16 bits hold exactly only";
 }
 
-LibraryOperand lifted_operand(const MatrixView &view, bool is_transposed, lpt_format element, Lift lift) {
-  return lift == Lift::kNone ? operand_of(view, is_transposed, LibraryScales::kNone)
-                             : lifted(view, is_transposed, element, LibraryScales::kNone);
+LibraryOperand lifted_operand(const MatrixView &view, bool is_transposed, lpt_format element,
+                              OperandConversion conversion) {
+  return conversion == OperandConversion::kNone ? operand_of(view, is_transposed, LibraryScales::kNone)
+                                                : lifted(view, is_transposed, element, LibraryScales::kNone);
 }
 
-LibraryPlan plan_lifted(const GemmRequest &request, lpt_format element, Lift a, Lift b) {
+LibraryPlan plan_lifted(const GemmRequest &request, lpt_format element, OperandConversion a, OperandConversion b) {
   LibraryPlan plan{};
-  plan.a_lift = a;
-  plan.b_lift = b;
-  plan.product.a = lifted_operand(request.a, request.is_a_transposed, element, a);
-  plan.product.b = lifted_operand(request.b, request.is_b_transposed, element, b);
+  plan.a_conversion = a;
+  plan.b_conversion = b;
+  plan.gemm.a = lifted_operand(request.a, request.is_a_transposed, element, a);
+  plan.gemm.b = lifted_operand(request.b, request.is_b_transposed, element, b);
   return finished(request, plan, gives_c_of_numbers(element, request));
 }
 
 LibraryPlan plan_half(const GemmRequest &request) {
   const lpt_format half = half_of(request);
-  return plan_lifted(request, half, exact_lift(request.a, is_a_along_k(request), half),
-                     exact_lift(request.b, is_b_along_k(request), half));
+  return plan_lifted(request, half, exact_conversion(request.a, is_a_along_k(request), half),
+                     exact_conversion(request.b, is_b_along_k(request), half));
 }
 
 // Everything else: slow, and right.
-const char *refuses_float(const GemmRequest &request) {
-  if (const char *why = refuses_call(request)) return why;
+const char *unsupported_float(const GemmRequest &request) {
+  if (const char *why = unsupported_call(request)) return why;
   const auto is_taken = [](const Format &format) {
     return is_liftable(format.element) && (format.element != LPT_FORMAT_F32 || format.is_plain());
   };
@@ -384,10 +388,10 @@ const char *refuses_float(const GemmRequest &request) {
 }
 
 LibraryPlan plan_float(const GemmRequest &request) {
-  const auto lift_of = [](const MatrixView &view) {
-    return view.format.element == LPT_FORMAT_F32 ? Lift::kNone : Lift::kNumbers;
+  const auto conversion_of = [](const MatrixView &view) {
+    return view.format.element == LPT_FORMAT_F32 ? OperandConversion::kNone : OperandConversion::kNumbers;
   };
-  return plan_lifted(request, LPT_FORMAT_F32, lift_of(request.a), lift_of(request.b));
+  return plan_lifted(request, LPT_FORMAT_F32, conversion_of(request.a), conversion_of(request.b));
 }
 
 // ---- 2:4 operands
@@ -395,7 +399,7 @@ LibraryPlan plan_float(const GemmRequest &request) {
 bool is_sparse(const MatrixView &view) { return view.layout == Layout::kSparse; }
 
 // Extents are multiples of 16 bytes of elements, those of the 2:4 operand of 32.
-const char *refuses_sparse_extents(const GemmRequest &request) {
+const char *unsupported_sparse_extents(const GemmRequest &request) {
   const int64_t unit = 128 / element_bits(request.a.format.element);
   const bool is_b = is_sparse(request.b);
   const int64_t sparse_lanes = is_b ? request.n : request.m, dense_lanes = is_b ? request.m : request.n;
@@ -405,15 +409,15 @@ const char *refuses_sparse_extents(const GemmRequest &request) {
   return dense_lanes % unit == 0 ? nullptr : "needs the rows of the dense operand in multiples of 16 bytes of elements";
 }
 
-const char *refuses_sparse(const GemmRequest &request) {
-  if (const char *why = refuses_all_but_operands(request)) return why;
+const char *unsupported_sparse(const GemmRequest &request) {
+  if (const char *why = unsupported_all_but_operands(request)) return why;
   if (is_sparse(request.a) == is_sparse(request.b)) return "takes one 2:4 operand only";
   const MatrixView &dense = is_sparse(request.a) ? request.b : request.a;
   if (dense.layout != Layout::kRows) return "takes matrices in rows only";
   if (request.a.format.element != request.b.format.element) return "takes a and b of one element only";
   if (!is_a_along_k(request) || !is_b_along_k(request)) return "takes a stored m x k and b stored n x k only";
   if (!is_on_sixteen(dense)) return "needs rows of the dense operand on 16 bytes";
-  return refuses_sparse_extents(request);
+  return unsupported_sparse_extents(request);
 }
 
 LibraryOperand sparse_operand(const MatrixView &view, bool is_transposed) {
@@ -425,17 +429,17 @@ LibraryOperand sparse_operand(const MatrixView &view, bool is_transposed) {
 
 LibraryPlan plan_sparse(const GemmRequest &request, bool is_integer, bool gives_c) {
   LibraryPlan plan{};
-  plan.product.a = sparse_operand(request.a, false);
-  plan.product.b = sparse_operand(request.b, true);
-  plan.product.is_integer = is_integer;
+  plan.gemm.a = sparse_operand(request.a, false);
+  plan.gemm.b = sparse_operand(request.b, true);
+  plan.gemm.is_integer = is_integer;
   return finished(request, plan, gives_c);
 }
 
 // The library gives 16 bits of 16 bits alone, so nothing is left to do to sums of f32.
-const char *refuses_sparse_half(const GemmRequest &request) {
+const char *unsupported_sparse_half(const GemmRequest &request) {
   const lpt_format a = request.a.format.element;
   if (a != LPT_FORMAT_BF16 && a != LPT_FORMAT_F16) return "takes bf16 and f16 only";
-  if (const char *why = refuses_sparse(request)) return why;
+  if (const char *why = unsupported_sparse(request)) return why;
   const bool has_scales = request.a.format.has_block_scale() || request.b.format.has_block_scale();
   if (has_scales || has_tensor_scale(request)) return "takes no scales";
   if (request.c.format.element != a) return "gives the format of a and b only";
@@ -445,15 +449,15 @@ const char *refuses_sparse_half(const GemmRequest &request) {
 
 LibraryPlan plan_sparse_half(const GemmRequest &request) { return plan_sparse(request, false, true); }
 
-const char *refuses_sparse_late(const GemmRequest &request) {
-  if (const char *why = refuses_sparse(request)) return why;
+const char *unsupported_sparse_late(const GemmRequest &request) {
+  if (const char *why = unsupported_sparse(request)) return why;
   const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
   return are_late ? nullptr : "takes f32 scales of rows and of tensors only";
 }
 
-const char *refuses_sparse_bytes(const GemmRequest &request) {
+const char *unsupported_sparse_bytes(const GemmRequest &request) {
   if (!is_byte_float(request.a.format.element)) return "takes e4m3fn and e5m2 only";
-  return refuses_sparse_late(request);
+  return unsupported_sparse_late(request);
 }
 
 // Its alpha is the host's, so that tensor scales meet sums of f32, too.
@@ -461,58 +465,61 @@ LibraryPlan plan_sparse_bytes(const GemmRequest &request) {
   return plan_sparse(request, false, gives_c_of_bytes(request) && !has_tensor_scale(request));
 }
 
-const char *refuses_sparse_integers(const GemmRequest &request) {
+const char *unsupported_sparse_integers(const GemmRequest &request) {
   if (request.a.format.element != LPT_FORMAT_INT8) return "takes int8 only";
   if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "takes no zero points";
-  if (const char *why = refuses_sparse_late(request)) return why;
+  if (const char *why = unsupported_sparse_late(request)) return why;
   return request.k <= kMostIntegers ? nullptr : "sums of more than 131071 products may not fit int32";
 }
 
 LibraryPlan plan_sparse_integers(const GemmRequest &request) { return plan_sparse(request, true, false); }
 
-constexpr LibraryRow kSparseRows[] = {
-    {"cusparselt_half", 80, kAnyCapability, 0, refuses_sparse_half, plan_sparse_half},
-    {"cusparselt_fp8", 90, kAnyCapability, 0, refuses_sparse_bytes, plan_sparse_bytes},
-    {"cusparselt_int8", 80, kAnyCapability, 0, refuses_sparse_integers, plan_sparse_integers},
+constexpr LibraryKernelEntry kSparseKernels[] = {
+    {"cusparselt_half", 80, kAnyCapability, 0, unsupported_sparse_half, plan_sparse_half},
+    {"cusparselt_fp8", 90, kAnyCapability, 0, unsupported_sparse_bytes, plan_sparse_bytes},
+    {"cusparselt_int8", 80, kAnyCapability, 0, unsupported_sparse_integers, plan_sparse_integers},
 };
 
 constexpr int64_t kScaleModes = 120900;  // cuBLAS 12.9 brought scales of rows and blocks, 12.8 those of bytes
 
-constexpr LibraryRow kRows[] = {
-    {"cublaslt_nvfp4", 100, kAnyCapability, 120800, refuses_nv, plan_nv},
-    {"cublaslt_mxfp8", 100, kAnyCapability, 120800, refuses_mx, plan_mx},
-    {"cublaslt_fp8", 89, kAnyCapability, 120000, refuses_tensor, plan_tensor},
-    {"cublaslt_fp8_rows", 90, 90, kScaleModes, refuses_rows, plan_rows},
-    {"cublaslt_fp8_blocks", 90, 90, kScaleModes, refuses_blocks, plan_blocks},
-    {"cublaslt_fp8_finish", 89, kAnyCapability, 120000, refuses_factors, plan_factors},
-    {"cublaslt_fp8_folded", 90, 90, kScaleModes, refuses_small_integers, plan_four_bits},
-    {"cublaslt_fp8_rounded", 90, 90, kScaleModes, refuses_four_bits, plan_four_bits, true},
-    {"cublaslt_int8", 80, kAnyCapability, 120000, refuses_integers, plan_integers},
-    {"cublaslt_numbers", 80, kAnyCapability, 120000, refuses_numbers, plan_numbers},
-    {"cublaslt_half", 80, kAnyCapability, 120000, refuses_half, plan_half},
-    {"cublaslt_f32", 80, kAnyCapability, 120000, refuses_float, plan_float},
+constexpr LibraryKernelEntry kKernels[] = {
+    {"cublaslt_nvfp4", 100, kAnyCapability, 120800, unsupported_nv, plan_nv},
+    {"cublaslt_mxfp8", 100, kAnyCapability, 120800, unsupported_mx, plan_mx},
+    {"cublaslt_fp8", 89, kAnyCapability, 120000, unsupported_tensor, plan_tensor},
+    {"cublaslt_fp8_rows", 90, 90, kScaleModes, unsupported_rows, plan_rows},
+    {"cublaslt_fp8_blocks", 90, 90, kScaleModes, unsupported_blocks, plan_blocks},
+    {"cublaslt_fp8_finish", 89, kAnyCapability, 120000, unsupported_factors, plan_factors},
+    {"cublaslt_fp8_folded", 90, 90, kScaleModes, unsupported_small_integers, plan_four_bits},
+    {"cublaslt_fp8_rounded", 90, 90, kScaleModes, unsupported_four_bits, plan_four_bits, true},
+    {"cublaslt_int8", 80, kAnyCapability, 120000, unsupported_integers, plan_integers},
+    {"cublaslt_numbers", 80, kAnyCapability, 120000, unsupported_numbers, plan_numbers},
+    {"cublaslt_half", 80, kAnyCapability, 120000, unsupported_half, plan_half},
+    {"cublaslt_f32", 80, kAnyCapability, 120000, unsupported_float, plan_float},
 };
 
 }  // namespace
 
-std::span<const LibraryRow> gemm_library_rows() { return kRows; }
+std::span<const LibraryKernelEntry> gemm_library_kernels() { return kKernels; }
 
-std::span<const LibraryRow> gemm_sparse_library_rows() { return kSparseRows; }
+std::span<const LibraryKernelEntry> gemm_sparse_library_kernels() { return kSparseKernels; }
 
-LateScales late_scales(const MatrixView &view, LibraryScales known, Lift lift) {
+EpilogueScales epilogue_scales(const MatrixView &view, LibraryScales known, OperandConversion conversion) {
   const bool are_tiles = known == LibraryScales::kTiles32 || known == LibraryScales::kTiles16;
   const bool is_unknown = known == LibraryScales::kNone;
-  const bool has_rows = is_unknown && view.format.has_block_scale() && (lift == Lift::kNone || lift == Lift::kCodes);
-  const bool has_tensor = (is_unknown || are_tiles) && view.format.has_tensor_scale() && lift != Lift::kNumbers;
+  const bool has_rows = is_unknown && view.format.has_block_scale() &&
+                        (conversion == OperandConversion::kNone || conversion == OperandConversion::kCodes);
+  const bool has_tensor =
+      (is_unknown || are_tiles) && view.format.has_tensor_scale() && conversion != OperandConversion::kNumbers;
   return {has_rows, has_tensor};
 }
 
-const char *library_refusal(const LibraryRow &row, const LibraryMachine &machine, const GemmRequest &request) {
-  if (machine.capability < row.least_capability) return "the device has an older compute capability";
-  if (machine.capability > row.most_capability) return "it is for devices of compute capability 9.0";
-  if (machine.version < row.least_version) return "the library is older than that";
-  if (row.rounds_operands && !machine.may_round) return "it may round numbers: only where LPT_GEMM_ROUND is set";
-  return row.refuses(request);
+const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryMachine &machine,
+                              const GemmRequest &request) {
+  if (machine.capability < kernel.min_capability) return "the device has an older compute capability";
+  if (machine.capability > kernel.max_capability) return "it is for devices of compute capability 9.0";
+  if (machine.version < kernel.min_version) return "the library is older than that";
+  if (kernel.rounds_operands && !machine.may_round) return "it may round numbers: only where LPT_GEMM_ROUND is set";
+  return kernel.unsupported_reason(request);
 }
 
 }  // namespace lpt

@@ -1,12 +1,12 @@
-// The rows of products by 2:4 matrices, fastest first, and what they refuse.
+// The rows of products by 2:4 matrices, fastest first, and what they reject.
 #include "kernels/gemm/exact.hpp"
-#include "kernels/gemm/rows.hpp"
+#include "kernels/gemm/kernels.hpp"
 
 namespace lpt {
 namespace {
 
-const char *refuses_any(const GemmRequest &request) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+const char *unsupported_any(const GemmRequest &request) {
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
   if (request.is_f64) return "f64 is computed by rows of dense matrices";
   if (request.is_portable) return "lanes do not add up in the portable order";
   if (request.a.layout != Layout::kRows || request.b.layout != Layout::kSparse) return "b is not the sparse operand";
@@ -20,8 +20,8 @@ const char *refuses_any(const GemmRequest &request) {
   return is_scaled_along_k(request.b, true, request.k) ? "scales of b vary along k" : nullptr;
 }
 
-[[maybe_unused]] const char *refuses_int8(const GemmRequest &request) {
-  if (const char *reason = refuses_any(request)) return reason;
+[[maybe_unused]] const char *unsupported_int8(const GemmRequest &request) {
+  if (const char *reason = unsupported_any(request)) return reason;
   if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
   if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
   return request.k < (1 << 16) ? nullptr : "sums of so many products may not fit int32";
@@ -32,43 +32,46 @@ const char *refuses_any(const GemmRequest &request) {
          element == LPT_FORMAT_E5M2;
 }
 
-[[maybe_unused]] const char *refuses_floats(const GemmRequest &request) {
-  if (const char *reason = refuses_any(request)) return reason;
+[[maybe_unused]] const char *unsupported_floats(const GemmRequest &request) {
+  if (const char *reason = unsupported_any(request)) return reason;
   if (!is_float(request.a.format.element)) return "a is not f32, bf16, e4m3fn or e5m2";
   return is_float(request.b.format.element) ? nullptr : "b is not f32, bf16, e4m3fn or e5m2";
 }
 
 }  // namespace
 
-std::span<const GemmRow> sparse_gemm_kernels() {
-  static constexpr GemmRow rows[] = {
+std::span<const GemmKernelEntry> sparse_gemm_kernels() {
+  static constexpr GemmKernelEntry rows[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
     {{.name = "gemm_sparse_int8_x86_avx512_vnni",
-      .needs = kCpuAvx512 | kCpuAvx512Vnni,
-      .refuses = refuses_int8,
+      .required_features = kCpuAvx512 | kCpuAvx512Vnni,
+      .unsupported_reason = unsupported_int8,
       .run = gemm_sparse_int8_x86_avx512_vnni},
      gemm_scratch_sparse_int8_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
     {{.name = "gemm_sparse_floats_x86_avx512",
-      .needs = kCpuAvx512,
-      .refuses = refuses_floats,
+      .required_features = kCpuAvx512,
+      .unsupported_reason = unsupported_floats,
       .run = gemm_sparse_floats_x86_avx512},
      gemm_scratch_sparse_floats_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
     {{.name = "gemm_sparse_int8_x86_avx2",
-      .needs = kCpuAvx2,
-      .refuses = refuses_int8,
+      .required_features = kCpuAvx2,
+      .unsupported_reason = unsupported_int8,
       .run = gemm_sparse_int8_x86_avx2},
      gemm_scratch_sparse_int8_x86_avx2},
     {{.name = "gemm_sparse_floats_x86_avx2",
-      .needs = kCpuAvx2,
-      .refuses = refuses_floats,
+      .required_features = kCpuAvx2,
+      .unsupported_reason = unsupported_floats,
       .run = gemm_sparse_floats_x86_avx2},
      gemm_scratch_sparse_floats_x86_avx2},
 #endif
-    {{.name = "gemm_sparse_any_ref", .needs = 0, .refuses = refuses_any, .run = gemm_sparse_any_ref},
+    {{.name = "gemm_sparse_any_ref",
+      .required_features = 0,
+      .unsupported_reason = unsupported_any,
+      .run = gemm_sparse_any_ref},
      gemm_scratch_sparse_ref},
   };
   return rows;

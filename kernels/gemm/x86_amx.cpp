@@ -1,7 +1,7 @@
-// Matrix products by the matrix unit of x86 processors (AMX): every operand that bf16 holds exactly, with sums in f32; int8
+// Matrix products by the matrix unit of x86 CPUs (AMX): every operand that bf16 holds exactly, with sums in f32; int8
 // with exact sums in int32.
-#include "kernels/gemm/amx_product.hpp"
-#include "kernels/gemm/rows.hpp"
+#include "kernels/gemm/amx_gemm.hpp"
+#include "kernels/gemm/kernels.hpp"
 
 namespace lpt {
 

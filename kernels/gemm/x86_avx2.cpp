@@ -1,10 +1,10 @@
-// Matrix product in f32 for processors without AVX-512. Few rows by 2:4 matrices.
+// Matrix product in f32 for CPUs without AVX-512. Few rows by 2:4 matrices.
 #include "kernels/gemm/avx2.hpp"
 #include "kernels/gemm/avx2_look_up.hpp"
 #include "kernels/gemm/avx2_panels.hpp"
 #include "kernels/gemm/avx2_sparse.hpp"
 #include "kernels/gemm/blocked.hpp"
-#include "kernels/gemm/rows.hpp"
+#include "kernels/gemm/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -73,7 +73,7 @@ struct Avx2 {
   static Floats load_floats(const float *from) { return _mm256_loadu_ps(from); }
   static Floats start(const int32_t *) { return _mm256_setzero_ps(); }
   static Floats floats(Floats sum) { return sum; }
-  static void weave(Dwords (&)[1]) {}
+  static void interleave(Dwords (&)[1]) {}
   static Dwords repeat(const uint32_t *from) { return _mm256_set1_epi32(static_cast<int32_t>(*from)); }
   static void store(Dwords lanes, uint32_t *to) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), lanes); }
   static void store_floats(Floats value, float *to) { _mm256_storeu_ps(to, value); }

@@ -3,7 +3,7 @@
 #include "kernels/gemm/avx512_f32_panels.hpp"
 #include "kernels/gemm/avx512_sparse.hpp"
 #include "kernels/gemm/blocked.hpp"
-#include "kernels/gemm/rows.hpp"
+#include "kernels/gemm/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -32,7 +32,7 @@ inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64
 struct F32 : Avx512 {
   static constexpr int64_t kPerDword = 1;
 
-  static void weave(Dwords (&)[1]) {}
+  static void interleave(Dwords (&)[1]) {}
 
   static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
     lpt::expand_panels<ExpandAvx512>(view, first, lanes, k, to);
@@ -57,7 +57,7 @@ struct F32 : Avx512 {
     } else if constexpr (kDecoder == Decoder::kInt8) {
       value = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, operand.data + index)));
     } else if constexpr (kDecoder == Decoder::kTable) {
-      value = look_up(operand, row, column, smaller(count, 16));
+      value = look_up(operand, row, column, min_i64(count, 16));
     } else if constexpr (kDecoder == Decoder::kFourBits) {
       value = decode_bytes_f32(unpack_nibbles(operand.data + index / 2, count), *operand.table);
     } else {

@@ -1,7 +1,7 @@
 // Matrix products by bf16 dot products: every operand that bf16 holds exactly, sums in f32.
 #include "kernels/gemm/avx512_bf16_elements.hpp"
 #include "kernels/gemm/avx512_bf16_panels.hpp"
-#include "kernels/gemm/rows.hpp"
+#include "kernels/gemm/kernels.hpp"
 
 namespace lpt {
 

@@ -4,7 +4,7 @@
 #include "kernels/gemm/avx512_vnni_bytes.hpp"
 #include "kernels/gemm/avx512_vnni_groups.hpp"
 #include "kernels/gemm/avx512_vnni_sparse.hpp"
-#include "kernels/gemm/rows.hpp"
+#include "kernels/gemm/kernels.hpp"
 
 namespace lpt {
 

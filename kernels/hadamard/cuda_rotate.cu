@@ -1,8 +1,8 @@
 // Rotations: a thread takes sixteen adjacent numbers of a row. Steps of strides below sixteen lie in its registers, those above
 // exchange numbers with the threads beside it: memory is read once and written once.
-#include "kernels/common/cuda_strip.hpp"
-#include "kernels/hadamard/cuda_rows.hpp"
-#include "kernels/hadamard/rows.hpp"
+#include "kernels/common/cuda_fragment.hpp"
+#include "kernels/hadamard/cuda_kernels.hpp"
+#include "kernels/hadamard/kernels.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -27,53 +27,53 @@ __device__ __forceinline__ float times(float number, float factor) {
   return number == number ? number * factor : number;
 }
 
-__device__ __forceinline__ void multiply(NumberStrip &strip, const float *factors, int64_t column, int32_t count) {
+__device__ __forceinline__ void multiply(FloatFragment &fragment, const float *factors, int64_t column, int32_t count) {
   if (factors == nullptr) return;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    if (i < count) strip.number[i] = times(strip.number[i], factors[column + i]);
+  for (int32_t i = 0; i < kFragment; ++i) {
+    if (i < count) fragment.number[i] = times(fragment.number[i], factors[column + i]);
   }
 }
 
-// Groups of less than sixteen are those of a strip that ends the row: the powers of two of its count, largest first. So groups
+// Groups of less than sixteen are those of a fragment that ends the row: the powers of two of its count, largest first. So groups
 // of 2 · stride and more end where the bits of the count do that are worth as much.
 template <int32_t kStride>
-__device__ __forceinline__ void step_inside(NumberStrip &strip, int32_t count) {
+__device__ __forceinline__ void step_inside(FloatFragment &fragment, int32_t count) {
   const int32_t end = count & ~(2 * kStride - 1);
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
+  for (int32_t i = 0; i < kFragment; ++i) {
     if ((i & kStride) != 0) continue;
-    const float a = strip.number[i], b = strip.number[i + kStride];
-    strip.number[i] = i < end ? a + b : a;
-    strip.number[i + kStride] = i < end ? a - b : b;
+    const float a = fragment.number[i], b = fragment.number[i + kStride];
+    fragment.number[i] = i < end ? a + b : a;
+    fragment.number[i + kStride] = i < end ? a - b : b;
   }
 }
 
 // Between lanes; every lane of the warp comes here. `is_paired`: the thread's group is larger than the stride.
-__device__ __forceinline__ void step_between(NumberStrip &strip, uint32_t distance, bool is_paired) {
+__device__ __forceinline__ void step_between(FloatFragment &fragment, uint32_t distance, bool is_paired) {
   const bool is_upper = (thread_of_block() & distance) != 0;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    const float own = strip.number[i];
+  for (int32_t i = 0; i < kFragment; ++i) {
+    const float own = fragment.number[i];
     const float other = __shfl_xor_sync(kAllLanes, own, distance);
     const float after = is_upper ? other - own : own + other;
-    strip.number[i] = is_paired ? after : own;
+    fragment.number[i] = is_paired ? after : own;
   }
 }
 
-// The size of the group of a strip that begins at `column`: whole groups, then the powers of two of what is left. 16 stands
-// for what lies in the strip alone.
+// The size of the group of a fragment that begins at `column`: whole groups, then the powers of two of what is left. 16 stands
+// for what is in the fragment alone.
 __device__ __forceinline__ int32_t group_size(const RotationJob &job, int64_t column) {
   const int64_t whole = job.columns & ~int64_t{job.size - 1};
   if (column < whole) return job.size;
   const auto left = static_cast<int32_t>(job.columns - whole);
   auto place = static_cast<int32_t>(column - whole);
-  for (int32_t size = job.size / 2; size > kStrip; size /= 2) {
+  for (int32_t size = job.size / 2; size > kFragment; size /= 2) {
     if ((left & size) == 0) continue;
     if (place < size) return size;
     place -= size;
   }
-  return kStrip;
+  return kFragment;
 }
 
 // What the numbers of a group are multiplied by last.
@@ -83,46 +83,47 @@ __device__ __forceinline__ float factor_inside(int32_t place, int32_t count) {
   return place < (count & ~1) ? hadamard_factor(2) : 1.0f;
 }
 
-__device__ __forceinline__ void rotate(const RotationJob &job, NumberStrip &strip, int64_t column, int32_t count) {
-  step_inside<1>(strip, count);
-  step_inside<2>(strip, count);
-  step_inside<4>(strip, count);
-  step_inside<8>(strip, count);
+__device__ __forceinline__ void rotate(const RotationJob &job, FloatFragment &fragment, int64_t column, int32_t count) {
+  step_inside<1>(fragment, count);
+  step_inside<2>(fragment, count);
+  step_inside<4>(fragment, count);
+  step_inside<8>(fragment, count);
   const int32_t size = group_size(job, column);
-  for (int32_t stride = kStrip; stride < job.size; stride *= 2) {
-    step_between(strip, static_cast<uint32_t>(stride / kStrip), size > stride);
+  for (int32_t stride = kFragment; stride < job.size; stride *= 2) {
+    step_between(fragment, static_cast<uint32_t>(stride / kFragment), size > stride);
   }
   const float factor = hadamard_factor(size);
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    strip.number[i] *= count == kStrip ? factor : factor_inside(i, count);
+  for (int32_t i = 0; i < kFragment; ++i) {
+    fragment.number[i] *= count == kFragment ? factor : factor_inside(i, count);
   }
 }
 
-template <Numeral kSource>
-__global__ void __launch_bounds__(kThreads, 4) rotate_strips(RotationJob job) {
+template <Dtype kSource>
+__global__ void __launch_bounds__(kThreads, 4) rotate_fragments(RotationJob job) {
   const int64_t column = first_column_of_grid();
-  const int32_t columns = strip_count(job.columns, column);
-  const bool is_full = columns == kStrip;
+  const int32_t columns = fragment_count(job.columns, column);
+  const bool is_full = columns == kFragment;
   for (int64_t first = int64_t{blockIdx.y} * blockDim.y; first < job.rows; first += rows_of_grid()) {
     const int64_t row = first + threadIdx.y;
     const int32_t count = row < job.rows ? columns : 0;
-    NumberStrip strip = {};
+    FloatFragment fragment = {};
     if (count > 0) {
-      strip = load_strip<kSource>(job.source, row * job.source_stride + column, count, is_full && job.loads_whole);
+      fragment =
+          load_fragment<kSource>(job.source, row * job.source_stride + column, count, is_full && job.loads_whole);
       if (job.row_factors != nullptr) {
         const float factor = job.row_factors[row];
 #pragma unroll
-        for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = times(strip.number[i], factor);
+        for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] = times(fragment.number[i], factor);
       }
-      multiply(strip, job.factors, column, count);
-      multiply(strip, job.signs_before, column, count);
+      multiply(fragment, job.factors, column, count);
+      multiply(fragment, job.signs_before, column, count);
     }
-    if (job.size != 0) rotate(job, strip, column, count);
+    if (job.size != 0) rotate(job, fragment, column, count);
     if (count == 0) continue;
-    multiply(strip, job.signs_after, column, count);
+    multiply(fragment, job.signs_after, column, count);
     store_numbers(job.target_format, job.target, row * job.target_stride + column, count, is_full && job.stores_whole,
-                  strip);
+                  fragment);
   }
 }
 
@@ -175,9 +176,9 @@ void factors_cuda(const FactorRequest &request, void *stream) {
 void hadamard_cuda(const HadamardRequest &request, void *stream) {
   const RotationJob job = rotation_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const StripGrid grid = strip_grid(job.rows, job.columns, kThreads);
-  for_numeral(request.source.format.element, [&]<Numeral kSource>(NumeralTag<kSource>) {
-    LPT_LAUNCH(rotate_strips<kSource>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  for_float_dtype(request.source.format.element, [&]<Dtype kSource>(DtypeTag<kSource>) {
+    LPT_LAUNCH(rotate_fragments<kSource>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
   });
 }
 

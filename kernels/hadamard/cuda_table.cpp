@@ -1,5 +1,5 @@
 // Rows of the device.
-#include "kernels/hadamard/cuda_rows.hpp"
+#include "kernels/hadamard/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -8,13 +8,13 @@ bool is_number(lpt_format element) {
   return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
 }
 
-const char *refuses_rotation(const HadamardRequest &request) {
+const char *unsupported_rotation(const HadamardRequest &request) {
   if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
   if (!is_number(request.target.format.element)) return "gives f32, bf16 and f16 only";
   return request.source.column_stride == 1 ? nullptr : "takes adjacent columns only";
 }
 
-const char *refuses_factors(const FactorRequest &request) {
+const char *unsupported_factors(const FactorRequest &request) {
   const bool is_taken =
       request.format == LPT_FORMAT_INT8 || request.format == LPT_FORMAT_F32 || request.format == LPT_FORMAT_E8M0FNU;
   return is_taken ? nullptr : "takes int8, f32 and e8m0fnu only";
@@ -22,13 +22,14 @@ const char *refuses_factors(const FactorRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceRow<FactorRequest>> factor_device_kernels() {
-  static constexpr DeviceRow<FactorRequest> rows[] = {{"factors_cuda", 80, refuses_factors, factors_cuda}};
+std::span<const DeviceKernelEntry<FactorRequest>> factor_device_kernels() {
+  static constexpr DeviceKernelEntry<FactorRequest> rows[] = {{"factors_cuda", 80, unsupported_factors, factors_cuda}};
   return rows;
 }
 
-std::span<const DeviceRow<HadamardRequest>> hadamard_device_kernels() {
-  static constexpr DeviceRow<HadamardRequest> rows[] = {{"hadamard_cuda", 80, refuses_rotation, hadamard_cuda}};
+std::span<const DeviceKernelEntry<HadamardRequest>> hadamard_device_kernels() {
+  static constexpr DeviceKernelEntry<HadamardRequest> rows[] = {
+      {"hadamard_cuda", 80, unsupported_rotation, hadamard_cuda}};
   return rows;
 }
 

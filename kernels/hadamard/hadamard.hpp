@@ -4,7 +4,7 @@
 #include <span>
 
 #include "lpt.h"
-#include "src/base/row.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -25,6 +25,6 @@ struct HadamardRequest {
   const float *signs;        // NULL, or 1 or -1 for each column
 };
 
-std::span<const Row<HadamardRequest>> hadamard_kernels();
+std::span<const KernelEntry<HadamardRequest>> hadamard_kernels();
 
 }  // namespace lpt

@@ -1,6 +1,6 @@
 // The fast rotation, once for all instruction sets. Included by ISA files: everything here has internal linkage.
 //
-// A group lies in vectors. Steps of strides below a vector's width exchange lanes of one vector, the others pair vectors.
+// A group is in vectors. Steps of strides below a vector's width exchange lanes of one vector, the others pair vectors.
 // Where the columns of a source are lines of memory, the narrow steps pair these lines, a transpose in registers makes
 // rows of them, and the wide steps follow on the rows.
 //
@@ -12,7 +12,7 @@
 //   transpose(vectors)                  kWidth of them
 #pragma once
 
-#include "kernels/hadamard/rows.hpp"
+#include "kernels/hadamard/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // One row on its way.
-struct Line {
+struct RotateRow {
   const void *from;
   float *to;
   const float *row_factor;  // of the row; NULL or one number
@@ -30,7 +30,7 @@ struct Line {
 };
 
 template <typename Isa, lpt_format kPlain>
-[[gnu::always_inline]] inline typename Isa::Vector prepared(const Line &line, int64_t column, int64_t count) {
+[[gnu::always_inline]] inline typename Isa::Vector prepared(const RotateRow &line, int64_t column, int64_t count) {
   constexpr auto kF32 = LPT_FORMAT_F32;
   typename Isa::Vector value = Isa::template load<kPlain>(line.from, column, count);
   if (line.row_factor != nullptr) value = Isa::multiply(value, Isa::spread(*line.row_factor));
@@ -40,7 +40,8 @@ template <typename Isa, lpt_format kPlain>
 }
 
 template <typename Isa>
-[[gnu::always_inline]] inline void put(const Line &line, int64_t column, typename Isa::Vector value, int64_t count) {
+[[gnu::always_inline]] inline void put(const RotateRow &line, int64_t column, typename Isa::Vector value,
+                                       int64_t count) {
   if (line.signs_after != nullptr) {
     value = Isa::multiply(value, Isa::template load<LPT_FORMAT_F32>(line.signs_after, column, count));
   }
@@ -74,7 +75,7 @@ template <typename Isa, int kCount, int kStride = 1>
 
 // Steps between the vectors of a group that begins at `column`, the product, and the signs that come last.
 template <typename Isa, int kVectors>
-[[gnu::always_inline]] inline void finish_group(const Line &line, int64_t column,
+[[gnu::always_inline]] inline void finish_group(const RotateRow &line, int64_t column,
                                                 typename Isa::Vector (&group)[kVectors]) {
   const typename Isa::Vector factor = Isa::spread(hadamard_factor(kVectors * Isa::kWidth));
   pair_steps<Isa, kVectors>(group);
@@ -86,9 +87,9 @@ template <typename Isa, int kVectors>
 
 // As many groups of kVectors vectors as fit between `column` and `end`; gives where they end.
 template <typename Isa, lpt_format kPlain, int kVectors>
-int64_t rotate_groups(const Line &given, int64_t column, int64_t end) {
+int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
   constexpr int64_t kWidth = Isa::kWidth;
-  const Line line = given;  // so that no store can be meant for it: its pointers stay in registers
+  const RotateRow line = given;  // so that no store can be meant for it: its pointers stay in registers
   for (; column + kVectors * kWidth <= end; column += kVectors * kWidth) {
     typename Isa::Vector group[kVectors];
 #pragma GCC unroll 16
@@ -102,7 +103,7 @@ int64_t rotate_groups(const Line &given, int64_t column, int64_t end) {
 
 // The last columns, fewer than a vector holds: groups of 8, 4, 2 and 1, each at a multiple of its size.
 template <typename Isa, lpt_format kPlain>
-void rotate_tail(const Line &line, int64_t column, int64_t count) {
+void rotate_tail(const RotateRow &line, int64_t column, int64_t count) {
   typename Isa::Vector value = prepared<Isa, kPlain>(line, column, count);
   value = Isa::blend(value, Isa::template step<1>(value), count & ~int64_t{1});
   value = Isa::blend(value, Isa::template step<2>(value), count & ~int64_t{3});
@@ -122,7 +123,7 @@ void fill_tail_factors(int64_t count, float *factors) {
 
 // What does not fill a group of kVectors vectors: at most one of each smaller power of two.
 template <typename Isa, lpt_format kPlain, int kVectors>
-void rotate_rest(const Line &line, int64_t column, int64_t columns) {
+void rotate_rest(const RotateRow &line, int64_t column, int64_t columns) {
   if constexpr (kVectors >= 16) column = rotate_groups<Isa, kPlain, 8>(line, column, columns);
   if constexpr (kVectors >= 8) column = rotate_groups<Isa, kPlain, 4>(line, column, columns);
   if constexpr (kVectors >= 4) column = rotate_groups<Isa, kPlain, 2>(line, column, columns);
@@ -131,16 +132,16 @@ void rotate_rest(const Line &line, int64_t column, int64_t columns) {
 }
 
 template <typename Isa, lpt_format kPlain, int kVectors>
-void rotate_line(const Line &line, int64_t columns) {
+void rotate_line(const RotateRow &line, int64_t columns) {
   const int64_t column = rotate_groups<Isa, kPlain, kVectors>(line, 0, columns);
   if (column < columns) rotate_rest<Isa, kPlain, kVectors>(line, column, columns);
 }
 
 // Without a rotation.
 template <typename Isa, lpt_format kPlain>
-void copy_line(const Line &given, int64_t columns) {
+void copy_line(const RotateRow &given, int64_t columns) {
   constexpr int64_t kWidth = Isa::kWidth;
-  const Line line = given;
+  const RotateRow line = given;
   int64_t column = 0;
   for (; column + kWidth <= columns; column += kWidth) {
     put<Isa>(line, column, prepared<Isa, kPlain>(line, column, kWidth), kWidth);
@@ -148,10 +149,10 @@ void copy_line(const Line &given, int64_t columns) {
   if (column < columns) put<Isa>(line, column, prepared<Isa, kPlain>(line, column, columns - column), columns - column);
 }
 
-using RunLine = void (*)(const Line &line, int64_t columns);
+using RunRow = void (*)(const RotateRow &line, int64_t columns);
 
 template <typename Isa, lpt_format kPlain>
-RunLine line_of(int32_t size) {
+RunRow line_of(int32_t size) {
   switch (size) {
     case 16:
       return rotate_line<Isa, kPlain, 16 / Isa::kWidth>;
@@ -174,10 +175,10 @@ template <typename Isa, lpt_format kPlain>
 void rotate_rows(const HadamardRequest &request) {
   constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
   const MatrixView &source = request.source;
-  const RunLine run = line_of<Isa, kPlain>(request.size);
+  const RunRow run = line_of<Isa, kPlain>(request.size);
   float tail_factors[Isa::kWidth];
   fill_tail_factors<Isa>(source.columns % Isa::kWidth, tail_factors);
-  Line line = {};
+  RotateRow line = {};
   line.factors = request.factors;
   (request.is_inverse ? line.signs_after : line.signs_before) = request.signs;
   line.tail_factors = tail_factors;
@@ -192,7 +193,7 @@ void rotate_rows(const HadamardRequest &request) {
 // ---- a source whose rows are adjacent
 
 // Rows [row, end) of such a source, two vectors of them at most: so a line of the cache is met once.
-struct Strip {
+struct RowChunk {
   const HadamardRequest &request;
   int64_t row, end;
 };
@@ -200,7 +201,7 @@ struct Strip {
 // Writes kWidth rows of kWidth columns from lines of memory, or what there is of them, with the narrow steps done or not.
 // All loops are unrolled: an index that is not known would put the tile in memory.
 template <typename Isa, lpt_format kPlain, bool kIsWhole>
-void turn_tile(const HadamardRequest &request, int64_t row, int64_t column, bool has_steps) {
+void transpose_tile(const HadamardRequest &request, int64_t row, int64_t column, bool has_steps) {
   constexpr int kWidth = Isa::kWidth;
   constexpr auto kF32 = LPT_FORMAT_F32;
   const MatrixView &source = request.source;
@@ -229,28 +230,28 @@ void turn_tile(const HadamardRequest &request, int64_t row, int64_t column, bool
 }
 
 template <typename Isa, lpt_format kPlain>
-void turn_tiles(const Strip &strip, int64_t column, bool has_steps) {
+void transpose_tiles(const RowChunk &slab, int64_t column, bool has_steps) {
   constexpr int64_t kWidth = Isa::kWidth;
-  const bool is_whole = column + kWidth <= strip.request.source.columns;
-  for (int64_t row = strip.row; row < strip.end; row += kWidth) {
-    if (is_whole && row + kWidth <= strip.end) {
-      turn_tile<Isa, kPlain, true>(strip.request, row, column, has_steps);
+  const bool is_whole = column + kWidth <= slab.request.source.columns;
+  for (int64_t row = slab.row; row < slab.end; row += kWidth) {
+    if (is_whole && row + kWidth <= slab.end) {
+      transpose_tile<Isa, kPlain, true>(slab.request, row, column, has_steps);
     } else {
-      turn_tile<Isa, kPlain, false>(strip.request, row, column, has_steps);
+      transpose_tile<Isa, kPlain, false>(slab.request, row, column, has_steps);
     }
   }
 }
 
-// As many groups of kVectors vectors as fit from `column` on: each is turned, then finished while it is near.
+// As many groups of kVectors vectors as fit from `column` on: each is transposed, then finished while it is near.
 template <typename Isa, lpt_format kPlain, int kVectors>
-int64_t turn_groups(const Strip &strip, int64_t column) {
+int64_t rotate_groups(const RowChunk &slab, int64_t column) {
   constexpr int64_t kWidth = Isa::kWidth;
-  Line line = {};
-  line.signs_after = strip.request.is_inverse ? strip.request.signs : nullptr;
-  for (; column + kVectors * kWidth <= strip.request.source.columns; column += kVectors * kWidth) {
-    for (int i = 0; i < kVectors; ++i) turn_tiles<Isa, kPlain>(strip, column + i * kWidth, true);
-    line.to = target_row(strip.request, strip.row);
-    for (int64_t row = strip.row; row < strip.end; ++row, line.to += strip.request.target.row_stride) {
+  RotateRow line = {};
+  line.signs_after = slab.request.is_inverse ? slab.request.signs : nullptr;
+  for (; column + kVectors * kWidth <= slab.request.source.columns; column += kVectors * kWidth) {
+    for (int i = 0; i < kVectors; ++i) transpose_tiles<Isa, kPlain>(slab, column + i * kWidth, true);
+    line.to = target_row(slab.request, slab.row);
+    for (int64_t row = slab.row; row < slab.end; ++row, line.to += slab.request.target.row_stride) {
       typename Isa::Vector group[kVectors];
 #pragma GCC unroll 16
       for (int i = 0; i < kVectors; ++i) {
@@ -263,45 +264,46 @@ int64_t turn_groups(const Strip &strip, int64_t column) {
 }
 
 template <typename Isa, lpt_format kPlain>
-void turn_tail(const Strip &strip, int64_t column) {
-  const int64_t count = strip.request.source.columns - column;
+void transpose_tail(const RowChunk &slab, int64_t column) {
+  const int64_t count = slab.request.source.columns - column;
   float tail_factors[Isa::kWidth];
   fill_tail_factors<Isa>(count, tail_factors);
-  turn_tiles<Isa, kPlain>(strip, column, false);
-  Line line = {};
-  line.signs_after = strip.request.is_inverse ? strip.request.signs : nullptr;
+  transpose_tiles<Isa, kPlain>(slab, column, false);
+  RotateRow line = {};
+  line.signs_after = slab.request.is_inverse ? slab.request.signs : nullptr;
   line.tail_factors = tail_factors;
-  for (int64_t row = strip.row; row < strip.end; ++row) {
-    line.from = line.to = target_row(strip.request, row);
+  for (int64_t row = slab.row; row < slab.end; ++row) {
+    line.from = line.to = target_row(slab.request, row);
     rotate_tail<Isa, LPT_FORMAT_F32>(line, column, count);
   }
 }
 
 template <typename Isa, lpt_format kPlain>
-void turn_strip(const Strip &strip) {
+void transpose_slab(const RowChunk &slab) {
   constexpr int64_t kWidth = Isa::kWidth;
-  const int64_t vectors = strip.request.size / kWidth;
+  const int64_t vectors = slab.request.size / kWidth;
   int64_t column = 0;
   if constexpr (kWidth == 8) {
-    if (vectors >= 16) column = turn_groups<Isa, kPlain, 16>(strip, column);
+    if (vectors >= 16) column = rotate_groups<Isa, kPlain, 16>(slab, column);
   }
-  if (vectors >= 8) column = turn_groups<Isa, kPlain, 8>(strip, column);
-  if (vectors >= 4) column = turn_groups<Isa, kPlain, 4>(strip, column);
-  if (vectors >= 2) column = turn_groups<Isa, kPlain, 2>(strip, column);
-  column = turn_groups<Isa, kPlain, 1>(strip, column);
-  if (column < strip.request.source.columns) turn_tail<Isa, kPlain>(strip, column);
+  if (vectors >= 8) column = rotate_groups<Isa, kPlain, 8>(slab, column);
+  if (vectors >= 4) column = rotate_groups<Isa, kPlain, 4>(slab, column);
+  if (vectors >= 2) column = rotate_groups<Isa, kPlain, 2>(slab, column);
+  column = rotate_groups<Isa, kPlain, 1>(slab, column);
+  if (column < slab.request.source.columns) transpose_tail<Isa, kPlain>(slab, column);
 }
 
 template <typename Isa, lpt_format kPlain>
-void rotate_turned(const HadamardRequest &request) {
+void rotate_transposed(const HadamardRequest &request) {
   constexpr int64_t kWidth = Isa::kWidth;
   const MatrixView &source = request.source;
   for (int64_t row = 0; row < source.rows; row += 2 * kWidth) {
-    const Strip strip = {request, row, smaller(row + 2 * kWidth, source.rows)};
+    const RowChunk slab = {request, row, smaller(row + 2 * kWidth, source.rows)};
     if (request.size != 0) {
-      turn_strip<Isa, kPlain>(strip);
+      transpose_slab<Isa, kPlain>(slab);
     } else {
-      for (int64_t column = 0; column < source.columns; column += kWidth) turn_tiles<Isa, kPlain>(strip, column, false);
+      for (int64_t column = 0; column < source.columns; column += kWidth)
+        transpose_tiles<Isa, kPlain>(slab, column, false);
     }
   }
 }
@@ -311,7 +313,7 @@ void rotate_any(const HadamardRequest &request) {
   if (request.source.column_stride == 1) {
     rotate_rows<Isa, kPlain>(request);
   } else {
-    rotate_turned<Isa, kPlain>(request);
+    rotate_transposed<Isa, kPlain>(request);
   }
 }
 

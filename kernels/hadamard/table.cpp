@@ -1,12 +1,12 @@
 // Every rotation that can run, fastest first, the reference last.
-#include "kernels/hadamard/rows.hpp"
+#include "kernels/hadamard/kernels.hpp"
 
 namespace lpt {
 namespace {
 
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
 
-const char *refuses_floats(const HadamardRequest &request) {
+const char *unsupported_floats(const HadamardRequest &request) {
   const lpt_format plain = request.source.format.element;
   if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
     return "source is not f32, bf16 or f16";
@@ -17,18 +17,18 @@ const char *refuses_floats(const HadamardRequest &request) {
 
 #endif
 
-constexpr Row<HadamardRequest> kHadamardRows[] = {
+constexpr KernelEntry<HadamardRequest> kHadamardKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"hadamard_floats_x86_avx512", kCpuAvx512, refuses_floats, hadamard_floats_x86_avx512},
+    {"hadamard_floats_x86_avx512", kCpuAvx512, unsupported_floats, hadamard_floats_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"hadamard_floats_x86_avx2", kCpuAvx2, refuses_floats, hadamard_floats_x86_avx2},
+    {"hadamard_floats_x86_avx2", kCpuAvx2, unsupported_floats, hadamard_floats_x86_avx2},
 #endif
     {"hadamard_any_ref", 0, nullptr, hadamard_any_ref},
 };
 
 }  // namespace
 
-std::span<const Row<HadamardRequest>> hadamard_kernels() { return kHadamardRows; }
+std::span<const KernelEntry<HadamardRequest>> hadamard_kernels() { return kHadamardKernels; }
 
 }  // namespace lpt

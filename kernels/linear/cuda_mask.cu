@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "kernels/common/launch.hpp"
-#include "kernels/linear/cuda_rows.hpp"
+#include "kernels/linear/cuda_kernels.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -23,11 +23,11 @@ struct MaskJob {
   lpt_format scale;
 };
 
-struct Octet {
+struct Vec8 {
   int64_t row, begin, end;  // columns
 };
 
-__device__ __forceinline__ Octet octet_of(const MaskJob &job, int64_t index) {
+__device__ __forceinline__ Vec8 vec8_of(const MaskJob &job, int64_t index) {
   const int64_t begin = index % job.row_bytes * 8;
   return {index / job.row_bytes, begin, begin + 8 < job.columns ? begin + 8 : job.columns};
 }
@@ -43,12 +43,12 @@ __device__ __forceinline__ float limit_of(const MaskJob &job, int64_t row, int64
 __global__ void __launch_bounds__(kThreads) write_mask_bytes(MaskJob job) {
   const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (index >= job.bytes) return;
-  const Octet octet = octet_of(job, index);
+  const Vec8 vec8 = vec8_of(job, index);
   uint32_t byte = 0;
-  for (int64_t c = octet.begin; c < octet.end; ++c) {
-    const float number = job.numbers[octet.row * job.stride + c], limit = limit_of(job, octet.row, c);
+  for (int64_t c = vec8.begin; c < vec8.end; ++c) {
+    const float number = job.numbers[vec8.row * job.stride + c], limit = limit_of(job, vec8.row, c);
     const bool is_clipped = number > limit || number < -limit;  // a NaN is not
-    byte |= (is_clipped ? 0u : 1u) << (c - octet.begin);
+    byte |= (is_clipped ? 0u : 1u) << (c - vec8.begin);
   }
   job.mask[index] = static_cast<uint8_t>(byte);
 }
@@ -57,9 +57,9 @@ __global__ void __launch_bounds__(kThreads) clear_masked(MaskJob job) {
   const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (index >= job.bytes) return;
   const uint32_t byte = job.mask[index];
-  const Octet octet = octet_of(job, index);
-  for (int64_t c = octet.begin; c < octet.end; ++c) {
-    if ((byte >> (c - octet.begin) & 1) == 0) job.numbers[octet.row * job.stride + c] = 0.0f;
+  const Vec8 vec8 = vec8_of(job, index);
+  for (int64_t c = vec8.begin; c < vec8.end; ++c) {
+    if ((byte >> (c - vec8.begin) & 1) == 0) job.numbers[vec8.row * job.stride + c] = 0.0f;
   }
 }
 

@@ -1,6 +1,6 @@
 // Vectors of a linear layer: one thread a number.
 #include "kernels/common/cuda_lines.hpp"
-#include "kernels/linear/cuda_rows.hpp"
+#include "kernels/linear/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kThreads) write_signs(RotationSignsRequest req
   RandomSource random = request.random;
   if (request.seed != nullptr) {
     random.seed = request.seed->seed;
-    random.stream = random_stream(RandomRoom::kSigns, request.seed->stream, request.role);
+    random.stream = random_stream(RandomDomain::kSigns, request.seed->stream, request.role);
     random.step = request.seed->step;
   }
   request.target[column] = sign_of(request.signs, random, request.size, column);
@@ -30,11 +30,11 @@ __global__ void __launch_bounds__(1) write_words(WordsRequest request) {
 }
 
 __global__ void __launch_bounds__(kThreads) write_ones(DeviceLines lines, int64_t count) {
-  const int64_t column = index_of_thread() * kStrip;
-  NumberStrip strip;
+  const int64_t column = index_of_thread() * kFragment;
+  FloatFragment fragment;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = 1.0f;
-  if (column < count) store_line(lines, 0, column, strip_count(count, column), strip);
+  for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] = 1.0f;
+  if (column < count) store_line(lines, 0, column, fragment_count(count, column), fragment);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void words_cuda(const WordsRequest &request, void *stream) { LPT_LAUNCH(write_wo
 void ones_cuda(const OnesRequest &request, void *stream) {
   const int64_t count = request.target.columns;
   if (count == 0) return;
-  LPT_LAUNCH(write_ones, blocks_of((count + kStrip - 1) / kStrip), kThreads, 0, stream, lines_of(request.target),
+  LPT_LAUNCH(write_ones, blocks_of((count + kFragment - 1) / kFragment), kThreads, 0, stream, lines_of(request.target),
              count);
 }
 

@@ -1,4 +1,4 @@
-// The signs of a rotation, on the processor and on devices.
+// The signs of a rotation, on the CPU and on devices.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SignSeed {
 // As hard-coded by the authors of arXiv 2509.25149: bit c is set where sign c of sixteen is -1.
 constexpr uint32_t kFixedSigns = 0xD7E8;
 
-// random_bits(random, 0, column) & 1 of bits by sixteen from index 0 on. Words are told apart by comparisons, so that a device
+// random_bits(random, 0, column) & 1 of bits by sixteen from index 0 on. Words are reported apart by comparisons, so that a device
 // keeps them in registers.
 LPT_HOST_DEVICE static inline uint32_t sign_bit(const RandomSource &random, int64_t column) {
   const PhiloxBlock block = random_block(random, static_cast<uint64_t>(column) / 8);

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "lpt.h"
-#include "src/base/row.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -13,7 +13,7 @@ namespace lpt {
 struct PairSums {
   double first_squares = 0.0;
   double second_squares = 0.0;
-  double products = 0.0;
+  double dots = 0.0;
   double squared_differences = 0.0;
   int64_t nonfinite_count = 0;
 };
@@ -29,6 +29,6 @@ struct PairSumsRequest {
   PairSums *sums;  // written
 };
 
-std::span<const Row<PairSumsRequest>> pair_sums_kernels();
+std::span<const KernelEntry<PairSumsRequest>> pair_sums_kernels();
 
 }  // namespace lpt

@@ -1,7 +1,7 @@
 // Sums over two arrays. They decide the bits; the row for two arrays of f32 leaves the choice of format out of the loop.
 #include <cmath>
 
-#include "kernels/monitor/rows.hpp"
+#include "kernels/monitor/kernels.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/format.hpp"
 
@@ -25,7 +25,7 @@ double sum_of_lanes(double (&lane)[kLanes]) {
 
 template <typename Load>
 void add_pairs(const PairSumsRequest &request, const Load &load) {
-  double first_squares[kLanes] = {}, second_squares[kLanes] = {}, products[kLanes] = {}, differences[kLanes] = {};
+  double first_squares[kLanes] = {}, second_squares[kLanes] = {}, dots[kLanes] = {}, differences[kLanes] = {};
   PairSums &sums = *request.sums;
   sums = {};
   for (int64_t index = 0; index < request.count; ++index) {
@@ -38,12 +38,12 @@ void add_pairs(const PairSumsRequest &request, const Load &load) {
     const auto lane = static_cast<size_t>(index % kLanes);
     first_squares[lane] += a * a;
     second_squares[lane] += b * b;
-    products[lane] += a * b;
+    dots[lane] += a * b;
     differences[lane] += (a - b) * (a - b);
   }
   sums.first_squares = sum_of_lanes(first_squares);
   sums.second_squares = sum_of_lanes(second_squares);
-  sums.products = sum_of_lanes(products);
+  sums.dots = sum_of_lanes(dots);
   sums.squared_differences = sum_of_lanes(differences);
 }
 

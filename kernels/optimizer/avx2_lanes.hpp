@@ -99,7 +99,7 @@ struct Avx2 {
             _mm256_set1_epi32(is_infinite ? 0x7F800000 : 0x7FC00000)};
   }
 
-  // The processor decodes f16. e5m2 is its upper half; the others have fewer exponents, and so no f16 is infinite.
+  // The CPU decodes f16. e5m2 is its upper half; the others have fewer exponents, and so no f16 is infinite.
   [[gnu::always_inline]] static void decode(const ByteNumbers &numbers, const uint8_t *from, Floats (&out)[4]) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
@@ -156,10 +156,10 @@ struct Avx2 {
 
   // 1 for each number that is not zero, in the order of first_bytes().
   static __m256i nonzero_of(const __m256 (&numbers)[4]) {
-    __m256i truths[4];
-    for (int i = 0; i < 4; ++i) truths[i] = whole(_mm256_cmp_ps(numbers[i], _mm256_setzero_ps(), _CMP_NEQ_UQ));
+    __m256i flags[4];
+    for (int i = 0; i < 4; ++i) flags[i] = whole(_mm256_cmp_ps(numbers[i], _mm256_setzero_ps(), _CMP_NEQ_UQ));
     const __m256i bytes =
-        _mm256_packs_epi16(_mm256_packs_epi32(truths[0], truths[1]), _mm256_packs_epi32(truths[2], truths[3]));
+        _mm256_packs_epi16(_mm256_packs_epi32(flags[0], flags[1]), _mm256_packs_epi32(flags[2], flags[3]));
     return _mm256_abs_epi8(bytes);
   }
 

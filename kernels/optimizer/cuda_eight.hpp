@@ -1,10 +1,10 @@
-// Eight adjacent numbers of an array, as a thread of this family reads and writes them: half a strip (cuda_strip.hpp), since
-// it holds four arrays at once, and as many as one block of Philox has random bits for. What lies beyond the end is zero, and is
+// Eight adjacent numbers of an array, as a thread of this family reads and writes them: half a fragment (cuda_fragment.hpp), since
+// it holds four arrays at once, and as many as one block of Philox has random bits for. What is beyond the end is zero, and is
 // not written.
 #pragma once
 
+#include "kernels/common/cuda_fragment.hpp"
 #include "kernels/common/cuda_random.hpp"
-#include "kernels/common/cuda_strip.hpp"
 
 namespace lpt {
 
@@ -132,7 +132,7 @@ __device__ __forceinline__ void store_bytes(void *data, int64_t index, int32_t c
 }
 
 // Bits of the elements `index` to `index` + 7, and of some behind them.
-__device__ __forceinline__ RandomStrip draw_eight(const RandomSource &source, int64_t index) {
+__device__ __forceinline__ RandomFragment draw_eight(const RandomSource &source, int64_t index) {
   const auto first = static_cast<uint64_t>(source.offset + index);
   return drawn_words<1>(source, source.bits == 16 ? 2 * first : first);
 }

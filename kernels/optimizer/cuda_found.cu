@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kThreads = 256;
 constexpr int64_t kPiece = 4096;  // sums that are brought together at a time
 
-// In the order of blocks, which is that of the processor: one chain of additions. The others bring what it takes.
+// In the order of blocks, which is that of the CPU: one chain of additions. The others bring what it takes.
 __device__ double sum_in_order(const double *sums, int64_t count) {
   __shared__ double piece[kPiece];
   double sum = 0.0;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kThreads) clip(ClipRequest request) {
 __device__ __forceinline__ float new_scale(const StepScalesRequest &request, int32_t k) {
   if (request.largest[k] == 0.0f) return 1.0f;
   const bool is_known = request.is_delayed[k] && request.stored->amax[k] != 0.0f;
-  const float amax = is_known ? 2.0f * request.stored->amax[k] : request.wanted->amax[k];
+  const float amax = is_known ? 2.0f * request.stored->amax[k] : request.next->amax[k];
   const ScaleSpec spec = {LPT_FORMAT_F32, LPT_SCALE_RULE_AMAX, request.largest[k], 0, 1.0f, nullptr, 0};
   return tensor_scale_value(spec, amax > kLargestFloat ? kLargestFloat : amax);
 }
@@ -50,13 +50,13 @@ __device__ __forceinline__ float new_scale(const StepScalesRequest &request, int
 __global__ void step_scales(StepScalesRequest request) {
   for (int32_t k = 0; k < 2; ++k) {
     const float scale = new_scale(request, k);
-    request.wanted->scale[k] = scale;
-    request.wanted->inverse[k] = inverse_scale(scale);
+    request.next->scale[k] = scale;
+    request.next->inverse[k] = inverse_scale(scale);
   }
 }
 
-constexpr DeviceRow<ClipRequest> kClip[] = {{"clip_cuda", 80, nullptr, clip_cuda}};
-constexpr DeviceRow<StepScalesRequest> kStepScales[] = {{"step_scales_cuda", 80, nullptr, step_scales_cuda}};
+constexpr DeviceKernelEntry<ClipRequest> kClip[] = {{"clip_cuda", 80, nullptr, clip_cuda}};
+constexpr DeviceKernelEntry<StepScalesRequest> kStepScales[] = {{"step_scales_cuda", 80, nullptr, step_scales_cuda}};
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void step_scales_cuda(const StepScalesRequest &request, void *stream) {
   LPT_LAUNCH(step_scales, 1, 1, 0, stream, request);
 }
 
-std::span<const DeviceRow<ClipRequest>> clip_device_kernels() { return kClip; }
-std::span<const DeviceRow<StepScalesRequest>> step_scales_device_kernels() { return kStepScales; }
+std::span<const DeviceKernelEntry<ClipRequest>> clip_device_kernels() { return kClip; }
+std::span<const DeviceKernelEntry<StepScalesRequest>> step_scales_device_kernels() { return kStepScales; }
 
 }  // namespace lpt

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/optimizer/optimizer.hpp"
 
 namespace lpt {
@@ -41,13 +41,13 @@ struct StepScalesRequest {
   float largest[2];  // of the element; 0: the moment has no such scale, and gets 1
   bool is_delayed[2];
   const StepScales *stored;
-  StepScales *wanted;  // scale and inverse are written
+  StepScales *next;  // scale and inverse are written
 };
 
 void clip_cuda(const ClipRequest &request, void *stream);
 void step_scales_cuda(const StepScalesRequest &request, void *stream);
 
-std::span<const DeviceRow<ClipRequest>> clip_device_kernels();
-std::span<const DeviceRow<StepScalesRequest>> step_scales_device_kernels();
+std::span<const DeviceKernelEntry<ClipRequest>> clip_device_kernels();
+std::span<const DeviceKernelEntry<StepScalesRequest>> step_scales_device_kernels();
 
 }  // namespace lpt

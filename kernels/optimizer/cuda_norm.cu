@@ -1,7 +1,7 @@
 // Sums of squares of a gradient: the sixteen lanes of the reference are sixteen threads, a half of a warp for each block of
 // numbers. They read side by side, so that any address serves.
-#include "kernels/common/cuda_strip.hpp"
-#include "kernels/optimizer/cuda_rows.hpp"
+#include "kernels/common/cuda_fragment.hpp"
+#include "kernels/optimizer/cuda_kernels.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -22,14 +22,14 @@ struct LaneSum {
   uint32_t nonfinite = 0;
 };
 
-template <Numeral kGradient>
+template <Dtype kGradient>
 __device__ __forceinline__ float gradient_at(const void *gradient, int64_t index) {
-  if constexpr (kGradient == Numeral::kF32) return static_cast<const float *>(gradient)[index];
+  if constexpr (kGradient == Dtype::kF32) return static_cast<const float *>(gradient)[index];
   return number_of<kGradient>(static_cast<const uint16_t *>(gradient)[index]);
 }
 
 // Numbers `lane`, `lane` + 16, ... of those from `first` on.
-template <Numeral kGradient>
+template <Dtype kGradient>
 __device__ __forceinline__ LaneSum sum_of_lane(const void *gradient, int64_t first, int32_t count, uint32_t lane) {
   LaneSum sum;
 #pragma unroll 8
@@ -43,7 +43,7 @@ __device__ __forceinline__ LaneSum sum_of_lane(const void *gradient, int64_t fir
   return sum;
 }
 
-template <Numeral kGradient>
+template <Dtype kGradient>
 __global__ void __launch_bounds__(kThreads) norm(NormJob job) {
   const int64_t block = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes;
   const int64_t left = job.count - block * kNormBlock;
@@ -69,9 +69,9 @@ void norm_cuda(const NormRequest &request, void *stream) {
   const int64_t blocks = (request.count + kNormBlock - 1) / kNormBlock;
   const auto grid = static_cast<uint32_t>((blocks * kLanes + kThreads - 1) / kThreads);
   if (request.gradient_format == LPT_FORMAT_F32) {
-    LPT_LAUNCH((norm<Numeral::kF32>), grid, kThreads, 0, stream, job);
+    LPT_LAUNCH((norm<Dtype::kF32>), grid, kThreads, 0, stream, job);
   } else {
-    LPT_LAUNCH((norm<Numeral::kBf16>), grid, kThreads, 0, stream, job);
+    LPT_LAUNCH((norm<Dtype::kBf16>), grid, kThreads, 0, stream, job);
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace lpt {
 
-// How a state lies in memory: what a kernel is compiled for. Numbers are f32 or bf16, bytes e4m3fn or e5m2; any is one of them
+// How a state is in memory: what a kernel is compiled for. Numbers are f32 or bf16, bytes e4m3fn or e5m2; any is one of them
 // or none, or what else there is (cuda_state_any.hpp).
 enum class Kept { kNone, kNumbers, kBytes, kTree, kAny };
 
@@ -18,11 +18,11 @@ struct StateJob {
   float *block_scales;
   lpt_format element;
   float scale, inverse;
-  uint32_t lanes;  // strips of a block; 0: one scale
+  uint32_t lanes;  // fragments of a block; 0: one scale
   bool is_drawn;   // rounds stochastically
   lpt_optimizer_underflow underflow;
   RandomSource random;
-  bool is_aligned;  // strips lie on boundaries of what they take
+  bool is_aligned;  // fragments lie on boundaries of what they take
   // Of any kind alone:
   uint16_t *exponents;  // NULL: not expanded
   Element any;          // of f32 and trees none
@@ -156,7 +156,7 @@ struct Rounded {
 };
 
 __device__ __forceinline__ Rounded rounded_at(const StateJob &job, const NumberEight &eight, float inverse,
-                                              const RandomStrip &random, int32_t i) {
+                                              const RandomFragment &random, int32_t i) {
   return {eight.number[i], positive_nan(eight.number[i] * inverse), random_of(random, job.random.bits, i)};
 }
 
@@ -165,7 +165,7 @@ __device__ __forceinline__ bool has_draws(const StateJob &job) {
   return job.is_drawn || job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
 }
 
-// Of nothing but a zero's magnitude the least code, where that is asked for.
+// Of nothing but a zero's magnitude the least code, where that is requested.
 template <Element kElement>
 __device__ __forceinline__ uint32_t clamped_code(const StateJob &job, uint32_t code, float value) {
   const bool is_zero = (code & ((1u << (kElement.bits - 1)) - 1)) == 0;
@@ -184,7 +184,7 @@ __device__ __forceinline__ uint32_t drawn_state_code(const StateJob &job, const 
 
 template <Element kElement>
 __device__ __forceinline__ void drawn_bytes(const StateJob &job, const NumberEight &eight, float inverse,
-                                            const RandomStrip &random, CodeEight<8> &codes) {
+                                            const RandomFragment &random, CodeEight<8> &codes) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     const Rounded number = rounded_at(job, eight, inverse, random, i);
@@ -207,7 +207,7 @@ __device__ __forceinline__ void nearest_bytes(const StateJob &job, const NumberE
 
 template <Element kElement>
 __device__ __forceinline__ void float_bytes(const StateJob &job, const NumberEight &eight, float inverse,
-                                            const RandomStrip &random, CodeEight<8> &codes) {
+                                            const RandomFragment &random, CodeEight<8> &codes) {
   if (has_draws(job)) return drawn_bytes<kElement>(job, eight, inverse, random, codes);
   nearest_bytes<kElement>(job, eight, inverse, codes);
 }
@@ -228,7 +228,7 @@ __device__ __forceinline__ uint32_t tree_code(const StateJob &job, const Dynamic
 }
 
 __device__ __forceinline__ void tree_bytes(const StateJob &job, const DynamicTree &tree, const NumberEight &eight,
-                                           float inverse, const RandomStrip &random, CodeEight<8> &codes) {
+                                           float inverse, const RandomFragment &random, CodeEight<8> &codes) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     put_code(codes, i, tree_code(job, tree, rounded_at(job, eight, inverse, random, i)));
@@ -236,7 +236,7 @@ __device__ __forceinline__ void tree_bytes(const StateJob &job, const DynamicTre
 }
 
 __device__ __forceinline__ CodeEight<16> encode_halves(const StateJob &job, const NumberEight &eight, float inverse,
-                                                       const RandomStrip &random) {
+                                                       const RandomFragment &random) {
   CodeEight<16> codes = {};
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
@@ -255,7 +255,7 @@ __device__ __forceinline__ NumberEight encode_f32(const NumberEight &eight, floa
 
 template <Kept kKept>
 __device__ __forceinline__ CodeEight<8> encode_bytes(const StateJob &job, const Trees &trees, const NumberEight &eight,
-                                                     float inverse, const RandomStrip &random) {
+                                                     float inverse, const RandomFragment &random) {
   CodeEight<8> codes = {};
   if constexpr (kKept == Kept::kTree) {
     tree_bytes(job, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned, eight, inverse, random,
@@ -277,7 +277,7 @@ __device__ __forceinline__ void store_state(const StateJob &job, const Trees &tr
   const float inverse = job.lanes == 0 ? whole_inverse : settle_state_scale(job, eight, index, count);
   if (count == 0) return;
   const bool is_whole = job.is_aligned && count == kEight;
-  RandomStrip random = {};
+  RandomFragment random = {};
   if (has_draws(job)) random = draw_eight(job.random, index);
   if constexpr (kKept != Kept::kNumbers) {
     store_bytes(job.data, index, count, is_whole, encode_bytes<kKept>(job, trees, eight, inverse, random));

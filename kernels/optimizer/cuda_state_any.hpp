@@ -114,7 +114,7 @@ __device__ __forceinline__ void store_any_state(const StateJob &job, const Trees
   if (job.data == nullptr) return;
   const AnyCoding coding = settle_any_state(job, eight, index, count, whole_inverse);
   if (count == 0) return;
-  RandomStrip random = {};
+  RandomFragment random = {};
   if (has_draws(job)) random = draw_eight(job.random, index);
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {

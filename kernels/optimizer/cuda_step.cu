@@ -1,7 +1,7 @@
 // The optimizer's step: a thread takes eight adjacent elements of every array, once. The order of operations is the
 // contract's; nvcc contracts nothing (-fmad=false).
 #include "kernels/optimizer/cuda_found.hpp"
-#include "kernels/optimizer/cuda_rows.hpp"
+#include "kernels/optimizer/cuda_kernels.hpp"
 #include "kernels/optimizer/cuda_state.hpp"
 #include "kernels/optimizer/cuda_state_any.hpp"
 
@@ -19,7 +19,7 @@ struct StepJob {
   StateJob first, second, parameter, compensation;
   bool is_measure;
   float *amax;
-  const StepScales *stored, *wanted;
+  const StepScales *stored, *next;
   const GradientFacts *gradients;
   uint32_t delayed;
 };
@@ -77,7 +77,7 @@ __device__ __forceinline__ void update(const StepJob &job, const NumberEight &gr
 // What bf16 drops is kept for the next step.
 __device__ __forceinline__ void update_compensated(const StepJob &job, const NumberEight &gradient, NumberEight &first,
                                                    NumberEight &second, NumberEight &parameter,
-                                                   NumberEight &compensation, const RandomStrip &random) {
+                                                   NumberEight &compensation, const RandomFragment &random) {
   constexpr Element kElement = kElementBf16;
   const StepConstants &c = job.constants;
   const lpt_rounding rounding = job.parameter.is_drawn ? LPT_ROUNDING_STOCHASTIC : LPT_ROUNDING_NEAREST_EVEN;
@@ -134,8 +134,8 @@ __device__ __forceinline__ float stored_scale(const StepJob &job, const StateJob
   return job.stored == nullptr ? state.scale : job.stored->scale[k];
 }
 
-__device__ __forceinline__ float wanted_inverse(const StepJob &job, const StateJob &state, int32_t k) {
-  return job.wanted == nullptr ? state.inverse : job.wanted->inverse[k];
+__device__ __forceinline__ float requested_inverse(const StepJob &job, const StateJob &state, int32_t k) {
+  return job.next == nullptr ? state.inverse : job.next->inverse[k];
 }
 
 __device__ __forceinline__ NumberEight load_gradient(const StepJob &job, int64_t index, int32_t count) {
@@ -169,8 +169,8 @@ __global__ void __launch_bounds__(kThreads) step(StepJob job) {
     raise<kSecond>(job.second, second, job.amax + 1);
   }
   if (job.is_measure) return;
-  store_state<kFirst>(job.first, trees, index, count, first, wanted_inverse(job, job.first, 0));
-  store_state<kSecond>(job.second, trees, index, count, second, wanted_inverse(job, job.second, 1));
+  store_state<kFirst>(job.first, trees, index, count, first, requested_inverse(job, job.first, 0));
+  store_state<kSecond>(job.second, trees, index, count, second, requested_inverse(job, job.second, 1));
   store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
 }
 
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
   if (job.compensation.data == nullptr) {
     update(job, gradient, first, second, parameter);
   } else {
-    RandomStrip random = {};
+    RandomFragment random = {};
     if (job.parameter.is_drawn) random = draw_eight(job.parameter.random, index);
     update_compensated(job, gradient, first, second, parameter, compensation, random);
   }
@@ -204,8 +204,8 @@ __global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
     raise<Kept::kAny>(job.second, second, job.amax + 1);
   }
   if (job.is_measure) return;
-  store_any_state(job.first, trees, index, count, first, wanted_inverse(job, job.first, 0));
-  store_any_state(job.second, trees, index, count, second, wanted_inverse(job, job.second, 1));
+  store_any_state(job.first, trees, index, count, first, requested_inverse(job, job.first, 0));
+  store_any_state(job.second, trees, index, count, second, requested_inverse(job, job.second, 1));
   store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
   store_any_state(job.compensation, trees, index, count, compensation, 1.0f);
 }
@@ -299,7 +299,7 @@ void step_cuda(const StepRequest &request, void *stream) {
   job.is_measure = request.is_measure;
   job.amax = request.amax;
   job.stored = request.stored;
-  job.wanted = request.wanted;
+  job.next = request.next;
   job.gradients = request.gradients;
   job.delayed = request.delayed;
   const int64_t block = int64_t{kThreads} * kEight;

@@ -1,7 +1,7 @@
 // Rows of the device.
 #include <initializer_list>
 
-#include "kernels/optimizer/cuda_rows.hpp"
+#include "kernels/optimizer/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -19,7 +19,7 @@ bool is_state(const StateArray &array) {
   return array.block == 256 && is_dynamic(array.element) && array.exponents == nullptr;
 }
 
-const char *refuses_step(const StepRequest &request) {
+const char *unsupported_step(const StepRequest &request) {
   if (!is_number(request.gradient_format)) return "the gradient is neither f32 nor bf16";
   if (!is_state(request.first) || !is_state(request.second)) {
     return "a state is none of f32, bf16, f16, e4m3fn, e4m3, e5m2, the last three in groups of 128, dynamic trees";
@@ -40,21 +40,21 @@ const char *refuses_step(const StepRequest &request) {
   return nullptr;
 }
 
-const char *refuses_norm(const NormRequest &request) {
+const char *unsupported_norm(const NormRequest &request) {
   return is_number(request.gradient_format) ? nullptr : "the gradient is neither f32 nor bf16";
 }
 
 }  // namespace
 
-std::span<const DeviceRow<NormRequest>> norm_device_kernels() {
-  static constexpr DeviceRow<NormRequest> rows[] = {
-      {.name = "norm_cuda", .least_capability = 80, .refuses = refuses_norm, .run = norm_cuda}};
+std::span<const DeviceKernelEntry<NormRequest>> norm_device_kernels() {
+  static constexpr DeviceKernelEntry<NormRequest> rows[] = {
+      {.name = "norm_cuda", .min_capability = 80, .unsupported_reason = unsupported_norm, .run = norm_cuda}};
   return rows;
 }
 
-std::span<const DeviceRow<StepRequest>> step_device_kernels() {
-  static constexpr DeviceRow<StepRequest> rows[] = {
-      {.name = "step_cuda", .least_capability = 80, .refuses = refuses_step, .run = step_cuda}};
+std::span<const DeviceKernelEntry<StepRequest>> step_device_kernels() {
+  static constexpr DeviceKernelEntry<StepRequest> rows[] = {
+      {.name = "step_cuda", .min_capability = 80, .unsupported_reason = unsupported_step, .run = step_cuda}};
   return rows;
 }
 

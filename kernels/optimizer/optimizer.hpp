@@ -4,8 +4,8 @@
 #include <span>
 
 #include "lpt.h"
+#include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
-#include "src/base/row.hpp"
 #include "src/formats/dynamic_tree.hpp"
 #include "src/formats/view.hpp"
 
@@ -83,12 +83,12 @@ struct StepRequest {
   float *amax;  // three numbers
 
   // On a device alone, in its memory, for what the host does not know; NULL: the numbers above are it.
-  const StepScales *stored = nullptr, *wanted = nullptr;  // scales of the moments, for reading and for writing
-  const GradientFacts *gradients = nullptr;               // gradient_scale
+  const StepScales *stored = nullptr, *next = nullptr;  // scales of the moments, for reading and for writing
+  const GradientFacts *gradients = nullptr;             // gradient_scale
   uint32_t delayed = 0;  // bit k: of moment k; measuring does nothing where `stored` has an amax of each of these
 };
 
-std::span<const Row<StepRequest>> step_kernels();
+std::span<const KernelEntry<StepRequest>> step_kernels();
 
 // Sums of squares of a gradient, for its norm. The elements are cut in blocks of kNormBlock, counted from element 0. In
 // each, sixteen lanes add the squares of elements i, i + 16, i + 32, ... in f64, where a square is exact; then lanes 8 to 15
@@ -103,6 +103,6 @@ struct NormRequest {
   int64_t *nonfinite_count;    // raised
 };
 
-std::span<const Row<NormRequest>> norm_kernels();
+std::span<const KernelEntry<NormRequest>> norm_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Powers for states whose range is expanded (COAT, arXiv 2410.19313): log2, 2^x, and the stretch of a magnitude and back.
+// Powers for states whose range is expanded (COAT, arXiv 2410.19313): log2, 2^x, and the span of a magnitude and back.
 // One sequence of f32 operations for every row; every fused multiply-add is written out.
 //
 // A block with largest magnitude M and smallest positive one s has the exponent k = floor(16 · R / log2(M / s)) / 16, in

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/optimizer/kernels.hpp"
 #include "kernels/optimizer/power.hpp"
-#include "kernels/optimizer/rows.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {

@@ -1,4 +1,4 @@
-// Scales of blocks in a unit: plain ones by the AMAX rule, and expanded ones (power.hpp) with the stretch of their
+// Scales of blocks in a unit: plain ones by the AMAX rule, and expanded ones (power.hpp) with the span of their
 // numbers. Included by ISA files.
 #pragma once
 
@@ -54,8 +54,8 @@ template <typename Isa>
 void find_scales(const float *amax, float largest, float *scales, float *inverses) {
   using Floats = typename Isa::Floats;
   const Floats found = Isa::load(amax);
-  const Floats wanted = Isa::greatest(found / Isa::all(largest), Isa::all(kSmallestNormal));
-  const Floats scale = select<Isa>(found == Isa::all(0.0f), Isa::all(1.0f), wanted);
+  const Floats ideal = Isa::greatest(found / Isa::all(largest), Isa::all(kSmallestNormal));
+  const Floats scale = select<Isa>(found == Isa::all(0.0f), Isa::all(1.0f), ideal);
   Isa::store(scales, scale);
   Isa::store(inverses, Isa::all(1.0f) / scale);
 }

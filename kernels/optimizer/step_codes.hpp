@@ -27,7 +27,7 @@ constexpr int64_t bytes_of(lpt_format format) {
   return format == LPT_FORMAT_F32 ? 4 : format == LPT_FORMAT_F16 || format == LPT_FORMAT_BF16 ? 2 : 1;
 }
 
-// A number of elements that loops can do, at least `count`: memory of a unit has room for them.
+// A number of elements that loops can do, at least `count`: memory of a unit has space for them.
 template <typename Isa>
 constexpr int64_t whole_quads(int64_t count) {
   return (count + Isa::kQuad - 1) / Isa::kQuad * Isa::kQuad;
@@ -135,7 +135,7 @@ template <typename Isa>
   return scaled != scaled ? Isa::all_ints(static_cast<int32_t>(layout.nan_code)) : codes;
 }
 
-// Kept out of line: formats and roundings are asked for in each turn.
+// Kept out of line: formats and roundings are requested in each turn.
 template <typename Isa>
 [[gnu::noinline]] void store_any(const Coding &coding, const float *values, const float *scaled, float inverse,
                                  uint8_t *to, int64_t count) {

@@ -23,8 +23,8 @@ inline bool is_drawing(const StateArray &array) {
 
 // One of a request's arrays.
 template <typename Isa>
-struct Lane {
-  explicit Lane(const StateArray &given)
+struct StateCursor {
+  explicit StateCursor(const StateArray &given)
       : array(given),
         coding{element_layout(given.element), given.rounding, given.underflow, given.random.bits, nullptr},
         largest(decode(coding.layout, coding.layout.max_code)),
@@ -34,9 +34,9 @@ struct Lane {
   uint8_t *at(uint8_t *base, int64_t i) const { return base + i * bytes_of(array.element); }
 
   // The coding of `count` elements from `index` on.
-  Coding coding_at(int64_t index, int64_t count, RandomStrip &strip) const {
+  Coding coding_at(int64_t index, int64_t count, RandomSlab &slab) const {
     Coding result = coding;
-    if (is_drawn) result.random = draw_strip<Isa>(array.random, philox, index, count, strip);
+    if (is_drawn) result.random = draw_slab<Isa>(array.random, philox, index, count, slab);
     return result;
   }
 
@@ -61,16 +61,16 @@ class Moment {
   const StateArray &array() const { return lane_.array; }
   int64_t bytes_each() const { return bytes_of(lane_.array.element); }
 
-  // Sets the places of a unit whose first element is `index` of the array and lies at `data`. `tree` is of kDynamic,
+  // Sets the places of a unit whose first element is `index` of the array and is at `data`. `tree` is of kDynamic,
   // else NULL. With is_kept nothing is written in place.
-  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes<Isa> *tree, float *scratch, int64_t ahead,
-            bool is_kept, MomentPlaces<Isa> &places) const {
+  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes<Isa> *tree, float *scratch,
+            int64_t prefetch_distance, bool is_kept, MomentPlaces<Isa> &places) const {
     const StateArray &given = lane_.array;
     places.numbers = &numbers_;
     places.codes = data;
     places.to = scratch;
     places.floats = scratch;
-    places.ahead = reading_ == Reading::kCodes || given.element == LPT_FORMAT_F32 ? ahead : 0;
+    places.prefetch_distance = reading_ == Reading::kCodes || given.element == LPT_FORMAT_F32 ? prefetch_distance : 0;
     if (reading_ == Reading::kNot) return;
     const int64_t first_block = given.block == 0 ? 0 : index / given.block;
     if (reading_ == Reading::kCodes) {
@@ -113,8 +113,8 @@ class Moment {
       const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
       return store(codes_, places.to, given.inverse_scale, data, whole_quads<Isa>(count));
     }
-    RandomStrip strip;
-    Coding coding = lane_.coding_at(index, count, strip);
+    RandomSlab slab;
+    Coding coding = lane_.coding_at(index, count, slab);
     if (given.block == 0) {
       return store_codes<Isa>(coding, places.to, places.to, given.inverse_scale, data, whole_quads<Isa>(count));
     }
@@ -219,7 +219,7 @@ class Moment {
     store_codes<Isa>(coding, values, stretched, 1.0f, data, padded);
   }
 
-  Lane<Isa> lane_;
+  StateCursor<Isa> lane_;
   bool is_second_;
   Reading reading_;
   ByteNumbers numbers_;

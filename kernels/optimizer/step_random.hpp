@@ -8,22 +8,22 @@ namespace {
 
 constexpr int64_t kMostRandomBytes = 2 * 1024 + 2 * 128;  // of a unit, with whole turns at both ends
 
-struct RandomStrip {
+struct RandomSlab {
   alignas(64) uint8_t bytes[kMostRandomBytes];
 };
 
 // The bits of `count` elements from `index` on begin where the result points.
 template <typename Isa>
-const uint8_t *draw_strip(const RandomSource &source, const PhiloxLanes &lanes, int64_t index, int64_t count,
-                          RandomStrip &strip) {
+const uint8_t *draw_slab(const RandomSource &source, const PhiloxLanes &lanes, int64_t index, int64_t count,
+                         RandomSlab &slab) {
   const uint64_t bytes_each = source.bits == 16 ? 2 : 1;
   const uint64_t first = (static_cast<uint64_t>(source.offset) + static_cast<uint64_t>(index)) * bytes_each;
   const auto needed = static_cast<int64_t>(first % 16 + static_cast<uint64_t>(count) * bytes_each);
   uint64_t block = first / 16;
   for (int64_t at = 0; at < needed; at += Isa::kRandomBytes, block += Isa::kRandomBytes / 16) {
-    Isa::random_bytes(lanes, block, source.rounds, strip.bytes + at);
+    Isa::random_bytes(lanes, block, source.rounds, slab.bytes + at);
   }
-  return strip.bytes + first % 16;
+  return slab.bytes + first % 16;
 }
 
 }  // namespace

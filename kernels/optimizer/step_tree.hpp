@@ -10,7 +10,7 @@
 namespace lpt {
 namespace {
 
-constexpr int32_t kLeastTreeField = 127 - 27;  // exponent field below which a number is not told from zero
+constexpr int32_t kLeastTreeField = 127 - 27;  // exponent field below which a number is not reported from zero
 
 struct TreeSearch {
   float edge[32];             // by the low five bits of the exponent field: above it begins the next decade
@@ -28,7 +28,7 @@ constexpr TreeSearch make_tree_search(const DynamicTree &tree) {
     const int32_t parts = (tree.zero == 0 ? 2 : 1) << i;
     const double width = 9 * tenth / parts;
     search.slope[i] = static_cast<float>(1 / width);
-    // A little more, so that no rounding gives less than the code below. The edge lies between the decade's end and the
+    // A little more, so that no rounding gives less than the code below. The edge is between the decade's end and the
     // threshold to the next one.
     search.offset[i] = static_cast<float>(first - tree.zero - 1 - tenth / width + 1.0 / 4096);
     edges[i] = static_cast<float>((10 * tenth + static_cast<double>(tree.threshold[first + parts - 1])) / 2);

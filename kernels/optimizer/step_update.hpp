@@ -47,14 +47,14 @@ struct MomentPlaces {
   // Of kCodes, for each group: bits of its largest magnitude; or ones above those of finite numbers, which say only that
   // the group needs another look. It needs one as well where the unit has a NaN.
   int32_t largest[kUnitLanes];
-  int64_t ahead;  // elements to what is fetched meanwhile
+  int64_t prefetch_distance;  // elements to what is fetched meanwhile
 };
 
 template <typename Isa>
 struct UpdatePlaces {
   const float *gradient, *parameter;
   float *parameter_to;  // or the step, see kIsStep
-  int64_t gradient_ahead, parameter_ahead;
+  int64_t gradient_prefetch_distance, parameter_prefetch_distance;
   MomentPlaces<Isa> first, second;
   bool has_nan;  // infinities count
 };
@@ -90,7 +90,7 @@ template <typename Isa, Reading kReading>
 [[gnu::always_inline]] inline void read_moment(const MomentPlaces<Isa> &places, int64_t at,
                                                typename Isa::Floats (&out)[4]) {
   if constexpr (kReading == Reading::kCodes) {
-    _mm_prefetch(reinterpret_cast<const char *>(places.codes + at + places.ahead), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char *>(places.codes + at + places.prefetch_distance), _MM_HINT_T0);
     Isa::decode(*places.numbers, places.codes + at, out);
     const typename Isa::Floats scales = Isa::all(places.scales[at / kGroup]);
 #pragma GCC unroll 4
@@ -112,7 +112,7 @@ struct NothingElse {
   void operator()(int64_t) const {}
 };
 
-// The loop over a unit. The processor can look ahead by some hundred instructions only, which is less than a root and a
+// The loop over a unit. The CPU can look ahead by some hundred instructions only, which is less than a root and a
 // quotient take; so the loop does the first half of one turn between the halves of the turn before. `Other` is done in
 // each turn as well, in the time that the divider takes.
 template <typename Isa, lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep,
@@ -126,10 +126,10 @@ struct UpdateLoop {
     Floats m[4], v[4];
     read_moment<Isa, kFirst>(first, i, m);
     read_moment<Isa, kSecond>(second, i, v);
-    fetch<Isa>(gradient + i + gradient_ahead);
-    fetch<Isa>(parameter + i + parameter_ahead);
-    if constexpr (kFirst == Reading::kFloats) fetch<Isa>(first.floats + i + first.ahead);
-    if constexpr (kSecond == Reading::kFloats) fetch<Isa>(second.floats + i + second.ahead);
+    fetch<Isa>(gradient + i + gradient_prefetch_distance);
+    fetch<Isa>(parameter + i + parameter_prefetch_distance);
+    if constexpr (kFirst == Reading::kFloats) fetch<Isa>(first.floats + i + first.prefetch_distance);
+    if constexpr (kSecond == Reading::kFloats) fetch<Isa>(second.floats + i + second.prefetch_distance);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       const int64_t at = i + j * Isa::kWidth;
@@ -203,7 +203,7 @@ struct UpdateLoop {
   MomentPlaces<Isa> &first, &second;
   const float *gradient, *parameter;
   float *parameter_to, *first_to, *second_to;
-  int64_t gradient_ahead, parameter_ahead;
+  int64_t gradient_prefetch_distance, parameter_prefetch_distance;
   Floats update[4] = {};
   Ints largest_first = Isa::all_ints(0), largest_second = Isa::all_ints(0);
   // A number that is not finite makes them NaN. Two, since parameters are known late.
@@ -224,8 +224,8 @@ template <typename Isa, lpt_optimizer_method kMethod, Reading kFirst, Reading kS
                                                                     places.parameter_to,
                                                                     places.first.to,
                                                                     places.second.to,
-                                                                    places.gradient_ahead,
-                                                                    places.parameter_ahead};
+                                                                    places.gradient_prefetch_distance,
+                                                                    places.parameter_prefetch_distance};
   loop.run(count);
   places.has_nan = Isa::has_nan(loop.check + loop.late_check);
 }

@@ -1,7 +1,7 @@
 // The rows of the optimizer steps, fastest first.
 #include <initializer_list>
 
-#include "kernels/optimizer/rows.hpp"
+#include "kernels/optimizer/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -21,7 +21,7 @@ bool is_state(const StateArray &array) {
   return array.data == nullptr || is_whole(array) || is_group || is_tree;
 }
 
-const char *refuses_any(const StepRequest &request) {
+const char *unsupported_any(const StepRequest &request) {
   if (request.gradient_format != LPT_FORMAT_F32 && request.gradient_format != LPT_FORMAT_BF16) {
     return "the gradient is neither f32 nor bf16";
   }
@@ -37,7 +37,7 @@ const char *refuses_any(const StepRequest &request) {
 }
 
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
-const char *refuses_vectors(const StepRequest &request) {
+const char *unsupported_vectors(const StepRequest &request) {
   for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
     if (array->random.words != nullptr) return "random bits are the caller's";
     const bool is_drawn =
@@ -46,39 +46,51 @@ const char *refuses_vectors(const StepRequest &request) {
       return "random bits are not of 7 or 10 rounds";
     }
   }
-  return refuses_any(request);
+  return unsupported_any(request);
 }
 #endif
 
-const char *refuses_norm(const NormRequest &request) {
+const char *unsupported_norm(const NormRequest &request) {
   if (request.gradient_format == LPT_FORMAT_F32 || request.gradient_format == LPT_FORMAT_BF16) return nullptr;
   return "the gradient is neither f32 nor bf16";
 }
 
 }  // namespace
 
-std::span<const Row<NormRequest>> norm_kernels() {
-  static constexpr Row<NormRequest> rows[] = {
+std::span<const KernelEntry<NormRequest>> norm_kernels() {
+  static constexpr KernelEntry<NormRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "norm_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_norm, .run = norm_x86_avx512},
+    {.name = "norm_x86_avx512",
+     .required_features = kCpuAvx512,
+     .unsupported_reason = unsupported_norm,
+     .run = norm_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "norm_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_norm, .run = norm_x86_avx2},
+    {.name = "norm_x86_avx2",
+     .required_features = kCpuAvx2,
+     .unsupported_reason = unsupported_norm,
+     .run = norm_x86_avx2},
 #endif
-    {.name = "norm_any_ref", .needs = 0, .refuses = refuses_norm, .run = norm_any_ref},
+    {.name = "norm_any_ref", .required_features = 0, .unsupported_reason = unsupported_norm, .run = norm_any_ref},
   };
   return rows;
 }
 
-std::span<const Row<StepRequest>> step_kernels() {
-  static constexpr Row<StepRequest> rows[] = {
+std::span<const KernelEntry<StepRequest>> step_kernels() {
+  static constexpr KernelEntry<StepRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "step_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_vectors, .run = step_x86_avx512},
+    {.name = "step_x86_avx512",
+     .required_features = kCpuAvx512,
+     .unsupported_reason = unsupported_vectors,
+     .run = step_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "step_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_vectors, .run = step_x86_avx2},
+    {.name = "step_x86_avx2",
+     .required_features = kCpuAvx2,
+     .unsupported_reason = unsupported_vectors,
+     .run = step_x86_avx2},
 #endif
-    {.name = "step_any_ref", .needs = 0, .refuses = refuses_any, .run = step_any_ref},
+    {.name = "step_any_ref", .required_features = 0, .unsupported_reason = unsupported_any, .run = step_any_ref},
   };
   return rows;
 }

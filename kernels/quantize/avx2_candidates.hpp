@@ -86,8 +86,8 @@ struct RoundedFloatLanes {
   [[gnu::always_inline]] static inline __m256 taken(__m256 value) {
     return _mm256_and_ps(value, all_floats(0x7FFFFFFF));
   }
-  [[gnu::always_inline]] inline __m256 rounded(__m256 product) const {
-    const __m256 held = _mm256_min_ps(product, limit);
+  [[gnu::always_inline]] inline __m256 rounded(__m256 scaled_value) const {
+    const __m256 held = _mm256_min_ps(scaled_value, limit);
     const __m256i field = _mm256_max_epi32(_mm256_and_si256(_mm256_castps_si256(held), exponent), min_field);
     const __m256 addend = _mm256_castsi256_ps(_mm256_add_epi32(field, raise));
     return _mm256_sub_ps(_mm256_add_ps(held, addend), addend);
@@ -108,11 +108,11 @@ struct RoundedLanes {
   [[gnu::always_inline]] static inline __m256 taken(__m256 value) {
     return _mm256_and_ps(value, all_floats(0x7FFFFFFF));
   }
-  [[gnu::always_inline]] inline __m256 rounded(__m256 product) const {
+  [[gnu::always_inline]] inline __m256 rounded(__m256 scaled_value) const {
     if constexpr (kElements == Elements::kInteger) {
-      return _mm256_mul_ps(_mm256_cvtepi32_ps(coder.integer(product)), fraction);
+      return _mm256_mul_ps(_mm256_cvtepi32_ps(coder.integer(scaled_value)), fraction);
     }
-    return coder.nearest_number(_mm256_min_ps(product, coder.limit));
+    return coder.nearest_number(_mm256_min_ps(scaled_value, coder.limit));
   }
 };
 
@@ -122,7 +122,7 @@ struct RoundedLanes<Elements::kList> {
 
   explicit RoundedLanes(const Element &element) : list(*element.levels) {}
   [[gnu::always_inline]] static inline __m256 taken(__m256 value) { return value; }
-  [[gnu::always_inline]] inline __m256 rounded(__m256 product) const { return list.nearest(product); }
+  [[gnu::always_inline]] inline __m256 rounded(__m256 scaled_value) const { return list.nearest(scaled_value); }
 };
 
 // Calls body(lanes) with the lanes of an element.
@@ -162,8 +162,8 @@ template <typename Lanes>
   }
 }
 
-// The sums of four candidates in the order of lane_sum(): upper halves to lower ones.
-inline __m128 lane_sums(const __m256 (&sums)[8]) {
+// The sums of four candidates in the order of striped_sum(): upper halves to lower ones.
+inline __m128 striped_sums(const __m256 (&sums)[8]) {
   __m256 eights[4];
 #pragma GCC unroll 4
   for (int c = 0; c < 4; ++c) eights[c] = _mm256_add_ps(sums[2 * c], sums[2 * c + 1]);
@@ -194,7 +194,7 @@ template <typename Lanes, typename Numbers>
       for (int64_t at = 0; at < columns && may_win; at += most) {
         const int64_t count = columns - at < most ? columns - at : most;
         add_errors(lanes, numbers(row, at, count), count, candidates.scale + first, candidates.inverse + first, sums);
-        error = _mm_add_ps(total, lane_sums(sums));
+        error = _mm_add_ps(total, striped_sums(sums));
         may_win = first == 0 || _mm_movemask_ps(_mm_cmplt_ps(error, least)) != 0;
       }
       total = error;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/quantize/avx2_lanes.hpp"
-#include "kernels/quantize/decode_walk.hpp"
+#include "kernels/quantize/decode_loop.hpp"
 
 namespace lpt {
 namespace {
@@ -265,76 +265,76 @@ struct F16Target {
 // ---- scales
 
 // Blocks `first` to `first + count - 1` of the scales' memory.
-inline void fill_strip(const MatrixView &view, ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
-  __m256i is_tame = all_lanes(~uint32_t{0});
+inline void fill_slab(const MatrixView &view, ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
+  __m256i is_in_range = all_lanes(~uint32_t{0});
   for (int64_t i = 0; i < count; i += 8) {
     const __m256 scale = _mm256_mul_ps(load_scales(view, first + i, count - i), _mm256_set1_ps(tensor_scale));
     const __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(scale), all_lanes(0x7FFFFFFF));
-    is_tame = _mm256_and_si256(is_tame, _mm256_cmpgt_epi32(magnitude, _mm256_setzero_si256()));
-    is_tame = _mm256_and_si256(is_tame, _mm256_cmpgt_epi32(all_lanes(kFloatInfinityBits), magnitude));
-    _mm256_store_ps(strip.scale + i, scale);
+    is_in_range = _mm256_and_si256(is_in_range, _mm256_cmpgt_epi32(magnitude, _mm256_setzero_si256()));
+    is_in_range = _mm256_and_si256(is_in_range, _mm256_cmpgt_epi32(all_lanes(kFloatInfinityBits), magnitude));
+    _mm256_store_ps(slab.scale + i, scale);
   }
-  strip.is_tame = _mm256_movemask_epi8(is_tame) == -1;
-  if (!strip.has_zeros) return;
-  for (int64_t i = 0; i < count; ++i) strip.zero[i] = static_cast<float>(view.zero_points[first + i]);
+  slab.is_in_range = _mm256_movemask_epi8(is_in_range) == -1;
+  if (!slab.has_zeros) return;
+  for (int64_t i = 0; i < count; ++i) slab.zero[i] = static_cast<float>(view.zero_points[first + i]);
 }
 
 // The NaN of every row: quiet, with the sign of the element.
-[[gnu::always_inline]] inline __m256 with_plain_nan(__m256 product, __m256 element) {
+[[gnu::always_inline]] inline __m256 with_plain_nan(__m256 scaled_value, __m256 element) {
   const __m256 nan = _mm256_or_ps(_mm256_and_ps(element, all_floats(0x80000000)), all_floats(kFloatNanBits));
-  return _mm256_blendv_ps(product, nan, _mm256_cmp_ps(product, product, _CMP_UNORD_Q));
+  return _mm256_blendv_ps(scaled_value, nan, _mm256_cmp_ps(scaled_value, scaled_value, _CMP_UNORD_Q));
 }
 
 // ---- spans
 
 // What a span knows of its scales, in registers.
-struct StripLanes {
+struct SlabLanes {
   const float *scale, *zero;
   BlockLanes lanes;
-  bool has_zeros, is_tame;
+  bool has_zeros, is_in_range;
 
-  explicit StripLanes(const ScaleStrip &strip) : scale(strip.scale), zero(strip.zero), lanes(strip.log2_columns) {
-    has_zeros = strip.has_zeros;
-    is_tame = strip.is_tame;
+  explicit SlabLanes(const ScaleSlab &slab) : scale(slab.scale), zero(slab.zero), lanes(slab.log2_columns) {
+    has_zeros = slab.has_zeros;
+    is_in_range = slab.is_in_range;
   }
 };
 
-// 32 numbers, of which the first stands in column `column` of the strip.
+// 32 numbers, of which the first stands in column `column` of the slab.
 template <typename Source, typename Target>
-[[gnu::always_inline]] inline void decode_group(const Source &source, const StripLanes &strip, int64_t column,
+[[gnu::always_inline]] inline void decode_group(const Source &source, const SlabLanes &slab, int64_t column,
                                                 const uint8_t *from, uint8_t *to, bool is_streamed) {
   __m256 value[4];
   source.load(from, value);
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    if (strip.has_zeros) value[i] = _mm256_sub_ps(value[i], strip.lanes.of(strip.zero, column + 8 * i));
-    const __m256 product = _mm256_mul_ps(value[i], strip.lanes.of(strip.scale, column + 8 * i));
-    value[i] = Source::kKeepsNan || !strip.is_tame ? with_plain_nan(product, value[i]) : product;
+    if (slab.has_zeros) value[i] = _mm256_sub_ps(value[i], slab.lanes.of(slab.zero, column + 8 * i));
+    const __m256 scaled_value = _mm256_mul_ps(value[i], slab.lanes.of(slab.scale, column + 8 * i));
+    value[i] = Source::kKeepsNan || !slab.is_in_range ? with_plain_nan(scaled_value, value[i]) : scaled_value;
   }
   Target::store(to, value, is_streamed);
 }
 
-// `count` adjacent numbers from the strip's first column on.
+// `count` adjacent numbers from the slab's first column on.
 template <typename Source, typename Target>
-void decode_span(const CodeFacts &facts, const ScaleStrip &scales, const uint8_t *from, uint8_t *to, int64_t count,
+void decode_span(const CodeFacts &facts, const ScaleSlab &scales, const uint8_t *from, uint8_t *to, int64_t count,
                  bool may_stream) {
   const bool is_streamed = may_stream && reinterpret_cast<uintptr_t>(to) % 32 == 0;
   const Source source(facts);
-  const StripLanes strip(scales);
+  const SlabLanes slab(scales);
   const int64_t bits = facts.bits;
   int64_t at = 0;
   for (; at + 32 <= count; at += 32) {
-    decode_group<Source, Target>(source, strip, at, from + at * bits / 8, to + at * Target::kBytes, is_streamed);
+    decode_group<Source, Target>(source, slab, at, from + at * bits / 8, to + at * Target::kBytes, is_streamed);
   }
   if (at == count) return;
   alignas(32) uint8_t codes[32 * 4] = {};
   alignas(32) uint8_t numbers[32 * 4];
   memcpy(codes, from + at * bits / 8, static_cast<size_t>(((count - at) * bits + 7) / 8));
-  decode_group<Source, Target>(source, strip, at, codes, numbers, false);
+  decode_group<Source, Target>(source, slab, at, codes, numbers, false);
   memcpy(to + at * Target::kBytes, numbers, static_cast<size_t>((count - at) * Target::kBytes));
 }
 
-using DecodeSpan = void (*)(const CodeFacts &, const ScaleStrip &, const uint8_t *, uint8_t *, int64_t, bool);
+using DecodeSpan = void (*)(const CodeFacts &, const ScaleSlab &, const uint8_t *, uint8_t *, int64_t, bool);
 
 template <typename Source>
 DecodeSpan decode_span_of(lpt_format target) {
@@ -358,11 +358,11 @@ inline void decode_matrix(const DequantizeRequest &request) {
   CodeFacts facts;
   set_facts(plain, facts);
   const DecodeSpan decode_one = decode_span_of(plain, facts, request.target.format.element);
-  const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
-    fill_strip(request.source, strip, tensor_scale, first, count);
+  const auto fill = [&](ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
+    fill_slab(request.source, slab, tensor_scale, first, count);
   };
-  const auto span = [&](const ScaleStrip &strip, const uint8_t *from, uint8_t *to, int64_t count, bool may_stream) {
-    decode_one(facts, strip, from, to, count, may_stream);
+  const auto span = [&](const ScaleSlab &slab, const uint8_t *from, uint8_t *to, int64_t count, bool may_stream) {
+    decode_one(facts, slab, from, to, count, may_stream);
   };
   walk_codes(request, facts.bits, fill, span);
   _mm_sfence();

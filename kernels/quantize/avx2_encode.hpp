@@ -57,7 +57,7 @@ inline Coder coder_of(const QuantizeRequest &request) {
   return {element, rounding, limit};
 }
 
-// Whole vectors, as gcc would put a half in both halves anew for each use.
+// Whole vectors, as gcc would put a half in both halves again for each use.
 alignas(32) constexpr int8_t kLowBytes[4][32] = {{0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                                   0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
                                                  {-1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -156,9 +156,9 @@ struct ListLanes {
     __m256i largest = _mm256_setzero_si256();
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      const __m256 product = _mm256_and_ps(_mm256_mul_ps(source[i], inverse[i]), all_floats(0x7FFFFFFF));
-      largest = _mm256_max_epi32(largest, _mm256_castps_si256(product));
-      place[i] = list.places(signed_as(product, source[i]));
+      const __m256 scaled_value = _mm256_and_ps(_mm256_mul_ps(source[i], inverse[i]), all_floats(0x7FFFFFFF));
+      largest = _mm256_max_epi32(largest, _mm256_castps_si256(scaled_value));
+      place[i] = list.places(signed_as(scaled_value, source[i]));
     }
     if (!are_finite(largest)) [[unlikely]]
       return false;
@@ -230,17 +230,17 @@ struct CoderLanes {
   }
 
   // Integers lie on an even grid; the code is a magnitude.
-  [[gnu::always_inline]] inline __m256i integer(__m256 product) const {
-    const __m256 held = _mm256_min_ps(_mm256_mul_ps(product, unit), limit);
+  [[gnu::always_inline]] inline __m256i integer(__m256 scaled_value) const {
+    const __m256 held = _mm256_min_ps(_mm256_mul_ps(scaled_value, unit), limit);
     if constexpr (kRounding == Rounding::kNearest) return _mm256_cvtps_epi32(held);
     return _mm256_cvttps_epi32(_mm256_mul_ps(held, smallest));
   }
 
   // The code of a magnitude at the foot of each lane, anything above; or with bits behind the point, where these are
   // drawn.
-  [[gnu::always_inline]] inline __m256i rounded(__m256 product) const {
-    if constexpr (kIsInteger) return integer(product);
-    const __m256 held = _mm256_min_ps(product, limit);
+  [[gnu::always_inline]] inline __m256i rounded(__m256 scaled_value) const {
+    if constexpr (kIsInteger) return integer(scaled_value);
+    const __m256 held = _mm256_min_ps(scaled_value, limit);
     return kRounding == Rounding::kNearest ? nearest(held) : fixed(held);
   }
 
@@ -252,12 +252,12 @@ struct CoderLanes {
     [[maybe_unused]] __m256 below_zero[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      const __m256 product = _mm256_and_ps(_mm256_mul_ps(source[i], inverse[i]), all_floats(0x7FFFFFFF));
-      const __m256i magnitude = _mm256_castps_si256(product);
+      const __m256 scaled_value = _mm256_and_ps(_mm256_mul_ps(source[i], inverse[i]), all_floats(0x7FFFFFFF));
+      const __m256i magnitude = _mm256_castps_si256(scaled_value);
       largest = i == 0 ? magnitude : _mm256_max_epi32(largest, magnitude);
-      code[i] = rounded(product);
+      code[i] = rounded(scaled_value);
       if constexpr (kElements == Elements::kUnsigned) {
-        below_zero[i] = _mm256_cmp_ps(signed_as(product, source[i]), _mm256_setzero_ps(), _CMP_LT_OQ);
+        below_zero[i] = _mm256_cmp_ps(signed_as(scaled_value, source[i]), _mm256_setzero_ps(), _CMP_LT_OQ);
       }
     }
     if (!are_finite(largest)) [[unlikely]]

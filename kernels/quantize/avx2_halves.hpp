@@ -14,7 +14,7 @@ struct HalfCast {
   __m256 limit;    // the largest element where overflow saturates, else infinity
   uint16_t added;  // of kAdded
   bool may_stream;
-  bool has_facts;                    // those below are wanted
+  bool has_facts;                    // those below are requested
   uint32_t largest = 0, finite = 0;  // magnitudes of the source so far, as bits: of all, and of finite numbers
 };
 
@@ -26,8 +26,8 @@ struct HalfCast {
 
 // The product with the source's sign, held; a NaN stays one, as minps gives its second operand then.
 [[gnu::always_inline]] inline __m256 held_product(__m256 source, __m256 inverse, __m256 limit) {
-  const __m256 product = _mm256_and_ps(_mm256_mul_ps(source, inverse), all_floats(0x7FFFFFFF));
-  const __m256 held = with_plain_nan(_mm256_min_ps(limit, product), source);
+  const __m256 scaled_value = _mm256_and_ps(_mm256_mul_ps(source, inverse), all_floats(0x7FFFFFFF));
+  const __m256 held = with_plain_nan(_mm256_min_ps(limit, scaled_value), source);
   return _mm256_or_ps(held, _mm256_and_ps(source, all_floats(0x80000000)));
 }
 
@@ -171,7 +171,7 @@ inline void cast_halves(const QuantizeRequest &request) {
   const HalfSpan span = half_span_of(source.format.element, target.format.element, rounding);
   HalfCast cast = half_cast(request);
   PhiloxLanes philox;
-  RandomStrip strip;
+  RandomSlab slab;
   if (has_draws) philox = philox_lanes(request.random);
   const int64_t bytes = source.format.element == LPT_FORMAT_F32 ? 4 : 2;
   const bool is_dense = source.row_stride == source.columns && target.row_stride == target.columns &&
@@ -182,9 +182,9 @@ inline void cast_halves(const QuantizeRequest &request) {
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t at = 0; at < columns; at += width) {
       const int64_t count = columns - at < width ? columns - at : width;
-      const uint8_t *random = strip.bytes;
+      const uint8_t *random = slab.bytes;
       if (has_draws) {
-        random = fill_random(request.random, philox, random_index(request.random, row, at), count, strip);
+        random = fill_random(request.random, philox, random_index(request.random, row, at), count, slab);
       }
       span(cast, bytes, static_cast<const uint8_t *>(source.data) + (row * source.row_stride + at) * bytes,
            static_cast<uint8_t *>(target.data) + (row * target.row_stride + at) * 2, count, random);

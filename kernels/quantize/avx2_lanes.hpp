@@ -54,7 +54,7 @@ namespace {
   return view.format.block_scale == LPT_FORMAT_E8M0FNU ? e8m0fnu_values(codes) : e4m3fn_values(codes);
 }
 
-// What is in force in each lane of eight columns, where `strip` has one number per block.
+// What is in force in each lane of eight columns, where `slab` has one number per block.
 struct BlockLanes {
   __m256i block_of_lane;
   int32_t log2_columns;
@@ -62,8 +62,8 @@ struct BlockLanes {
   explicit BlockLanes(int32_t log2) : log2_columns(log2) {
     block_of_lane = _mm256_srl_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm_cvtsi32_si128(log2));
   }
-  [[gnu::always_inline]] inline __m256 of(const float *strip, int64_t column) const {
-    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(strip + (column >> log2_columns)), block_of_lane);
+  [[gnu::always_inline]] inline __m256 of(const float *slab, int64_t column) const {
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(slab + (column >> log2_columns)), block_of_lane);
   }
 };
 

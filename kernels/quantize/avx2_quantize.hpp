@@ -7,7 +7,7 @@
 #include "kernels/quantize/avx2_encode.hpp"
 #include "kernels/quantize/avx2_random.hpp"
 #include "kernels/quantize/avx2_scales.hpp"
-#include "kernels/quantize/rows.hpp"
+#include "kernels/quantize/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -30,7 +30,7 @@ struct CastState {
   const RandomTile *tile = nullptr;  // NULL: random bits run along rows
   int64_t bits;                      // of a code
   PhiloxLanes philox;
-  RandomStrip random;
+  RandomSlab random;
   alignas(32) float numbers[kPanelColumns];
   alignas(32) uint32_t amax[kPanelBlocks + 8];  // magnitudes of blocks, as bits
   alignas(32) float inverse[kPanelBlocks + 8];  // of their scales, or of the whole
@@ -41,9 +41,9 @@ struct CastState {
   }
 };
 
-// Adjacent elements of a row; the first stands in column `strip_column` of the panel.
-struct CastStretch {
-  int64_t row, column, count, strip_column;
+// Adjacent elements of a row; the first stands in column `slab_column` of the panel.
+struct CastSpan {
+  int64_t row, column, count, slab_column;
 };
 
 inline int64_t source_bytes(const MatrixView &source) { return source.format.element == LPT_FORMAT_F32 ? 4 : 2; }
@@ -71,13 +71,11 @@ inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int
 }
 
 // A few elements that share an inverse, by the reference.
-[[gnu::noinline]] void cast_plainly(const QuantizeRequest &request, const CastState &state,
-                                    const CastStretch &stretch) {
-  for (int64_t at = 0; at < stretch.count; at += 16) {
-    QuantizeRequest part =
-        part_of(request, state.bits, stretch.row, 1, stretch.column + at, least(16, stretch.count - at));
+[[gnu::noinline]] void cast_plainly(const QuantizeRequest &request, const CastState &state, const CastSpan &span) {
+  for (int64_t at = 0; at < span.count; at += 16) {
+    QuantizeRequest part = part_of(request, state.bits, span.row, 1, span.column + at, least(16, span.count - at));
     part.target.format.block_scale = part.target.format.tensor_scale = LPT_FORMAT_NONE;
-    part.tensor_inverse = state.inverse[(stretch.strip_column + at) >> state.log2_columns];
+    part.tensor_inverse = state.inverse[(span.slab_column + at) >> state.log2_columns];
     quantize_any_ref(part);
   }
 }
@@ -111,20 +109,20 @@ inline const float *numbers_at(const MatrixView &source, int64_t row, int64_t co
 // Inverses of blocks along a row, or the one of all.
 struct InverseLanes {
   BlockLanes blocks;
-  const float *strip;
+  const float *slab;
   __m256 one;
   bool is_one;
 
-  explicit InverseLanes(const CastState &state) : blocks(state.log2_columns), strip(state.inverse) {
+  explicit InverseLanes(const CastState &state) : blocks(state.log2_columns), slab(state.inverse) {
     one = _mm256_set1_ps(state.inverse[0]);
     is_one = state.log2_columns == kEndless;
   }
-  [[gnu::always_inline]] inline __m256 of(int64_t column) const { return is_one ? one : blocks.of(strip, column); }
+  [[gnu::always_inline]] inline __m256 of(int64_t column) const { return is_one ? one : blocks.of(slab, column); }
 };
 
 // One group of 32 numbers. False: nothing was done.
 template <typename Lanes>
-[[gnu::always_inline]] inline bool cast_group(const Lanes &lanes, const InverseLanes &inverses, int64_t strip_column,
+[[gnu::always_inline]] inline bool cast_group(const Lanes &lanes, const InverseLanes &inverses, int64_t slab_column,
                                               const float *from, const uint8_t *random, int64_t bits, uint8_t *to,
                                               bool has_amax, __m256i &amax) {
   __m256 source[4];
@@ -132,7 +130,7 @@ template <typename Lanes>
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     source[i] = _mm256_loadu_ps(from + 8 * i);
-    inverse[i] = inverses.of(strip_column + 8 * i);
+    inverse[i] = inverses.of(slab_column + 8 * i);
   }
   __m256i codes;
   if (!lanes.codes_of(source, inverse, random, codes)) return false;
@@ -144,43 +142,43 @@ template <typename Lanes>
   return true;
 }
 
-// `from` are the numbers of the stretch. Gives the largest magnitude of those that vectors cast, as bits.
+// `from` are the numbers of the span. Gives the largest magnitude of those that vectors cast, as bits.
 template <typename Lanes, Rounding kRounding>
-uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
-                   const float *from, const uint8_t *random, uint8_t *to) {
+uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastSpan &span, const float *from,
+                   const uint8_t *random, uint8_t *to) {
   const Lanes lanes(state.coder);
   const InverseLanes inverses(state);
   const bool has_amax = request.amax != nullptr;
   const int64_t bits = state.bits;
-  const int64_t count = stretch.count;
-  const int64_t strip_column = stretch.strip_column;
+  const int64_t count = span.count;
+  const int64_t slab_column = span.slab_column;
   __m256i amax = _mm256_setzero_si256();
   int64_t at = 0;
   for (; at + 32 <= count; at += 32) {
     const bool is_done =
-        cast_group(lanes, inverses, strip_column + at, from + at, random, bits, to + at * bits / 8, has_amax, amax);
-    if (!is_done) cast_plainly(request, state, {stretch.row, stretch.column + at, 32, strip_column + at});
+        cast_group(lanes, inverses, slab_column + at, from + at, random, bits, to + at * bits / 8, has_amax, amax);
+    if (!is_done) cast_plainly(request, state, {span.row, span.column + at, 32, slab_column + at});
     if constexpr (is_drawn(kRounding)) random += 32 * random_bytes(kRounding);
   }
   if (at == count) return largest_lane(amax);
   float rest[32] = {};
   uint8_t codes[32];
   memcpy(rest, from + at, static_cast<size_t>(count - at) * sizeof(float));
-  if (cast_group(lanes, inverses, strip_column + at, rest, random, bits, codes, has_amax, amax)) {
+  if (cast_group(lanes, inverses, slab_column + at, rest, random, bits, codes, has_amax, amax)) {
     const int64_t rest_bits = (count - at) * bits;
     if (rest_bits % 8 != 0) codes[rest_bits / 8] &= static_cast<uint8_t>((1 << rest_bits % 8) - 1);  // as store_code()
     memcpy(to + at * bits / 8, codes, static_cast<size_t>((rest_bits + 7) / 8));
   } else {
-    cast_plainly(request, state, {stretch.row, stretch.column + at, count - at, strip_column + at});
+    cast_plainly(request, state, {span.row, span.column + at, count - at, slab_column + at});
   }
   return largest_lane(amax);
 }
 
 template <Elements kElements>
-uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
-                   const float *from, const uint8_t *random, uint8_t *to) {
+uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastSpan &span, const float *from,
+                   const uint8_t *random, uint8_t *to) {
   const auto cast = [&]<Rounding kRounding>() {
-    return cast_span<CoderLanes<kElements, kRounding>, kRounding>(request, state, stretch, from, random, to);
+    return cast_span<CoderLanes<kElements, kRounding>, kRounding>(request, state, span, from, random, to);
   };
   switch (state.coder.rounding) {
     case Rounding::kNearest:
@@ -194,39 +192,39 @@ uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const
   }
 }
 
-inline uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
+inline uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastSpan &span,
                           const float *from, const uint8_t *random, uint8_t *to) {
   switch (elements_of(state.coder.element)) {
     case Elements::kFloat:
-      return cast_span<Elements::kFloat>(request, state, stretch, from, random, to);
+      return cast_span<Elements::kFloat>(request, state, span, from, random, to);
     case Elements::kInteger:
-      return cast_span<Elements::kInteger>(request, state, stretch, from, random, to);
+      return cast_span<Elements::kInteger>(request, state, span, from, random, to);
     case Elements::kUnsigned:
-      return cast_span<Elements::kUnsigned>(request, state, stretch, from, random, to);
+      return cast_span<Elements::kUnsigned>(request, state, span, from, random, to);
     default:
-      return cast_span<ListLanes, Rounding::kNearest>(request, state, stretch, from, random, to);
+      return cast_span<ListLanes, Rounding::kNearest>(request, state, span, from, random, to);
   }
 }
 
-// One row of a panel, in spans for which there is room.
-inline uint32_t cast_row(const QuantizeRequest &request, CastState &state, const CastStretch &row) {
+// One row of a panel, in spans for which there is space.
+inline uint32_t cast_row(const QuantizeRequest &request, CastState &state, const CastSpan &row) {
   const bool is_direct = request.source.format.element == LPT_FORMAT_F32 && !is_drawn(state.coder.rounding);
   const int64_t width = is_direct ? row.count : kPanelColumns;
   uint32_t amax = 0;
   for (int64_t at = 0; at < row.count; at += width) {
-    const CastStretch stretch = {row.row, row.column + at, least(width, row.count - at), row.strip_column + at};
-    const float *from = numbers_at(request.source, row.row, stretch.column, stretch.count, state.numbers);
+    const CastSpan span = {row.row, row.column + at, least(width, row.count - at), row.slab_column + at};
+    const float *from = numbers_at(request.source, row.row, span.column, span.count, state.numbers);
     const uint8_t *random = state.random.bytes;
     if (is_drawn(state.coder.rounding)) {
       const uint64_t index = static_cast<uint64_t>(request.random.offset) +
                              static_cast<uint64_t>(row.row) * static_cast<uint64_t>(request.random.row_stride) +
-                             static_cast<uint64_t>(stretch.column);
-      random = state.tile != nullptr ? state.tile->row[state.tile->first + row.row] + 2 * stretch.column
-                                     : fill_random(request.random, state.philox, index, stretch.count, state.random);
+                             static_cast<uint64_t>(span.column);
+      random = state.tile != nullptr ? state.tile->row[state.tile->first + row.row] + 2 * span.column
+                                     : fill_random(request.random, state.philox, index, span.count, state.random);
     }
     uint8_t *to = static_cast<uint8_t *>(request.target.data) +
-                  (row.row * request.target.row_stride + stretch.column) * state.bits / 8;
-    const uint32_t found = cast_span(request, state, stretch, from, random, to);
+                  (row.row * request.target.row_stride + span.column) * state.bits / 8;
+    const uint32_t found = cast_span(request, state, span, from, random, to);
     amax = found > amax ? found : amax;
   }
   return amax;
@@ -361,10 +359,10 @@ inline void cast_adjacent(const QuantizeRequest &request, CastState &state) {
   for (int64_t row = 0; row < rows; ++row) raise_amax(request, cast_row(request, state, {row, 0, columns, 0}));
 }
 
-// ---- sources whose columns are lines of memory: tiles of some rows are turned
+// ---- sources whose columns are lines of memory: tiles of some rows are transposed
 
-constexpr int64_t kTurnedRows = 32;      // two whole lines of the cache of f32, so that they are read once
-constexpr int64_t kTurnedColumns = 128;  // or a block
+constexpr int64_t kTransposedRows = 32;      // two whole lines of the cache of f32, so that they are read once
+constexpr int64_t kTransposedColumns = 128;  // or a block
 
 // Rows are eight numbers longer than the columns in them: lengths of powers of two would crowd each other out of the cache.
 struct FloatTile {
@@ -372,7 +370,7 @@ struct FloatTile {
   int64_t stride, rows;
 
   explicit FloatTile(int64_t columns) : stride(columns + 8) {
-    rows = least(kTurnedRows, static_cast<int64_t>(sizeof numbers / sizeof *numbers) / stride / 8 * 8);
+    rows = least(kTransposedRows, static_cast<int64_t>(sizeof numbers / sizeof *numbers) / stride / 8 * 8);
   }
   float *row(int64_t index) { return numbers + index * stride; }
 };
@@ -397,7 +395,8 @@ template <lpt_format kPlain>
 
 // At most tile.rows rows from `row` on, columns from `column` on.
 template <lpt_format kPlain>
-void turn(const MatrixView &source, int64_t row, int64_t rows, int64_t column, int64_t columns, FloatTile &tile) {
+void transpose_values(const MatrixView &source, int64_t row, int64_t rows, int64_t column, int64_t columns,
+                      FloatTile &tile) {
   const int64_t stride = source.column_stride;
   for (int64_t at = 0; at < columns; at += 8) {
     for (int64_t first = 0; first < rows; first += 8) {
@@ -474,15 +473,15 @@ inline void fill_tile(int32_t rounds, const PhiloxLanes &lanes, uint64_t index, 
 }
 
 // Rows are taken as their random bits stand together.
-inline void cast_turned(const QuantizeRequest &request, CastState &state) {
+inline void cast_transposed(const QuantizeRequest &request, CastState &state) {
   const int32_t block = request.target.format.block_columns;
-  const int64_t panel = block > kTurnedColumns ? block : kTurnedColumns;
+  const int64_t panel = block > kTransposedColumns ? block : kTransposedColumns;
   FloatTile numbers(panel);
   RandomTile random;
   const lpt_format plain = request.source.format.element;
-  const auto turn_lines = plain == LPT_FORMAT_F32    ? turn<LPT_FORMAT_F32>
-                          : plain == LPT_FORMAT_BF16 ? turn<LPT_FORMAT_BF16>
-                                                     : turn<LPT_FORMAT_F16>;
+  const auto transpose_lines = plain == LPT_FORMAT_F32    ? transpose_values<LPT_FORMAT_F32>
+                               : plain == LPT_FORMAT_BF16 ? transpose_values<LPT_FORMAT_BF16>
+                                                          : transpose_values<LPT_FORMAT_F16>;
   const bool has_random = is_drawn(state.coder.rounding);
   const MatrixView &target = request.target;
   int64_t rows = 0;
@@ -491,7 +490,7 @@ inline void cast_turned(const QuantizeRequest &request, CastState &state) {
     rows = least(has_random ? 8 - static_cast<int64_t>(index % 8) : numbers.rows, target.rows - row);
     for (int64_t column = 0; column < target.columns; column += panel) {
       const int64_t columns = least(panel, target.columns - column);
-      turn_lines(request.source, row, rows, column, columns, numbers);
+      transpose_lines(request.source, row, rows, column, columns, numbers);
       QuantizeRequest part = part_of(request, state.bits, row, rows, column, columns);
       if (has_random) {
         fill_tile(request.random.rounds, state.philox, static_cast<uint64_t>(part.random.offset),
@@ -512,7 +511,7 @@ inline void quantize_matrix(const QuantizeRequest &request) {
   if (request.source.column_stride == 1) {
     cast_adjacent(request, state);
   } else {
-    cast_turned(request, state);
+    cast_transposed(request, state);
   }
 }
 

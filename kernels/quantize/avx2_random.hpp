@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kRandomColumns = 1024;
 
 // Bits of adjacent elements, from a whole Philox block on.
-struct RandomStrip {
+struct RandomSlab {
   alignas(32) uint8_t bytes[2 * (kRandomColumns + 32)];
 };
 
@@ -31,8 +31,8 @@ struct PhiloxWords {
   return _mm256_mul_epu32(word, _mm256_set1_epi64x(multiplier));
 }
 
-[[gnu::always_inline]] inline __m256i philox_upper(__m256i product, __m256i word) {
-  return _mm256_xor_si256(_mm256_srli_epi64(product, 32), word);
+[[gnu::always_inline]] inline __m256i philox_upper(__m256i scaled_value, __m256i word) {
+  return _mm256_xor_si256(_mm256_srli_epi64(scaled_value, 32), word);
 }
 
 [[gnu::always_inline]] inline void philox_round(PhiloxWords &words, uint64_t key0, uint64_t key1) {
@@ -83,16 +83,16 @@ void fill_blocks(const PhiloxLanes &shared, uint64_t block, int64_t bytes, uint8
 
 // Bits of `count` elements from `index` on, at most kRandomColumns; they begin where the result points.
 inline const uint8_t *fill_random(const RandomSource &source, const PhiloxLanes &lanes, uint64_t index, int64_t count,
-                                  RandomStrip &strip) {
+                                  RandomSlab &slab) {
   const uint64_t bytes_each = source.bits == 16 ? 2 : 1;
   const uint64_t head = index * bytes_each % 16;
   const uint64_t block = index / (16 / bytes_each);
   const int64_t bytes = static_cast<int64_t>(head + static_cast<uint64_t>(count) * bytes_each);
-  const bool is_below = block < (uint64_t{1} << 32) - kRandomColumns;  // and so are the strip's others
+  const bool is_below = block < (uint64_t{1} << 32) - kRandomColumns;  // and so are the slab's others
   const auto fill = source.rounds == 7 ? (is_below ? fill_blocks<7, true> : fill_blocks<7, false>)
                                        : (is_below ? fill_blocks<10, true> : fill_blocks<10, false>);
-  fill(lanes, block, bytes, strip.bytes);
-  return strip.bytes + head;
+  fill(lanes, block, bytes, slab.bytes);
+  return slab.bytes + head;
 }
 
 }  // namespace

@@ -62,9 +62,9 @@ template <int kVectors>
   return largest_of_each(v);
 }
 
-// Raises strip[b] to the largest magnitude of block b of the `count` numbers, as bits, eight blocks at a time.
-inline void raise_blocks(const float *from, int64_t count, int64_t block, uint32_t *strip) {
-  for (int64_t first = 0; first < count; first += 8 * block, strip += 8) {
+// Raises slab[b] to the largest magnitude of block b of the `count` numbers, as bits, eight blocks at a time.
+inline void raise_blocks(const float *from, int64_t count, int64_t block, uint32_t *slab) {
+  for (int64_t first = 0; first < count; first += 8 * block, slab += 8) {
     const int64_t left = count - first;
     __m256i found;
     if (left >= 8 * block && block == 16) {
@@ -79,8 +79,8 @@ inline void raise_blocks(const float *from, int64_t count, int64_t block, uint32
       }
       found = largest_of_each(v);
     }
-    const __m256i before = load_bytes(strip);
-    _mm256_storeu_si256(reinterpret_cast<__m256i *>(strip), _mm256_max_epi32(before, found));
+    const __m256i before = load_bytes(slab);
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(slab), _mm256_max_epi32(before, found));
   }
 }
 

@@ -11,12 +11,12 @@ struct Avx2Sums {
   static constexpr int kLanes = 8;
   using Floats = __m256;
   using Doubles = __m256d;
-  using Truths = __m256;
+  using Flags = __m256;
 
   // How many lanes had all bits set, of at most 2^31 vectors.
   struct Count {
     __m256i lanes = _mm256_setzero_si256();
-    [[gnu::always_inline]] void add(__m256 truths) { lanes = _mm256_sub_epi32(lanes, _mm256_castps_si256(truths)); }
+    [[gnu::always_inline]] void add(__m256 flags) { lanes = _mm256_sub_epi32(lanes, _mm256_castps_si256(flags)); }
     [[gnu::always_inline]] int64_t total() const {
       uint32_t lane[8];
       memcpy(lane, &lanes, sizeof lane);
@@ -58,7 +58,7 @@ struct Avx2Sums {
   [[gnu::always_inline]] static __m256 all(float value) { return _mm256_set1_ps(value); }
 
   [[gnu::always_inline]] static __m256 magnitude(__m256 value) { return _mm256_and_ps(value, all_floats(0x7FFFFFFF)); }
-  [[gnu::always_inline]] static __m256 product(__m256 a, __m256 b) { return _mm256_mul_ps(a, b); }
+  [[gnu::always_inline]] static __m256 scaled(__m256 a, __m256 b) { return _mm256_mul_ps(a, b); }
   [[gnu::always_inline]] static __m256 difference(__m256 a, __m256 b) { return _mm256_sub_ps(a, b); }
 
   // The larger magnitude; a NaN may be lost or kept.
@@ -87,11 +87,11 @@ struct Avx2Sums {
   }
 
   // leaves_range() of a magnitude with the sign of `value`.
-  [[gnu::always_inline]] static __m256 leaves_range(__m256 product, __m256 value, __m256 zero, __m256 limit) {
-    const __m256 with_sign = _mm256_or_ps(product, _mm256_and_ps(value, all_floats(0x80000000)));
+  [[gnu::always_inline]] static __m256 leaves_range(__m256 scaled_value, __m256 value, __m256 zero, __m256 limit) {
+    const __m256 with_sign = _mm256_or_ps(scaled_value, _mm256_and_ps(value, all_floats(0x80000000)));
     const __m256 held = _mm256_min_ps(_mm256_max_ps(with_sign, _mm256_set1_ps(-32767.0f)), _mm256_set1_ps(32767.0f));
     const __m256 rounded = _mm256_round_ps(held, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m256 is_number = _mm256_cmp_ps(product, product, _CMP_ORD_Q);
+    const __m256 is_number = _mm256_cmp_ps(scaled_value, scaled_value, _CMP_ORD_Q);
     const __m256 moved = _mm256_add_ps(_mm256_and_ps(rounded, is_number), zero);
     return _mm256_or_ps(_mm256_cmp_ps(moved, _mm256_setzero_ps(), _CMP_LT_OQ), is_above(moved, limit));
   }
@@ -107,22 +107,22 @@ struct Avx2Sums {
   }
 };
 
-inline void sum_cast(const CastSumsRequest &request) {
+inline void sum_cast(const CastStatisticsRequest &request) {
   const lpt_format plain = request.quantized.format.element;
   CodeFacts facts;
   set_facts(plain, facts);
   const DecodeSpan decode_one = decode_span_of(plain, facts, LPT_FORMAT_F32);
-  const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
-    fill_strip(request.quantized, strip, tensor_scale, first, count);
+  const auto fill = [&](ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
+    fill_slab(request.quantized, slab, tensor_scale, first, count);
   };
-  const auto decode = [&](const ScaleStrip &strip, const uint8_t *from, uint8_t *to, int64_t count) {
-    decode_one(facts, strip, from, to, count, false);
+  const auto decode = [&](const ScaleSlab &slab, const uint8_t *from, uint8_t *to, int64_t count) {
+    decode_one(facts, slab, from, to, count, false);
   };
   sum_cast_with<Avx2Sums>(request, facts.bits, fill, decode);
 }
 
 }  // namespace
 
-void cast_sums_x86_avx2(const CastSumsRequest &request) { sum_cast(request); }
+void cast_statistics_x86_avx2(const CastStatisticsRequest &request) { sum_cast(request); }
 
 }  // namespace lpt

@@ -4,7 +4,7 @@
 
 #include "kernels/quantize/avx2_quantize.hpp"
 #include "kernels/quantize/avx2_words.hpp"
-#include "kernels/quantize/zero_points_walk.hpp"
+#include "kernels/quantize/zero_points_loop.hpp"
 
 namespace lpt {
 namespace {
@@ -18,25 +18,25 @@ struct ZeroLanes {
 };
 
 // A product and a zero point are far beyond any code before this, so that holding does not change a code.
-constexpr float kZeroProducts = 1023.0f;
+constexpr float kZeroGemms = 1023.0f;
 
 // The products as whole numbers. If not `kIsCareful`, they are finite and small.
 template <WordRounding kRounding, bool kIsCareful>
-[[gnu::always_inline]] inline __m256i whole_numbers(__m256 product, __m256i words, const ZeroLanes &lanes) {
-  __m256 magnitude = _mm256_castsi256_ps(magnitude_bits(product));
+[[gnu::always_inline]] inline __m256i whole_numbers(__m256 scaled_value, __m256i words, const ZeroLanes &lanes) {
+  __m256 magnitude = _mm256_castsi256_ps(magnitude_bits(scaled_value));
   if constexpr (kIsCareful) {
     const __m256 is_number = _mm256_cmp_ps(magnitude, lanes.bound, _CMP_LE_OQ);
-    magnitude = _mm256_and_ps(is_number, _mm256_min_ps(magnitude, _mm256_set1_ps(kZeroProducts)));
+    magnitude = _mm256_and_ps(is_number, _mm256_min_ps(magnitude, _mm256_set1_ps(kZeroGemms)));
   }
   const __m256i whole =
       kRounding == WordRounding::kEven
           ? _mm256_cvtps_epi32(magnitude)
           : cut_at_17<kRounding>(_mm256_cvttps_epi32(_mm256_mul_ps(magnitude, _mm256_set1_ps(0x1p17f))), words);
   // A product of zero bits has no whole part to lose.
-  return _mm256_sign_epi32(whole, _mm256_castps_si256(product));
+  return _mm256_sign_epi32(whole, _mm256_castps_si256(scaled_value));
 }
 
-// Inverses and zero points of blocks along a strip.
+// Inverses and zero points of blocks along a slab.
 struct ZeroBlocks {
   const float *inverse;
   const int32_t *zero;
@@ -45,7 +45,7 @@ struct ZeroBlocks {
   [[gnu::always_inline]] inline int64_t of(int64_t column) const { return column >> log2_columns; }
 };
 
-// The codes of 32 numbers, the first of which stands in column `column` of the strip.
+// The codes of 32 numbers, the first of which stands in column `column` of the slab.
 template <WordRounding kRounding, bool kIsCareful>
 [[gnu::always_inline]] inline __m256i zero_codes(const ZeroLanes &lanes, const ZeroBlocks &blocks, int64_t column,
                                                  const float *from, const uint8_t *random) {
@@ -53,9 +53,9 @@ template <WordRounding kRounding, bool kIsCareful>
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     const int64_t block = blocks.of(column + 8 * i);
-    const __m256 product = _mm256_mul_ps(_mm256_loadu_ps(from + 8 * i), _mm256_set1_ps(blocks.inverse[block]));
+    const __m256 scaled_value = _mm256_mul_ps(_mm256_loadu_ps(from + 8 * i), _mm256_set1_ps(blocks.inverse[block]));
     const __m256i words = words_at<kRounding>(random + 8 * i * random_bytes(kRounding), lanes.added);
-    const __m256i whole = whole_numbers<kRounding, kIsCareful>(product, words, lanes);
+    const __m256i whole = whole_numbers<kRounding, kIsCareful>(scaled_value, words, lanes);
     moved[i] = _mm256_add_epi32(whole, _mm256_set1_epi32(blocks.zero[block]));
   }
   const __m256i low = _mm256_packs_epi32(moved[0], moved[1]);
@@ -64,7 +64,7 @@ template <WordRounding kRounding, bool kIsCareful>
   return _mm256_min_epu8(_mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order), lanes.most);
 }
 
-// `count` numbers from column `column` of the strip on.
+// `count` numbers from column `column` of the slab on.
 template <WordRounding kRounding, bool kIsCareful>
 void zero_span(const ZeroLanes &shared, const ZeroBlocks &blocks, int64_t column, int64_t count, const float *from,
                const uint8_t *random, uint8_t *to) {
@@ -129,17 +129,17 @@ struct EndLanes {
   ends = {low, high, has_nan};
 }
 
-struct ZeroCast {
+struct ZeroPointCast {
   const QuantizeRequest &request;
   ZeroLanes lanes;
   float largest;  // code, as a number
   PhiloxLanes philox;
-  RandomStrip random;
+  RandomSlab random;
   alignas(32) float numbers[kRandomColumns];
   ZeroSpan plain, careful;
   bool has_draws;
 
-  explicit ZeroCast(const QuantizeRequest &of) : request(of) {
+  explicit ZeroPointCast(const QuantizeRequest &of) : request(of) {
     const Element element = element_of(request.target.format.element);
     const WordRounding rounding = word_rounding(request);
     const bool keeps_infinity = request.overflow == LPT_OVERFLOW_SATURATE;
@@ -154,16 +154,16 @@ struct ZeroCast {
     careful = zero_span_of<true>(rounding);
   }
 
-  bool find_ends(const ZeroStretch &stretch, int64_t block, ZeroStrip &strip) {
+  bool find_ends(const ZeroBlockSpan &span, int64_t block, ZeroSlab &slab) {
     __m256i depths[kZeroBlocks] = {};
     __m256i highs[kZeroBlocks] = {};
     __m256 has_nan = _mm256_setzero_ps();
-    for (int64_t b = 0; b < stretch.blocks; ++b) {
+    for (int64_t b = 0; b < span.blocks; ++b) {
       EndLanes ends = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps()};
-      const int64_t end = least((b + 1) * block, stretch.count);
+      const int64_t end = least((b + 1) * block, span.count);
       for (int64_t at = b * block; at < end; at += kRandomColumns) {
         const int64_t count = least(kRandomColumns, end - at);
-        add_numbers(numbers_at(request.source, stretch.row, stretch.column + at, count, numbers), count, ends);
+        add_numbers(numbers_at(request.source, span.row, span.column + at, count, numbers), count, ends);
       }
       depths[b] = magnitude_bits(ends.low);
       highs[b] = _mm256_castps_si256(ends.high);
@@ -179,48 +179,48 @@ struct ZeroCast {
       _mm256_store_si256(reinterpret_cast<__m256i *>(to + 8 * half), found);
     };
     for (int half = 0; half < 2; ++half) {
-      settle_eight(half, depths, strip.depth);
-      settle_eight(half, highs, strip.high);
+      settle_eight(half, depths, slab.depth);
+      settle_eight(half, highs, slab.high);
     }
     return _mm256_movemask_ps(has_nan) == 0 && largest_lane(largest_end) < kFloatInfinityBits;
   }
 
-  void settle(ZeroStrip &strip) const {
+  void settle(ZeroSlab &slab) const {
     const __m256 one_half = _mm256_set1_ps(0.5f);
     const __m256 most = _mm256_set1_ps(largest);
     for (int i = 0; i < kZeroBlocks; i += 8) {
-      const __m256 depth = _mm256_load_ps(strip.depth + i);
-      const __m256 high = _mm256_load_ps(strip.high + i);
+      const __m256 depth = _mm256_load_ps(slab.depth + i);
+      const __m256 high = _mm256_load_ps(slab.high + i);
       // Halves, so that the width of a block of both signs fits f32.
       const __m256 half = _mm256_add_ps(_mm256_mul_ps(high, one_half), _mm256_mul_ps(depth, one_half));
-      const __m256 wanted = clamped(_mm256_div_ps(half, _mm256_mul_ps(most, one_half)));
-      const __m256 scale = f32_scales(half, wanted).value;
+      const __m256 ideal = clamped(_mm256_div_ps(half, _mm256_mul_ps(most, one_half)));
+      const __m256 scale = f32_scales(half, ideal).value;
       const __m256 inverse = _mm256_div_ps(_mm256_set1_ps(1.0f), scale);
       const __m256 zero = _mm256_min_ps(_mm256_mul_ps(depth, inverse), most);
-      _mm256_store_ps(strip.scale + i, scale);
-      _mm256_store_ps(strip.inverse + i, inverse);
-      _mm256_store_si256(reinterpret_cast<__m256i *>(strip.zero + i), _mm256_cvtps_epi32(zero));
+      _mm256_store_ps(slab.scale + i, scale);
+      _mm256_store_ps(slab.inverse + i, inverse);
+      _mm256_store_si256(reinterpret_cast<__m256i *>(slab.zero + i), _mm256_cvtps_epi32(zero));
     }
   }
 
-  void cast(const ZeroStretch &stretch, const ZeroStrip &strip, int64_t block, bool is_careful) {
-    const int32_t log2_columns = stretch.blocks == 1 ? kEndless : __builtin_ctzll(static_cast<uint64_t>(block));
-    const ZeroBlocks blocks = {strip.inverse, strip.zero, log2_columns};
-    for (int64_t at = 0; at < stretch.count; at += kRandomColumns) {
-      const int64_t count = least(kRandomColumns, stretch.count - at);
-      const float *from = numbers_at(request.source, stretch.row, stretch.column + at, count, numbers);
+  void cast(const ZeroBlockSpan &span, const ZeroSlab &slab, int64_t block, bool is_careful) {
+    const int32_t log2_columns = span.blocks == 1 ? kEndless : __builtin_ctzll(static_cast<uint64_t>(block));
+    const ZeroBlocks blocks = {slab.inverse, slab.zero, log2_columns};
+    for (int64_t at = 0; at < span.count; at += kRandomColumns) {
+      const int64_t count = least(kRandomColumns, span.count - at);
+      const float *from = numbers_at(request.source, span.row, span.column + at, count, numbers);
       const uint8_t *bits = random.bytes;
       if (has_draws) {
-        const uint64_t index = random_index(request.random, stretch.row, stretch.column + at);
+        const uint64_t index = random_index(request.random, span.row, span.column + at);
         bits = fill_random(request.random, philox, index, count, random);
       }
-      (is_careful ? careful : plain)(lanes, blocks, at, count, from, bits, stretch.to + at * lanes.bits / 8);
+      (is_careful ? careful : plain)(lanes, blocks, at, count, from, bits, span.to + at * lanes.bits / 8);
     }
   }
 };
 
 inline void cast_zeros(const QuantizeRequest &request) {
-  ZeroCast cast(request);
+  ZeroPointCast cast(request);
   cast_zero_points(request, cast);
 }
 

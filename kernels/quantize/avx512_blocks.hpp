@@ -1,4 +1,4 @@
-// Rows with block scales along them: strips of blocks are read for their amax, get their scales sixteen at a time, and
+// Rows with block scales along them: slabs of blocks are read for their amax, get their scales sixteen at a time, and
 // are cast from the cache. Included by an ISA file only.
 #pragma once
 
@@ -39,22 +39,22 @@ constexpr int64_t kCastElements = 16384;  // stay in the cache between the two r
 
 // The largest magnitudes of sixteen whole blocks of one or two vectors per row, as bits; infinities and NaN count.
 template <Source kSource, int kVectors>
-[[gnu::always_inline]] inline __m512i whole_magnitudes(const Strip &strip) {
+[[gnu::always_inline]] inline __m512i whole_magnitudes(const RowSlab &slab) {
   constexpr int64_t kVector = 16 * bytes_of(kSource);
   __m512i magnitudes[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) magnitudes[i] = _mm512_setzero_si512();
-  const char *from = strip.from;
-  const char *asked = strip.asked;
-  for (int64_t row = 0; row < strip.rows; ++row, from += strip.stride) {
+  const char *from = slab.from;
+  const char *address = slab.address;
+  for (int64_t row = 0; row < slab.rows; ++row, from += slab.stride) {
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) {
       const bool is_unit = i * kVectors * kVector % 512 == 0;
-      if (is_unit && asked != nullptr) {
-        strip.ahead.ask<4>(asked);
-        asked += 256;
+      if (is_unit && address != nullptr) {
+        slab.prefetcher.prefetch<4>(address);
+        address += 256;
       } else if (is_unit) {
-        strip.ahead.ask<8>(from + i * kVectors * kVector);
+        slab.prefetcher.prefetch<8>(from + i * kVectors * kVector);
       }
       __m512i found = magnitude_bits(load16<kSource>(from + kVectors * i * kVector));
       if constexpr (kVectors == 2) {
@@ -68,10 +68,10 @@ template <Source kSource, int kVectors>
 
 // The same of one block of any width. NaN is the largest; or, if only finite numbers count, infinities and NaN are 0.
 template <Source kSource>
-uint32_t block_magnitude(const Strip &strip, int64_t block, bool is_finite_only) {
+uint32_t block_magnitude(const RowSlab &slab, int64_t block, bool is_finite_only) {
   constexpr int64_t kBytes = bytes_of(kSource);
-  const int64_t begin = block * strip.block;
-  const int64_t end = least(begin + strip.block, strip.columns);
+  const int64_t begin = block * slab.block;
+  const int64_t end = least(begin + slab.block, slab.columns);
   const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
   __m512i largest[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
   const auto raise = [&](int i, __m512 value) {
@@ -80,11 +80,11 @@ uint32_t block_magnitude(const Strip &strip, int64_t block, bool is_finite_only)
       found = _mm512_maskz_mov_epi32(_mm512_cmplt_epu32_mask(found, infinity), found);
     largest[i] = _mm512_max_epu32(largest[i], found);
   };
-  for (int64_t row = 0; row < strip.rows; ++row) {
-    const char *from = strip.from + row * strip.stride;
+  for (int64_t row = 0; row < slab.rows; ++row) {
+    const char *from = slab.from + row * slab.stride;
     int64_t at = begin;
     for (; at + 32 <= end; at += 32) {
-      strip.ahead.ask<kBytes / 2>(from + at * kBytes);
+      slab.prefetcher.prefetch<kBytes / 2>(from + at * kBytes);
       raise(0, load16<kSource>(from + at * kBytes));
       raise(1, load16<kSource>(from + (at + 16) * kBytes));
     }
@@ -95,15 +95,15 @@ uint32_t block_magnitude(const Strip &strip, int64_t block, bool is_finite_only)
   return _mm512_reduce_max_epu32(_mm512_max_epu32(largest[0], largest[1]));
 }
 
-// Sixteen blocks of a strip, or the last ones; lanes beyond are 0.
+// Sixteen blocks of a slab, or the last ones; lanes beyond are 0.
 template <Source kSource>
-__m512i strip_magnitudes(const Strip &strip) {
-  const bool is_whole = strip.columns >= 16 * strip.block;
-  if (is_whole && strip.block == 16) return whole_magnitudes<kSource, 1>(strip);
-  if (is_whole && strip.block == 32) return whole_magnitudes<kSource, 2>(strip);
+__m512i slab_magnitudes(const RowSlab &slab) {
+  const bool is_whole = slab.columns >= 16 * slab.block;
+  if (is_whole && slab.block == 16) return whole_magnitudes<kSource, 1>(slab);
+  if (is_whole && slab.block == 32) return whole_magnitudes<kSource, 2>(slab);
   alignas(64) uint32_t found[16] = {};
-  for (int64_t i = 0; i < 16 && i * strip.block < strip.columns; ++i) {
-    found[i] = block_magnitude<kSource>(strip, i, false);
+  for (int64_t i = 0; i < 16 && i * slab.block < slab.columns; ++i) {
+    found[i] = block_magnitude<kSource>(slab, i, false);
   }
   return _mm512_load_si512(found);
 }
@@ -115,12 +115,12 @@ struct FiniteAmax {
 };
 
 template <Source kSource>
-[[gnu::noinline]] FiniteAmax finite_amax(const Strip &strip, __m512i magnitudes, __mmask16 lanes) {
+[[gnu::noinline]] FiniteAmax finite_amax(const RowSlab &slab, __m512i magnitudes, __mmask16 lanes) {
   const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
   alignas(64) uint32_t amax[16];
   _mm512_store_si512(amax, magnitudes);
   for (int i = 0; i < 16; ++i) {
-    if ((lanes >> i & 1) != 0) amax[i] = block_magnitude<kSource>(strip, i, true);
+    if ((lanes >> i & 1) != 0) amax[i] = block_magnitude<kSource>(slab, i, true);
   }
   return {_mm512_load_si512(amax), _mm512_cmpgt_epu32_mask(magnitudes, infinity)};
 }
@@ -186,32 +186,32 @@ inline BlockCast block_cast(const QuantizeRequest &request, const Element &eleme
 }
 
 template <Source kSource>
-[[gnu::always_inline]] inline __m512 settle_scales(BlockCast &cast, const FiniteAmax &found, const Strip &strip,
+[[gnu::always_inline]] inline __m512 settle_scales(BlockCast &cast, const FiniteAmax &found, const RowSlab &slab,
                                                    const ScalePlace &place) {
   if (cast.is_fixed) return inverses_of(load_scales(place), cast.scales);
   const __m512 amax = _mm512_castsi512_ps(found.amax);
-  if (cast.is_quest) return settled(cast, quest_scales<kSource>(strip, amax, cast.scales), found.has_nan, place);
+  if (cast.is_quest) return settled(cast, quest_scales<kSource>(slab, amax, cast.scales), found.has_nan, place);
   const FoundScales scales =
-      cast.tries_four ? four_over_six<kSource>(strip, amax, cast.scales, cast.errors) : found_scales(amax, cast.scales);
+      cast.tries_four ? four_over_six<kSource>(slab, amax, cast.scales, cast.errors) : found_scales(amax, cast.scales);
   return settled(cast, scales, found.has_nan, place);
 }
 
 template <Source kSource>
-[[gnu::always_inline]] inline FiniteAmax amax_of(BlockCast &cast, const Strip &strip) {
+[[gnu::always_inline]] inline FiniteAmax amax_of(BlockCast &cast, const RowSlab &slab) {
   if (!cast.needs_amax) return {_mm512_setzero_si512(), 0};
-  FiniteAmax found = {strip_magnitudes<kSource>(strip), 0};
+  FiniteAmax found = {slab_magnitudes<kSource>(slab), 0};
   const __mmask16 is_special =
       _mm512_cmpge_epu32_mask(found.amax, _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits)));
   if (is_special != 0) [[unlikely]]
-    found = finite_amax<kSource>(strip, found.amax, is_special);
+    found = finite_amax<kSource>(slab, found.amax, is_special);
   cast.amax = _mm512_max_epu32(cast.amax, found.amax);
   if (found.has_nan != 0) [[unlikely]]
     cast.rows.has_nan = true;
   return found;
 }
 
-// How many blocks make a strip: whole bytes of codes, whole vectors of scales, and no more than stay in the cache.
-inline int64_t strip_blocks(int64_t block_rows, int64_t block_columns) {
+// How many blocks make a slab: whole bytes of codes, whole vectors of scales, and no more than stay in the cache.
+inline int64_t slab_blocks(int64_t block_rows, int64_t block_columns) {
   int64_t blocks = block_columns == 16 ? 64 : block_columns == 32 ? 32 : 16;
   while (blocks > 1 && blocks * block_rows * block_columns > kCastElements && blocks * block_columns > 64) blocks /= 2;
   return blocks;
@@ -226,26 +226,26 @@ constexpr int64_t kBandBytes = int64_t{512} << 10;  // of blocks of several rows
 
 // Where a reader in the order of memory would be that had read as much of these rows, and the group before the next ones.
 template <Source kSource>
-const char *asked_in_band(const QuantizeRequest &request, int64_t row, int64_t rows, int64_t column,
-                          int64_t band_bytes) {
+const char *address_in_band(const QuantizeRequest &request, int64_t row, int64_t rows, int64_t column,
+                            int64_t band_bytes) {
   const int64_t done = (row * request.source.row_stride + rows * column) * bytes_of(kSource);
-  return static_cast<const char *>(request.source.data) + done + band_bytes - static_cast<int64_t>(kAskedGroup);
+  return static_cast<const char *>(request.source.data) + done + band_bytes - static_cast<int64_t>(kRequestedGroup);
 }
 
 template <Source kSource>
-void cast_strips(const QuantizeRequest &request, BlockCast &cast, CastRows cast_rows) {
+void cast_slabs(const QuantizeRequest &request, BlockCast &cast, CastRows cast_rows) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
   const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
-  const int64_t blocks = strip_blocks(grid.block_rows, grid.block_columns);
+  const int64_t blocks = slab_blocks(grid.block_rows, grid.block_columns);
   const int64_t bits = cast.rows.store_bits;
   const int64_t row_bytes = target.columns * bytes_of(kSource);
-  // Blocks of several rows are not read in the order of memory; but the next ones can be asked for in it.
+  // Blocks of several rows are not read in the order of memory; but the next ones can be requested in it.
   const int64_t band_bytes = grid.block_rows * row_bytes;
   const bool is_band = grid.block_rows > 1;
-  const bool is_near = band_bytes >= static_cast<int64_t>(kAskedGroup) && band_bytes <= kBandBytes &&
+  const bool is_near = band_bytes >= static_cast<int64_t>(kRequestedGroup) && band_bytes <= kBandBytes &&
                        (grid.block_columns == 16 || grid.block_columns == 32);
-  const Ahead ahead = !is_band || is_near ? ahead_of(request, row_bytes) : ahead_in_line(row_bytes);
+  const Prefetcher prefetcher = !is_band || is_near ? prefetcher_of(request, row_bytes) : prefetcher_in_line(row_bytes);
   alignas(64) float inverses[kCastBlocks + 16];
   for (int64_t row = 0; row < target.rows; row += grid.block_rows) {
     const int64_t rows = least(grid.block_rows, target.rows - row);
@@ -256,26 +256,27 @@ void cast_strips(const QuantizeRequest &request, BlockCast &cast, CastRows cast_
       const int64_t column = first * grid.block_columns;
       const char *from =
           static_cast<const char *>(source.data) + (row * source.row_stride + column) * bytes_of(kSource);
-      const char *const asked =
-          is_band && ahead.is_spread() ? asked_in_band<kSource>(request, row, rows, column, band_bytes) : nullptr;
+      const char *const address = is_band && prefetcher.is_spread()
+                                      ? address_in_band<kSource>(request, row, rows, column, band_bytes)
+                                      : nullptr;
       const int64_t columns = least(last * grid.block_columns, target.columns) - column;
       for (int64_t block = first; block < last; block += 16) {
         const int64_t begin = (block - first) * grid.block_columns;
-        const Strip strip = {from + begin * bytes_of(kSource),
-                             source.row_stride * bytes_of(kSource),
-                             ahead,
-                             rows,
-                             least(columns - begin, 16 * grid.block_columns),
-                             grid.block_columns,
-                             asked == nullptr ? nullptr : asked + rows * begin * bytes_of(kSource) / 2};
+        const RowSlab slab = {from + begin * bytes_of(kSource),
+                              source.row_stride * bytes_of(kSource),
+                              prefetcher,
+                              rows,
+                              least(columns - begin, 16 * grid.block_columns),
+                              grid.block_columns,
+                              address == nullptr ? nullptr : address + rows * begin * bytes_of(kSource) / 2};
         const ScalePlace place = {scales + block * cast.scale_bytes, cast.scale_bytes == 4,
                                   static_cast<__mmask16>(lane_mask(0, least(last - block, 16)))};
         _mm512_store_ps(inverses + (block - first),
-                        settle_scales<kSource>(cast, amax_of<kSource>(cast, strip), strip, place));
+                        settle_scales<kSource>(cast, amax_of<kSource>(cast, slab), slab, place));
       }
       const Rows part = {from,
                          source.row_stride * bytes_of(kSource),
-                         ahead,
+                         prefetcher,
                          static_cast<uint8_t *>(target.data) + (row * target.row_stride + column) * bits / 8,
                          target.row_stride * bits / 8,
                          rows,
@@ -283,7 +284,7 @@ void cast_strips(const QuantizeRequest &request, BlockCast &cast, CastRows cast_
                          static_cast<uint64_t>(request.random.offset + row * request.random.row_stride + column),
                          static_cast<uint64_t>(request.random.row_stride),
                          inverses,
-                         asked == nullptr ? nullptr : asked + rows * columns * bytes_of(kSource) / 2};
+                         address == nullptr ? nullptr : address + rows * columns * bytes_of(kSource) / 2};
       cast_rows(cast.rows, part);
     }
   }

@@ -29,7 +29,7 @@ inline ErrorLanes error_lanes() {
   return _mm512_maskz_mul_ps(is_finite, error, error);
 }
 
-// Lane i of the result is the sum of vector i, added up as lane_sum() does: upper halves to lower ones.
+// Lane i of the result is the sum of vector i, added up as striped_sum() does: upper halves to lower ones.
 [[gnu::always_inline]] inline __m512 sum_of_each(__m512 (&v)[16]) {
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
@@ -47,8 +47,9 @@ inline ErrorLanes error_lanes() {
     const __m512d b = _mm512_castps_pd(v[2 * i + 1]);
     v[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)), _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
   }
-  const __m512 turned = _mm512_add_ps(_mm512_shuffle_ps(v[0], v[1], 0x88), _mm512_shuffle_ps(v[0], v[1], 0xDD));
-  return _mm512_permutexvar_ps(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), turned);
+  const __m512 transposed_copy =
+      _mm512_add_ps(_mm512_shuffle_ps(v[0], v[1], 0x88), _mm512_shuffle_ps(v[0], v[1], 0xDD));
+  return _mm512_permutexvar_ps(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), transposed_copy);
 }
 
 // The scale that one code of a block stands for, and its inverse, for sixteen blocks.
@@ -66,21 +67,21 @@ inline Candidate candidate_of(__m512 amax, float factor, const ScaleLanes &lanes
   return candidate;
 }
 
-// Squared errors of sixteen blocks along rows, or of the first ones of `strip`.
+// Squared errors of sixteen blocks along rows, or of the first ones of `slab`.
 template <Source kSource>
-[[gnu::noinline]] __m512 strip_errors(const Strip &strip, const Candidate &candidate, const ErrorLanes &lanes) {
-  const bool is_whole = strip.columns >= 16 * strip.block;
+[[gnu::noinline]] __m512 slab_errors(const RowSlab &slab, const Candidate &candidate, const ErrorLanes &lanes) {
+  const bool is_whole = slab.columns >= 16 * slab.block;
   __m512 total = _mm512_setzero_ps();
-  for (int64_t row = 0; row < strip.rows; ++row) {
-    const char *from = strip.from + row * strip.stride;
+  for (int64_t row = 0; row < slab.rows; ++row) {
+    const char *from = slab.from + row * slab.stride;
     __m512 sums[16];
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) {
       const __m512 scale = _mm512_set1_ps(candidate.scale[i]);
       const __m512 inverse = _mm512_set1_ps(candidate.inverse[i]);
       sums[i] = _mm512_setzero_ps();
-      for (int64_t at = i * strip.block; at < (i + 1) * strip.block; at += 16) {
-        const auto mask = static_cast<__mmask16>(is_whole ? 0xFFFF : lane_mask(0, strip.columns - at) & 0xFFFF);
+      for (int64_t at = i * slab.block; at < (i + 1) * slab.block; at += 16) {
+        const auto mask = static_cast<__mmask16>(is_whole ? 0xFFFF : lane_mask(0, slab.columns - at) & 0xFFFF);
         const __m512 numbers = load16<kSource>(from + at * bytes_of(kSource), mask);
         sums[i] = _mm512_add_ps(sums[i], lost_squares(numbers, scale, inverse, lanes));
       }
@@ -91,11 +92,11 @@ template <Source kSource>
 }
 
 template <Source kSource>
-FoundScales four_over_six(const Strip &strip, __m512 amax, const ScaleLanes &scales, const ErrorLanes &lanes) {
+FoundScales four_over_six(const RowSlab &slab, __m512 amax, const ScaleLanes &scales, const ErrorLanes &lanes) {
   const Candidate six = candidate_of(amax, 1.0f, scales);
   const Candidate four = candidate_of(amax, 1.5f, scales);
-  const __mmask16 is_four = _mm512_cmp_ps_mask(strip_errors<kSource>(strip, four, lanes),
-                                               strip_errors<kSource>(strip, six, lanes), _CMP_LT_OQ);
+  const __mmask16 is_four =
+      _mm512_cmp_ps_mask(slab_errors<kSource>(slab, four, lanes), slab_errors<kSource>(slab, six, lanes), _CMP_LT_OQ);
   return {_mm512_mask_mov_epi32(six.codes, is_four, four.codes),
           _mm512_mask_mov_ps(_mm512_load_ps(six.inverse), is_four, _mm512_load_ps(four.inverse))};
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/common/x86_avx512.hpp"
-#include "kernels/quantize/decode_walk.hpp"
+#include "kernels/quantize/decode_loop.hpp"
 
 namespace lpt {
 namespace {
@@ -49,7 +49,7 @@ struct CodeTables {
   alignas(64) uint8_t spread[64];  // eight codes lie in `bits` bytes: they go to one lane of 64 bits
   alignas(64) uint8_t shift[64];   // where each of them begins in it
   int32_t bits;
-  Ahead ahead = {nullptr, 0};
+  Prefetcher prefetcher = {nullptr, 0};
 };
 
 inline void fill_tables(const Element &element, CodeTables &tables) {
@@ -272,92 +272,93 @@ struct F16Target {
 }
 
 // Blocks `first` to `first + count - 1` of the scales' memory.
-inline void fill_strip(const MatrixView &view, ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
+inline void fill_slab(const MatrixView &view, ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
   constexpr int kNanZeroInfinity = 0x80 | 0x10 | 0x08 | 0x04 | 0x02 | 0x01;
-  strip.is_tame = true;
+  slab.is_in_range = true;
   for (int64_t i = 0; i < count; i += 16) {
     const auto mask = static_cast<__mmask16>(lane_mask(0, count - i) & 0xFFFF);
     const __m512 scale = _mm512_mul_ps(load_scales(view, first + i, mask), _mm512_set1_ps(tensor_scale));
-    strip.is_tame &= _mm512_mask_fpclass_ps_mask(mask, scale, kNanZeroInfinity) == 0;
-    _mm512_store_ps(strip.scale + i, scale);
-    if (!strip.has_zeros) continue;
-    _mm512_store_ps(strip.zero + i,
+    slab.is_in_range &= _mm512_mask_fpclass_ps_mask(mask, scale, kNanZeroInfinity) == 0;
+    _mm512_store_ps(slab.scale + i, scale);
+    if (!slab.has_zeros) continue;
+    _mm512_store_ps(slab.zero + i,
                     _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, view.zero_points + first + i))));
   }
 }
 
 // The NaN of every row: quiet, with the sign of the element.
-[[gnu::always_inline]] inline __m512 with_plain_nan(__m512 product, __m512 element) {
+[[gnu::always_inline]] inline __m512 with_plain_nan(__m512 scaled_value, __m512 element) {
   const __m512i nan =
       _mm512_ternarylogic_epi32(set1(0x80000000), _mm512_castps_si512(element), set1(kFloatNanBits), 0xCA);
-  return _mm512_mask_mov_ps(product, _mm512_cmp_ps_mask(product, product, _CMP_UNORD_Q), _mm512_castsi512_ps(nan));
+  return _mm512_mask_mov_ps(scaled_value, _mm512_cmp_ps_mask(scaled_value, scaled_value, _CMP_UNORD_Q),
+                            _mm512_castsi512_ps(nan));
 }
 
 // ---- spans
 
 // What a span knows of its scales, in registers.
-struct StripLanes {
+struct SlabLanes {
   const float *scale, *zero;
   __m512i block_of_lane;
   int32_t log2_columns;
-  bool has_zeros, is_tame;
+  bool has_zeros, is_in_range;
 
-  explicit StripLanes(const ScaleStrip &strip) : scale(strip.scale), zero(strip.zero) {
+  explicit SlabLanes(const ScaleSlab &slab) : scale(slab.scale), zero(slab.zero) {
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    log2_columns = strip.log2_columns;
+    log2_columns = slab.log2_columns;
     block_of_lane = _mm512_srl_epi32(lane, _mm_cvtsi32_si128(log2_columns));
-    has_zeros = strip.has_zeros;
-    is_tame = strip.is_tame;
+    has_zeros = slab.has_zeros;
+    is_in_range = slab.is_in_range;
   }
   [[gnu::always_inline]] inline __m512 of(const float *blocks, int64_t column) const {
     return _mm512_permutexvar_ps(block_of_lane, _mm512_loadu_ps(blocks + (column >> log2_columns)));
   }
 };
 
-// `count` numbers, at most 64, of which the first stands in column `column` of the strip.
+// `count` numbers, at most 64, of which the first stands in column `column` of the slab.
 template <typename Source, typename Target>
-[[gnu::always_inline]] inline void decode_group(const Source &source, const StripLanes &strip, int64_t column,
+[[gnu::always_inline]] inline void decode_group(const Source &source, const SlabLanes &slab, int64_t column,
                                                 const uint8_t *from, uint8_t *to, int64_t count, bool is_streamed) {
   __m512 value[4];
   source.load(from, count, value);
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    if (strip.has_zeros) value[i] = _mm512_sub_ps(value[i], strip.of(strip.zero, column + 16 * i));
-    const __m512 product = _mm512_mul_ps(value[i], strip.of(strip.scale, column + 16 * i));
-    value[i] = Source::kKeepsNan || !strip.is_tame ? with_plain_nan(product, value[i]) : product;
+    if (slab.has_zeros) value[i] = _mm512_sub_ps(value[i], slab.of(slab.zero, column + 16 * i));
+    const __m512 scaled_value = _mm512_mul_ps(value[i], slab.of(slab.scale, column + 16 * i));
+    value[i] = Source::kKeepsNan || !slab.is_in_range ? with_plain_nan(scaled_value, value[i]) : scaled_value;
   }
   Target::store(to, value, count, is_streamed);
 }
 
-// `count` adjacent numbers from the strip's first column on.
+// `count` adjacent numbers from the slab's first column on.
 template <typename Source, typename Target>
-void decode_span(const CodeTables &tables, const ScaleStrip &scales, const uint8_t *from, uint8_t *to, int64_t count,
+void decode_span(const CodeTables &tables, const ScaleSlab &scales, const uint8_t *from, uint8_t *to, int64_t count,
                  bool may_stream) {
   const bool is_streamed = may_stream && reinterpret_cast<uintptr_t>(to) % 64 == 0;
   const Source source(tables);
-  const StripLanes strip(scales);
-  const Ahead ahead = tables.ahead;
+  const SlabLanes slab(scales);
+  const Prefetcher prefetcher = tables.prefetcher;
   const int64_t bits = tables.bits;
   int64_t at = 0;
   for (; at + 64 <= count; at += 64) {
-    if (ahead.is_spread()) ahead.ask<1>(from + at * bits / 8);
-    decode_group<Source, Target>(source, strip, at, from + at * bits / 8, to + at * Target::kBytes, 64, is_streamed);
+    if (prefetcher.is_spread()) prefetcher.prefetch<1>(from + at * bits / 8);
+    decode_group<Source, Target>(source, slab, at, from + at * bits / 8, to + at * Target::kBytes, 64, is_streamed);
   }
   if (at == count) return;
-  decode_group<Source, Target>(source, strip, at, from + at * bits / 8, to + at * Target::kBytes, count - at, false);
+  decode_group<Source, Target>(source, slab, at, from + at * bits / 8, to + at * Target::kBytes, count - at, false);
 }
 
 // The same of bf16 that no scale changes.
-inline void decode_span_as_it_is(const CodeTables &tables, const ScaleStrip &scales, const uint8_t *from, uint8_t *to,
+inline void decode_span_as_it_is(const CodeTables &tables, const ScaleSlab &scales, const uint8_t *from, uint8_t *to,
                                  int64_t count, bool may_stream) {
   if (!scales.is_one) return decode_span<ByteSource, Bf16Target>(tables, scales, from, to, count, may_stream);
   const bool is_streamed = may_stream && reinterpret_cast<uintptr_t>(to) % 64 == 0;
   const ByteSource source(tables);
-  const Ahead ahead = tables.ahead;
+  const Prefetcher prefetcher = tables.prefetcher;
   const int64_t bits = tables.bits;
   const int64_t whole = count / 64 * 64;
   for (int64_t at = 0; at < whole; at += 64) {
-    if (ahead.is_spread()) ahead.ask<1>(from + at * bits / 8);
+    if (prefetcher.is_spread()) prefetcher.prefetch<1>(from + at * bits / 8);
     __m512i value[2];
     source.load_bf16(from + at * bits / 8, value);
     store_vector(to + 2 * at, value[0], 64, is_streamed);
@@ -366,7 +367,7 @@ inline void decode_span_as_it_is(const CodeTables &tables, const ScaleStrip &sca
   decode_span<ByteSource, Bf16Target>(tables, scales, from + whole * bits / 8, to + 2 * whole, count - whole, false);
 }
 
-using DecodeSpan = void (*)(const CodeTables &, const ScaleStrip &, const uint8_t *, uint8_t *, int64_t, bool);
+using DecodeSpan = void (*)(const CodeTables &, const ScaleSlab &, const uint8_t *, uint8_t *, int64_t, bool);
 
 template <typename Source>
 DecodeSpan decode_span_of(lpt_format target) {
@@ -389,7 +390,7 @@ inline void decode_matrix(const DequantizeRequest &request) {
   CodeTables tables;
   const MatrixView &codes = request.source;
   const bool is_large = is_streamed_decode(request.target) && codes.row_stride == codes.columns;
-  tables.ahead = ahead_from(is_large ? codes.data : nullptr, 0);
+  tables.prefetcher = make_prefetcher(is_large ? codes.data : nullptr, 0);
   tables.bits = 32;
   if (plain != LPT_FORMAT_F32) {
     const Element element = element_of(plain);
@@ -397,11 +398,11 @@ inline void decode_matrix(const DequantizeRequest &request) {
     if (element.bits <= 8) fill_tables(element, tables);
   }
   const DecodeSpan decode = decode_span_of(plain, tables.bits, request.target.format.element);
-  const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
-    fill_strip(request.source, strip, tensor_scale, first, count);
+  const auto fill = [&](ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
+    fill_slab(request.source, slab, tensor_scale, first, count);
   };
-  const auto span = [&](const ScaleStrip &strip, const uint8_t *from, uint8_t *to, int64_t count, bool may_stream) {
-    decode(tables, strip, from, to, count, may_stream);
+  const auto span = [&](const ScaleSlab &slab, const uint8_t *from, uint8_t *to, int64_t count, bool may_stream) {
+    decode(tables, slab, from, to, count, may_stream);
   };
   walk_codes(request, tables.bits, fill, span);
   _mm_sfence();

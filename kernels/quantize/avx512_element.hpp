@@ -62,20 +62,20 @@ constexpr int kLargerMagnitude = 11;
 
 // The magnitude of a product, at most that of the largest element, which also stands for NaN.
 template <Kind kKind>
-[[gnu::always_inline]] inline __m512 held_magnitude(__m512 product, const ElementLanes &element) {
+[[gnu::always_inline]] inline __m512 held_magnitude(__m512 scaled_value, const ElementLanes &element) {
   if constexpr (kKind == Kind::kAway || kKind == Kind::kRandom16) {
-    // A lowest bit that is set leaves no ties: what was one lies above the middle. No element keeps that bit.
-    const __m512i odd = _mm512_ternarylogic_epi32(_mm512_castps_si512(product), _mm512_set1_epi32(0x7FFFFFFF),
+    // A lowest bit that is set leaves no ties: what was one is above the middle. No element keeps that bit.
+    const __m512i odd = _mm512_ternarylogic_epi32(_mm512_castps_si512(scaled_value), _mm512_set1_epi32(0x7FFFFFFF),
                                                   _mm512_set1_epi32(1), 0xEA);
     return _mm512_min_ps(_mm512_castsi512_ps(odd), element.largest);
   }
-  return _mm512_range_ps(product, element.largest, kSmallerMagnitude);
+  return _mm512_range_ps(scaled_value, element.largest, kSmallerMagnitude);
 }
 
 // The code of a product's magnitude with the kind's bits below the point, at the foot of each lane; anything above.
 template <Kind kKind>
-[[gnu::always_inline]] inline __m512i rounded(__m512 product, const ElementLanes &element) {
-  const __m512 held = held_magnitude<kKind>(product, element);
+[[gnu::always_inline]] inline __m512i rounded(__m512 scaled_value, const ElementLanes &element) {
+  const __m512 held = held_magnitude<kKind>(scaled_value, element);
   if constexpr (kKind == Kind::kRandom16OfIntegers) {
     const __m512i units = _mm512_cvttps_epi32(_mm512_mul_ps(held, element.units));
     return _mm512_srli_epi32(_mm512_add_epi32(units, _mm512_set1_epi32(1)), 1);
@@ -139,11 +139,11 @@ alignas(64) constexpr uint16_t kLowerOfLane[32] = {0,  2,  4,  6,  8,  10, 12, 1
 
 // The magnitude codes of 64 products, one in a byte.
 template <Kind kKind>
-[[gnu::always_inline]] inline __m512i magnitudes_of(const __m512 (&products)[4], const ElementLanes &element,
+[[gnu::always_inline]] inline __m512i magnitudes_of(const __m512 (&scaled_values)[4], const ElementLanes &element,
                                                     const RandomU16x64 &random) {
   __m512i sums[4];
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) sums[i] = rounded<kKind>(products[i], element);
+  for (int i = 0; i < 4; ++i) sums[i] = rounded<kKind>(scaled_values[i], element);
   if constexpr (kKind == Kind::kRandom16 || kKind == Kind::kRandom16OfIntegers) return carried16(sums, random);
   if constexpr (kKind == Kind::kRandom8) return carried8(sums, random.low);
   return bytes_of_lanes(sums, 0);
@@ -189,8 +189,8 @@ inline __m512i nan_codes(__m512i signs, const ElementLanes &element) {
 
 // The first `count` of 64 elements; the bits behind the last one are cleared.
 [[gnu::noinline]] inline void store_some(uint8_t *to, __m512i codes, int32_t bits, int64_t count) {
-  const __m512i wanted = _mm512_maskz_mov_epi8(lane_mask(0, count), codes);
-  _mm512_mask_storeu_epi8(to, lane_mask(0, (count * bits + 7) / 8), packed(wanted, bits));
+  const __m512i kept = _mm512_maskz_mov_epi8(lane_mask(0, count), codes);
+  _mm512_mask_storeu_epi8(to, lane_mask(0, (count * bits + 7) / 8), packed(kept, bits));
 }
 
 // Past the caches if `is_streamed`: then the place is on a whole vector.

@@ -13,7 +13,7 @@ struct HalfCast {
   __m512 amax;   // largest magnitude so far, infinity too; NaN may hide others
   bool has_nan;  // a NaN came
   bool is_streamed;
-  Ahead ahead;
+  Prefetcher prefetcher;
 };
 
 constexpr int kSmallerMagnitudeSigned = 2;  // of vrangeps: the smaller magnitude with the first one's sign
@@ -43,8 +43,8 @@ template <bool kIsF16>
 
 // The f16 code of each product, with its words added. Subnormals are counted in 2^-24.
 template <WordRounding kRounding>
-[[gnu::always_inline]] inline __m512i added_f16(__m512 product, __m512i words, __m512 limit) {
-  const __m512 held = _mm512_range_ps(product, limit, kSmallerMagnitude);
+[[gnu::always_inline]] inline __m512i added_f16(__m512 scaled_value, __m512i words, __m512 limit) {
+  const __m512 held = _mm512_range_ps(scaled_value, limit, kSmallerMagnitude);
   const __m512i bits = _mm512_castps_si512(held);
   const __m512i moved = _mm512_srli_epi32(_mm512_add_epi32(bits, _mm512_srli_epi32(words, 3)), 13);
   const __m512i normal = _mm512_sub_epi32(moved, _mm512_set1_epi32(112 << 10));
@@ -52,7 +52,7 @@ template <WordRounding kRounding>
   const __m512i small = _mm512_maskz_cvttps_epi32(is_small, _mm512_mul_ps(held, _mm512_set1_ps(0x1p41f)));
   const __m512i code = _mm512_mask_mov_epi32(normal, is_small, cut_at_17<kRounding>(small, words));
   const __m512i most = _mm512_min_epu32(code, _mm512_set1_epi32(static_cast<int>(kElementF16.infinity_code)));
-  const __m512i signs = _mm512_srli_epi32(_mm512_castps_si512(product), 16);
+  const __m512i signs = _mm512_srli_epi32(_mm512_castps_si512(scaled_value), 16);
   return _mm512_ternarylogic_epi32(most, signs, _mm512_set1_epi32(0x8000), 0xF8);  // most | (signs & 0x8000)
 }
 
@@ -95,23 +95,23 @@ template <Source kSource, bool kIsF16, WordRounding kRounding, bool kIsWhole>
                                               __m512i words) {
   constexpr int64_t kVector = 16 * bytes_of(kSource);
   __m512 sources[2];
-  __m512 products[2];
+  __m512 scaled_values[2];
 #pragma GCC unroll 2
   for (int i = 0; i < 2; ++i) {
     const auto lanes = static_cast<__mmask16>(mask >> (16 * i));
     sources[i] = kIsWhole ? load16<kSource>(from + i * kVector) : load16<kSource>(from + i * kVector, lanes);
     cast.amax = _mm512_range_ps(cast.amax, sources[i], kLargerMagnitude);
-    products[i] = _mm512_mul_ps(sources[i], cast.inverse);
+    scaled_values[i] = _mm512_mul_ps(sources[i], cast.inverse);
   }
   __m512i codes;
   if constexpr (kRounding == WordRounding::kEven) {
-    codes = half_codes<kIsF16>(products[0], products[1], cast.limit);
+    codes = half_codes<kIsF16>(scaled_values[0], scaled_values[1], cast.limit);
   } else {
-    codes = added_codes<kIsF16, kRounding>(products[0], products[1], words, cast.limit);
+    codes = added_codes<kIsF16, kRounding>(scaled_values[0], scaled_values[1], words, cast.limit);
   }
-  if (_mm512_cmp_ps_mask(products[0], products[1], _CMP_UNORD_Q) != 0) [[unlikely]] {
-    const uint32_t low = _mm512_cmp_ps_mask(products[0], products[0], _CMP_UNORD_Q);
-    const uint32_t high = _mm512_cmp_ps_mask(products[1], products[1], _CMP_UNORD_Q);
+  if (_mm512_cmp_ps_mask(scaled_values[0], scaled_values[1], _CMP_UNORD_Q) != 0) [[unlikely]] {
+    const uint32_t low = _mm512_cmp_ps_mask(scaled_values[0], scaled_values[0], _CMP_UNORD_Q);
+    const uint32_t high = _mm512_cmp_ps_mask(scaled_values[1], scaled_values[1], _CMP_UNORD_Q);
     codes = with_half_nan<kIsF16>(codes, sources[0], sources[1], low | high << 16);
     cast.has_nan = true;
   }
@@ -136,7 +136,7 @@ void half_span(HalfCast &shared, const char *from, uint16_t *to, int64_t count, 
   for (int64_t first = -head; first < count; first += 32 * kGroups) {
     const WordUnit words = words_at<kRounding>(shared.words, index + static_cast<uint64_t>(first));
     if (first >= 0 && first + 32 * kGroups <= count) [[likely]] {
-      if (shared.ahead.is_spread()) shared.ahead.ask<kGroups * kBytes / 2>(from + first * kBytes);
+      if (shared.prefetcher.is_spread()) shared.prefetcher.prefetch<kGroups * kBytes / 2>(from + first * kBytes);
 #pragma GCC unroll 4
       for (int group = 0; group < kGroups; ++group) {
         const int64_t at = first + 32 * group;
@@ -188,7 +188,7 @@ inline HalfCast half_cast(const QuantizeRequest &request) {
   cast.words = word_source(request);
   cast.amax = _mm512_setzero_ps();
   cast.is_streamed = request.is_streamed;
-  cast.ahead = ahead_of(request, 0);
+  cast.prefetcher = prefetcher_of(request, 0);
   return cast;
 }
 

@@ -1,5 +1,5 @@
 // The QUEST rules: e8m0fnu scales from the deviations of sixteen blocks along rows at a time, and the sums of rows that
-// rules of whole tensors read. Sums are those of lane_sum(). Included by an ISA file only.
+// rules of whole tensors read. Sums are those of striped_sum(). Included by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/avx512_candidates.hpp"
@@ -18,17 +18,17 @@ struct BlockSums {
 };
 
 template <Source kSource>
-[[gnu::noinline]] BlockSums strip_sums(const Strip &strip) {
-  const bool is_whole = strip.columns >= 16 * strip.block;
+[[gnu::noinline]] BlockSums slab_sums(const RowSlab &slab) {
+  const bool is_whole = slab.columns >= 16 * slab.block;
   BlockSums total = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
-  for (int64_t row = 0; row < strip.rows; ++row) {
-    const char *from = strip.from + row * strip.stride;
+  for (int64_t row = 0; row < slab.rows; ++row) {
+    const char *from = slab.from + row * slab.stride;
     __m512 sums[16], squares[16];
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) {
       sums[i] = squares[i] = _mm512_setzero_ps();
-      for (int64_t at = i * strip.block; at < (i + 1) * strip.block; at += 16) {
-        const auto mask = static_cast<__mmask16>(is_whole ? 0xFFFF : lane_mask(0, strip.columns - at) & 0xFFFF);
+      for (int64_t at = i * slab.block; at < (i + 1) * slab.block; at += 16) {
+        const auto mask = static_cast<__mmask16>(is_whole ? 0xFFFF : lane_mask(0, slab.columns - at) & 0xFFFF);
         const __m512 numbers = finite_numbers(load16<kSource>(from + at * bytes_of(kSource), mask));
         sums[i] = _mm512_add_ps(sums[i], numbers);
         squares[i] = _mm512_add_ps(squares[i], _mm512_mul_ps(numbers, numbers));
@@ -39,8 +39,8 @@ template <Source kSource>
   }
   alignas(64) float count[16];
   for (int64_t i = 0; i < 16; ++i) {
-    const int64_t left = strip.columns - i * strip.block;
-    count[i] = static_cast<float>(strip.rows * (left < strip.block ? (left < 1 ? 1 : left) : strip.block));
+    const int64_t left = slab.columns - i * slab.block;
+    count[i] = static_cast<float>(slab.rows * (left < slab.block ? (left < 1 ? 1 : left) : slab.block));
   }
   total.count = _mm512_load_ps(count);
   return total;
@@ -48,16 +48,16 @@ template <Source kSource>
 
 // quest_scale() of sixteen blocks.
 template <Source kSource>
-FoundScales quest_scales(const Strip &strip, __m512 amax, const ScaleLanes &lanes) {
-  const BlockSums sums = strip_sums<kSource>(strip);
+FoundScales quest_scales(const RowSlab &slab, __m512 amax, const ScaleLanes &lanes) {
+  const BlockSums sums = slab_sums<kSource>(slab);
   const __m512 largest = _mm512_set1_ps(kLargestFloat);
   const __m512 mean = _mm512_div_ps(sums.sum, sums.count);
   __m512 variance = _mm512_sub_ps(_mm512_div_ps(sums.squares, sums.count), _mm512_mul_ps(mean, mean));
   // A NaN, of sums beyond f32, is no variance.
   variance = _mm512_min_ps(_mm512_max_ps(variance, _mm512_setzero_ps()), largest);
   const __m512 clip = _mm512_mul_ps(_mm512_sqrt_ps(variance), _mm512_set1_ps(2.92247856f / 6.0f));
-  const __m512 wanted = _mm512_add_ps(_mm512_mul_ps(clip, lanes.tensor_inverse), _mm512_set1_ps(1e-8f));
-  const __m512i power = powers(_mm512_min_ps(wanted, largest), lanes);
+  const __m512 ideal = _mm512_add_ps(_mm512_mul_ps(clip, lanes.tensor_inverse), _mm512_set1_ps(1e-8f));
+  const __m512i power = powers(_mm512_min_ps(ideal, largest), lanes);
   const __m512i least = _mm512_set1_epi32(-127);
   __m512i codes = _mm512_sub_epi32(_mm512_min_epi32(_mm512_max_epi32(power, least), _mm512_set1_epi32(127)), least);
   const __mmask16 is_zero = _mm512_cmp_ps_mask(amax, _mm512_setzero_ps(), _CMP_EQ_OQ);

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/common/ahead.hpp"
+#include "kernels/common/prefetcher.hpp"
 #include "kernels/quantize/avx512_element.hpp"
 #include "kernels/quantize/quantize.hpp"
 
@@ -53,43 +53,43 @@ struct RowCast {
 };
 
 // In line: where a request is a part of longer rows, its neighbour will come next.
-inline Ahead ahead_in_line(int64_t row_bytes) {
+inline Prefetcher prefetcher_in_line(int64_t row_bytes) {
   constexpr int64_t kMost = 4096;
   return {nullptr, row_bytes < kMost ? row_bytes : kMost};
 }
 
 // Of a request that reads its source in the order of memory, in rows of so many bytes.
-inline Ahead ahead_of(const QuantizeRequest &request, int64_t row_bytes) {
+inline Prefetcher prefetcher_of(const QuantizeRequest &request, int64_t row_bytes) {
   const MatrixView &source = request.source;
   const bool has_gaps = source.column_stride != 1 || source.row_stride != source.columns;
-  const Ahead in_line = ahead_in_line(row_bytes);
-  return request.is_streamed && !has_gaps ? ahead_from(source.data, in_line.distance) : in_line;
+  const Prefetcher in_line = prefetcher_in_line(row_bytes);
+  return request.is_streamed && !has_gaps ? make_prefetcher(source.data, in_line.distance) : in_line;
 }
 
 // Some rows. Strides are bytes.
 struct Rows {
   const char *from;
   int64_t from_stride;
-  Ahead ahead;
+  Prefetcher prefetcher;
   uint8_t *to;
   int64_t to_stride;
   int64_t rows, count;
   uint64_t index;         // random, of the first number
   uint64_t index_stride;  // from row to row
   const float *inverses;  // at least one; of blocks or columns, the same in all rows; readable past the end
-  const char *asked;      // see Strip
+  const char *address;    // see Slab
 };
 
 [[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Part of a matrix of numbers: `columns` of each row, in blocks of `block` columns.
-struct Strip {
+struct RowSlab {
   const char *from;
   int64_t stride;  // bytes
-  Ahead ahead;
+  Prefetcher prefetcher;
   int64_t rows, columns, block;
-  // Spread, of blocks of several rows: beside what half of the next ones is asked for while this is read. NULL: as it is.
-  const char *asked;
+  // Spread, of blocks of several rows: beside what half of the next ones is requested while this is read. NULL: as it is.
+  const char *address;
 };
 
 constexpr int64_t kUnit = 128;
@@ -165,7 +165,7 @@ struct GroupCast {
 template <Source kSource, Kind kKind, Inverses kInverses>
 [[gnu::always_inline]] inline __m512i codes_of(GroupCast &found, const ElementLanes &element, const char *from,
                                                const float *inverses, int64_t vector, const RandomU16x64 &random) {
-  __m512 products[4];
+  __m512 scaled_values[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     const __m512 source = load16<kSource>(from + 16 * i * bytes_of(kSource));
@@ -174,20 +174,20 @@ template <Source kSource, Kind kKind, Inverses kInverses>
                            : kInverses == Inverses::kBlocks
                                ? _mm512_set1_ps(inverses[(vector + i) >> found.block_shift])
                                : found.inverse;
-    products[i] = _mm512_mul_ps(source, inverse);
+    scaled_values[i] = _mm512_mul_ps(source, inverse);
   }
-  const __m512i magnitudes = magnitudes_of<kKind>(products, element, random);
+  const __m512i magnitudes = magnitudes_of<kKind>(scaled_values, element, random);
   __m512i lanes[4];
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) lanes[i] = _mm512_castps_si512(products[i]);
+  for (int i = 0; i < 4; ++i) lanes[i] = _mm512_castps_si512(scaled_values[i]);
   const __m512i codes = signed_codes(magnitudes, bytes_of_lanes(lanes, 3), element);
-  const __mmask16 is_nan0 = _mm512_cmp_ps_mask(products[0], products[1], _CMP_UNORD_Q);
-  const __mmask16 is_nan1 = _mm512_cmp_ps_mask(products[2], products[3], _CMP_UNORD_Q);
+  const __mmask16 is_nan0 = _mm512_cmp_ps_mask(scaled_values[0], scaled_values[1], _CMP_UNORD_Q);
+  const __mmask16 is_nan1 = _mm512_cmp_ps_mask(scaled_values[2], scaled_values[3], _CMP_UNORD_Q);
   if (!_kortestz_mask16_u8(is_nan0, is_nan1)) [[unlikely]] {
     uint64_t is_nan = 0;
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      is_nan |= uint64_t{_mm512_cmp_ps_mask(products[i], products[i], _CMP_UNORD_Q)} << (16 * i);
+      is_nan |= uint64_t{_mm512_cmp_ps_mask(scaled_values[i], scaled_values[i], _CMP_UNORD_Q)} << (16 * i);
     }
     return with_nan<kSource>(codes, is_nan, from, element, found.has_nan);
   }
@@ -233,10 +233,10 @@ void cast_rows(RowCast &cast, const Rows &in) {
           vector = 0;
         }
       } else {
-        if (kInverses == Inverses::kBlocks && in.asked != nullptr) {
-          in.ahead.ask<kUnit * kBytes / 128>(in.asked + (row * in.count + at) * kBytes / 2);
+        if (kInverses == Inverses::kBlocks && in.address != nullptr) {
+          in.prefetcher.prefetch<kUnit * kBytes / 128>(in.address + (row * in.count + at) * kBytes / 2);
         } else {
-          in.ahead.ask<kUnit * kBytes / 64>(numbers);
+          in.prefetcher.prefetch<kUnit * kBytes / 64>(numbers);
         }
       }
       const RandomUnit<kKind> random = random_unit<kKind>(cast, index + static_cast<uint64_t>(at));
@@ -259,7 +259,7 @@ using CastRows = void (*)(RowCast &, const Rows &);
 template <Source kSource, Kind kKind>
 CastRows rows_of(Inverses inverses) {
   if (inverses == Inverses::kColumns) return cast_rows<kSource, kKind, Inverses::kColumns>;
-  // Where speed matters less, an amax that nobody wants saves code.
+  // Where speed matters less, an amax that no one wants saves code.
   constexpr bool is_frequent = kKind == Kind::kEven || kKind == Kind::kRandom16 || kKind == Kind::kRandom8;
   if constexpr (is_frequent) {
     if (inverses == Inverses::kOne) return cast_rows<kSource, kKind, Inverses::kOne>;

@@ -154,11 +154,11 @@ inline __m512 e4m3fn_values(__m512i codes) {
   return _mm512_max_epu32(codes, _mm512_set1_epi32(1));
 }
 
-inline __m512 listed_scales(__m512 wanted, const ScaleSpec &spec) {
+inline __m512 listed_scales(__m512 ideal, const ScaleSpec &spec) {
   __m512 found = _mm512_set1_ps(spec.list[spec.list_count - 1]);
   for (int32_t i = spec.list_count - 1; i >= 0; --i) {
     const __m512 scale = _mm512_set1_ps(spec.list[i]);
-    found = _mm512_mask_mov_ps(found, _mm512_cmp_ps_mask(scale, wanted, _CMP_GE_OQ), scale);
+    found = _mm512_mask_mov_ps(found, _mm512_cmp_ps_mask(scale, ideal, _CMP_GE_OQ), scale);
   }
   return found;
 }

@@ -11,12 +11,12 @@ struct Avx512Sums {
   static constexpr int kLanes = 16;
   using Floats = __m512;
   using Doubles = __m512d;
-  using Truths = __mmask16;
+  using Flags = __mmask16;
 
   struct Count {
-    int64_t truths = 0;
-    [[gnu::always_inline]] void add(__mmask16 mask) { truths += __builtin_popcount(mask); }
-    [[gnu::always_inline]] int64_t total() const { return truths; }
+    int64_t flags = 0;
+    [[gnu::always_inline]] void add(__mmask16 mask) { flags += __builtin_popcount(mask); }
+    [[gnu::always_inline]] int64_t total() const { return flags; }
   };
 
   // Finds what a block has for each of sixteen lanes. Narrow blocks have fewer than 16 columns.
@@ -52,7 +52,7 @@ struct Avx512Sums {
   [[gnu::always_inline]] static __m512 all(float value) { return _mm512_set1_ps(value); }
 
   [[gnu::always_inline]] static __m512 magnitude(__m512 value) { return magnitude_f32x16(value); }
-  [[gnu::always_inline]] static __m512 product(__m512 a, __m512 b) { return _mm512_mul_ps(a, b); }
+  [[gnu::always_inline]] static __m512 scaled(__m512 a, __m512 b) { return _mm512_mul_ps(a, b); }
   [[gnu::always_inline]] static __m512 difference(__m512 a, __m512 b) { return _mm512_sub_ps(a, b); }
 
   // The larger magnitude; a NaN may be lost or kept.
@@ -76,12 +76,12 @@ struct Avx512Sums {
   }
 
   // leaves_range() of a magnitude with the sign of `value`.
-  [[gnu::always_inline]] static __mmask16 leaves_range(__m512 product, __m512 value, __m512 zero, __m512 limit) {
-    const __m512i with_sign =
-        _mm512_ternarylogic_epi32(set1(0x80000000), _mm512_castps_si512(value), _mm512_castps_si512(product), 0xCA);
+  [[gnu::always_inline]] static __mmask16 leaves_range(__m512 scaled_value, __m512 value, __m512 zero, __m512 limit) {
+    const __m512i with_sign = _mm512_ternarylogic_epi32(set1(0x80000000), _mm512_castps_si512(value),
+                                                        _mm512_castps_si512(scaled_value), 0xCA);
     const __m512 held = _mm512_min_ps(_mm512_max_ps(_mm512_castsi512_ps(with_sign), _mm512_set1_ps(-32767.0f)),
                                       _mm512_set1_ps(32767.0f));
-    const __mmask16 is_number = _mm512_cmp_ps_mask(product, product, _CMP_ORD_Q);
+    const __mmask16 is_number = _mm512_cmp_ps_mask(scaled_value, scaled_value, _CMP_ORD_Q);
     const __m512 rounded = _mm512_maskz_roundscale_ps(is_number, held, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m512 moved = _mm512_add_ps(rounded, zero);
     return static_cast<__mmask16>(_mm512_cmp_ps_mask(moved, _mm512_setzero_ps(), _CMP_LT_OQ) | is_above(moved, limit));
@@ -96,7 +96,7 @@ struct Avx512Sums {
   }
 };
 
-inline void sum_cast(const CastSumsRequest &request) {
+inline void sum_cast(const CastStatisticsRequest &request) {
   const lpt_format plain = request.quantized.format.element;
   CodeTables tables;
   tables.bits = 32;
@@ -106,17 +106,17 @@ inline void sum_cast(const CastSumsRequest &request) {
     if (element.bits <= 8) fill_tables(element, tables);
   }
   const DecodeSpan decode_one = decode_span_of(plain, tables.bits, LPT_FORMAT_F32);
-  const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
-    fill_strip(request.quantized, strip, tensor_scale, first, count);
+  const auto fill = [&](ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
+    fill_slab(request.quantized, slab, tensor_scale, first, count);
   };
-  const auto decode = [&](const ScaleStrip &strip, const uint8_t *from, uint8_t *to, int64_t count) {
-    decode_one(tables, strip, from, to, count, false);
+  const auto decode = [&](const ScaleSlab &slab, const uint8_t *from, uint8_t *to, int64_t count) {
+    decode_one(tables, slab, from, to, count, false);
   };
   sum_cast_with<Avx512Sums>(request, tables.bits, fill, decode);
 }
 
 }  // namespace
 
-void cast_sums_x86_avx512(const CastSumsRequest &request) { sum_cast(request); }
+void cast_statistics_x86_avx512(const CastStatisticsRequest &request) { sum_cast(request); }
 
 }  // namespace lpt

@@ -1,5 +1,5 @@
 // Casts of a source whose columns are lines of memory, with AVX-512: lines are cast as they lie, so that random bits come
-// in their order, and tiles of bytes are turned. Included by an ISA file only.
+// in their order, and tiles of bytes are transposed. Included by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/avx512_blocks.hpp"
@@ -12,12 +12,12 @@ constexpr int64_t kTileNumbers = kUnit;  // of a line: rows of the target
 
 struct ByteTile {
   alignas(64) uint8_t line[kTileLines][kTileNumbers];
-  alignas(64) uint8_t turned[kTileNumbers][kTileLines];
+  alignas(64) uint8_t transposed_copy[kTileNumbers][kTileLines];
   alignas(64) float inverses[kTileLines / 16][kTileNumbers];  // of the numbers of a line, for each block of lines
 };
 
-// Writes byte r of line c to byte c of line r of `turned`; lines from `lines` on hold anything.
-inline void turn(ByteTile &tile, int64_t lines, int64_t numbers) {
+// Writes byte r of line c to byte c of line r of `transposed`; lines from `lines` on hold anything.
+inline void transpose(ByteTile &tile, int64_t lines, int64_t numbers) {
   for (int64_t half = 0; half < numbers; half += 64) {
     for (int64_t first = 0; first < lines; first += 16) {
       __m512i v[16];
@@ -26,7 +26,7 @@ inline void turn(ByteTile &tile, int64_t lines, int64_t numbers) {
         // Interleaving line i with line i + 8 turns the bits of a byte's place by one; after four times lines are
         // columns, inside each quarter of 16 bytes.
 #pragma GCC unroll 4
-      for (int turn = 0; turn < 4; ++turn) {
+      for (int transpose = 0; transpose < 4; ++transpose) {
         __m512i w[16];
 #pragma GCC unroll 8
         for (int i = 0; i < 8; ++i) {
@@ -39,7 +39,7 @@ inline void turn(ByteTile &tile, int64_t lines, int64_t numbers) {
 #pragma GCC unroll 16
       for (int i = 0; i < 16; ++i) {
         const auto quarter = [&](int number) {
-          return reinterpret_cast<__m128i *>(tile.turned[half + number + i] + first);
+          return reinterpret_cast<__m128i *>(tile.transposed_copy[half + number + i] + first);
         };
         _mm_store_si128(quarter(0), _mm512_castsi512_si128(v[i]));
         _mm_store_si128(quarter(16), _mm512_extracti64x2_epi64(v[i], 1));
@@ -221,15 +221,15 @@ void settle_line_scales(BlockCast &cast, const Lines &in, int64_t begin, int64_t
   }
 }
 
-// Writes the turned tile as rows of `lines` elements.
-inline void store_turned(const ByteTile &tile, int64_t lines, int64_t numbers, const ElementLanes &element, uint8_t *to,
-                         int64_t stride, bool is_streamed) {
+// Writes the transposed tile as rows of `lines` elements.
+inline void store_transposed(const ByteTile &tile, int64_t lines, int64_t numbers, const ElementLanes &element,
+                             uint8_t *to, int64_t stride, bool is_streamed) {
   const bool has_whole_lines = is_streamed && lines * element.bits % 512 == 0;
   for (int64_t row = 0; row < numbers; ++row, to += stride) {
     const bool is_row_streamed = has_whole_lines && reinterpret_cast<uintptr_t>(to) % 64 == 0;
     for (int64_t line = 0; line < lines; line += 64) {
-      store_codes(to + line * element.bits / 8, _mm512_load_si512(tile.turned[row] + line), element.bits, lines - line,
-                  is_row_streamed);
+      store_codes(to + line * element.bits / 8, _mm512_load_si512(tile.transposed_copy[row] + line), element.bits,
+                  lines - line, is_row_streamed);
     }
   }
 }
@@ -248,8 +248,8 @@ struct LineCast {
 
 // At most kTileNumbers rows.
 template <Source kSource>
-void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, const LineCast &line_cast, const Part &part,
-                      ByteTile &tile) {
+void cast_transposed_part(const QuantizeRequest &request, BlockCast &cast, const LineCast &line_cast, const Part &part,
+                          ByteTile &tile) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
   const bool has_blocks = target.format.block_scale != LPT_FORMAT_NONE;
@@ -257,7 +257,7 @@ void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, const Lin
   const int64_t block = has_blocks ? grid.block_columns : kTileLines;
   const int64_t bits = cast.rows.element.bits;
   const int64_t line_bytes = source.column_stride * bytes_of(kSource);
-  // Large matrices are walked in bands of lines: the next one is asked for while this one is cast.
+  // Large matrices are walked in bands of lines: the next one is requested while this one is cast.
   const Lines in = {static_cast<const char *>(source.data) + part.row * bytes_of(kSource), line_bytes, part.rows,
                     line_cast.is_streamed ? target.columns * line_bytes : kTileNumbers * bytes_of(kSource)};
   const int64_t scale_stride = target.block_scale_stride * cast.scale_bytes;
@@ -287,10 +287,10 @@ void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, const Lin
                          nullptr};
       line_cast.rows(cast.rows, rows);
     }
-    turn(tile, last - first, part.rows);
-    store_turned(tile, last - first, part.rows, cast.rows.element,
-                 static_cast<uint8_t *>(target.data) + (part.row * target.row_stride + first) * bits / 8,
-                 target.row_stride * bits / 8, line_cast.is_streamed);
+    transpose(tile, last - first, part.rows);
+    store_transposed(tile, last - first, part.rows, cast.rows.element,
+                     static_cast<uint8_t *>(target.data) + (part.row * target.row_stride + first) * bits / 8,
+                     target.row_stride * bits / 8, line_cast.is_streamed);
   }
 }
 
@@ -301,7 +301,7 @@ inline void set_inverse(ByteTile &tile, float inverse) {
 }
 
 template <Source kSource>
-void cast_turned(const QuantizeRequest &request, BlockCast &cast, const LineCast &line_cast) {
+void cast_transposed(const QuantizeRequest &request, BlockCast &cast, const LineCast &line_cast) {
   ByteTile tile;
   memset(&tile, 0, sizeof tile);
   set_inverse(tile, request.tensor_inverse);
@@ -316,7 +316,7 @@ void cast_turned(const QuantizeRequest &request, BlockCast &cast, const LineCast
     for (int64_t first = 0; first < target.columns; first += columns) {
       for (int64_t row = near; row < least(near + kNearRows, target.rows); row += kTileNumbers) {
         const Part part = {row, least(kTileNumbers, target.rows - row), first, least(first + columns, target.columns)};
-        cast_turned_part<kSource>(request, cast, line_cast, part, tile);
+        cast_transposed_part<kSource>(request, cast, line_cast, part, tile);
       }
     }
   }

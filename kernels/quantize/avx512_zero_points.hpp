@@ -4,7 +4,7 @@
 
 #include "kernels/quantize/avx512_blocks.hpp"
 #include "kernels/quantize/avx512_words.hpp"
-#include "kernels/quantize/zero_points_walk.hpp"
+#include "kernels/quantize/zero_points_loop.hpp"
 
 namespace lpt {
 namespace {
@@ -18,19 +18,19 @@ struct ZeroLanes {
 };
 
 // A product and a zero point are far beyond any code before this, so that holding does not change a code.
-constexpr float kZeroProducts = 1023.0f;
+constexpr float kZeroGemms = 1023.0f;
 
 // The products as whole numbers. If not `kIsCareful`, they are finite and small.
 template <WordRounding kRounding, bool kIsCareful>
-[[gnu::always_inline]] inline __m512i whole_numbers(__m512 product, __m512i words, const ZeroLanes &lanes) {
+[[gnu::always_inline]] inline __m512i whole_numbers(__m512 scaled_value, __m512i words, const ZeroLanes &lanes) {
   if constexpr (kIsCareful) {
-    const __mmask16 is_number = _mm512_cmp_ps_mask(magnitude_f32x16(product), lanes.bound, _CMP_LE_OQ);
-    product = _mm512_maskz_range_ps(is_number, product, _mm512_set1_ps(kZeroProducts), kSmallerMagnitudeSigned);
+    const __mmask16 is_number = _mm512_cmp_ps_mask(magnitude_f32x16(scaled_value), lanes.bound, _CMP_LE_OQ);
+    scaled_value = _mm512_maskz_range_ps(is_number, scaled_value, _mm512_set1_ps(kZeroGemms), kSmallerMagnitudeSigned);
   }
-  if constexpr (kRounding == WordRounding::kEven) return _mm512_cvtps_epi32(product);
-  const __m512i fixed = _mm512_cvttps_epi32(_mm512_mul_ps(magnitude_f32x16(product), _mm512_set1_ps(0x1p17f)));
+  if constexpr (kRounding == WordRounding::kEven) return _mm512_cvtps_epi32(scaled_value);
+  const __m512i fixed = _mm512_cvttps_epi32(_mm512_mul_ps(magnitude_f32x16(scaled_value), _mm512_set1_ps(0x1p17f)));
   const __m512i whole = cut_at_17<kRounding>(fixed, words);
-  const __mmask16 is_negative = _mm512_movepi32_mask(_mm512_castps_si512(product));
+  const __mmask16 is_negative = _mm512_movepi32_mask(_mm512_castps_si512(scaled_value));
   return _mm512_mask_sub_epi32(whole, is_negative, _mm512_setzero_si512(), whole);
 }
 
@@ -42,32 +42,33 @@ template <WordRounding kRounding, bool kIsCareful>
   return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
 }
 
-// The codes of 64 numbers, whose first vector is number `vector` of the strip.
+// The codes of 64 numbers, whose first vector is number `vector` of the slab.
 template <Source kSource, WordRounding kRounding, bool kIsCareful>
-[[gnu::always_inline]] inline __m512i zero_codes(const ZeroLanes &lanes, const char *from, const ZeroStrip &strip,
+[[gnu::always_inline]] inline __m512i zero_codes(const ZeroLanes &lanes, const char *from, const ZeroSlab &slab,
                                                  int64_t vector, const __m512i (&words)[2]) {
   __m512i moved[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     const int64_t block = (vector + i) >> lanes.block_shift;
     const __m512 source = load16<kSource>(from + 16 * i * bytes_of(kSource));
-    const __m512 product = _mm512_mul_ps(source, _mm512_set1_ps(strip.inverse[block]));
-    const __m512i whole = whole_numbers<kRounding, kIsCareful>(product, words_in_lanes(words[i / 2], i % 2), lanes);
-    moved[i] = _mm512_add_epi32(whole, _mm512_set1_epi32(strip.zero[block]));
+    const __m512 scaled_value = _mm512_mul_ps(source, _mm512_set1_ps(slab.inverse[block]));
+    const __m512i whole =
+        whole_numbers<kRounding, kIsCareful>(scaled_value, words_in_lanes(words[i / 2], i % 2), lanes);
+    moved[i] = _mm512_add_epi32(whole, _mm512_set1_epi32(slab.zero[block]));
   }
   return _mm512_min_epu8(held_bytes(moved), lanes.most);
 }
 
 template <Source kSource, WordRounding kRounding, bool kIsCareful>
-void zero_span(const ZeroLanes &shared, const WordSource &source, const ZeroStretch &stretch, const ZeroStrip &strip,
+void zero_span(const ZeroLanes &shared, const WordSource &source, const ZeroBlockSpan &span, const ZeroSlab &slab,
                uint64_t index) {
   constexpr int64_t kBytes = bytes_of(kSource);
   const ZeroLanes lanes = shared;
-  const bool is_streamed = lanes.is_streamed && reinterpret_cast<uintptr_t>(stretch.to) % 64 == 0;
+  const bool is_streamed = lanes.is_streamed && reinterpret_cast<uintptr_t>(span.to) % 64 == 0;
   alignas(64) char rest[kUnit * 4];
-  for (int64_t at = 0; at < stretch.count; at += kUnit) {
-    const int64_t left = stretch.count - at;
-    const char *from = stretch.from + at * kBytes;
+  for (int64_t at = 0; at < span.count; at += kUnit) {
+    const int64_t left = span.count - at;
+    const char *from = span.from + at * kBytes;
     if (left < kUnit) [[unlikely]] {
       memset(rest, 0, sizeof rest);
       memcpy(rest, from, static_cast<size_t>(left * kBytes));
@@ -78,14 +79,14 @@ void zero_span(const ZeroLanes &shared, const WordSource &source, const ZeroStre
     for (int half = 0; half < 2; ++half) {
       if (half == 1 && left <= 64) break;
       const __m512i codes =
-          zero_codes<kSource, kRounding, kIsCareful>(lanes, from + 64 * half * kBytes, strip, at / 16 + 4 * half,
+          zero_codes<kSource, kRounding, kIsCareful>(lanes, from + 64 * half * kBytes, slab, at / 16 + 4 * half,
                                                      {words.group[2 * half], words.group[2 * half + 1]});
-      store_codes(stretch.to + (at + 64 * half) * lanes.bits / 8, codes, lanes.bits, left - 64 * half, is_streamed);
+      store_codes(span.to + (at + 64 * half) * lanes.bits / 8, codes, lanes.bits, left - 64 * half, is_streamed);
     }
   }
 }
 
-using ZeroSpan = void (*)(const ZeroLanes &, const WordSource &, const ZeroStretch &, const ZeroStrip &, uint64_t);
+using ZeroSpan = void (*)(const ZeroLanes &, const WordSource &, const ZeroBlockSpan &, const ZeroSlab &, uint64_t);
 
 template <Source kSource, bool kIsCareful>
 ZeroSpan zero_span_of(WordRounding rounding) {
@@ -145,12 +146,12 @@ struct FourEnds {
 
 // Adds one of four vectors to each of the ends.
 template <Source kSource>
-[[gnu::always_inline]] inline void add_four(EndLanes (&ends)[4], const char *from, int64_t stride, const Ahead &ahead,
-                                            __mmask16 &has_nan) {
+[[gnu::always_inline]] inline void add_four(EndLanes (&ends)[4], const char *from, int64_t stride,
+                                            const Prefetcher &prefetcher, __mmask16 &has_nan) {
   __m512 numbers[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    ahead.ask<1>(from + i * stride);
+    prefetcher.prefetch<1>(from + i * stride);
     numbers[i] = load16<kSource>(from + i * stride);
     ends[i].add(numbers[i]);
   }
@@ -161,26 +162,26 @@ template <Source kSource>
 
 // Four narrow blocks, side by side.
 template <Source kSource>
-[[gnu::always_inline]] inline FourEnds narrow_ends(const char *from, int64_t block, const Ahead &ahead,
+[[gnu::always_inline]] inline FourEnds narrow_ends(const char *from, int64_t block, const Prefetcher &prefetcher,
                                                    __mmask16 &has_nan) {
   constexpr int64_t kBytes = bytes_of(kSource);
   EndLanes ends[4];
   set_none(ends);
   for (int64_t at = 0; at < block; at += 16) {
-    add_four<kSource>(ends, from + at * kBytes, block * kBytes, ahead, has_nan);
+    add_four<kSource>(ends, from + at * kBytes, block * kBytes, prefetcher, has_nan);
   }
   return in_quarters(ends);
 }
 
 // Any block: memory is read fastest in one stream.
 template <Source kSource>
-[[gnu::always_inline]] inline EndLanes wide_ends(const char *from, int64_t count, const Ahead &ahead,
+[[gnu::always_inline]] inline EndLanes wide_ends(const char *from, int64_t count, const Prefetcher &prefetcher,
                                                  __mmask16 &has_nan) {
   constexpr int64_t kBytes = bytes_of(kSource);
   EndLanes ends[4];
   set_none(ends);
   int64_t at = 0;
-  for (; at + 64 <= count; at += 64) add_four<kSource>(ends, from + at * kBytes, 16 * kBytes, ahead, has_nan);
+  for (; at + 64 <= count; at += 64) add_four<kSource>(ends, from + at * kBytes, 16 * kBytes, prefetcher, has_nan);
   for (; at < count; at += 16) {
     const __m512 number = load16<kSource>(from + at * kBytes, static_cast<__mmask16>(lane_mask(0, count - at)));
     ends[0].add(number);
@@ -191,43 +192,43 @@ template <Source kSource>
 }
 
 template <Source kSource>
-bool find_block_ends(const ZeroStretch &stretch, int64_t block, const Ahead &ahead, ZeroStrip &strip) {
+bool find_block_ends(const ZeroBlockSpan &span, int64_t block, const Prefetcher &prefetcher, ZeroSlab &slab) {
   constexpr int64_t kBytes = bytes_of(kSource);
   __mmask16 has_nan = 0;
   FourEnds fours[4] = {};
-  for (int64_t first = 0; first < stretch.blocks; first += 4) {
-    const char *from = stretch.from + first * block * kBytes;
-    if (block < 64 && (first + 4) * block <= stretch.count) {
-      fours[first / 4] = narrow_ends<kSource>(from, block, ahead, has_nan);
+  for (int64_t first = 0; first < span.blocks; first += 4) {
+    const char *from = span.from + first * block * kBytes;
+    if (block < 64 && (first + 4) * block <= span.count) {
+      fours[first / 4] = narrow_ends<kSource>(from, block, prefetcher, has_nan);
       continue;
     }
     EndLanes ends[4];
 #pragma GCC unroll 4
     for (int64_t i = 0; i < 4; ++i) {
-      const int64_t count = least(block, stretch.count - (first + i) * block);
-      ends[i] = wide_ends<kSource>(from + i * block * kBytes, count, ahead, has_nan);
+      const int64_t count = least(block, span.count - (first + i) * block);
+      ends[i] = wide_ends<kSource>(from + i * block * kBytes, count, prefetcher, has_nan);
     }
     fours[first / 4] = in_quarters(ends);
   }
   const __m512i low = in_order(fours[0].low, fours[1].low, fours[2].low, fours[3].low);
   const __m512i high = in_order(fours[0].high, fours[1].high, fours[2].high, fours[3].high);
   const __m512i depth = magnitude_bits(_mm512_castsi512_ps(low));
-  _mm512_store_si512(strip.depth, depth);
-  _mm512_store_si512(strip.high, high);
+  _mm512_store_si512(slab.depth, depth);
+  _mm512_store_si512(slab.high, high);
   const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
   return (has_nan | _mm512_cmpge_epu32_mask(_mm512_max_epu32(depth, high), infinity)) == 0;
 }
 
 template <Source kSource>
-struct ZeroCast {
+struct ZeroPointCast {
   ZeroLanes lanes;
   WordSource words;
   const RandomSource &random;
   __m512 largest;  // code, as a number
-  Ahead ahead;
+  Prefetcher prefetcher;
   ZeroSpan plain, careful;
 
-  explicit ZeroCast(const QuantizeRequest &request) : random(request.random) {
+  explicit ZeroPointCast(const QuantizeRequest &request) : random(request.random) {
     const Element element = element_of(request.target.format.element);
     const bool keeps_infinity = request.overflow == LPT_OVERFLOW_SATURATE;
     lanes.bound = _mm512_set1_ps(keeps_infinity ? bits_float(kFloatInfinityBits) : kLargestFloat);
@@ -236,40 +237,40 @@ struct ZeroCast {
     lanes.is_streamed = request.is_streamed;
     words = word_source(request);
     largest = _mm512_set1_ps(static_cast<float>(element.max_code));
-    ahead = ahead_of(request, request.target.columns * bytes_of(kSource));
+    prefetcher = prefetcher_of(request, request.target.columns * bytes_of(kSource));
     plain = zero_span_of<kSource, false>(word_rounding(request));
     careful = zero_span_of<kSource, true>(word_rounding(request));
   }
 
-  bool find_ends(const ZeroStretch &stretch, int64_t block, ZeroStrip &strip) const {
-    return find_block_ends<kSource>(stretch, block, ahead, strip);
+  bool find_ends(const ZeroBlockSpan &span, int64_t block, ZeroSlab &slab) const {
+    return find_block_ends<kSource>(span, block, prefetcher, slab);
   }
 
-  void settle(ZeroStrip &strip) const {
-    const __m512 depth = _mm512_load_ps(strip.depth);
+  void settle(ZeroSlab &slab) const {
+    const __m512 depth = _mm512_load_ps(slab.depth);
     const __m512 one_half = _mm512_set1_ps(0.5f);
     // Halves, so that the width of a block of both signs fits f32.
     const __m512 half =
-        _mm512_add_ps(_mm512_mul_ps(_mm512_load_ps(strip.high), one_half), _mm512_mul_ps(depth, one_half));
+        _mm512_add_ps(_mm512_mul_ps(_mm512_load_ps(slab.high), one_half), _mm512_mul_ps(depth, one_half));
     const __mmask16 is_zero = _mm512_cmp_ps_mask(half, _mm512_setzero_ps(), _CMP_EQ_OQ);
-    const __m512 wanted = clamped(_mm512_div_ps(half, _mm512_mul_ps(largest, one_half)));
-    const __m512 scale = _mm512_mask_mov_ps(wanted, is_zero, _mm512_set1_ps(1.0f));
+    const __m512 ideal = clamped(_mm512_div_ps(half, _mm512_mul_ps(largest, one_half)));
+    const __m512 scale = _mm512_mask_mov_ps(ideal, is_zero, _mm512_set1_ps(1.0f));
     const __m512 inverse = _mm512_div_ps(_mm512_set1_ps(1.0f), scale);
-    _mm512_store_ps(strip.scale, scale);
-    _mm512_store_ps(strip.inverse, inverse);
-    _mm512_store_si512(strip.zero, _mm512_cvtps_epi32(_mm512_min_ps(_mm512_mul_ps(depth, inverse), largest)));
+    _mm512_store_ps(slab.scale, scale);
+    _mm512_store_ps(slab.inverse, inverse);
+    _mm512_store_si512(slab.zero, _mm512_cvtps_epi32(_mm512_min_ps(_mm512_mul_ps(depth, inverse), largest)));
   }
 
-  void cast(const ZeroStretch &stretch, const ZeroStrip &strip, int64_t block, bool is_careful) {
-    lanes.block_shift = stretch.blocks == 1 ? 62 : __builtin_ctzll(static_cast<uint64_t>(block / 16));
-    const uint64_t index = random_index(random, stretch.row, stretch.column);
-    (is_careful ? careful : plain)(lanes, words, stretch, strip, index);
+  void cast(const ZeroBlockSpan &span, const ZeroSlab &slab, int64_t block, bool is_careful) {
+    lanes.block_shift = span.blocks == 1 ? 62 : __builtin_ctzll(static_cast<uint64_t>(block / 16));
+    const uint64_t index = random_index(random, span.row, span.column);
+    (is_careful ? careful : plain)(lanes, words, span, slab, index);
   }
 };
 
 template <Source kSource>
 void cast_zeros(const QuantizeRequest &request) {
-  ZeroCast<kSource> cast(request);
+  ZeroPointCast<kSource> cast(request);
   cast_zero_points(request, cast);
   if (request.is_streamed) _mm_sfence();
 }

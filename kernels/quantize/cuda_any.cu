@@ -1,15 +1,15 @@
-// Casts of any format, rule, rounding and overflow, as quantize_any_ref() of the processor, which decides the bits: a warp
+// Casts of any format, rule, rounding and overflow, as quantize_any_ref() of the CPU, which decides the bits: a warp
 // settles the scale of a block, a thread makes the codes of a pack, a warp looks whether a block's scale has to tell of a NaN.
 #include "kernels/quantize/cuda_any.hpp"
+#include "kernels/quantize/cuda_kernels.hpp"
 #include "kernels/quantize/cuda_list.hpp"
-#include "kernels/quantize/cuda_rows.hpp"
 
 namespace lpt {
 namespace {
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kWarps = kThreads / 32;
-constexpr int32_t kLanes = 16;  // of lane_sum()
+constexpr int32_t kLanes = 16;  // of striped_sum()
 constexpr int64_t kMostBlocksOfGrid = int64_t{1} << 20;
 
 struct AnyCastJob {
@@ -92,7 +92,7 @@ __device__ __forceinline__ AnyFacts facts_of_block(const AnyCastJob &job, const 
   return facts_of_warp(facts);
 }
 
-// The sum over a block of term(number), its finite numbers alone: each row as lane_sum(), then the rows in turn. All lanes get
+// The sum over a block of term(number), its finite numbers alone: each row as striped_sum(), then the rows in turn. All lanes get
 // it.
 template <typename Term>
 __device__ __forceinline__ float sum_of_block(const AnyCastJob &job, const AnyBlock &block, const Term &term) {
@@ -114,10 +114,10 @@ __device__ __forceinline__ float sum_of_block(const AnyCastJob &job, const AnyBl
 
 __device__ __forceinline__ float squared_error(const AnyCastJob &job, float number, float scale, float inverse) {
   const AnyElement &any = job.target.any;
-  const float product = scaled(number, inverse);
-  const uint32_t code = any.has_levels
-                            ? encode_level(any.levels, product)
-                            : encode(any.element, product, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16);
+  const float scaled_value = scaled(number, inverse);
+  const uint32_t code =
+      any.has_levels ? encode_level(any.levels, scaled_value)
+                     : encode(any.element, scaled_value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16);
   const float element = any.has_levels ? any.levels.value[code & 15] : decode(any.element, code);
   const float error = number - element * scale;
   return error * error;
@@ -142,7 +142,7 @@ __device__ __forceinline__ uint32_t best_of_candidates(const AnyCastJob &job, co
 
 __device__ __forceinline__ uint32_t quest_code(const AnyCastJob &job, const ScaleSpec &spec, const AnyBlock &block,
                                                float amax) {
-  BlockFacts facts = {};
+  BlockStats facts = {};
   facts.amax = amax;
   facts.count = static_cast<float>(block.rows * block.columns);
   facts.sum = sum_of_block(job, block, [](float number) { return number; });
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(kThreads) settle_any(AnyCastJob job) {
 }
 
 // After the codes, which are those of the finite scale.
-__global__ void __launch_bounds__(kThreads) spoil_any(AnyCastJob job) {
+__global__ void __launch_bounds__(kThreads) corrupt_any(AnyCastJob job) {
   for (int64_t number = first_block(); number < job.block_count; number += int64_t{gridDim.x} * kWarps) {
     const AnyBlock block = block_at(job, number);
     const AnyFacts facts = facts_of_block(job, block);
@@ -236,7 +236,7 @@ __device__ __forceinline__ uint32_t bits_at(const AnyCastJob &job, int64_t row, 
 }
 
 // What an element without a NaN makes of an infinity that shall not saturate is what it makes of a NaN.
-__device__ __forceinline__ float told_value(const AnyCastJob &job, const Element &element, float value) {
+__device__ __forceinline__ float reported_value(const AnyCastJob &job, const Element &element, float value) {
   const bool is_infinity = float_bits(magnitude_of(value)) == kFloatInfinityBits;
   if (element.nan_code != 0 || !is_infinity || job.overflow != LPT_OVERFLOW_INFINITE) return value;
   return bits_float(float_bits(value) | kFloatNanBits);
@@ -248,12 +248,12 @@ __device__ __forceinline__ uint32_t element_code(const AnyCastJob &job, const El
   if (job.rounding == LPT_ROUNDING_STOCHASTIC || job.rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW) {
     random = bits_at(job, row, column);
   }
-  return encode(element, told_value(job, element, value), job.rounding, job.overflow, random, job.random.bits);
+  return encode(element, reported_value(job, element, value), job.rounding, job.overflow, random, job.random.bits);
 }
 
 __device__ __forceinline__ uint32_t any_code(const AnyCastJob &job, float value, int64_t row, int64_t column) {
   const AnyElement &any = job.target.any;
-  if (any.has_levels) return encode_level(any.levels, told_value(job, any.element, value));
+  if (any.has_levels) return encode_level(any.levels, reported_value(job, any.element, value));
   return element_code(job, any.element, value, row, column);
 }
 
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(kThreads) dequantize_any(AnyDecodeJob job) {
       static_cast<float *>(job.target.data)[index] = number;
     } else {
       const bool is_bf16 = job.target.format == LPT_FORMAT_BF16;
-      const uint32_t code = is_bf16 ? code_of<Numeral::kBf16>(number) : code_of<Numeral::kF16>(number);
+      const uint32_t code = is_bf16 ? code_of<Dtype::kBf16>(number) : code_of<Dtype::kF16>(number);
       static_cast<uint16_t *>(job.target.data)[index] = static_cast<uint16_t>(code);
     }
   }
@@ -371,7 +371,7 @@ void quantize_any_cuda(const QuantizeRequest &request, void *stream) {
   const uint32_t blocks = grid_of(job.block_count, kWarps);
   if (settles) LPT_LAUNCH(settle_any, blocks, kThreads, 0, stream, job);
   LPT_LAUNCH(quantize_any, grid_of(job.units_of_row * job.target.rows, kThreads), kThreads, 0, stream, job);
-  if (settles && tells_nan_by_scale(request.target.format)) LPT_LAUNCH(spoil_any, blocks, kThreads, 0, stream, job);
+  if (settles && tells_nan_by_scale(request.target.format)) LPT_LAUNCH(corrupt_any, blocks, kThreads, 0, stream, job);
 }
 
 void dequantize_any_cuda(const DequantizeRequest &request, void *stream) {

@@ -2,7 +2,7 @@
 // every day have kernels that are compiled for them.
 #pragma once
 
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 #include "kernels/quantize/quantize.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -111,7 +111,7 @@ __device__ __forceinline__ float number_at(const AnyNumbers &numbers, int64_t ro
   const int64_t index = row * numbers.row_stride + column * numbers.column_stride;
   if (numbers.format == LPT_FORMAT_F32) return static_cast<const float *>(numbers.data)[index];
   const uint32_t code = static_cast<const uint16_t *>(numbers.data)[index];
-  return numbers.format == LPT_FORMAT_BF16 ? number_of<Numeral::kBf16>(code) : number_of<Numeral::kF16>(code);
+  return numbers.format == LPT_FORMAT_BF16 ? number_of<Dtype::kBf16>(code) : number_of<Dtype::kF16>(code);
 }
 
 inline AnyNumbers any_numbers(const MatrixView &view) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/common/cuda_encode.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 #include "kernels/common/cuda_random.hpp"
-#include "kernels/common/cuda_strip.hpp"
 #include "kernels/quantize/quantize.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -26,42 +26,42 @@ struct CastJob {
   int64_t target_stride;                        // in bytes
   int64_t block_scale_stride;
   int64_t random_column_stride;
-  ScaleSpec spec;  // without the tensor's inverse, which lies on the device
+  ScaleSpec spec;  // without the tensor's inverse, which is on the device
   RandomSource random;
-  uint32_t lanes;  // strips of a block; 0: no blocks
+  uint32_t lanes;  // fragments of a block; 0: no blocks
   BlockScales scales;
-  bool loads_whole;   // strips of the source lie on boundaries of 16 bytes
+  bool loads_whole;   // fragments of the source lie on boundaries of 16 bytes
   bool stores_whole;  // and those of the target on theirs
 };
 
 // Magnitudes are ordered as their bits are.
-struct StripFacts {
+struct FragmentFacts {
   uint32_t amax = 0;  // bits of the largest finite magnitude
   bool has_nan = false;
 };
 
 __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-__device__ __forceinline__ void add_number(StripFacts &facts, float number) {
+__device__ __forceinline__ void add_number(FragmentFacts &facts, float number) {
   const uint32_t magnitude = float_bits(number) & 0x7FFFFFFFu;
   facts.has_nan |= magnitude > kFloatInfinityBits;
   if (magnitude < kFloatInfinityBits) facts.amax = larger(facts.amax, magnitude);
 }
 
 // The largest magnitude of all, in few instructions; one by one only where it is not finite.
-__device__ __forceinline__ StripFacts facts_of(const NumberStrip &strip) {
-  StripFacts facts;
+__device__ __forceinline__ FragmentFacts facts_of(const FloatFragment &fragment) {
+  FragmentFacts facts;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) facts.amax = larger(facts.amax, float_bits(strip.number[i]) & 0x7FFFFFFFu);
+  for (int32_t i = 0; i < kFragment; ++i) facts.amax = larger(facts.amax, float_bits(fragment.number[i]) & 0x7FFFFFFFu);
   if (facts.amax < kFloatInfinityBits) return facts;
   facts.amax = 0;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) add_number(facts, strip.number[i]);
+  for (int32_t i = 0; i < kFragment; ++i) add_number(facts, fragment.number[i]);
   return facts;
 }
 
 // Over `lanes` lanes, a power of two, all of which get the result.
-__device__ __forceinline__ StripFacts facts_of_lanes(StripFacts facts, uint32_t lanes) {
+__device__ __forceinline__ FragmentFacts facts_of_lanes(FragmentFacts facts, uint32_t lanes) {
   for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
     facts.amax = larger(facts.amax, __shfl_xor_sync(kAllLanes, facts.amax, distance));
   }
@@ -71,13 +71,13 @@ __device__ __forceinline__ StripFacts facts_of_lanes(StripFacts facts, uint32_t 
   return facts;
 }
 
-// Raises amax and sets has_nan, where they are wanted: once for each block of threads. Every thread comes here.
-__device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const StripFacts &facts) {
+// Raises amax and sets has_nan, where they are requested: once for each block of threads. Every thread comes here.
+__device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const FragmentFacts &facts) {
   if (amax == nullptr && has_nan == nullptr) return;
   __shared__ uint32_t most;
   if (thread_of_block() == 0) most = 0;
   __syncthreads();
-  const StripFacts all = facts_of_lanes(facts, 32);
+  const FragmentFacts all = facts_of_lanes(facts, 32);
   if (thread_of_block() % 32 == 0) atomicMax(&most, all.amax);
   __syncthreads();
   if (has_nan != nullptr && all.has_nan && thread_of_block() % 32 == 0) *has_nan = true;
@@ -85,7 +85,7 @@ __device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const Str
 }
 
 // Those of all threads of a block.
-__device__ __forceinline__ StripFacts facts_of_block(const StripFacts &facts) {
+__device__ __forceinline__ FragmentFacts facts_of_block(const FragmentFacts &facts) {
   __shared__ uint32_t amax;
   __shared__ uint32_t has_nan;
   if (threadIdx.x == 0) {
@@ -93,13 +93,13 @@ __device__ __forceinline__ StripFacts facts_of_block(const StripFacts &facts) {
     has_nan = 0;
   }
   __syncthreads();
-  const StripFacts warp = facts_of_lanes(facts, 32);
+  const FragmentFacts warp = facts_of_lanes(facts, 32);
   if (threadIdx.x % 32 == 0) {
     atomicMax(&amax, warp.amax);
     if (warp.has_nan) has_nan = 1;
   }
   __syncthreads();
-  StripFacts all;
+  FragmentFacts all;
   all.amax = amax;
   all.has_nan = has_nan != 0;
   return all;
@@ -157,26 +157,27 @@ __device__ __forceinline__ uint64_t random_index(const CastJob &job, int64_t row
   return static_cast<uint64_t>(job.random.offset + row * job.random.row_stride + column * job.random_column_stride);
 }
 
-// Sixteen codes, `count` of which are wanted. `index` is the first one's random index, where bits are drawn.
+// Sixteen codes, `count` of which are requested. `index` is the first one's random index, where bits are drawn.
 template <Element kTarget, bool kIsDrawn>
-__device__ __forceinline__ CodeStrip<kTarget.bits> cast_strip(const CastJob &job, const NumberStrip &strip,
-                                                              float inverse, uint64_t index, int32_t count) {
-  CodeStrip<kTarget.bits> codes = {};
+__device__ __forceinline__ CodeFragment<kTarget.bits> cast_fragment(const CastJob &job, const FloatFragment &fragment,
+                                                                    float inverse, uint64_t index, int32_t count) {
+  CodeFragment<kTarget.bits> codes = {};
   if constexpr (kIsDrawn) {
-    const RandomStrip random = random_strip(job.random, index, count);
+    const RandomFragment random = random_fragment(job.random, index, count);
     const auto bits = static_cast<uint32_t>(job.random.bits);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; i += 2) {
+    for (int32_t i = 0; i < kFragment; i += 2) {
       const uint32_t first =
-          drawn_code<kTarget>(scaled(strip.number[i], inverse), random_of(random, job.random.bits, i), bits);
+          drawn_code<kTarget>(scaled(fragment.number[i], inverse), random_of(random, job.random.bits, i), bits);
       const uint32_t second =
-          drawn_code<kTarget>(scaled(strip.number[i + 1], inverse), random_of(random, job.random.bits, i + 1), bits);
+          drawn_code<kTarget>(scaled(fragment.number[i + 1], inverse), random_of(random, job.random.bits, i + 1), bits);
       put_pair(codes, i, first | second << kTarget.bits);
     }
   } else {
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; i += 2) {
-      put_pair(codes, i, nearest_pair<kTarget>(scaled(strip.number[i], inverse), scaled(strip.number[i + 1], inverse)));
+    for (int32_t i = 0; i < kFragment; i += 2) {
+      put_pair(codes, i,
+               nearest_pair<kTarget>(scaled(fragment.number[i], inverse), scaled(fragment.number[i + 1], inverse)));
     }
   }
   return codes;
@@ -234,7 +235,7 @@ inline CastJob cast_job(const QuantizeRequest &request) {
   const MatrixView &target = request.target;
   const Format &format = target.format;
   const Element element = small_element(format.element);
-  const bool has_room = request.rule == LPT_SCALE_RULE_THREE_QUARTERS;  // as in scale_spec()
+  const bool has_space = request.rule == LPT_SCALE_RULE_THREE_QUARTERS;  // as in scale_spec()
   CastJob job = {};
   job.source = source.data;
   job.target = target.data;
@@ -253,14 +254,14 @@ inline CastJob cast_job(const QuantizeRequest &request) {
               request.rule,
               largest_of_element(format.element),
               element.mantissa_bits,
-              has_room ? 4.0f / 3.0f : 1.0f,
+              has_space ? 4.0f / 3.0f : 1.0f,
               nullptr,
               0};
   job.random = request.random;
   job.scales = request.rule == LPT_SCALE_RULE_FIXED ? BlockScales::kGiven
                : is_rule_of_amax(request.rule)      ? BlockScales::kSettled
                                                     : BlockScales::kSearched;
-  job.lanes = format.block_scale == LPT_FORMAT_NONE ? 0 : static_cast<uint32_t>(format.block_columns / kStrip);
+  job.lanes = format.block_scale == LPT_FORMAT_NONE ? 0 : static_cast<uint32_t>(format.block_columns / kFragment);
   const int64_t bytes = number_bytes(source.format.element);
   job.loads_whole = source.column_stride == 1 && is_on(source.data, source.row_stride * bytes, 16);
   job.stores_whole = is_on(target.data, job.target_stride, code_boundary(element.bits));
@@ -268,12 +269,12 @@ inline CastJob cast_job(const QuantizeRequest &request) {
 }
 
 // What a cast is compiled for beside its formats: body(CastTag<...>{}).
-template <Numeral kSource, bool kIsDrawn>
+template <Dtype kSource, bool kIsDrawn>
 struct CastTag {};
 
 template <typename Body>
 void for_cast(const QuantizeRequest &request, const Body &body) {
-  for_numeral(request.source.format.element, [&]<Numeral kSource>(NumeralTag<kSource>) {
+  for_float_dtype(request.source.format.element, [&]<Dtype kSource>(DtypeTag<kSource>) {
     if (request.rounding == LPT_ROUNDING_STOCHASTIC) return body(CastTag<kSource, true>{});
     body(CastTag<kSource, false>{});
   });

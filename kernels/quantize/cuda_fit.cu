@@ -1,4 +1,4 @@
-// Sums of rows by sixteen threads each, as lane_sum() has lanes; what follows from them, and from trials, by one thread.
+// Sums of rows by sixteen threads each, as striped_sum() has lanes; what follows from them, and from trials, by one thread.
 #include "kernels/quantize/cuda_any.hpp"
 #include "kernels/quantize/cuda_fit.hpp"
 
@@ -11,7 +11,7 @@ constexpr uint32_t kLanes = 16;
 struct MagnitudeJob {
   AnyNumbers source;
   int64_t rows, columns;
-  float *sums, *squares;  // squares NULL: not wanted
+  float *sums, *squares;  // squares NULL: not requested
 };
 
 __device__ __forceinline__ float sum_of_lanes(float own) {
@@ -54,7 +54,7 @@ __global__ void fitted_scale(FittedScaleRequest request) {
 }
 
 __global__ void trial_scale(TrialScaleRequest request) {
-  request.search->sums = CastSums{};
+  request.search->sums = CastStatistics{};
   request.search->trial = bits_float(candidate_code(request.spec, *request.amax, request.candidate));
 }
 
@@ -65,16 +65,17 @@ __global__ void keep_scale(KeepScaleRequest request) {
   *request.scale = search.trial;
 }
 
-const char *refuses_sum(const MagnitudeSumRequest &request) {
+const char *unsupported_sum(const MagnitudeSumRequest &request) {
   const lpt_format source = request.source.format.element;
   const bool is_number = source == LPT_FORMAT_F32 || source == LPT_FORMAT_BF16 || source == LPT_FORMAT_F16;
   return is_number ? nullptr : "takes f32, bf16 and f16 only";
 }
 
-constexpr DeviceRow<MagnitudeSumRequest> kSums[] = {{"magnitude_sum_cuda", 80, refuses_sum, magnitude_sum_cuda}};
-constexpr DeviceRow<FittedScaleRequest> kFitted[] = {{"fitted_scale_cuda", 80, nullptr, fitted_scale_cuda}};
-constexpr DeviceRow<TrialScaleRequest> kTrial[] = {{"trial_scale_cuda", 80, nullptr, trial_scale_cuda}};
-constexpr DeviceRow<KeepScaleRequest> kKeep[] = {{"keep_scale_cuda", 80, nullptr, keep_scale_cuda}};
+constexpr DeviceKernelEntry<MagnitudeSumRequest> kSums[] = {
+    {"magnitude_sum_cuda", 80, unsupported_sum, magnitude_sum_cuda}};
+constexpr DeviceKernelEntry<FittedScaleRequest> kFitted[] = {{"fitted_scale_cuda", 80, nullptr, fitted_scale_cuda}};
+constexpr DeviceKernelEntry<TrialScaleRequest> kTrial[] = {{"trial_scale_cuda", 80, nullptr, trial_scale_cuda}};
+constexpr DeviceKernelEntry<KeepScaleRequest> kKeep[] = {{"keep_scale_cuda", 80, nullptr, keep_scale_cuda}};
 
 }  // namespace
 
@@ -98,9 +99,9 @@ void keep_scale_cuda(const KeepScaleRequest &request, void *stream) {
   LPT_LAUNCH(keep_scale, 1, 1, 0, stream, request);
 }
 
-std::span<const DeviceRow<MagnitudeSumRequest>> magnitude_sum_device_kernels() { return kSums; }
-std::span<const DeviceRow<FittedScaleRequest>> fitted_scale_device_kernels() { return kFitted; }
-std::span<const DeviceRow<TrialScaleRequest>> trial_scale_device_kernels() { return kTrial; }
-std::span<const DeviceRow<KeepScaleRequest>> keep_scale_device_kernels() { return kKeep; }
+std::span<const DeviceKernelEntry<MagnitudeSumRequest>> magnitude_sum_device_kernels() { return kSums; }
+std::span<const DeviceKernelEntry<FittedScaleRequest>> fitted_scale_device_kernels() { return kFitted; }
+std::span<const DeviceKernelEntry<TrialScaleRequest>> trial_scale_device_kernels() { return kTrial; }
+std::span<const DeviceKernelEntry<KeepScaleRequest>> keep_scale_device_kernels() { return kKeep; }
 
 }  // namespace lpt

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/quantize/quantize.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -20,7 +20,7 @@ struct FittedScaleRequest {
 
 // What a search of scales keeps on the device: its trial, the sums of that, the least error so far.
 struct ScaleSearch {
-  CastSums sums;
+  CastStatistics sums;
   float trial;
   double least;
 };
@@ -45,9 +45,9 @@ void fitted_scale_cuda(const FittedScaleRequest &request, void *stream);
 void trial_scale_cuda(const TrialScaleRequest &request, void *stream);
 void keep_scale_cuda(const KeepScaleRequest &request, void *stream);
 
-std::span<const DeviceRow<MagnitudeSumRequest>> magnitude_sum_device_kernels();
-std::span<const DeviceRow<FittedScaleRequest>> fitted_scale_device_kernels();
-std::span<const DeviceRow<TrialScaleRequest>> trial_scale_device_kernels();
-std::span<const DeviceRow<KeepScaleRequest>> keep_scale_device_kernels();
+std::span<const DeviceKernelEntry<MagnitudeSumRequest>> magnitude_sum_device_kernels();
+std::span<const DeviceKernelEntry<FittedScaleRequest>> fitted_scale_device_kernels();
+std::span<const DeviceKernelEntry<TrialScaleRequest>> trial_scale_device_kernels();
+std::span<const DeviceKernelEntry<KeepScaleRequest>> keep_scale_device_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// A list of scales on its way to a kernel: by value, for the caller's own lies in the processor's memory.
+// A list of scales on its way to a kernel: by value, for the caller's own is in the CPU's memory.
 #pragma once
 
 #include "kernels/common/launch.hpp"
@@ -7,14 +7,14 @@
 namespace lpt {
 
 struct ScaleList {
-  float scale[kLongestListThere];
+  float scale[kLongestListOnDevice];
   int32_t count;
 };
 
 // As listed_scale(): the first one that is as large, or the last.
-__device__ __forceinline__ float listed_scale(const ScaleList &list, float wanted) {
+__device__ __forceinline__ float listed_scale(const ScaleList &list, float ideal) {
   int32_t place = 0;
-  while (place < list.count - 1 && !(list.scale[place] >= wanted)) ++place;
+  while (place < list.count - 1 && !(list.scale[place] >= ideal)) ++place;
   return list.scale[place];
 }
 

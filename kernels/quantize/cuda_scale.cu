@@ -18,13 +18,14 @@ __global__ void nan_scale(NanScaleRequest request) {
   if (*request.has_nan) *request.scale = bits_float(kFloatNanBits);
 }
 
-const char *refuses(const TensorScaleRequest &request) {
-  const bool is_long = request.spec.rule == LPT_SCALE_RULE_LIST && request.spec.list_count > kLongestListThere;
+const char *unsupported_reason(const TensorScaleRequest &request) {
+  const bool is_long = request.spec.rule == LPT_SCALE_RULE_LIST && request.spec.list_count > kLongestListOnDevice;
   return is_long ? "takes lists of 64 scales at most" : nullptr;
 }
 
-constexpr DeviceRow<TensorScaleRequest> kRows[] = {{"tensor_scale_cuda", 80, refuses, tensor_scale_cuda}};
-constexpr DeviceRow<NanScaleRequest> kNanRows[] = {{"nan_scale_cuda", 80, nullptr, nan_scale_cuda}};
+constexpr DeviceKernelEntry<TensorScaleRequest> kKernels[] = {
+    {"tensor_scale_cuda", 80, unsupported_reason, tensor_scale_cuda}};
+constexpr DeviceKernelEntry<NanScaleRequest> kNanKernels[] = {{"nan_scale_cuda", 80, nullptr, nan_scale_cuda}};
 
 }  // namespace
 
@@ -37,7 +38,7 @@ void tensor_scale_cuda(const TensorScaleRequest &request, void *stream) {
 
 void nan_scale_cuda(const NanScaleRequest &request, void *stream) { LPT_LAUNCH(nan_scale, 1, 1, 0, stream, request); }
 
-std::span<const DeviceRow<TensorScaleRequest>> tensor_scale_device_kernels() { return kRows; }
-std::span<const DeviceRow<NanScaleRequest>> nan_scale_device_kernels() { return kNanRows; }
+std::span<const DeviceKernelEntry<TensorScaleRequest>> tensor_scale_device_kernels() { return kKernels; }
+std::span<const DeviceKernelEntry<NanScaleRequest>> nan_scale_device_kernels() { return kNanKernels; }
 
 }  // namespace lpt

@@ -1,5 +1,5 @@
 // Scalers: few numbers, so one thread, or one warp over a history.
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
 
 namespace lpt {
@@ -40,8 +40,8 @@ __global__ void scaler_update(ScalerUpdateRequest request) {
   scaler.running_amax = 0.0f;
 }
 
-constexpr DeviceRow<ScalerAmaxRequest> kAmax[] = {{"scaler_amax_cuda", 80, nullptr, scaler_amax_cuda}};
-constexpr DeviceRow<ScalerUpdateRequest> kUpdate[] = {{"scaler_update_cuda", 80, nullptr, scaler_update_cuda}};
+constexpr DeviceKernelEntry<ScalerAmaxRequest> kAmax[] = {{"scaler_amax_cuda", 80, nullptr, scaler_amax_cuda}};
+constexpr DeviceKernelEntry<ScalerUpdateRequest> kUpdate[] = {{"scaler_update_cuda", 80, nullptr, scaler_update_cuda}};
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void scaler_update_cuda(const ScalerUpdateRequest &request, void *stream) {
   LPT_LAUNCH(scaler_update, 1, 32, 0, stream, request);
 }
 
-std::span<const DeviceRow<ScalerAmaxRequest>> scaler_amax_device_kernels() { return kAmax; }
-std::span<const DeviceRow<ScalerUpdateRequest>> scaler_update_device_kernels() { return kUpdate; }
+std::span<const DeviceKernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels() { return kAmax; }
+std::span<const DeviceKernelEntry<ScalerUpdateRequest>> scaler_update_device_kernels() { return kUpdate; }
 
 }  // namespace lpt

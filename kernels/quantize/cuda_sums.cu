@@ -16,7 +16,7 @@ struct SumsJob {
   int64_t tile_rows, tile_columns, across, tiles;
   float limit;  // beyond it a number was clipped
   double *lines, *tile_sums;
-  CastSums *sums;
+  CastStatistics *sums;
 };
 
 struct LaneSums {
@@ -28,7 +28,7 @@ struct LaneSums {
 __device__ __forceinline__ float source_at(const SumsJob &job, int64_t index) {
   if (job.source == LPT_FORMAT_F32) return static_cast<const float *>(job.codes.target)[index];
   const uint32_t code = static_cast<const uint16_t *>(job.codes.target)[index];
-  return job.source == LPT_FORMAT_BF16 ? number_of<Numeral::kBf16>(code) : number_of<Numeral::kF16>(code);
+  return job.source == LPT_FORMAT_BF16 ? number_of<Dtype::kBf16>(code) : number_of<Dtype::kF16>(code);
 }
 
 // Codes of six bits lie in one byte or two.
@@ -43,7 +43,7 @@ __device__ __forceinline__ uint32_t stored_code(const DecodeJob &job, int64_t ro
 
 // A code beside what its number was divided by.
 struct Quantized {
-  float decoded, product;
+  float decoded, scaled_value;
 };
 
 template <lpt_format kFormat>
@@ -61,12 +61,12 @@ __device__ __forceinline__ Quantized quantized_at(const SumsJob &job, int64_t ro
 
 // With a zero point the sum before holding leaves 0 .. the limit.
 template <lpt_format kFormat>
-__device__ __forceinline__ bool is_clipped(const SumsJob &job, int64_t row, int64_t column, float product) {
+__device__ __forceinline__ bool is_clipped(const SumsJob &job, int64_t row, int64_t column, float scaled_value) {
   if (kFormat != LPT_FORMAT_NONE || job.any.zero_points == nullptr) {
-    return bits_float(float_bits(product) & 0x7FFFFFFFu) > job.limit;
+    return bits_float(float_bits(scaled_value) & 0x7FFFFFFFu) > job.limit;
   }
   constexpr Element kWide = kElementInt16;
-  const uint32_t code = encode(kWide, product, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16);
+  const uint32_t code = encode(kWide, scaled_value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16);
   const float moved = static_cast<float>(static_cast<int16_t>(code)) + any_zero_point(job.any, row, column);
   return moved < 0.0f || moved > job.limit;
 }
@@ -78,9 +78,9 @@ __device__ __forceinline__ void add_number(const SumsJob &job, int64_t row, int6
     ++sums.nans;
     return;
   }
-  const auto [decoded, product] = quantized_at<kFormat>(job, row, column, value);
+  const auto [decoded, scaled_value] = quantized_at<kFormat>(job, row, column, value);
   const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
-  if (is_clipped<kFormat>(job, row, column, product)) ++sums.clipped;
+  if (is_clipped<kFormat>(job, row, column, scaled_value)) ++sums.clipped;
   if (magnitude > kLargestFloat) return;
   if (magnitude > sums.amax) sums.amax = magnitude;
   if (value != 0.0f && decoded == 0.0f) ++sums.underflows;

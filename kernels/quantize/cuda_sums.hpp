@@ -3,19 +3,19 @@
 
 #include <span>
 
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/quantize/quantize.hpp"
 
 namespace lpt {
 
-// The CastSums of a matrix that is cut in tiles, as CastSumsRequest gives them one by one, added to `sums` in the order of tiles,
+// The CastStatistics of a matrix that is cut in tiles, as CastStatisticsRequest gives them one by one, added to `sums` in the order of tiles,
 // row by row.
 struct TileSumsRequest {
   MatrixView source;     // f32, bf16, f16; column_stride 1
   MatrixView quantized;  // in codes of 4, 6 or 8 bits
   int64_t tile_rows, tile_columns;
   double *scratch;  // sums_scratch() of them
-  CastSums *sums;
+  CastStatistics *sums;
 };
 
 // Two for each row of each tile, then two for each tile.
@@ -27,6 +27,6 @@ inline int64_t sums_scratch(const TileSumsRequest &request) {
 
 void tile_sums_cuda(const TileSumsRequest &request, void *stream);
 
-std::span<const DeviceRow<TileSumsRequest>> tile_sums_device_kernels();
+std::span<const DeviceKernelEntry<TileSumsRequest>> tile_sums_device_kernels();
 
 }  // namespace lpt

@@ -1,56 +1,57 @@
-// The other copy: casts of a source whose rows are adjacent, and codes that are turned as they are.
+// The other copy: casts of a source whose rows are adjacent, and codes that are transposed as they are.
 #include "kernels/quantize/cuda_blocks.hpp"
-#include "kernels/quantize/cuda_rows.hpp"
-#include "kernels/quantize/cuda_turn.hpp"
+#include "kernels/quantize/cuda_kernels.hpp"
+#include "kernels/quantize/cuda_transpose_codes.hpp"
 
 namespace lpt {
 namespace {
 
 // A tile's rows and columns are the target's; a line of the source is one of its columns.
-template <lpt_format kFormat, Numeral kSource, bool kIsDrawn>
-__global__ void __launch_bounds__(kTurnThreads) quantize_transposed(CastJob job) {
+template <lpt_format kFormat, Dtype kSource, bool kIsDrawn>
+__global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob job) {
   constexpr Element kTarget = small_element(kFormat);
-  const int64_t first_row = (job.first_line + blockIdx.y) * kTurnTile;
-  const int64_t first_column = int64_t{blockIdx.x} * kTurnTile;
-  const int64_t column = first_column + turn_line();
-  const int64_t row = first_row + turn_place();
+  const int64_t first_row = (job.first_line + blockIdx.y) * kTransposeTile;
+  const int64_t first_column = int64_t{blockIdx.x} * kTransposeTile;
+  const int64_t column = first_column + transpose_line();
+  const int64_t row = first_row + transpose_place();
   const int32_t count = column < job.columns ? count_below(row, job.rows) : 0;
-  NumberStrip strip = {};
+  FloatFragment fragment = {};
   if (count > 0) {
-    strip = load_strip<kSource>(job.source, column * job.source_column_stride + row, count,
-                                count == kStrip && job.loads_whole);
+    fragment = load_fragment<kSource>(job.source, column * job.source_column_stride + row, count,
+                                      count == kFragment && job.loads_whole);
   }
-  StripFacts facts;
-  if (job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(strip);
+  FragmentFacts facts;
+  if (job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(fragment);
   tell_facts(job.amax, job.has_nan, facts);
   const float inverse = 1.0f / tensor_scale_of(job);
-  const CodeStrip<8> turned =
-      turn_tile(cast_strip<kTarget, kIsDrawn>(job, strip, inverse, random_index(job, row, column), count));
-  const int64_t target_row = first_row + turn_line();
-  const int64_t target_column = first_column + turn_place();
+  const CodeFragment<8> transposed_copy =
+      transpose_tile(cast_fragment<kTarget, kIsDrawn>(job, fragment, inverse, random_index(job, row, column), count));
+  const int64_t target_row = first_row + transpose_line();
+  const int64_t target_column = first_column + transpose_place();
   const int32_t written = target_row < job.rows ? count_below(target_column, job.columns) : 0;
   store_codes(job.target, target_row * job.target_stride + target_column, written,
-              written == kStrip && job.stores_whole, turned);
+              written == kFragment && job.stores_whole, transposed_copy);
 }
 
 template <lpt_format kTarget>
 void launch(const QuantizeRequest &request, void *stream) {
   const MatrixView &source = request.source;
-  const auto tiles = static_cast<uint32_t>((source.columns + kTurnTile - 1) / kTurnTile);
+  const auto tiles = static_cast<uint32_t>((source.columns + kTransposeTile - 1) / kTransposeTile);
   if (tiles == 0) return;
   CastJob whole = cast_job(request);
   whole.loads_whole = is_on(source.data, source.column_stride * number_bytes(source.format.element), 16);
-  for_cast(request, [&]<Numeral kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
-    const int64_t tile_rows = (source.rows + kTurnTile - 1) / kTurnTile;
+  for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
+    const int64_t tile_rows = (source.rows + kTransposeTile - 1) / kTransposeTile;
     for_lines(whole, tile_rows, kMostGridLines, [&](const CastJob &job, uint32_t rows) {
-      LPT_LAUNCH((quantize_transposed<kTarget, kSource, kIsDrawn>), dim3(tiles, rows), kTurnThreads, 0, stream, job);
+      LPT_LAUNCH((quantize_transposed<kTarget, kSource, kIsDrawn>), dim3(tiles, rows), kTransposeThreads, 0, stream,
+                 job);
     });
   });
 }
 
 // ---- codes
 
-struct TurnJob {
+struct TransposeJob {
   const void *source, *source_scales;
   void *target, *target_scales;
   int64_t rows, columns;                 // of the source
@@ -61,24 +62,24 @@ struct TurnJob {
 };
 
 template <int32_t kBits>
-__global__ void __launch_bounds__(kTurnThreads) turn_codes(TurnJob job) {
-  const int64_t first_row = int64_t{blockIdx.x} * kTurnTile;
-  const int64_t first_column = int64_t{blockIdx.y} * kTurnTile;
-  const int64_t row = first_row + turn_line();
-  const int64_t column = first_column + turn_place();
+__global__ void __launch_bounds__(kTransposeThreads) transpose_codes(TransposeJob job) {
+  const int64_t first_row = int64_t{blockIdx.x} * kTransposeTile;
+  const int64_t first_column = int64_t{blockIdx.y} * kTransposeTile;
+  const int64_t row = first_row + transpose_line();
+  const int64_t column = first_column + transpose_place();
   const int32_t count = row < job.rows ? count_below(column, job.columns) : 0;
-  const CodeStrip<kBits> turned = turn_tile(load_codes<kBits>(
-      job.source, (row * job.source_stride + column) * kBits / 8, count, count == kStrip && job.loads_whole));
-  const int64_t target_row = first_column + turn_line();
-  const int64_t target_column = first_row + turn_place();
+  const CodeFragment<kBits> transposed_copy = transpose_tile(load_codes<kBits>(
+      job.source, (row * job.source_stride + column) * kBits / 8, count, count == kFragment && job.loads_whole));
+  const int64_t target_row = first_column + transpose_line();
+  const int64_t target_column = first_row + transpose_place();
   const int32_t written = target_row < job.columns ? count_below(target_column, job.rows) : 0;
   store_codes(job.target, (target_row * job.target_stride + target_column) * kBits / 8, written,
-              written == kStrip && job.stores_whole, turned);
+              written == kFragment && job.stores_whole, transposed_copy);
 }
 
 // The scales of square blocks; they are few.
-__global__ void __launch_bounds__(kTurnThreads) turn_scales_of_blocks(TurnJob job) {
-  const int64_t index = int64_t{blockIdx.x} * kTurnThreads + threadIdx.x;
+__global__ void __launch_bounds__(kTransposeThreads) transpose_scales_of_blocks(TransposeJob job) {
+  const int64_t index = int64_t{blockIdx.x} * kTransposeThreads + threadIdx.x;
   if (index >= job.scale_rows * job.scale_columns) return;
   const int64_t row = index / job.scale_columns;
   const int64_t column = index % job.scale_columns;
@@ -93,15 +94,15 @@ int32_t bits_of(lpt_format element) {
 
 // Runs launch(job, grid) for as many columns at once as the second extent of a grid takes: 4,194,240.
 template <typename Launch>
-void for_columns_of_grid(const TurnJob &whole, int64_t bytes, const Launch &launch) {
-  constexpr int64_t kMost = kMostGridLines * kTurnTile;
-  const auto tiles_down = static_cast<uint32_t>((whole.rows + kTurnTile - 1) / kTurnTile);
+void for_columns_of_grid(const TransposeJob &whole, int64_t bytes, const Launch &launch) {
+  constexpr int64_t kMost = kMostGridLines * kTransposeTile;
+  const auto tiles_down = static_cast<uint32_t>((whole.rows + kTransposeTile - 1) / kTransposeTile);
   for (int64_t first = 0; first < whole.columns; first += kMost) {
-    TurnJob job = whole;
+    TransposeJob job = whole;
     job.source = static_cast<const uint8_t *>(whole.source) + first * bytes;
     job.target = static_cast<uint8_t *>(whole.target) + first * whole.target_stride * bytes;
     job.columns = whole.columns - first < kMost ? whole.columns - first : kMost;
-    launch(job, dim3(tiles_down, static_cast<uint32_t>((job.columns + kTurnTile - 1) / kTurnTile)));
+    launch(job, dim3(tiles_down, static_cast<uint32_t>((job.columns + kTransposeTile - 1) / kTransposeTile)));
   }
 }
 
@@ -118,11 +119,11 @@ void quantize_transposed_cuda(const QuantizeRequest &request, void *stream) {
   }
 }
 
-void turn_cuda(const TurnRequest &request, void *stream) {
+void transpose_cuda(const TransposeRequest &request, void *stream) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
   const int32_t bits = bits_of(source.format.element);
-  TurnJob job = {};
+  TransposeJob job = {};
   job.source = source.data;
   job.target = target.data;
   job.rows = source.rows;
@@ -132,13 +133,13 @@ void turn_cuda(const TurnRequest &request, void *stream) {
   job.loads_whole = is_on(source.data, source.row_stride * bits / 8, 16);
   job.stores_whole = is_on(target.data, target.row_stride * bits / 8, 16);
   if (source.rows == 0 || source.columns == 0) return;
-  for_columns_of_grid(job, bits / 8, [&](const TurnJob &part, const dim3 &grid) {
+  for_columns_of_grid(job, bits / 8, [&](const TransposeJob &part, const dim3 &grid) {
     if (bits == 32) {
-      LPT_LAUNCH(turn_codes<32>, grid, kTurnThreads, 0, stream, part);
+      LPT_LAUNCH(transpose_codes<32>, grid, kTransposeThreads, 0, stream, part);
     } else if (bits == 16) {
-      LPT_LAUNCH(turn_codes<16>, grid, kTurnThreads, 0, stream, part);
+      LPT_LAUNCH(transpose_codes<16>, grid, kTransposeThreads, 0, stream, part);
     } else {
-      LPT_LAUNCH(turn_codes<8>, grid, kTurnThreads, 0, stream, part);
+      LPT_LAUNCH(transpose_codes<8>, grid, kTransposeThreads, 0, stream, part);
     }
   });
   if (source.format.block_scale == LPT_FORMAT_NONE) return;
@@ -150,8 +151,8 @@ void turn_cuda(const TurnRequest &request, void *stream) {
   job.scale_rows = (source.rows + block - 1) / block;
   job.scale_columns = (source.columns + block - 1) / block;
   const int64_t scales = job.scale_rows * job.scale_columns;
-  LPT_LAUNCH(turn_scales_of_blocks, static_cast<uint32_t>((scales + kTurnThreads - 1) / kTurnThreads), kTurnThreads, 0,
-             stream, job);
+  LPT_LAUNCH(transpose_scales_of_blocks, static_cast<uint32_t>((scales + kTransposeThreads - 1) / kTransposeThreads),
+             kTransposeThreads, 0, stream, job);
 }
 
 }  // namespace lpt

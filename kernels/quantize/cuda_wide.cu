@@ -1,6 +1,6 @@
 // Casts to numbers of 16 bits without scales: bf16 and f16. A thread takes sixteen adjacent numbers of a row, and rows in turn.
 #include "kernels/common/cuda_lines.hpp"
-#include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/quantize/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -18,16 +18,16 @@ __device__ __forceinline__ float held(float number, float most) {
   return number < -most ? -most : number;  // a NaN stays
 }
 
-__global__ void __launch_bounds__(kThreads) round_strips(WideJob job) {
+__global__ void __launch_bounds__(kThreads) round_fragments(WideJob job) {
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    NumberStrip strip = load_line(job.source, row, column, count);
+    FloatFragment fragment = load_line(job.source, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = held(strip.number[i], job.most);
+    for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] = held(fragment.number[i], job.most);
     store_numbers(job.target.format, job.target.data, row * job.target.stride + column, count,
-                  job.target.is_whole && count == kStrip, strip);
+                  job.target.is_whole && count == kFragment, fragment);
   }
 }
 
@@ -40,8 +40,8 @@ void quantize_wide_cuda(const QuantizeRequest &request, void *stream) {
   if (source.rows == 0 || source.columns == 0) return;
   const WideJob job = {lines_of(source), lines_of(request.target), largest_number(request.target.format.element),
                        source.rows, source.columns};
-  const StripGrid grid = strip_grid(source.rows, source.columns, kThreads);
-  LPT_LAUNCH(round_strips, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+  const FragmentGrid grid = fragment_grid(source.rows, source.columns, kThreads);
+  LPT_LAUNCH(round_fragments, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 
 }  // namespace lpt

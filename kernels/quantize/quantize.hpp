@@ -4,8 +4,8 @@
 #include <span>
 
 #include "lpt.h"
+#include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
-#include "src/base/row.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -37,7 +37,7 @@ struct QuantizeRequest {
   RandomSource random;  // index of source element (r, c): offset + r · row_stride + c · column_stride of the request
   int64_t random_column_stride;  // 1; a transposed cast swaps it with random.row_stride
   float *amax;    // NULL, or: raised to the largest finite |source| of the request (one pass for delayed scaling)
-  bool *has_nan;  // NULL, or: set if the source has a NaN. Wanted where nothing in the target can tell
+  bool *has_nan;  // NULL, or: set if the source has a NaN. PrefetchStream where nothing in the target can tell
   // The target may be written past the caches: it is a part of something larger than they are.
   bool is_streamed = false;
 };
@@ -50,14 +50,14 @@ struct DequantizeRequest {
 
 // target(c, r) = source(r, c), codes as they are; so too for block scales, whose blocks are square. The other copy of a cast
 // whose codes do not depend on the direction.
-struct TurnRequest {
+struct TransposeRequest {
   MatrixView source;         // column_stride 1; no zero points
   MatrixView target;         // columns × rows of the source in its format; column_stride 1
   bool is_streamed = false;  // as in QuantizeRequest
 };
 
 // sums[r] = the sum over c of the magnitudes of finite source(r, c), squares[r] that of their squares, in f32, in the order
-// of lane_sum().
+// of striped_sum().
 struct MagnitudeSumRequest {
   MatrixView source;         // f32, f64, bf16, f16; any column_stride
   float *sums;               // written
@@ -65,7 +65,7 @@ struct MagnitudeSumRequest {
 };
 
 // What became of numbers.
-struct CastSums {
+struct CastStatistics {
   int64_t elements = 0, nans = 0, clipped = 0, underflows = 0;
   float amax = 0.0f;
   double squares = 0.0, squared_errors = 0.0;
@@ -78,17 +78,17 @@ struct CastSums {
 //   underflows  y is finite and not 0, and q is 0
 //   amax        largest finite |y|
 //   squares     sum of y², squared_errors of (y - q)², over finite y: difference and square in f32, sums in f64: each row in
-//               the order of lane_sum(), rows in turn
-struct CastSumsRequest {
+//               the order of striped_sum(), rows in turn
+struct CastStatisticsRequest {
   MatrixView source;     // f32, f64, bf16, f16; any column_stride
   MatrixView quantized;  // any format but plain uint8; column_stride 1
-  CastSums *sums;        // written
+  CastStatistics *sums;  // written
 };
 
 constexpr int32_t kMostCastScales = 16;
 
 // errors[i] = the sum over (r, c) of (y - q)² for finite y = source(r, c) in f32, where q is what a cast to nearest even with
-// the tensor scale scales[i] and back gives: difference and square in f32, sums in f64: each row in the order of lane_sum(),
+// the tensor scale scales[i] and back gives: difference and square in f32, sums in f64: each row in the order of striped_sum(),
 // rows in turn. It is infinite if one of the squares is not finite.
 struct CastErrorsRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride
@@ -99,12 +99,12 @@ struct CastErrorsRequest {
   double *errors;       // written
 };
 
-std::span<const Row<AmaxRequest>> amax_kernels();
-std::span<const Row<QuantizeRequest>> quantize_kernels();
-std::span<const Row<DequantizeRequest>> dequantize_kernels();
-std::span<const Row<TurnRequest>> turn_kernels();
-std::span<const Row<MagnitudeSumRequest>> magnitude_sum_kernels();
-std::span<const Row<CastSumsRequest>> cast_sums_kernels();
-std::span<const Row<CastErrorsRequest>> cast_errors_kernels();
+std::span<const KernelEntry<AmaxRequest>> amax_kernels();
+std::span<const KernelEntry<QuantizeRequest>> quantize_kernels();
+std::span<const KernelEntry<DequantizeRequest>> dequantize_kernels();
+std::span<const KernelEntry<TransposeRequest>> transpose_kernels();
+std::span<const KernelEntry<MagnitudeSumRequest>> magnitude_sum_kernels();
+std::span<const KernelEntry<CastStatisticsRequest>> cast_statistics_kernels();
+std::span<const KernelEntry<CastErrorsRequest>> cast_errors_kernels();
 
 }  // namespace lpt

@@ -1,5 +1,5 @@
 // The plain rows: they decide every bit. Any format, any strides, one element at a time.
-#include "kernels/quantize/rows.hpp"
+#include "kernels/quantize/kernels.hpp"
 #include "src/formats/block_scale.hpp"
 #include "src/formats/numbers.hpp"
 
@@ -38,7 +38,7 @@ float tensor_scale_at(const MatrixView &view) {
   return view.format.tensor_scale != LPT_FORMAT_NONE ? *view.tensor_scale : 1.0f;
 }
 
-struct Facts : BlockFacts {
+struct Facts : BlockStats {
   bool has_nan, has_infinity;
 };
 
@@ -68,9 +68,9 @@ Facts facts_of(const MatrixView &source, const Block &block, bool has_sums) {
     for (int64_t i = 0; i < columns; ++i) add_extremes(value(i), facts);
     if (!has_sums) continue;
     const auto finite = [&](int64_t i) { return finite_magnitude(value(i)) == 0.0f ? 0.0f : value(i); };
-    facts.magnitude_sum += lane_sum(columns, [&](int64_t i) { return finite_magnitude(value(i)); });
-    facts.sum += lane_sum(columns, finite);
-    facts.square_sum += lane_sum(columns, [&](int64_t i) { return finite(i) * finite(i); });
+    facts.magnitude_sum += striped_sum(columns, [&](int64_t i) { return finite_magnitude(value(i)); });
+    facts.sum += striped_sum(columns, finite);
+    facts.square_sum += striped_sum(columns, [&](int64_t i) { return finite(i) * finite(i); });
   }
   return facts;
 }
@@ -82,7 +82,7 @@ float squared_error(const QuantizeRequest &request, const Block &block, const El
   const float inverse = inverse_scale(scale);
   float sum = 0.0f;
   for (int64_t row = block.row_begin; row < block.row_end; ++row) {
-    sum += lane_sum(block.column_end - block.column_begin, [&](int64_t i) {
+    sum += striped_sum(block.column_end - block.column_begin, [&](int64_t i) {
       const float value = numbers.load(row, block.column_begin + i);
       if (finite_magnitude(value) == 0.0f) return 0.0f;
       const uint32_t code =
@@ -256,7 +256,7 @@ void amax_any_ref(const AmaxRequest &request) {
   *request.has_nan = facts.has_nan;
 }
 
-void turn_any_ref(const TurnRequest &request) {
+void transpose_any_ref(const TransposeRequest &request) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
   const lpt_format plain = source.format.element;
@@ -274,7 +274,7 @@ void turn_any_ref(const TurnRequest &request) {
       }
     }
   }
-  turn_scales(source, target);
+  transpose_scales(source, target);
 }
 
 void magnitude_sum_any_ref(const MagnitudeSumRequest &request) {
@@ -282,9 +282,9 @@ void magnitude_sum_any_ref(const MagnitudeSumRequest &request) {
   const Numbers numbers(source);
   for (int64_t row = 0; row < source.rows; ++row) {
     const auto magnitude = [&](int64_t i) { return finite_magnitude(numbers.load(row, i)); };
-    request.sums[row] = lane_sum(source.columns, magnitude);
+    request.sums[row] = striped_sum(source.columns, magnitude);
     if (request.squares == nullptr) continue;
-    request.squares[row] = lane_sum(source.columns, [&](int64_t i) { return magnitude(i) * magnitude(i); });
+    request.squares[row] = striped_sum(source.columns, [&](int64_t i) { return magnitude(i) * magnitude(i); });
   }
 }
 
@@ -331,23 +331,23 @@ double sum_of_lanes(double (&lane)[16]) {
 }
 
 bool is_clipped(const Decoder &quantized, float limit, float value, int64_t row, int64_t column) {
-  const float product = scaled(value, inverse_scale(quantized.scale_at(row, column)));
-  if (!quantized.view.format.has_zero_point()) return bits_float(float_bits(product) & 0x7FFFFFFFu) > limit;
-  const auto rounded =
-      static_cast<int16_t>(encode(kElementInt16, product, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
+  const float scaled_value = scaled(value, inverse_scale(quantized.scale_at(row, column)));
+  if (!quantized.view.format.has_zero_point()) return bits_float(float_bits(scaled_value) & 0x7FFFFFFFu) > limit;
+  const auto rounded = static_cast<int16_t>(
+      encode(kElementInt16, scaled_value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
   const float moved = static_cast<float>(rounded) + quantized.zero_at(row, column);
   return moved < 0.0f || moved > limit;
 }
 
 }  // namespace
 
-void cast_sums_any_ref(const CastSumsRequest &request) {
+void cast_statistics_any_ref(const CastStatisticsRequest &request) {
   const MatrixView &source = request.source;
   const Decoder quantized(request.quantized);
   const Numbers numbers(source);
   const bool has_zero = request.quantized.format.has_zero_point();
   const float largest = largest_of(request.quantized.format.element) * (has_zero ? 1.0f : 1.0f + 0x1p-20f);
-  CastSums sums;
+  CastStatistics sums;
   sums.elements = source.rows * source.columns;
   for (int64_t row = 0; row < source.rows; ++row) {
     double squares[16] = {};

@@ -1,8 +1,8 @@
-// What became of the numbers of a stretch, once for all instruction sets. Included by an ISA file only.
+// What became of the numbers of a span, once for all instruction sets. Included by an ISA file only.
 //
 // f32 is added up in f64 without conversion: the bits of a finite f32 that is not negative, moved up by 29, are those of
 // the f64 that is 2^-896 of it, zero and subnormals included. So all sums are kept at 2^-896 of their size. They round as
-// they would at full size: all that f64 cannot hold exactly there lies far above its subnormals, as every f32 is a
+// they would at full size: all that f64 cannot hold exactly there is far above its subnormals, as every f32 is a
 // multiple of 2^-149.
 //
 // Sixteen lanes of sums stand in vectors of f64: in turn those of even and those of odd numbers of one vector of f32.
@@ -12,7 +12,7 @@
 
 #include <cstring>
 
-#include "kernels/quantize/sums_walk.hpp"
+#include "kernels/quantize/sums_loop.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {
@@ -45,28 +45,28 @@ double take_sums(double (&sums)[16]) {
 }
 
 // round(product) + zero, to nearest even in 16 bits, is below 0 or above the largest code. A NaN rounds to 0.
-inline bool leaves_range(float product, float zero, float limit) {
-  const auto rounded =
-      static_cast<int16_t>(encode(kElementInt16, product, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
+inline bool leaves_range(float scaled_value, float zero, float limit) {
+  const auto rounded = static_cast<int16_t>(
+      encode(kElementInt16, scaled_value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
   const float moved = static_cast<float>(rounded) + zero;
   return moved < 0.0f || moved > limit;
 }
 
-// Sums begin anew with each row. Counts go on.
+// Sums begin again with each row. Counts go on.
 template <typename Isa, lpt_format kPlain>
 class SumLanes {
  public:
-  void add(const SumStretch &stretch) {
-    const bool is_done = add_whole(stretch);
-    add_plainly(stretch, is_done ? stretch.whole : 0);
+  void add(const SumSpan &span) {
+    const bool is_done = add_whole(span);
+    add_plainly(span, is_done ? span.whole : 0);
   }
 
-  void end_row(CastSums &sums) {
+  void end_row(CastStatistics &sums) {
     sums.squares += take_sums<kLanes>(squares_);
     sums.squared_errors += take_sums<kLanes>(errors_);
   }
 
-  void end(CastSums &sums) const {
+  void end(CastStatistics &sums) const {
     sums.nans = nans_;
     sums.clipped = clipped_;
     sums.underflows = underflows_;
@@ -85,23 +85,23 @@ class SumLanes {
   // How clipped numbers are found: with zero points or without, with narrow blocks, with wide ones, or with one block.
   enum class Clips { kZerosOfNarrow, kZerosOfWide, kOfNarrow, kOfWide, kOfOne };
 
-  bool add_whole(const SumStretch &stretch) {
-    const int32_t log2_columns = stretch.scales.log2_columns;
+  bool add_whole(const SumSpan &span) {
+    const int32_t log2_columns = span.scales.log2_columns;
     const bool is_narrow = log2_columns < 4;
-    if (stretch.scales.has_zeros) {
-      return is_narrow ? add_vectors<Clips::kZerosOfNarrow>(stretch) : add_vectors<Clips::kZerosOfWide>(stretch);
+    if (span.scales.has_zeros) {
+      return is_narrow ? add_vectors<Clips::kZerosOfNarrow>(span) : add_vectors<Clips::kZerosOfWide>(span);
     }
-    if (stretch.count <= int64_t{1} << log2_columns) return add_vectors<Clips::kOfOne>(stretch);
-    return is_narrow ? add_vectors<Clips::kOfNarrow>(stretch) : add_vectors<Clips::kOfWide>(stretch);
+    if (span.count <= int64_t{1} << log2_columns) return add_vectors<Clips::kOfOne>(span);
+    return is_narrow ? add_vectors<Clips::kOfNarrow>(span) : add_vectors<Clips::kOfWide>(span);
   }
 
   // Sixteen numbers at a time. False: nothing was added, as a number, an error or a square is not finite. Taken for f64,
   // the bits of such a square are at least 2^128 of full size, and so is the sum.
   template <Clips kClips>
-  bool add_vectors(const SumStretch &stretch) {
-    const uint8_t *source = stretch.source;
-    const int64_t count = stretch.whole;
-    const Clipping<kClips> clipping(stretch);
+  bool add_vectors(const SumSpan &span) {
+    const uint8_t *source = span.source;
+    const int64_t count = span.whole;
+    const Clipping<kClips> clipping(span);
     Doubles squares[2 * kParts], errors[2 * kParts];
     load_sums(squares, squares_);
     load_sums(errors, errors_);
@@ -112,9 +112,9 @@ class SumLanes {
       for (int part = 0; part < kParts; ++part) {
         const int64_t first = at + kLanes * part;
         const Floats value = Isa::template load<kPlain>(source + first * kBytes);
-        const Floats decoded = Isa::load_floats(stretch.decoded + first);
+        const Floats decoded = Isa::load_floats(span.decoded + first);
         amax = Isa::larger_magnitude(amax, value);
-        if constexpr (kClips != Clips::kOfOne) clipped.add(clipping.of(stretch, value, first));
+        if constexpr (kClips != Clips::kOfOne) clipped.add(clipping.of(span, value, first));
         underflows.add(Isa::is_lost(value, decoded));
         Isa::add_squares(squares + 2 * part, value);
         Isa::add_squares(errors + 2 * part, Isa::difference(value, decoded));
@@ -123,9 +123,9 @@ class SumLanes {
     if (!are_finite(squares) || !are_finite(errors)) [[unlikely]]
       return false;
     const float largest = Isa::largest_of(amax);
-    if (kClips == Clips::kOfOne && largest * stretch.inverse[0] > stretch.limit) {
+    if (kClips == Clips::kOfOne && largest * span.inverse[0] > span.limit) {
       for (int64_t at = 0; at < count; at += kLanes) {
-        clipped.add(clipping.of(stretch, Isa::template load<kPlain>(source + at * kBytes), at));
+        clipped.add(clipping.of(span, Isa::template load<kPlain>(source + at * kBytes), at));
       }
     }
     amax_ = largest > amax_ ? largest : amax_;
@@ -143,13 +143,12 @@ class SumLanes {
     typename Isa::Places places;
     Floats limit;
 
-    explicit Clipping(const SumStretch &stretch)
-        : places(stretch.scales.log2_columns), limit(Isa::all(stretch.limit)) {}
-    [[gnu::always_inline]] typename Isa::Truths of(const SumStretch &stretch, Floats value, int64_t column) const {
-      const Floats inverse = places.template of<kIsNarrow>(stretch.inverse, column);
-      const Floats product = Isa::product(Isa::magnitude(value), inverse);
-      if constexpr (!kHasZeros) return Isa::is_above(product, limit);
-      return Isa::leaves_range(product, value, places.template of<kIsNarrow>(stretch.scales.zero, column), limit);
+    explicit Clipping(const SumSpan &span) : places(span.scales.log2_columns), limit(Isa::all(span.limit)) {}
+    [[gnu::always_inline]] typename Isa::Flags of(const SumSpan &span, Floats value, int64_t column) const {
+      const Floats inverse = places.template of<kIsNarrow>(span.inverse, column);
+      const Floats scaled_value = Isa::scaled(Isa::magnitude(value), inverse);
+      if constexpr (!kHasZeros) return Isa::is_above(scaled_value, limit);
+      return Isa::leaves_range(scaled_value, value, places.template of<kIsNarrow>(span.scales.zero, column), limit);
     }
   };
 
@@ -161,32 +160,32 @@ class SumLanes {
   }
 
   // The numbers from `begin` on, a multiple of 16, one by one.
-  [[gnu::noinline]] void add_plainly(const SumStretch &stretch, int64_t begin) {
-    for (int64_t at = begin; at < stretch.count; at += 16) {
-      const int64_t count = stretch.count - at < 16 ? stretch.count - at : 16;
+  [[gnu::noinline]] void add_plainly(const SumSpan &span, int64_t begin) {
+    for (int64_t at = begin; at < span.count; at += 16) {
+      const int64_t count = span.count - at < 16 ? span.count - at : 16;
       alignas(64) uint8_t bytes[16 * 4] = {};
       alignas(64) float numbers[16];
-      memcpy(bytes, stretch.source + at * kBytes, static_cast<size_t>(count * kBytes));
+      memcpy(bytes, span.source + at * kBytes, static_cast<size_t>(count * kBytes));
       for (int part = 0; part < kParts; ++part) {
         Isa::store_floats(numbers + kLanes * part, Isa::template load<kPlain>(bytes + kLanes * part * kBytes));
       }
-      for (int i = 0; i < count; ++i) add_one(stretch, at + i, numbers[i]);
+      for (int i = 0; i < count; ++i) add_one(span, at + i, numbers[i]);
     }
   }
 
-  void add_one(const SumStretch &stretch, int64_t column, float value) {
+  void add_one(const SumSpan &span, int64_t column, float value) {
     if (value != value) {
       ++nans_;
       return;
     }
-    const int64_t block = column >> stretch.scales.log2_columns;
-    const float product = scaled(value, stretch.inverse[block]);
+    const int64_t block = column >> span.scales.log2_columns;
+    const float scaled_value = scaled(value, span.inverse[block]);
     const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
-    const bool is_clipped = stretch.scales.has_zeros ? leaves_range(product, stretch.scales.zero[block], stretch.limit)
-                                                     : bits_float(float_bits(product) & 0x7FFFFFFFu) > stretch.limit;
+    const bool is_clipped = span.scales.has_zeros ? leaves_range(scaled_value, span.scales.zero[block], span.limit)
+                                                  : bits_float(float_bits(scaled_value) & 0x7FFFFFFFu) > span.limit;
     if (is_clipped) ++clipped_;
     if (magnitude > kLargestFloat) return;
-    const float decoded = stretch.decoded[column];
+    const float decoded = span.decoded[column];
     const float error = value - decoded;
     if (value != 0.0f && decoded == 0.0f) ++underflows_;
     if (magnitude > amax_) amax_ = magnitude;
@@ -213,7 +212,7 @@ class SumLanes {
 
 // Codes have `bits` bits; for fill and decode see walk_sums().
 template <typename Isa, typename Fill, typename Decode>
-void sum_cast_with(const CastSumsRequest &request, int32_t bits, const Fill &fill, const Decode &decode) {
+void sum_cast_with(const CastStatisticsRequest &request, int32_t bits, const Fill &fill, const Decode &decode) {
   switch (request.source.format.element) {
     case LPT_FORMAT_BF16:
       return walk_sums<SumLanes<Isa, LPT_FORMAT_BF16>>(request, bits, fill, decode);

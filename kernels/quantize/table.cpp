@@ -1,5 +1,5 @@
 // Every cast that can run, fastest first, the reference last.
-#include "kernels/quantize/rows.hpp"
+#include "kernels/quantize/kernels.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -15,7 +15,7 @@ bool is_f32_or_half(const MatrixView &view) {
 constexpr const char *kNoSource = "source is not f32, bf16 or f16";
 
 // Roundings that add bits below the last place and cut, and the one to nearest even.
-const char *refuses_added_bits(const QuantizeRequest &request) {
+const char *unsupported_added_bits(const QuantizeRequest &request) {
   if (request.rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW) return "only underflow is rounded stochastically";
   if (request.rounding != LPT_ROUNDING_STOCHASTIC) return nullptr;
   const RandomSource &random = request.random;
@@ -25,16 +25,16 @@ const char *refuses_added_bits(const QuantizeRequest &request) {
   return is_known ? nullptr : "random bits are not 16 or 8 by 7 or 10 rounds";
 }
 
-const char *refuses_halves(const QuantizeRequest &request) {
+const char *unsupported_halves(const QuantizeRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   if (request.source.column_stride != 1) return "source columns are not adjacent";
   const lpt_format plain = request.target.format.element;
   if (plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16) return "element is not f16 or bf16";
   if (request.target.format.has_block_scale()) return "target has block scales";
-  return refuses_added_bits(request);
+  return unsupported_added_bits(request);
 }
 
-const char *refuses_zero_points(const QuantizeRequest &request) {
+const char *unsupported_zero_points(const QuantizeRequest &request) {
   const Format &format = request.target.format;
   if (!format.has_zero_point()) return "target has no zero points";
   if (!is_f32_or_half(request.source)) return kNoSource;
@@ -42,11 +42,11 @@ const char *refuses_zero_points(const QuantizeRequest &request) {
   if (format.block_rows != 1) return "blocks are no part of a row";
   if (format.block_columns != LPT_BLOCK_EXTENT_FULL && format.block_columns < 16)
     return "blocks have fewer than 16 columns";
-  return refuses_added_bits(request);
+  return unsupported_added_bits(request);
 }
 
 // Codes that a vector can decode, and numbers as they come out.
-const char *refuses_to_dequantize(const DequantizeRequest &request) {
+const char *unsupported_to_dequantize(const DequantizeRequest &request) {
   const lpt_format target = request.target.format.element;
   const lpt_format plain = request.source.format.element;
   if (target != LPT_FORMAT_F32 && target != LPT_FORMAT_BF16 && target != LPT_FORMAT_F16) {
@@ -59,14 +59,14 @@ const char *refuses_to_dequantize(const DequantizeRequest &request) {
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
 
-const char *refuses_amax_avx2(const AmaxRequest &request) {
+const char *unsupported_amax_avx2(const AmaxRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   return with_adjacent_columns(request.source).column_stride == 1 ? nullptr
                                                                   : "source has neither adjacent rows nor columns";
 }
 
 // Elements of at most 8 bits, in the middle of what f32 can hold.
-const char *refuses_element_avx2(lpt_format plain) {
+const char *unsupported_element_avx2(lpt_format plain) {
   if (!has_element(plain)) return "element is not encoded";
   const Element element = element_of(plain);
   if (element.bits > 8) return "element has more than 8 bits";
@@ -79,7 +79,7 @@ const char *refuses_element_avx2(lpt_format plain) {
   return is_extreme ? "element goes below 2^-100 or beyond 2^100" : nullptr;
 }
 
-const char *refuses_rounding_avx2(const QuantizeRequest &request) {
+const char *unsupported_rounding_avx2(const QuantizeRequest &request) {
   const Element element = element_of(request.target.format.element);
   if (element.levels != nullptr) return nullptr;  // whatever the rounding, the nearest level
   if (request.rounding == LPT_ROUNDING_NEAREST_EVEN || request.rounding == LPT_ROUNDING_TOWARD_ZERO) return nullptr;
@@ -96,7 +96,7 @@ const char *refuses_rounding_avx2(const QuantizeRequest &request) {
   return request.random.row_stride == 1 ? nullptr : "random bits do not run along rows";
 }
 
-const char *refuses_blocks_avx2(const QuantizeRequest &request) {
+const char *unsupported_blocks_avx2(const QuantizeRequest &request) {
   const Format &format = request.target.format;
   if (format.has_zero_point()) return "target has zero points";
   if (!format.has_block_scale()) return nullptr;
@@ -114,32 +114,32 @@ const char *refuses_blocks_avx2(const QuantizeRequest &request) {
   return is_narrow ? nullptr : "source's columns are not adjacent, and blocks are no part of a row";
 }
 
-const char *refuses_errors_avx2(const CastErrorsRequest &request) {
+const char *unsupported_errors_avx2(const CastErrorsRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   if (request.source.column_stride != 1) return "source columns are not adjacent";
   const bool is_half = request.element == LPT_FORMAT_F16 || request.element == LPT_FORMAT_BF16;
-  return is_half ? nullptr : refuses_element_avx2(request.element);
+  return is_half ? nullptr : unsupported_element_avx2(request.element);
 }
 
-const char *refuses_avx2(const QuantizeRequest &request) {
+const char *unsupported_avx2(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
   if (!is_f32_or_half(source)) return kNoSource;
   if (source.column_stride != 1 && source.row_stride != 1) return "source has neither adjacent rows nor columns";
-  if (const char *reason = refuses_element_avx2(request.target.format.element)) return reason;
-  if (const char *reason = refuses_blocks_avx2(request)) return reason;
-  return refuses_rounding_avx2(request);
+  if (const char *reason = unsupported_element_avx2(request.target.format.element)) return reason;
+  if (const char *reason = unsupported_blocks_avx2(request)) return reason;
+  return unsupported_rounding_avx2(request);
 }
 
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
 
-const char *refuses_amax(const AmaxRequest &request) {
+const char *unsupported_amax(const AmaxRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   return with_adjacent_columns(request.source).column_stride == 1 ? nullptr : "source has no adjacent numbers";
 }
 
 // Floats whose codes and random bits fit one f32 significand, integers, and codes that fill bytes.
-const char *refuses_element(const QuantizeRequest &request) {
+const char *unsupported_element(const QuantizeRequest &request) {
   const lpt_format plain = request.target.format.element;
   if (!has_element(plain)) return "element has more than 8 bits";
   const Element element = element_of(plain);
@@ -156,7 +156,7 @@ const char *refuses_element(const QuantizeRequest &request) {
   return is_random && element.mantissa_bits > 5 ? "mantissa is too long for 16 random bits" : nullptr;
 }
 
-const char *refuses_rounding(const QuantizeRequest &request) {
+const char *unsupported_rounding(const QuantizeRequest &request) {
   if (request.overflow != LPT_OVERFLOW_SATURATE) return "overflow does not saturate";
   if (request.rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW) return "only underflow is rounded stochastically";
   if (request.rounding != LPT_ROUNDING_STOCHASTIC) return nullptr;
@@ -166,22 +166,22 @@ const char *refuses_rounding(const QuantizeRequest &request) {
   return is_known ? nullptr : "random bits are not 16 or 8 by 7 or 10 rounds";
 }
 
-// What the casts to small elements have in common, wherever the source lies.
-const char *refuses_small(const QuantizeRequest &request) {
+// What the casts to small elements have in common, wherever the source is.
+const char *unsupported_small(const QuantizeRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   if (request.target.format.has_zero_point()) return "target has zero points";
-  const char *reason = refuses_element(request);
-  return reason != nullptr ? reason : refuses_rounding(request);
+  const char *reason = unsupported_element(request);
+  return reason != nullptr ? reason : unsupported_rounding(request);
 }
 
-const char *refuses_adjacent(const QuantizeRequest &request) {
+const char *unsupported_adjacent(const QuantizeRequest &request) {
   if (request.source.column_stride != 1) return "source columns are not adjacent";
   const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
   if (is_random && request.random_column_stride != 1) return "random bits do not run along columns";
-  return refuses_small(request);
+  return unsupported_small(request);
 }
 
-const char *refuses_block_scales(const QuantizeRequest &request) {
+const char *unsupported_block_scales(const QuantizeRequest &request) {
   const Format &format = request.target.format;
   if (format.block_columns != LPT_BLOCK_EXTENT_FULL && format.block_columns < 16)
     return "blocks have fewer than 16 columns";
@@ -196,22 +196,22 @@ const char *refuses_block_scales(const QuantizeRequest &request) {
   return is_known ? nullptr : "scales do not follow from amax";
 }
 
-const char *refuses_sums_of_rows(const MagnitudeSumRequest &request) {
+const char *unsupported_sums_of_rows(const MagnitudeSumRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   return request.source.column_stride == 1 ? nullptr : "source columns are not adjacent";
 }
 
-const char *refuses_whole(const QuantizeRequest &request) {
-  return request.target.format.has_block_scale() ? "target has block scales" : refuses_adjacent(request);
+const char *unsupported_whole(const QuantizeRequest &request) {
+  return request.target.format.has_block_scale() ? "target has block scales" : unsupported_adjacent(request);
 }
 
-const char *refuses_blocks(const QuantizeRequest &request) {
+const char *unsupported_blocks(const QuantizeRequest &request) {
   if (!request.target.format.has_block_scale()) return "target has no block scales";
-  const char *reason = refuses_block_scales(request);
-  return reason != nullptr ? reason : refuses_adjacent(request);
+  const char *reason = unsupported_block_scales(request);
+  return reason != nullptr ? reason : unsupported_adjacent(request);
 }
 
-const char *refuses_transposed(const QuantizeRequest &request) {
+const char *unsupported_transposed(const QuantizeRequest &request) {
   if (request.source.row_stride != 1) return "source rows are not adjacent";
   const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
   if (is_random && request.random.row_stride != 1) return "random bits do not run along rows";
@@ -220,24 +220,24 @@ const char *refuses_transposed(const QuantizeRequest &request) {
     if (format.block_rows == LPT_BLOCK_EXTENT_FULL || format.block_rows > 128) return "blocks have more than 128 rows";
     if (request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX && format.block_rows > 16) return "blocks have more than 16 rows";
     if (is_quest_rule(request.rule)) return "deviations are of blocks along rows";
-    const char *reason = refuses_block_scales(request);
+    const char *reason = unsupported_block_scales(request);
     if (reason != nullptr) return reason;
   }
-  return refuses_small(request);
+  return unsupported_small(request);
 }
 
 #endif
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
 
-const char *refuses_turn(const TurnRequest &request) {
+const char *unsupported_transpose(const TransposeRequest &request) {
   const lpt_format plain = request.source.format.element;
   const bool is_small = has_element(plain) && (element_of(plain).bits == 8 || element_of(plain).bits == 4);
   return is_small ? nullptr : "codes have neither 8 nor 4 bits";
 }
 
 // Sums decode as the row of the same instruction set does, to f32.
-template <const char *(*kRefusesToDecode)(const DequantizeRequest &)>
-const char *refuses_sums(const CastSumsRequest &request) {
+template <const char *(*kRejectsToDecode)(const DequantizeRequest &)>
+const char *unsupported_sums(const CastStatisticsRequest &request) {
   const MatrixView &source = request.source;
   const lpt_format plain = source.format.element;
   if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
@@ -246,89 +246,89 @@ const char *refuses_sums(const CastSumsRequest &request) {
   if (source.column_stride != 1) return "columns of source are not adjacent";
   DequantizeRequest decode = {request.quantized, request.source};
   decode.target.format.element = LPT_FORMAT_F32;
-  return kRefusesToDecode(decode);
+  return kRejectsToDecode(decode);
 }
 
 #endif
 
-constexpr Row<AmaxRequest> kAmaxRows[] = {
+constexpr KernelEntry<AmaxRequest> kAmaxKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"amax_x86_avx512", kCpuAvx512, refuses_amax, amax_x86_avx512},
+    {"amax_x86_avx512", kCpuAvx512, unsupported_amax, amax_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"amax_x86_avx2", kCpuAvx2, refuses_amax_avx2, amax_x86_avx2},
+    {"amax_x86_avx2", kCpuAvx2, unsupported_amax_avx2, amax_x86_avx2},
 #endif
     {"amax_any_ref", 0, nullptr, amax_any_ref},
 };
 
-constexpr Row<QuantizeRequest> kQuantizeRows[] = {
+constexpr KernelEntry<QuantizeRequest> kQuantizeKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"quantize_x86_avx512", kCpuAvx512, refuses_whole, quantize_x86_avx512},
-    {"quantize_blocks_x86_avx512", kCpuAvx512, refuses_blocks, quantize_blocks_x86_avx512},
-    {"quantize_transposed_x86_avx512", kCpuAvx512, refuses_transposed, quantize_transposed_x86_avx512},
-    {"quantize_halves_x86_avx512", kCpuAvx512, refuses_halves, quantize_halves_x86_avx512},
-    {"quantize_zero_points_x86_avx512", kCpuAvx512, refuses_zero_points, quantize_zero_points_x86_avx512},
+    {"quantize_x86_avx512", kCpuAvx512, unsupported_whole, quantize_x86_avx512},
+    {"quantize_blocks_x86_avx512", kCpuAvx512, unsupported_blocks, quantize_blocks_x86_avx512},
+    {"quantize_transposed_x86_avx512", kCpuAvx512, unsupported_transposed, quantize_transposed_x86_avx512},
+    {"quantize_halves_x86_avx512", kCpuAvx512, unsupported_halves, quantize_halves_x86_avx512},
+    {"quantize_zero_points_x86_avx512", kCpuAvx512, unsupported_zero_points, quantize_zero_points_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"quantize_x86_avx2", kCpuAvx2, refuses_avx2, quantize_x86_avx2},
-    {"quantize_halves_x86_avx2", kCpuAvx2, refuses_halves, quantize_halves_x86_avx2},
-    {"quantize_zero_points_x86_avx2", kCpuAvx2, refuses_zero_points, quantize_zero_points_x86_avx2},
+    {"quantize_x86_avx2", kCpuAvx2, unsupported_avx2, quantize_x86_avx2},
+    {"quantize_halves_x86_avx2", kCpuAvx2, unsupported_halves, quantize_halves_x86_avx2},
+    {"quantize_zero_points_x86_avx2", kCpuAvx2, unsupported_zero_points, quantize_zero_points_x86_avx2},
 #endif
     {"quantize_any_ref", 0, nullptr, quantize_any_ref},
 };
 
-constexpr Row<DequantizeRequest> kDequantizeRows[] = {
+constexpr KernelEntry<DequantizeRequest> kDequantizeKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"dequantize_x86_avx512", kCpuAvx512, refuses_to_dequantize, dequantize_x86_avx512},
+    {"dequantize_x86_avx512", kCpuAvx512, unsupported_to_dequantize, dequantize_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"dequantize_x86_avx2", kCpuAvx2, refuses_to_dequantize, dequantize_x86_avx2},
+    {"dequantize_x86_avx2", kCpuAvx2, unsupported_to_dequantize, dequantize_x86_avx2},
 #endif
     {"dequantize_any_ref", 0, nullptr, dequantize_any_ref},
 };
 
-constexpr Row<TurnRequest> kTurnRows[] = {
+constexpr KernelEntry<TransposeRequest> kTransposeKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"turn_x86_avx512", kCpuAvx512, refuses_turn, turn_x86_avx512},
+    {"transpose_x86_avx512", kCpuAvx512, unsupported_transpose, transpose_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"turn_x86_avx2", kCpuAvx2, refuses_turn, turn_x86_avx2},
+    {"transpose_x86_avx2", kCpuAvx2, unsupported_transpose, transpose_x86_avx2},
 #endif
-    {"turn_any_ref", 0, nullptr, turn_any_ref},
+    {"transpose_any_ref", 0, nullptr, transpose_any_ref},
 };
 
-constexpr Row<MagnitudeSumRequest> kMagnitudeSumRows[] = {
+constexpr KernelEntry<MagnitudeSumRequest> kMagnitudeSumKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"magnitude_sum_x86_avx512", kCpuAvx512, refuses_sums_of_rows, magnitude_sum_x86_avx512},
+    {"magnitude_sum_x86_avx512", kCpuAvx512, unsupported_sums_of_rows, magnitude_sum_x86_avx512},
 #endif
     {"magnitude_sum_any_ref", 0, nullptr, magnitude_sum_any_ref},
 };
 
-constexpr Row<CastSumsRequest> kCastSumsRows[] = {
+constexpr KernelEntry<CastStatisticsRequest> kCastSumsKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"cast_sums_x86_avx512", kCpuAvx512, refuses_sums<refuses_to_dequantize>, cast_sums_x86_avx512},
+    {"cast_statistics_x86_avx512", kCpuAvx512, unsupported_sums<unsupported_to_dequantize>, cast_statistics_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"cast_sums_x86_avx2", kCpuAvx2, refuses_sums<refuses_to_dequantize>, cast_sums_x86_avx2},
+    {"cast_statistics_x86_avx2", kCpuAvx2, unsupported_sums<unsupported_to_dequantize>, cast_statistics_x86_avx2},
 #endif
-    {"cast_sums_any_ref", 0, nullptr, cast_sums_any_ref},
+    {"cast_statistics_any_ref", 0, nullptr, cast_statistics_any_ref},
 };
 
-constexpr Row<CastErrorsRequest> kCastErrorsRows[] = {
+constexpr KernelEntry<CastErrorsRequest> kCastErrorsKernels[] = {
 #if defined(LPT_HAVE_X86_AVX2)
-    {"cast_errors_x86_avx2", kCpuAvx2, refuses_errors_avx2, cast_errors_x86_avx2},
+    {"cast_errors_x86_avx2", kCpuAvx2, unsupported_errors_avx2, cast_errors_x86_avx2},
 #endif
     {"cast_errors_any_ref", 0, nullptr, cast_errors_any_ref},
 };
 
 }  // namespace
 
-std::span<const Row<AmaxRequest>> amax_kernels() { return kAmaxRows; }
-std::span<const Row<QuantizeRequest>> quantize_kernels() { return kQuantizeRows; }
-std::span<const Row<DequantizeRequest>> dequantize_kernels() { return kDequantizeRows; }
-std::span<const Row<TurnRequest>> turn_kernels() { return kTurnRows; }
-std::span<const Row<MagnitudeSumRequest>> magnitude_sum_kernels() { return kMagnitudeSumRows; }
-std::span<const Row<CastSumsRequest>> cast_sums_kernels() { return kCastSumsRows; }
-std::span<const Row<CastErrorsRequest>> cast_errors_kernels() { return kCastErrorsRows; }
+std::span<const KernelEntry<AmaxRequest>> amax_kernels() { return kAmaxKernels; }
+std::span<const KernelEntry<QuantizeRequest>> quantize_kernels() { return kQuantizeKernels; }
+std::span<const KernelEntry<DequantizeRequest>> dequantize_kernels() { return kDequantizeKernels; }
+std::span<const KernelEntry<TransposeRequest>> transpose_kernels() { return kTransposeKernels; }
+std::span<const KernelEntry<MagnitudeSumRequest>> magnitude_sum_kernels() { return kMagnitudeSumKernels; }
+std::span<const KernelEntry<CastStatisticsRequest>> cast_statistics_kernels() { return kCastSumsKernels; }
+std::span<const KernelEntry<CastErrorsRequest>> cast_errors_kernels() { return kCastErrorsKernels; }
 
 }  // namespace lpt

@@ -6,9 +6,9 @@
 #include "kernels/quantize/avx2_halves.hpp"
 #include "kernels/quantize/avx2_quantize.hpp"
 #include "kernels/quantize/avx2_sums.hpp"
-#include "kernels/quantize/avx2_turn.hpp"
+#include "kernels/quantize/avx2_transpose_codes.hpp"
 #include "kernels/quantize/avx2_zero_points.hpp"
-#include "kernels/quantize/rows.hpp"
+#include "kernels/quantize/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -91,6 +91,6 @@ void quantize_zero_points_x86_avx2(const QuantizeRequest &request) { cast_zeros(
 
 void dequantize_x86_avx2(const DequantizeRequest &request) { decode_matrix(request); }
 
-void turn_x86_avx2(const TurnRequest &request) { turn_matrix<TurnAvx2>(request); }
+void transpose_x86_avx2(const TransposeRequest &request) { transpose_matrix<TransposeAvx2>(request); }
 
 }  // namespace lpt

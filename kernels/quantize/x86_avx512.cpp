@@ -5,9 +5,9 @@
 #include "kernels/quantize/avx512_rows.hpp"
 #include "kernels/quantize/avx512_sums.hpp"
 #include "kernels/quantize/avx512_transpose.hpp"
-#include "kernels/quantize/avx512_turn.hpp"
+#include "kernels/quantize/avx512_transpose_codes.hpp"
 #include "kernels/quantize/avx512_zero_points.hpp"
-#include "kernels/quantize/rows.hpp"
+#include "kernels/quantize/kernels.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -33,16 +33,16 @@ struct Magnitudes {
 template <Source kSource>
 Magnitudes magnitudes_of(const MatrixView &source) {
   const Extent extent = folded(source, source, true);
-  const Strip strip = {static_cast<const char *>(source.data),
-                       source.row_stride * bytes_of(kSource),
-                       ahead_over(source.data, extent.rows == 1 ? extent.columns * bytes_of(kSource) : 0),
-                       extent.rows,
-                       extent.columns,
-                       extent.columns,
-                       nullptr};
-  uint32_t largest = block_magnitude<kSource>(strip, 0, false);
+  const RowSlab slab = {static_cast<const char *>(source.data),
+                        source.row_stride * bytes_of(kSource),
+                        prefetcher_over(source.data, extent.rows == 1 ? extent.columns * bytes_of(kSource) : 0),
+                        extent.rows,
+                        extent.columns,
+                        extent.columns,
+                        nullptr};
+  uint32_t largest = block_magnitude<kSource>(slab, 0, false);
   const bool has_nan = largest > kFloatInfinityBits;
-  if (largest >= kFloatInfinityBits) largest = block_magnitude<kSource>(strip, 0, true);
+  if (largest >= kFloatInfinityBits) largest = block_magnitude<kSource>(slab, 0, true);
   return {bits_float(largest), has_nan};
 }
 
@@ -107,7 +107,7 @@ void quantize_x86_avx512(const QuantizeRequest &request) {
   rows_of(from, kind_of(request, element), inverses)(
       cast,
       {static_cast<const char *>(source.data), source.row_stride * bytes_of(from),
-       ahead_of(request, extent.columns * bytes_of(from)), static_cast<uint8_t *>(target.data),
+       prefetcher_of(request, extent.columns * bytes_of(from)), static_cast<uint8_t *>(target.data),
        target.row_stride * element.bits / 8, extent.rows, extent.columns, static_cast<uint64_t>(request.random.offset),
        static_cast<uint64_t>(request.random.row_stride), &inverse, nullptr});
   if (cast.is_streamed) _mm_sfence();
@@ -136,13 +136,13 @@ void quantize_blocks_x86_avx512(const QuantizeRequest &request) {
   const CastRows cast_rows = rows_of(from, kind_of(request, element), Inverses::kBlocks);
   switch (from) {
     case Source::kF32:
-      cast_strips<Source::kF32>(request, cast, cast_rows);
+      cast_slabs<Source::kF32>(request, cast, cast_rows);
       break;
     case Source::kBf16:
-      cast_strips<Source::kBf16>(request, cast, cast_rows);
+      cast_slabs<Source::kBf16>(request, cast, cast_rows);
       break;
     default:
-      cast_strips<Source::kF16>(request, cast, cast_rows);
+      cast_slabs<Source::kF16>(request, cast, cast_rows);
       break;
   }
   if (cast.rows.is_streamed) _mm_sfence();
@@ -171,13 +171,13 @@ void quantize_transposed_x86_avx512(const QuantizeRequest &request) {
   const LineCast line_cast = {cast_rows, request.is_streamed, is_near ? &near : nullptr};
   switch (from) {
     case Source::kF32:
-      cast_turned<Source::kF32>(request, cast, line_cast);
+      cast_transposed<Source::kF32>(request, cast, line_cast);
       break;
     case Source::kBf16:
-      cast_turned<Source::kBf16>(request, cast, line_cast);
+      cast_transposed<Source::kBf16>(request, cast, line_cast);
       break;
     default:
-      cast_turned<Source::kF16>(request, cast, line_cast);
+      cast_transposed<Source::kF16>(request, cast, line_cast);
       break;
   }
   if (request.is_streamed) _mm_sfence();
@@ -223,8 +223,8 @@ void quantize_zero_points_x86_avx512(const QuantizeRequest &request) {
 
 void dequantize_x86_avx512(const DequantizeRequest &request) { decode_matrix(request); }
 
-void turn_x86_avx512(const TurnRequest &request) {
-  turn_matrix<TurnAvx512>(request);
+void transpose_x86_avx512(const TransposeRequest &request) {
+  transpose_matrix<TransposeAvx512>(request);
   if (request.is_streamed) _mm_sfence();
 }
 

@@ -9,7 +9,7 @@
 namespace lpt {
 namespace {
 
-// Of two zeros _mm256_max_ps gives the second, so both orders are asked: where the numbers are equal, their signs are
+// Of two zeros _mm256_max_ps gives the second, so both orders are requested: where the numbers are equal, their signs are
 // joined, and elsewhere the two are the same.
 struct F32x8 {
   using Number = float;

@@ -15,13 +15,13 @@ struct ColumnsJob {
 
 __global__ void __launch_bounds__(kThreads) move_columns(ColumnsJob job) {
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    NumberStrip strip = load_line(job.source, row, column, count);
+    FloatFragment fragment = load_line(job.source, row, column, count);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = strip.number[i] * job.factor;
-    store_line(job.target, row, column, count, strip);
+    for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] = fragment.number[i] * job.factor;
+    store_line(job.target, row, column, count, fragment);
   }
 }
 
@@ -32,7 +32,7 @@ void columns_cuda(const ColumnsRequest &request, void *stream) {
   if (source.rows == 0 || source.columns == 0) return;
   const ColumnsJob job = {lines_of(source), lines_of(request.target), static_cast<float>(request.factor), source.rows,
                           source.columns};
-  const StripGrid grid = strip_grid(source.rows, source.columns, kThreads);
+  const FragmentGrid grid = fragment_grid(source.rows, source.columns, kThreads);
   LPT_LAUNCH(move_columns, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 

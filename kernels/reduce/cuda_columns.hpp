@@ -1,10 +1,10 @@
 // What only devices have of this family: columns of a matrix brought elsewhere, times a factor and in another format. What
-// tensor-parallel ranks share lies side by side while it travels; on a device that is one walk with the cast that it needs.
+// tensor-parallel ranks share is side by side while it is sent; on a device that is one walk with the cast that it needs.
 #pragma once
 
 #include <span>
 
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/reduce/reduce.hpp"
 #include "src/formats/view.hpp"
 
@@ -19,6 +19,6 @@ struct ColumnsRequest {
 
 void columns_cuda(const ColumnsRequest &request, void *stream);
 
-std::span<const DeviceRow<ColumnsRequest>> columns_device_kernels();
+std::span<const DeviceKernelEntry<ColumnsRequest>> columns_device_kernels();
 
 }  // namespace lpt

@@ -1,6 +1,6 @@
 // The local sums of collectives: a thread takes sixteen adjacent numbers of every source, in the order of the sources.
-#include "kernels/common/cuda_strip.hpp"
-#include "kernels/reduce/cuda_rows.hpp"
+#include "kernels/common/cuda_fragment.hpp"
+#include "kernels/reduce/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -35,19 +35,19 @@ __device__ __forceinline__ float finished(const ReduceJob &job, float number) {
 }
 
 __global__ void __launch_bounds__(kThreads) reduce(const ReduceJob job) {
-  const int64_t index = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
-  const int32_t count = strip_count(job.elements, index);
+  const int64_t index = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kFragment;
+  const int32_t count = fragment_count(job.elements, index);
   if (count == 0) return;
-  const bool is_full = count == kStrip;
-  NumberStrip sum = load_numbers(job.format, job.sources[0], index, count, is_full && job.are_sources_whole);
+  const bool is_full = count == kFragment;
+  FloatFragment sum = load_numbers(job.format, job.sources[0], index, count, is_full && job.are_sources_whole);
   for (int32_t source = 1; source < job.source_count; ++source) {
-    const NumberStrip next =
+    const FloatFragment next =
         load_numbers(job.format, job.sources[source], index, count, is_full && job.are_sources_whole);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) sum.number[i] = joined(job.reduction, sum.number[i], next.number[i]);
+    for (int32_t i = 0; i < kFragment; ++i) sum.number[i] = joined(job.reduction, sum.number[i], next.number[i]);
   }
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) sum.number[i] = finished(job, sum.number[i]);
+  for (int32_t i = 0; i < kFragment; ++i) sum.number[i] = finished(job, sum.number[i]);
   for (int32_t target = 0; target < job.target_count; ++target) {
     store_numbers(job.target_format, job.targets[target], index, count, is_full && job.are_targets_whole, sum);
   }
@@ -76,7 +76,7 @@ void reduce_cuda(const ReduceRequest &request, void *stream) {
     job.targets[i] = request.targets[i];
     job.are_targets_whole = job.are_targets_whole && is_whole(request.targets[i]);
   }
-  const int64_t block = int64_t{kThreads} * kStrip;
+  const int64_t block = int64_t{kThreads} * kFragment;
   LPT_LAUNCH(reduce, static_cast<uint32_t>((request.elements + block - 1) / block), kThreads, 0, stream, job);
 }
 

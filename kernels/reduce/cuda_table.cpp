@@ -1,6 +1,6 @@
 // Rows of the device.
 #include "kernels/reduce/cuda_columns.hpp"
-#include "kernels/reduce/cuda_rows.hpp"
+#include "kernels/reduce/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -9,13 +9,13 @@ bool is_number(lpt_format format) {
   return format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16 || format == LPT_FORMAT_F16;
 }
 
-const char *refuses_reduce(const ReduceRequest &request) {
+const char *unsupported_reduce(const ReduceRequest &request) {
   if (!is_number(request.format) || !is_number(request.target_format)) return "takes f32, bf16 and f16 only";
   const bool are_few = request.source_count <= kMostDeviceSources && request.target_count <= kMostDeviceSources;
   return are_few ? nullptr : "takes 32 sources and targets at most";
 }
 
-const char *refuses_columns(const ColumnsRequest &request) {
+const char *unsupported_columns(const ColumnsRequest &request) {
   const MatrixView &source = request.source, &target = request.target;
   if (!is_number(source.format.id) || !is_number(target.format.id)) return "takes f32, bf16 and f16 only";
   return source.column_stride == 1 && target.column_stride == 1 ? nullptr : "takes adjacent columns only";
@@ -23,15 +23,15 @@ const char *refuses_columns(const ColumnsRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceRow<ReduceRequest>> reduce_device_kernels() {
-  static constexpr DeviceRow<ReduceRequest> rows[] = {
-      {.name = "reduce_cuda", .least_capability = 80, .refuses = refuses_reduce, .run = reduce_cuda}};
+std::span<const DeviceKernelEntry<ReduceRequest>> reduce_device_kernels() {
+  static constexpr DeviceKernelEntry<ReduceRequest> rows[] = {
+      {.name = "reduce_cuda", .min_capability = 80, .unsupported_reason = unsupported_reduce, .run = reduce_cuda}};
   return rows;
 }
 
-std::span<const DeviceRow<ColumnsRequest>> columns_device_kernels() {
-  static constexpr DeviceRow<ColumnsRequest> rows[] = {
-      {.name = "columns_cuda", .least_capability = 80, .refuses = refuses_columns, .run = columns_cuda}};
+std::span<const DeviceKernelEntry<ColumnsRequest>> columns_device_kernels() {
+  static constexpr DeviceKernelEntry<ColumnsRequest> rows[] = {
+      {.name = "columns_cuda", .min_capability = 80, .unsupported_reason = unsupported_columns, .run = columns_cuda}};
   return rows;
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "lpt.h"
-#include "src/base/row.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -37,6 +37,6 @@ struct ReduceRequest {
   bool is_streamed;  // targets are large and not read soon: rows may write past the caches
 };
 
-std::span<const Row<ReduceRequest>> reduce_kernels();
+std::span<const KernelEntry<ReduceRequest>> reduce_kernels();
 
 }  // namespace lpt

@@ -1,10 +1,10 @@
 // Every reduction that can run, fastest first, the reference last.
-#include "kernels/reduce/rows.hpp"
+#include "kernels/reduce/kernels.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr Row<ReduceRequest> kReduceRows[] = {
+constexpr KernelEntry<ReduceRequest> kReduceKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
     {"reduce_x86_avx512", kCpuAvx512, nullptr, reduce_x86_avx512},
 #endif
@@ -16,6 +16,6 @@ constexpr Row<ReduceRequest> kReduceRows[] = {
 
 }  // namespace
 
-std::span<const Row<ReduceRequest>> reduce_kernels() { return kReduceRows; }
+std::span<const KernelEntry<ReduceRequest>> reduce_kernels() { return kReduceKernels; }
 
 }  // namespace lpt

@@ -1,7 +1,7 @@
 // Reductions for AVX-512.
 #include "kernels/reduce/avx512_numbers.hpp"
-#include "kernels/reduce/reduce_walk.hpp"
-#include "kernels/reduce/rows.hpp"
+#include "kernels/reduce/kernels.hpp"
+#include "kernels/reduce/reduce_loop.hpp"
 
 namespace lpt {
 

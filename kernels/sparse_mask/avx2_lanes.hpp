@@ -20,7 +20,7 @@ namespace {
 }
 
 struct Avx2Words {
-  static constexpr int kWidth = 8, kWidestTurn = 8;
+  static constexpr int kWidth = 8, kWidestTranspose = 8;
   using Code = uint32_t;
   using Vector = __m256i;
   using Kept = __m256i;  // all ones
@@ -48,8 +48,8 @@ struct Avx2Words {
   }
   static Kept at_least(Vector count, int number) { return _mm256_cmpgt_epi32(count, _mm256_set1_epi32(number - 1)); }
 
-  static Vector turn(const Code *indices) { return load(indices); }
-  static Vector turned(Vector codes, Vector indices) { return _mm256_permutevar8x32_epi32(codes, indices); }
+  static Vector rotation(const Code *indices) { return load(indices); }
+  static Vector rotated(Vector codes, Vector indices) { return _mm256_permutevar8x32_epi32(codes, indices); }
 
   // Three differences whose signs say who wins: at least two of them.
   [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
@@ -65,7 +65,7 @@ struct Avx2Words {
 };
 
 struct Avx2Halves {
-  static constexpr int kWidth = 16, kWidestTurn = 8;
+  static constexpr int kWidth = 16, kWidestTranspose = 8;
   using Code = uint16_t;
   using Vector = __m256i;
   using Kept = __m256i;  // all ones
@@ -97,23 +97,23 @@ struct Avx2Halves {
   }
 
   // Places of both bytes within a half.
-  static Vector turn(const Code *indices) {
+  static Vector rotation(const Code *indices) {
     const Vector within = _mm256_and_si256(load(indices), all(7));
     return plus(_mm256_mullo_epi16(within, all(0x0202)), all(0x0100));
   }
-  static Vector turned(Vector codes, Vector places) { return _mm256_shuffle_epi8(codes, places); }
+  static Vector rotated(Vector codes, Vector places) { return _mm256_shuffle_epi8(codes, places); }
 
   [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
-    const Vector first = _mm256_sub_epi16(turned_fours<0x39>(own), plus(own, comes_first(0x000000010001'0001)));
-    const Vector second = _mm256_sub_epi16(turned_fours<0x4E>(own), plus(own, comes_first(0x00010001)));
-    const Vector third = _mm256_sub_epi16(turned_fours<0x93>(own), plus(own, comes_first(0x0001)));
+    const Vector first = _mm256_sub_epi16(transposed_fours<0x39>(own), plus(own, comes_first(0x000000010001'0001)));
+    const Vector second = _mm256_sub_epi16(transposed_fours<0x4E>(own), plus(own, comes_first(0x00010001)));
+    const Vector third = _mm256_sub_epi16(transposed_fours<0x93>(own), plus(own, comes_first(0x0001)));
     const Vector one = _mm256_and_si256(third, _mm256_or_si256(first, second));
     return _mm256_srai_epi16(_mm256_or_si256(_mm256_and_si256(first, second), one), 15);
   }
 
  private:
   template <int kOrder>
-  static Vector turned_fours(Vector codes) {
+  static Vector transposed_fours(Vector codes) {
     return _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(codes, kOrder), kOrder);
   }
   static Vector comes_first(int64_t lanes) { return _mm256_set1_epi64x(lanes); }
@@ -125,7 +125,7 @@ struct Avx2Halves {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
 
-// See drawn_walk.hpp and given_walk.hpp.
+// See drawn_loop.hpp and given_loop.hpp.
 struct Avx2Floats {
   static constexpr int kWidth = 8;
   using Floats = __m256;
@@ -164,7 +164,7 @@ struct Avx2Floats {
     return _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(load_codes(words), 8)), _mm256_set1_ps(0x1p-24f));
   }
 
-  // Pairs: the even numbers, the odd ones, of two vectors in turn by halves.
+  // Pairs: the even numbers, the odd ones, of two vectors in rotation by halves.
   [[gnu::always_inline]] static void apart(Floats (&v)[2]) {
     const Floats even = _mm256_shuffle_ps(v[0], v[1], 0x88);
     v[1] = _mm256_shuffle_ps(v[0], v[1], 0xDD);
@@ -220,14 +220,14 @@ struct Avx2Floats {
   }
 };
 
-// See measure_walk.hpp.
+// See measure_loop.hpp.
 struct Avx2Rows {
   static constexpr int kWidth = 8;
   using Marked = __m256i;
 
   static Marked marked(const float *from, const uint8_t *mask) { return marked(_mm256_loadu_ps(from), mask); }
   static Marked marked(const uint16_t *from, const uint8_t *mask) { return marked(words_of_bf16(from), mask); }
-  [[gnu::always_inline]] static void turn(Marked (&square)[kWidth]) { transpose(square); }
+  [[gnu::always_inline]] static void transpose_square(Marked (&square)[kWidth]) { transpose(square); }
 
   struct Sums {
     __m256d energy[2] = {}, kept[2] = {};

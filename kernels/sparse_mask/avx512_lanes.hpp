@@ -10,7 +10,7 @@ namespace lpt {
 namespace {
 
 struct Avx512Words {
-  static constexpr int kWidth = 16, kWidestTurn = 16;
+  static constexpr int kWidth = 16, kWidestTranspose = 16;
   using Code = uint32_t;
   using Vector = __m512i;
   using Kept = __mmask16;
@@ -38,8 +38,8 @@ struct Avx512Words {
   }
   static Kept at_least(Vector count, int number) { return _mm512_cmpge_epi32_mask(count, _mm512_set1_epi32(number)); }
 
-  static Vector turn(const Code *indices) { return load(indices); }
-  static Vector turned(Vector codes, Vector indices) { return _mm512_permutexvar_epi32(indices, codes); }
+  static Vector rotation(const Code *indices) { return load(indices); }
+  static Vector rotated(Vector codes, Vector indices) { return _mm512_permutexvar_epi32(indices, codes); }
 
   // Three differences whose signs say who wins: at least two of them.
   [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
@@ -54,7 +54,7 @@ struct Avx512Words {
 };
 
 struct Avx512Halves {
-  static constexpr int kWidth = 32, kWidestTurn = 16;
+  static constexpr int kWidth = 32, kWidestTranspose = 16;
   using Code = uint16_t;
   using Vector = __m512i;
   using Kept = __mmask32;
@@ -84,8 +84,8 @@ struct Avx512Halves {
     return _mm512_cmpge_epi16_mask(count, _mm512_set1_epi16(static_cast<int16_t>(number)));
   }
 
-  static Vector turn(const Code *indices) { return load(indices); }
-  static Vector turned(Vector codes, Vector indices) { return _mm512_permutexvar_epi16(indices, codes); }
+  static Vector rotation(const Code *indices) { return load(indices); }
+  static Vector rotated(Vector codes, Vector indices) { return _mm512_permutexvar_epi16(indices, codes); }
 
   [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
     const Vector first = _mm512_sub_epi16(_mm512_ror_epi64(own, 16), plus(own, comes_first(0x000000010001'0001)));
@@ -104,7 +104,7 @@ struct Avx512Halves {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
 
-// See drawn_walk.hpp and given_walk.hpp.
+// See drawn_loop.hpp and given_loop.hpp.
 struct Avx512Floats {
   static constexpr int kWidth = 16;
   using Floats = __m512;
@@ -145,7 +145,7 @@ struct Avx512Floats {
     return _mm512_mul_ps(_mm512_cvtepi32_ps(upper), _mm512_set1_ps(0x1p-24f));
   }
 
-  // Pairs: the even numbers, the odd ones, of two vectors in turn by quarters.
+  // Pairs: the even numbers, the odd ones, of two vectors in rotation by quarters.
   [[gnu::always_inline]] static void apart(Floats (&v)[2]) {
     const Floats even = _mm512_shuffle_ps(v[0], v[1], 0x88);
     v[1] = _mm512_shuffle_ps(v[0], v[1], 0xDD);
@@ -203,14 +203,14 @@ struct Avx512Floats {
   }
 };
 
-// See measure_walk.hpp.
+// See measure_loop.hpp.
 struct Avx512Rows {
   static constexpr int kWidth = 16;
   using Marked = __m512i;
 
   static Marked marked(const float *from, const uint8_t *mask) { return marked(_mm512_loadu_ps(from), mask); }
   static Marked marked(const uint16_t *from, const uint8_t *mask) { return marked(words_of_bf16(from), mask); }
-  [[gnu::always_inline]] static void turn(Marked (&square)[kWidth]) { transpose(square); }
+  [[gnu::always_inline]] static void transpose_square(Marked (&square)[kWidth]) { transpose(square); }
 
   struct Sums {
     __m512d energy[2] = {}, kept[2] = {};

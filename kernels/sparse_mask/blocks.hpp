@@ -7,15 +7,15 @@
 
 #include <cstdint>
 
-#include "kernels/common/ahead.hpp"
-#include "kernels/sparse_mask/rows.hpp"
+#include "kernels/common/prefetcher.hpp"
+#include "kernels/sparse_mask/kernels.hpp"
 
 namespace lpt {
 namespace {
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Where one block is read and written; steps lead from a vector to the next one. What is NULL is not wanted.
+// Where one block is read and written; steps lead from a vector to the next one. What is NULL is not requested.
 template <typename Code>
 struct Block {
   const Code *from;
@@ -24,7 +24,7 @@ struct Block {
   int64_t to_step;
   uint8_t *mask;
   int64_t mask_step;
-  bool is_streamed;  // `to` lies on whole lines of the cache and is written past it
+  bool is_streamed;  // `to` is on whole lines of the cache and is written past it
 
   // The same block of other numbers: so many along all lines, so many lines further on.
   [[gnu::always_inline]] Block moved(int64_t along, int64_t lines = 0) const {
@@ -36,10 +36,12 @@ struct Block {
   }
 };
 
-// The first vectors of all lines. Lines lie along rows, or along columns where the views are turned.
+// The first vectors of all lines. Lines lie along rows, or along columns where the views are transposed.
 template <typename Code>
-Block<Code> first_block(const SparseMaskRequest &request, bool is_turned) {
-  const auto step = [is_turned](const MatrixView &view) { return is_turned ? view.column_stride : view.row_stride; };
+Block<Code> first_block(const SparseMaskRequest &request, bool is_transposed) {
+  const auto step = [is_transposed](const MatrixView &view) {
+    return is_transposed ? view.column_stride : view.row_stride;
+  };
   return {static_cast<const Code *>(request.source.data),
           step(request.source),
           static_cast<Code *>(request.masked.data),
@@ -72,9 +74,10 @@ int64_t head_across(Block<Code> &block, int64_t width) {
 }
 
 // A source that is read in the order of memory.
-inline Ahead ahead_of_line(const SparseMaskRequest &request, int64_t bytes) {
+inline Prefetcher ahead_of_line(const SparseMaskRequest &request, int64_t bytes) {
   constexpr int64_t kDistance = 4096;
-  return request.is_streamed ? ahead_from(request.source.data, kDistance) : ahead_over(request.source.data, bytes);
+  return request.is_streamed ? make_prefetcher(request.source.data, kDistance)
+                             : prefetcher_over(request.source.data, bytes);
 }
 
 // Numbers that lie one after the other.
@@ -94,7 +97,7 @@ inline Lines lines_of(const SparseMaskRequest &request) {
   return is_one ? Lines{1, rows * columns} : Lines{rows, columns};
 }
 
-// Blocks across lines read in as many places as a group has lines. What asks for the same place of the next group, where
+// Blocks across lines read in as many places as a group has lines. What requests the same place of the next group, where
 // reading in several places is fastest and the lines of a group fit in the second cache: how far it is, or 0.
 template <typename Code>
 int64_t next_group(const SparseMaskRequest &request, const Block<Code> &first) {
@@ -105,7 +108,7 @@ int64_t next_group(const SparseMaskRequest &request, const Block<Code> &first) {
 }
 
 template <typename Code>
-[[gnu::always_inline]] inline void ask_for_lines(const Block<Code> &block, int lines, int64_t distance) {
+[[gnu::always_inline]] inline void request_for_lines(const Block<Code> &block, int lines, int64_t distance) {
   if (distance == 0) return;
 #pragma GCC unroll 4
   for (int i = 0; i < lines; ++i) {

@@ -1,6 +1,6 @@
 // Masks that are there already, applied and as decay: a thread takes sixteen adjacent numbers.
-#include "kernels/common/cuda_strip.hpp"
-#include "kernels/sparse_mask/cuda_rows.hpp"
+#include "kernels/common/cuda_fragment.hpp"
+#include "kernels/sparse_mask/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -18,58 +18,58 @@ struct GivenJob {
   bool loads_whole, loads_mask_whole, stores_whole;
 };
 
-template <Numeral kSource>
-__device__ __forceinline__ NumberStrip wide_strip(const CodeStrip<8 * kNumeralBytes<kSource>> &codes) {
-  NumberStrip strip;
+template <Dtype kSource>
+__device__ __forceinline__ FloatFragment wide_fragment(const CodeFragment<8 * kDtypeBytes<kSource>> &codes) {
+  FloatFragment fragment;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = plain_number<kSource>(code_at(codes, i));
-  return strip;
+  for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] = plain_number<kSource>(code_at(codes, i));
+  return fragment;
 }
 
-template <Numeral kSource>
-__global__ void __launch_bounds__(kThreads, 4) apply_strips(GivenJob job) {
-  constexpr int32_t kBytes = kNumeralBytes<kSource>;
+template <Dtype kSource>
+__global__ void __launch_bounds__(kThreads, 4) apply_fragments(GivenJob job) {
+  constexpr int32_t kBytes = kDtypeBytes<kSource>;
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
-  const bool is_full = count == kStrip;
+  const bool is_full = count == kFragment;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    const CodeStrip<8 *kBytes> codes = load_codes<8 * kBytes>(job.source, (row * job.source_stride + column) * kBytes,
-                                                              count, is_full && job.loads_whole);
-    const CodeStrip<8> mask =
+    const CodeFragment<8 *kBytes> codes = load_codes<8 * kBytes>(
+        job.source, (row * job.source_stride + column) * kBytes, count, is_full && job.loads_whole);
+    const CodeFragment<8> mask =
         load_codes<8>(job.mask, row * job.mask_stride + column, count, is_full && job.loads_mask_whole);
-    CodeStrip<8 *kBytes> kept = {};
+    CodeFragment<8 *kBytes> kept = {};
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) put_code(kept, i, code_at(mask, i) != 0 ? code_at(codes, i) : 0);
+    for (int32_t i = 0; i < kFragment; ++i) put_code(kept, i, code_at(mask, i) != 0 ? code_at(codes, i) : 0);
     const int64_t index = row * job.target_stride + column;
-    if (kSource != Numeral::kF32 && job.is_wide) {
-      store_strip<Numeral::kF32>(job.target, index, count, is_full && job.stores_whole, wide_strip<kSource>(kept));
+    if (kSource != Dtype::kF32 && job.is_wide) {
+      store_fragment<Dtype::kF32>(job.target, index, count, is_full && job.stores_whole, wide_fragment<kSource>(kept));
     } else {
       store_codes(job.target, index * kBytes, count, is_full && job.stores_whole, kept);
     }
   }
 }
 
-template <Numeral kWeight>
-__global__ void __launch_bounds__(kThreads) decay_strips(GivenJob job) {
-  constexpr int32_t kBytes = kNumeralBytes<kWeight>;
+template <Dtype kWeight>
+__global__ void __launch_bounds__(kThreads) decay_fragments(GivenJob job) {
+  constexpr int32_t kBytes = kDtypeBytes<kWeight>;
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
-  const bool is_full = count == kStrip;
+  const bool is_full = count == kFragment;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    const NumberStrip weight = wide_strip<kWeight>(load_codes<8 * kBytes>(
+    const FloatFragment weight = wide_fragment<kWeight>(load_codes<8 * kBytes>(
         job.source, (row * job.source_stride + column) * kBytes, count, is_full && job.loads_whole));
-    const CodeStrip<8> mask =
+    const CodeFragment<8> mask =
         load_codes<8>(job.mask, row * job.mask_stride + column, count, is_full && job.loads_mask_whole);
     const int64_t index = row * job.target_stride + column;
-    NumberStrip gradient = load_strip<Numeral::kF32>(job.target, index, count, is_full && job.stores_whole);
+    FloatFragment gradient = load_fragment<Dtype::kF32>(job.target, index, count, is_full && job.stores_whole);
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       const float change = job.rate * weight.number[i];
       if (code_at(mask, i) == 0) gradient.number[i] += change;
     }
-    store_strip<Numeral::kF32>(job.target, index, count, is_full && job.stores_whole, gradient);
+    store_fragment<Dtype::kF32>(job.target, index, count, is_full && job.stores_whole, gradient);
   }
 }
 
@@ -102,9 +102,9 @@ GivenJob given_job(const MatrixView &source, const MatrixView &mask, const Matri
 void mask_apply_cuda(const MaskApplyRequest &request, void *stream) {
   const GivenJob job = given_job(request.source, request.mask, request.target);
   if (job.rows == 0 || job.columns == 0) return;
-  const StripGrid grid = strip_grid(job.rows, job.columns, kThreads);
-  for_numeral(request.source.format.element, [&]<Numeral kSource>(NumeralTag<kSource>) {
-    LPT_LAUNCH(apply_strips<kSource>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  for_float_dtype(request.source.format.element, [&]<Dtype kSource>(DtypeTag<kSource>) {
+    LPT_LAUNCH(apply_fragments<kSource>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
   });
 }
 
@@ -112,9 +112,9 @@ void mask_decay_cuda(const MaskDecayRequest &request, void *stream) {
   GivenJob job = given_job(request.weight, request.mask, request.gradient);
   job.rate = request.rate;
   if (job.rows == 0 || job.columns == 0) return;
-  const StripGrid grid = strip_grid(job.rows, job.columns, kThreads);
-  for_numeral(request.weight.format.element, [&]<Numeral kWeight>(NumeralTag<kWeight>) {
-    LPT_LAUNCH(decay_strips<kWeight>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  for_float_dtype(request.weight.format.element, [&]<Dtype kWeight>(DtypeTag<kWeight>) {
+    LPT_LAUNCH(decay_fragments<kWeight>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
   });
 }
 

@@ -1,8 +1,8 @@
 // The law of group.hpp for groups of a constant length, the same sums in the same order, but without an index that varies: a
-// group lies in registers. The numbers beyond the end of a row are zeros, which no rule draws, and takes only after the others.
+// group is in registers. The numbers beyond the end of a row are zeros, which no rule draws, and takes only after the others.
 #pragma once
 
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 #include "kernels/sparse_mask/group.hpp"
 
 namespace lpt {

@@ -1,7 +1,7 @@
 // N:M masks of groups of any length: a warp for each group, a lane for each number. The law is group.hpp's, operation by
 // operation: what it adds up from the first number to the last is added up here by all lanes alike.
 #include "kernels/sparse_mask/cuda_group.hpp"
-#include "kernels/sparse_mask/cuda_rows.hpp"
+#include "kernels/sparse_mask/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -10,8 +10,8 @@ constexpr uint32_t kThreads = 128, kLanes = 32;
 
 struct LongJob {
   const void *source;
-  uint8_t *mask;  // NULL: not wanted
-  void *masked;   // NULL: not wanted
+  uint8_t *mask;  // NULL: not requested
+  void *masked;   // NULL: not requested
   int64_t rows, columns;
   int64_t source_stride, mask_stride, masked_stride;  // in elements
   lpt_sparse_rule rule;
@@ -36,7 +36,7 @@ __device__ __forceinline__ bool is_in(uint32_t bits, int place) { return (bits >
 __device__ __forceinline__ bool is_own(int place) { return lane_of_group() == static_cast<uint32_t>(place); }
 
 // As random_word(), without an index that varies: that would put the block into memory.
-__device__ __forceinline__ uint32_t word_there(const RandomSource &random, uint64_t index) {
+__device__ __forceinline__ uint32_t word_warp(const RandomSource &random, uint64_t index) {
   const PhiloxBlock block = random_block(random, index / 4);
   const uint32_t low = index % 2 == 0 ? block.word[0] : block.word[1];
   const uint32_t high = index % 2 == 0 ? block.word[2] : block.word[3];
@@ -135,7 +135,7 @@ __device__ __forceinline__ LaneGroup two_draws_lanes(const LongJob &job, float m
   float left = magnitude;
   for (uint64_t i = 0; i < 2; ++i) {
     const float total = sum_of_lanes(left, job.of);
-    const uint32_t bit = bit_at_place(left, job.of, total, uniform_of(word_there(job.random, 2 * draw + i)) * total);
+    const uint32_t bit = bit_at_place(left, job.of, total, uniform_of(word_warp(job.random, 2 * draw + i)) * total);
     group.bits |= bit;
     if ((bit >> lane_of_group()) == 1) left = 0.0f;
   }
@@ -145,7 +145,7 @@ __device__ __forceinline__ LaneGroup two_draws_lanes(const LongJob &job, float m
 __device__ __forceinline__ LaneGroup settle_lanes(const LongJob &job, float magnitude, float weight, uint64_t draw) {
   const bool is_special = !(sum_of_lanes(magnitude, job.of) < bits_float(0x7F800000u));
   if (job.rule == LPT_SPARSE_RULE_MVUE && !is_special) {
-    return mvue_lanes(job, magnitude, word_there(job.random, draw));
+    return mvue_lanes(job, magnitude, word_warp(job.random, draw));
   }
   if (job.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS && !is_special) return two_draws_lanes(job, magnitude, draw);
   LaneGroup group = largest_of_lanes(job, magnitude, weight);
@@ -157,13 +157,13 @@ __device__ __forceinline__ LaneGroup settle_lanes(const LongJob &job, float magn
   return group;
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 __device__ __forceinline__ uint32_t load_code(const LongJob &job, int64_t index) {
-  if constexpr (kSource == Numeral::kF32) return static_cast<const uint32_t *>(job.source)[index];
+  if constexpr (kSource == Dtype::kF32) return static_cast<const uint32_t *>(job.source)[index];
   return static_cast<const uint16_t *>(job.source)[index];
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 __device__ __forceinline__ void store_number(const LongJob &job, int64_t index, uint32_t code, float number,
                                              float kept) {
   if (job.is_wide) {
@@ -171,14 +171,14 @@ __device__ __forceinline__ void store_number(const LongJob &job, int64_t index, 
     return;
   }
   const uint32_t result = float_bits(kept) == float_bits(number) ? code : code_of<kSource>(kept);
-  if constexpr (kSource == Numeral::kF32) {
+  if constexpr (kSource == Dtype::kF32) {
     static_cast<uint32_t *>(job.masked)[index] = result;
   } else {
     static_cast<uint16_t *>(job.masked)[index] = static_cast<uint16_t>(result);
   }
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 __device__ __forceinline__ void mask_lanes(const LongJob &job, int64_t row, int64_t group_index) {
   const auto lane = static_cast<int>(lane_of_group());
   const int64_t column = group_index * job.of + lane;
@@ -199,7 +199,7 @@ __device__ __forceinline__ void mask_lanes(const LongJob &job, int64_t row, int6
   store_number<kSource>(job, row * job.masked_stride + column, code, number, stays ? signed_value : 0.0f);
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 __global__ void __launch_bounds__(kThreads) mask_groups(LongJob job) {
   const int64_t groups = (job.columns + job.of - 1) / job.of;
   const int64_t step = int64_t{gridDim.x} * (kThreads / kLanes);
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(kThreads) mask_groups(LongJob job) {
   }
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 void launch(const LongJob &job, void *stream) {
   const int64_t groups = (job.columns + job.of - 1) / job.of * job.rows;
   if (groups == 0) return;
@@ -239,8 +239,8 @@ void sparse_mask_any_cuda(const SparseMaskRequest &request, void *stream) {
   job.group_draws = request.group_draws;
   job.importance = request.importance;
   job.is_wide = request.masked.format.element != request.source.format.element;
-  for_numeral(request.source.format.element,
-              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kSource>(job, stream); });
+  for_float_dtype(request.source.format.element,
+                  [&]<Dtype kSource>(DtypeTag<kSource>) { launch<kSource>(job, stream); });
 }
 
 }  // namespace lpt

@@ -1,6 +1,6 @@
 // N:M masks: a thread takes sixteen adjacent numbers, which are one group or more, and settles them in registers.
 #include "kernels/sparse_mask/cuda_group.hpp"
-#include "kernels/sparse_mask/cuda_rows.hpp"
+#include "kernels/sparse_mask/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -9,8 +9,8 @@ constexpr uint32_t kThreads = 128;
 
 struct MaskJob {
   const void *source;
-  uint8_t *mask;  // NULL: not wanted
-  void *masked;   // NULL: not wanted
+  uint8_t *mask;  // NULL: not requested
+  void *masked;   // NULL: not requested
   int64_t rows, columns;
   int64_t source_stride, mask_stride, masked_stride;  // in elements
   int32_t kept;
@@ -49,16 +49,16 @@ __device__ __forceinline__ Kept kept_of(const DeviceGroup<kOf> &group, int i, fl
   return {stays ? value : 0.0f, stays, stays && float_bits(value) == float_bits(number)};
 }
 
-template <Numeral kSource>
-struct MaskedStrip {
-  CodeStrip<8> mask;
-  CodeStrip<8 * kNumeralBytes<kSource>> narrow;
-  NumberStrip wide;
+template <Dtype kSource>
+struct MaskedFragment {
+  CodeFragment<8> mask;
+  CodeFragment<8 * kDtypeBytes<kSource>> narrow;
+  FloatFragment wide;
 };
 
-template <Numeral kSource, lpt_sparse_rule kRule, int kOf>
-__device__ __forceinline__ void mask_group(const MaskJob &job, const CodeStrip<8 * kNumeralBytes<kSource>> &codes,
-                                           int first, int64_t row, int64_t column, MaskedStrip<kSource> &result) {
+template <Dtype kSource, lpt_sparse_rule kRule, int kOf>
+__device__ __forceinline__ void mask_group(const MaskJob &job, const CodeFragment<8 * kDtypeBytes<kSource>> &codes,
+                                           int first, int64_t row, int64_t column, MaskedFragment<kSource> &result) {
   float numbers[kOf];
   float magnitudes[kOf];
 #pragma unroll
@@ -82,19 +82,19 @@ __device__ __forceinline__ void mask_group(const MaskJob &job, const CodeStrip<8
   }
 }
 
-template <Numeral kSource, lpt_sparse_rule kRule, int kOf>
-__global__ void __launch_bounds__(kThreads) mask_strips(MaskJob job) {
-  constexpr int32_t kBytes = kNumeralBytes<kSource>;
+template <Dtype kSource, lpt_sparse_rule kRule, int kOf>
+__global__ void __launch_bounds__(kThreads) mask_fragments(MaskJob job) {
+  constexpr int32_t kBytes = kDtypeBytes<kSource>;
   const int64_t column = first_column_of_grid();
-  const int32_t count = strip_count(job.columns, column);
+  const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
-  const bool is_full = count == kStrip;
+  const bool is_full = count == kFragment;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    const CodeStrip<8 *kBytes> codes = load_codes<8 * kBytes>(job.source, (row * job.source_stride + column) * kBytes,
-                                                              count, is_full && job.loads_whole);
-    MaskedStrip<kSource> result = {};
+    const CodeFragment<8 *kBytes> codes = load_codes<8 * kBytes>(
+        job.source, (row * job.source_stride + column) * kBytes, count, is_full && job.loads_whole);
+    MaskedFragment<kSource> result = {};
 #pragma unroll
-    for (int first = 0; first < kStrip; first += kOf) {
+    for (int first = 0; first < kFragment; first += kOf) {
       mask_group<kSource, kRule, kOf>(job, codes, first, row, column, result);
     }
     if (job.mask != nullptr) {
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kThreads) mask_strips(MaskJob job) {
     if (job.masked == nullptr) continue;
     const int64_t index = row * job.masked_stride + column;
     if (job.is_wide) {
-      store_strip<Numeral::kF32>(job.masked, index, count, is_full && job.stores_whole, result.wide);
+      store_fragment<Dtype::kF32>(job.masked, index, count, is_full && job.stores_whole, result.wide);
     } else {
       store_codes(job.masked, index * kBytes, count, is_full && job.stores_whole, result.narrow);
     }
@@ -139,15 +139,15 @@ MaskJob mask_job(const SparseMaskRequest &request) {
   return job;
 }
 
-template <Numeral kSource, lpt_sparse_rule kRule, int kOf>
+template <Dtype kSource, lpt_sparse_rule kRule, int kOf>
 void launch(const SparseMaskRequest &request, void *stream) {
   const MaskJob job = mask_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const StripGrid grid = strip_grid(job.rows, job.columns, kThreads);
-  LPT_LAUNCH((mask_strips<kSource, kRule, kOf>), blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  LPT_LAUNCH((mask_fragments<kSource, kRule, kOf>), blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 
-template <Numeral kSource, lpt_sparse_rule kRule>
+template <Dtype kSource, lpt_sparse_rule kRule>
 void launch_length(const SparseMaskRequest &request, void *stream) {
   if (request.of == 4) {
     launch<kSource, kRule, 4>(request, stream);
@@ -156,7 +156,7 @@ void launch_length(const SparseMaskRequest &request, void *stream) {
   }
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 void launch_rule(const SparseMaskRequest &request, void *stream) {
   switch (request.rule) {
     case LPT_SPARSE_RULE_MVUE:
@@ -173,8 +173,8 @@ void launch_rule(const SparseMaskRequest &request, void *stream) {
 }  // namespace
 
 void sparse_mask_cuda(const SparseMaskRequest &request, void *stream) {
-  for_numeral(request.source.format.element,
-              [&]<Numeral kSource>(NumeralTag<kSource>) { launch_rule<kSource>(request, stream); });
+  for_float_dtype(request.source.format.element,
+                  [&]<Dtype kSource>(DtypeTag<kSource>) { launch_rule<kSource>(request, stream); });
 }
 
 }  // namespace lpt

@@ -1,7 +1,7 @@
 // What a selection did: a thread adds up a row from its first number to its last, as the reference does, so that the sums
 // are the same. Rows are many where a matrix is worth a GPU.
 #include "kernels/sparse_mask/cuda_group.hpp"
-#include "kernels/sparse_mask/cuda_rows.hpp"
+#include "kernels/sparse_mask/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -18,21 +18,21 @@ struct MeasureJob {
   int32_t kept, of;
 };
 
-__device__ __forceinline__ float magnitude_there(const MeasureJob &job, int64_t row, int64_t column) {
+__device__ __forceinline__ float magnitude_warp(const MeasureJob &job, int64_t row, int64_t column) {
   const int64_t index = row * job.source_row + column * job.source_column;
   float number;
   if (job.format == LPT_FORMAT_F32) {
     number = static_cast<const float *>(job.source)[index];
   } else {
     const uint32_t code = static_cast<const uint16_t *>(job.source)[index];
-    number = job.format == LPT_FORMAT_BF16 ? plain_number<Numeral::kBf16>(code) : plain_number<Numeral::kF16>(code);
+    number = job.format == LPT_FORMAT_BF16 ? plain_number<Dtype::kBf16>(code) : plain_number<Dtype::kF16>(code);
   }
   return bits_float(float_bits(number) & 0x7FFFFFFFu);
 }
 
 // Adds one number to all sums but the variance, and gives its magnitude.
 __device__ __forceinline__ float add_number(const MeasureJob &job, int64_t row, int64_t column, SparseSums &sums) {
-  const float magnitude = magnitude_there(job, row, column);
+  const float magnitude = magnitude_warp(job, row, column);
   const bool stays = job.mask[row * job.mask_row + column * job.mask_column] != 0;
   sums.kept += stays;
   if (!(magnitude < bits_float(0x7F800000u))) return magnitude;

@@ -1,5 +1,5 @@
 // Rows of the device.
-#include "kernels/sparse_mask/cuda_rows.hpp"
+#include "kernels/sparse_mask/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -10,7 +10,7 @@ bool is_number(lpt_format element) {
 
 bool is_adjacent(const MatrixView &view) { return view.data == nullptr || view.column_stride == 1; }
 
-const char *refuses_any_mask(const SparseMaskRequest &request) {
+const char *unsupported_any_mask(const SparseMaskRequest &request) {
   if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
   if (!is_adjacent(request.source) || !is_adjacent(request.mask) || !is_adjacent(request.masked)) {
     return "takes groups of adjacent columns only";
@@ -18,19 +18,19 @@ const char *refuses_any_mask(const SparseMaskRequest &request) {
   return nullptr;
 }
 
-const char *refuses_mask(const SparseMaskRequest &request) {
-  return request.of == 4 || request.of == 8 ? refuses_any_mask(request) : "takes groups of 4 and 8 only";
+const char *unsupported_mask(const SparseMaskRequest &request) {
+  return request.of == 4 || request.of == 8 ? unsupported_any_mask(request) : "takes groups of 4 and 8 only";
 }
 
-const char *refuses_apply(const MaskApplyRequest &request) {
+const char *unsupported_apply(const MaskApplyRequest &request) {
   return is_number(request.source.format.element) ? nullptr : "takes f32, bf16 and f16 only";
 }
 
-const char *refuses_decay(const MaskDecayRequest &request) {
+const char *unsupported_decay(const MaskDecayRequest &request) {
   return is_number(request.weight.format.element) ? nullptr : "takes f32, bf16 and f16 only";
 }
 
-const char *refuses_measure(const SparseMeasureRequest &request) {
+const char *unsupported_measure(const SparseMeasureRequest &request) {
   if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
   const bool is_drawn = request.rule == LPT_SPARSE_RULE_MVUE || request.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
   return is_drawn && request.of != 4 && request.of != 8 ? "takes drawn groups of 4 and 8 only" : nullptr;
@@ -38,31 +38,39 @@ const char *refuses_measure(const SparseMeasureRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceRow<SparseMaskRequest>> sparse_mask_device_kernels() {
-  static constexpr DeviceRow<SparseMaskRequest> rows[] = {
-      {.name = "sparse_mask_cuda", .least_capability = 80, .refuses = refuses_mask, .run = sparse_mask_cuda},
-      {.name = "sparse_mask_any_cuda",
-       .least_capability = 80,
-       .refuses = refuses_any_mask,
-       .run = sparse_mask_any_cuda}};
+std::span<const DeviceKernelEntry<SparseMaskRequest>> sparse_mask_device_kernels() {
+  static constexpr DeviceKernelEntry<SparseMaskRequest> rows[] = {{.name = "sparse_mask_cuda",
+                                                                   .min_capability = 80,
+                                                                   .unsupported_reason = unsupported_mask,
+                                                                   .run = sparse_mask_cuda},
+                                                                  {.name = "sparse_mask_any_cuda",
+                                                                   .min_capability = 80,
+                                                                   .unsupported_reason = unsupported_any_mask,
+                                                                   .run = sparse_mask_any_cuda}};
   return rows;
 }
 
-std::span<const DeviceRow<MaskApplyRequest>> mask_apply_device_kernels() {
-  static constexpr DeviceRow<MaskApplyRequest> rows[] = {
-      {.name = "mask_apply_cuda", .least_capability = 80, .refuses = refuses_apply, .run = mask_apply_cuda}};
+std::span<const DeviceKernelEntry<MaskApplyRequest>> mask_apply_device_kernels() {
+  static constexpr DeviceKernelEntry<MaskApplyRequest> rows[] = {{.name = "mask_apply_cuda",
+                                                                  .min_capability = 80,
+                                                                  .unsupported_reason = unsupported_apply,
+                                                                  .run = mask_apply_cuda}};
   return rows;
 }
 
-std::span<const DeviceRow<MaskDecayRequest>> mask_decay_device_kernels() {
-  static constexpr DeviceRow<MaskDecayRequest> rows[] = {
-      {.name = "mask_decay_cuda", .least_capability = 80, .refuses = refuses_decay, .run = mask_decay_cuda}};
+std::span<const DeviceKernelEntry<MaskDecayRequest>> mask_decay_device_kernels() {
+  static constexpr DeviceKernelEntry<MaskDecayRequest> rows[] = {{.name = "mask_decay_cuda",
+                                                                  .min_capability = 80,
+                                                                  .unsupported_reason = unsupported_decay,
+                                                                  .run = mask_decay_cuda}};
   return rows;
 }
 
-std::span<const DeviceRow<SparseMeasureRequest>> sparse_measure_device_kernels() {
-  static constexpr DeviceRow<SparseMeasureRequest> rows[] = {
-      {.name = "sparse_measure_cuda", .least_capability = 80, .refuses = refuses_measure, .run = sparse_measure_cuda}};
+std::span<const DeviceKernelEntry<SparseMeasureRequest>> sparse_measure_device_kernels() {
+  static constexpr DeviceKernelEntry<SparseMeasureRequest> rows[] = {{.name = "sparse_measure_cuda",
+                                                                      .min_capability = 80,
+                                                                      .unsupported_reason = unsupported_measure,
+                                                                      .run = sparse_measure_cuda}};
   return rows;
 }
 

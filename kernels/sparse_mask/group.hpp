@@ -47,7 +47,7 @@ LPT_HOST_DEVICE static inline float just_below(float number) {
   return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, number) - 1);
 }
 
-// The first number whose end, when all are laid one after the other, lies beyond `place`. Their sum is `total`, above zero.
+// The first number whose end, when all are laid one after the other, is beyond `place`. Their sum is `total`, above zero.
 // A place that was rounded to the end of all is moved before it: there is always such a number, and it is not zero.
 LPT_HOST_DEVICE static inline int number_at(const float *numbers, int count, float total, float place) {
   const float last = just_below(total);

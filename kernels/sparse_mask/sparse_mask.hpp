@@ -4,21 +4,21 @@
 #include <span>
 
 #include "lpt.h"
+#include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
-#include "src/base/row.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
 
-// Groups are `of` neighbours along a row of these views; those of columns come as turned views. What each rule does with a
+// Groups are `of` neighbours along a row of these views; those of columns come as transposed views. What each rule does with a
 // group stands in group.hpp, operation by operation.
 //
 // Group g of row r draws the 32-bit word (two for MVUE_TWO_DRAWS: twice the index, and the next)
 //   first_draw + r · row_draws + g · group_draws.
 struct SparseMaskRequest {
   MatrixView source;  // f32, f64, bf16, f16; any strides
-  MatrixView mask;    // uint8, strides alike turned or not; without data: not wanted
-  MatrixView masked;  // f32 or the source's format; without data: not wanted; may be the source
+  MatrixView mask;    // uint8, strides alike transposed or not; without data: not requested
+  MatrixView masked;  // f32 or the source's format; without data: not requested; may be the source
   int32_t kept;
   int32_t of;
   lpt_sparse_rule rule;
@@ -73,10 +73,10 @@ struct SparseMeasureRequest {
   SparseSums *sums;  // one for each row; written
 };
 
-std::span<const Row<SparseMaskRequest>> sparse_mask_kernels();
-std::span<const Row<MaskApplyRequest>> mask_apply_kernels();
-std::span<const Row<MaskDecayRequest>> mask_decay_kernels();
-std::span<const Row<MaskAbsorbRequest>> mask_absorb_kernels();
-std::span<const Row<SparseMeasureRequest>> sparse_measure_kernels();
+std::span<const KernelEntry<SparseMaskRequest>> sparse_mask_kernels();
+std::span<const KernelEntry<MaskApplyRequest>> mask_apply_kernels();
+std::span<const KernelEntry<MaskDecayRequest>> mask_decay_kernels();
+std::span<const KernelEntry<MaskAbsorbRequest>> mask_absorb_kernels();
+std::span<const KernelEntry<SparseMeasureRequest>> sparse_measure_kernels();
 
 }  // namespace lpt

@@ -1,5 +1,5 @@
 // Everything about masks that can run, fastest first, the reference last.
-#include "kernels/sparse_mask/rows.hpp"
+#include "kernels/sparse_mask/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 bool is_along_lines(const SparseMaskRequest &request) { return request.source.column_stride == 1; }
 
 // Lines of memory are rows of all views, or columns of all of them.
-const char *refuses_places(const SparseMaskRequest &request) {
+const char *unsupported_places(const SparseMaskRequest &request) {
   const auto is_like_source = [&](const MatrixView &view) {
     return view.data == nullptr || (is_along_lines(request) ? view.column_stride : view.row_stride) == 1;
   };
@@ -25,7 +25,7 @@ const char *refuses_places(const SparseMaskRequest &request) {
 }
 
 template <int kWidest>
-const char *refuses_largest(const SparseMaskRequest &request) {
+const char *unsupported_largest(const SparseMaskRequest &request) {
   const lpt_format plain = request.source.format.element;
   if (request.rule != LPT_SPARSE_RULE_MAGNITUDE) return "the rule is not MAGNITUDE";
   if (request.importance != nullptr) return "importance is given";
@@ -36,10 +36,10 @@ const char *refuses_largest(const SparseMaskRequest &request) {
   if (is_along_lines(request) && (of > kWidest || (of & (of - 1)) != 0)) {
     return kWidest == 16 ? "groups along rows are not of 2, 4, 8 or 16" : "groups along rows are not of 2, 4 or 8";
   }
-  return refuses_places(request);
+  return unsupported_places(request);
 }
 
-const char *refuses_drawn(const SparseMaskRequest &request) {
+const char *unsupported_drawn(const SparseMaskRequest &request) {
   if (request.rule != LPT_SPARSE_RULE_MVUE) return "the rule is not MVUE";
   if (request.source.format.element != LPT_FORMAT_F32) return "source is not f32";
   const bool is_known = (request.kept == 1 && request.of == 2) || (request.kept == 2 && request.of == 4);
@@ -47,10 +47,10 @@ const char *refuses_drawn(const SparseMaskRequest &request) {
   if ((is_along_lines(request) ? request.group_draws : request.row_draws) != 1) {
     return "draws of groups side by side do not follow each other";
   }
-  return refuses_places(request);
+  return unsupported_places(request);
 }
 
-const char *refuses_apply(const MaskApplyRequest &request) {
+const char *unsupported_apply(const MaskApplyRequest &request) {
   const lpt_format plain = request.source.format.element;
   if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
     return "source is not f32, bf16 or f16";
@@ -61,7 +61,7 @@ const char *refuses_apply(const MaskApplyRequest &request) {
   return request.target.column_stride == 1 ? nullptr : "columns of target are not adjacent";
 }
 
-const char *refuses_decay(const MaskDecayRequest &request) {
+const char *unsupported_decay(const MaskDecayRequest &request) {
   const lpt_format plain = request.weight.format.element;
   if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16) return "weight is neither f32 nor bf16";
   if (request.weight.column_stride != 1) return "columns of weight are not adjacent";
@@ -69,7 +69,7 @@ const char *refuses_decay(const MaskDecayRequest &request) {
   return request.gradient.column_stride == 1 ? nullptr : "columns of gradient are not adjacent";
 }
 
-const char *refuses_measure(const SparseMeasureRequest &request) {
+const char *unsupported_measure(const SparseMeasureRequest &request) {
   const lpt_format plain = request.source.format.element;
   if (request.rule == LPT_SPARSE_RULE_MVUE || request.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS) {
     return "the rule has a variance";
@@ -84,58 +84,58 @@ const char *refuses_measure(const SparseMeasureRequest &request) {
 
 #endif
 
-constexpr Row<SparseMaskRequest> kSparseMaskRows[] = {
+constexpr KernelEntry<SparseMaskRequest> kSparseMaskKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"sparse_mask_largest_x86_avx512", kCpuAvx512, refuses_largest<16>, sparse_mask_largest_x86_avx512},
-    {"sparse_mask_drawn_x86_avx512", kCpuAvx512, refuses_drawn, sparse_mask_drawn_x86_avx512},
+    {"sparse_mask_largest_x86_avx512", kCpuAvx512, unsupported_largest<16>, sparse_mask_largest_x86_avx512},
+    {"sparse_mask_drawn_x86_avx512", kCpuAvx512, unsupported_drawn, sparse_mask_drawn_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"sparse_mask_largest_x86_avx2", kCpuAvx2, refuses_largest<8>, sparse_mask_largest_x86_avx2},
-    {"sparse_mask_drawn_x86_avx2", kCpuAvx2, refuses_drawn, sparse_mask_drawn_x86_avx2},
+    {"sparse_mask_largest_x86_avx2", kCpuAvx2, unsupported_largest<8>, sparse_mask_largest_x86_avx2},
+    {"sparse_mask_drawn_x86_avx2", kCpuAvx2, unsupported_drawn, sparse_mask_drawn_x86_avx2},
 #endif
     {"sparse_mask_any_ref", 0, nullptr, sparse_mask_any_ref},
 };
 
-constexpr Row<MaskApplyRequest> kMaskApplyRows[] = {
+constexpr KernelEntry<MaskApplyRequest> kMaskApplyKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"mask_apply_x86_avx512", kCpuAvx512, refuses_apply, mask_apply_x86_avx512},
+    {"mask_apply_x86_avx512", kCpuAvx512, unsupported_apply, mask_apply_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"mask_apply_x86_avx2", kCpuAvx2, refuses_apply, mask_apply_x86_avx2},
+    {"mask_apply_x86_avx2", kCpuAvx2, unsupported_apply, mask_apply_x86_avx2},
 #endif
     {"mask_apply_any_ref", 0, nullptr, mask_apply_any_ref},
 };
 
-constexpr Row<MaskDecayRequest> kMaskDecayRows[] = {
+constexpr KernelEntry<MaskDecayRequest> kMaskDecayKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"mask_decay_x86_avx512", kCpuAvx512, refuses_decay, mask_decay_x86_avx512},
+    {"mask_decay_x86_avx512", kCpuAvx512, unsupported_decay, mask_decay_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"mask_decay_x86_avx2", kCpuAvx2, refuses_decay, mask_decay_x86_avx2},
+    {"mask_decay_x86_avx2", kCpuAvx2, unsupported_decay, mask_decay_x86_avx2},
 #endif
     {"mask_decay_any_ref", 0, nullptr, mask_decay_any_ref},
 };
 
-constexpr Row<MaskAbsorbRequest> kMaskAbsorbRows[] = {
+constexpr KernelEntry<MaskAbsorbRequest> kMaskAbsorbKernels[] = {
     {"mask_absorb_any_ref", 0, nullptr, mask_absorb_any_ref},
 };
 
-constexpr Row<SparseMeasureRequest> kSparseMeasureRows[] = {
+constexpr KernelEntry<SparseMeasureRequest> kSparseMeasureKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"sparse_measure_x86_avx512", kCpuAvx512, refuses_measure, sparse_measure_x86_avx512},
+    {"sparse_measure_x86_avx512", kCpuAvx512, unsupported_measure, sparse_measure_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"sparse_measure_x86_avx2", kCpuAvx2, refuses_measure, sparse_measure_x86_avx2},
+    {"sparse_measure_x86_avx2", kCpuAvx2, unsupported_measure, sparse_measure_x86_avx2},
 #endif
     {"sparse_measure_any_ref", 0, nullptr, sparse_measure_any_ref},
 };
 
 }  // namespace
 
-std::span<const Row<SparseMaskRequest>> sparse_mask_kernels() { return kSparseMaskRows; }
-std::span<const Row<MaskApplyRequest>> mask_apply_kernels() { return kMaskApplyRows; }
-std::span<const Row<MaskDecayRequest>> mask_decay_kernels() { return kMaskDecayRows; }
-std::span<const Row<MaskAbsorbRequest>> mask_absorb_kernels() { return kMaskAbsorbRows; }
-std::span<const Row<SparseMeasureRequest>> sparse_measure_kernels() { return kSparseMeasureRows; }
+std::span<const KernelEntry<SparseMaskRequest>> sparse_mask_kernels() { return kSparseMaskKernels; }
+std::span<const KernelEntry<MaskApplyRequest>> mask_apply_kernels() { return kMaskApplyKernels; }
+std::span<const KernelEntry<MaskDecayRequest>> mask_decay_kernels() { return kMaskDecayKernels; }
+std::span<const KernelEntry<MaskAbsorbRequest>> mask_absorb_kernels() { return kMaskAbsorbKernels; }
+std::span<const KernelEntry<SparseMeasureRequest>> sparse_measure_kernels() { return kSparseMeasureKernels; }
 
 }  // namespace lpt

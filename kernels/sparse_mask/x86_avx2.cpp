@@ -1,9 +1,9 @@
 // N:M masks with AVX2.
 #include "kernels/sparse_mask/avx2_lanes.hpp"
-#include "kernels/sparse_mask/drawn_walk.hpp"
-#include "kernels/sparse_mask/given_walk.hpp"
-#include "kernels/sparse_mask/largest_walk.hpp"
-#include "kernels/sparse_mask/measure_walk.hpp"
+#include "kernels/sparse_mask/drawn_loop.hpp"
+#include "kernels/sparse_mask/given_loop.hpp"
+#include "kernels/sparse_mask/largest_loop.hpp"
+#include "kernels/sparse_mask/measure_loop.hpp"
 
 namespace lpt {
 

@@ -34,7 +34,7 @@ inline Mask mask_at(const uint8_t *bits) {
 }
 
 // The other way: bits that say which columns stay, to bits with two of every four set (the lowest others where fewer stay),
-// and their places. Groups that keep more than two are not met.
+// and their places. Groups that keep more than two are not reached.
 inline void gather_places(__m512i kept, uint8_t (&bits)[64], uint8_t *indices) {
   const __m512i filled = _mm512_broadcast_i32x4(_mm_setr_epi8(3, 3, 3, 3, 5, 5, 6, 3, 9, 9, 10, 3, 12, 3, 3, 3));
   const __m512i places = _mm512_broadcast_i32x4(_mm_setr_epi8(4, 4, 4, 4, 4, 8, 9, 4, 4, 12, 13, 4, 14, 4, 4, 4));

@@ -1,12 +1,12 @@
 // 2:4 packing and its inverse: a thread takes sixteen columns, four groups, eight stored codes, two bytes of places.
-#include "kernels/common/cuda_strip.hpp"
-#include "kernels/sparse_pack/cuda_rows.hpp"
+#include "kernels/common/cuda_fragment.hpp"
+#include "kernels/sparse_pack/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-constexpr int32_t kGroups = kStrip / 4;
+constexpr int32_t kGroups = kFragment / 4;
 
 // Half a byte of places by the bits of a mask, four bits each: the kept columns, and the lowest others while they are fewer
 // than two. As pair_of() of ref.cpp.
@@ -37,79 +37,79 @@ struct PackJob {
   bool is_dense_whole, is_mask_whole, is_stored_whole;
 };
 
-// Half a strip: eight codes.
+// Half a fragment: eight codes.
 template <int32_t kBits>
-struct StoredStrip {
+struct StoredFragment {
   uint32_t word[kBits / 4];
 };
 
-// The bytes of a stored strip, by pieces of 8 or 16 bytes where they lie on such boundaries.
+// The bytes of a stored fragment, by pieces of 8 or 16 bytes where they lie on such boundaries.
 template <int32_t kBits>
 __device__ __forceinline__ void store_stored(unsigned char *bytes, int32_t count, bool is_whole,
-                                             const StoredStrip<kBits> &strip) {
+                                             const StoredFragment<kBits> &fragment) {
   if (is_whole && count == 8) {
 #pragma unroll
     for (int32_t i = 0; i < kBits / 4; i += 2) {
-      __stcs(reinterpret_cast<uint2 *>(bytes + 4 * i), uint2{strip.word[i], strip.word[i + 1]});
+      __stcs(reinterpret_cast<uint2 *>(bytes + 4 * i), uint2{fragment.word[i], fragment.word[i + 1]});
     }
     return;
   }
 #pragma unroll
   for (int32_t i = 0; i < kBits; ++i) {
-    if (i < count * kBits / 8) bytes[i] = static_cast<unsigned char>(strip.word[i / 4] >> (8 * (i % 4)));
+    if (i < count * kBits / 8) bytes[i] = static_cast<unsigned char>(fragment.word[i / 4] >> (8 * (i % 4)));
   }
 }
 
 template <int32_t kBits>
-__device__ __forceinline__ StoredStrip<kBits> load_stored(const unsigned char *bytes, int32_t count, bool is_whole) {
-  StoredStrip<kBits> strip = {};
+__device__ __forceinline__ StoredFragment<kBits> load_stored(const unsigned char *bytes, int32_t count, bool is_whole) {
+  StoredFragment<kBits> fragment = {};
   if (is_whole && count == 8) {
 #pragma unroll
     for (int32_t i = 0; i < kBits / 4; i += 2) {
       const uint2 two = __ldcs(reinterpret_cast<const uint2 *>(bytes + 4 * i));
-      strip.word[i] = two.x;
-      strip.word[i + 1] = two.y;
+      fragment.word[i] = two.x;
+      fragment.word[i + 1] = two.y;
     }
-    return strip;
+    return fragment;
   }
 #pragma unroll
   for (int32_t i = 0; i < kBits; ++i) {
-    if (i < count * kBits / 8) strip.word[i / 4] |= static_cast<uint32_t>(bytes[i]) << (8 * (i % 4));
+    if (i < count * kBits / 8) fragment.word[i / 4] |= static_cast<uint32_t>(bytes[i]) << (8 * (i % 4));
   }
-  return strip;
+  return fragment;
 }
 
 // The code at `place` of a group, `place` known to the device alone.
 template <int32_t kBits>
-__device__ __forceinline__ uint32_t chosen_code(const CodeStrip<kBits> &codes, int32_t group, uint32_t place) {
+__device__ __forceinline__ uint32_t chosen_code(const CodeFragment<kBits> &codes, int32_t group, uint32_t place) {
   uint32_t code = code_at(codes, 4 * group);
 #pragma unroll
   for (uint32_t i = 1; i < 4; ++i) code = place == i ? code_at(codes, 4 * group + static_cast<int32_t>(i)) : code;
   return code;
 }
 
-__device__ __forceinline__ uint32_t mask_bits(const CodeStrip<8> &mask, int32_t group) {
+__device__ __forceinline__ uint32_t mask_bits(const CodeFragment<8> &mask, int32_t group) {
   uint32_t bits = 0;
 #pragma unroll
   for (int32_t i = 0; i < 4; ++i) bits |= static_cast<uint32_t>(code_at(mask, 4 * group + i) != 0) << i;
   return bits;
 }
 
-struct StripCounts {
+struct FragmentCounts {
   int64_t column;
   int32_t columns, stored, index_bytes;
 };
 
-__device__ __forceinline__ StripCounts counts_of(const PackJob &job) {
-  StripCounts counts = {};
+__device__ __forceinline__ FragmentCounts counts_of(const PackJob &job) {
+  FragmentCounts counts = {};
   counts.column = first_column_of_grid();
-  counts.columns = strip_count(job.columns, counts.column);
+  counts.columns = fragment_count(job.columns, counts.column);
   counts.stored = (counts.columns + 3) / 4 * 2;
   counts.index_bytes = (counts.columns + 7) / 8;
   return counts;
 }
 
-__device__ __forceinline__ void store_places(const PackJob &job, int64_t row, const StripCounts &counts,
+__device__ __forceinline__ void store_places(const PackJob &job, int64_t row, const FragmentCounts &counts,
                                              uint32_t places) {
   uint8_t *indices = job.indices + row * job.index_stride + counts.column / 8;
   if (counts.index_bytes > 0) indices[0] = static_cast<uint8_t>(places);
@@ -118,15 +118,15 @@ __device__ __forceinline__ void store_places(const PackJob &job, int64_t row, co
 
 template <int32_t kBits>
 __global__ void __launch_bounds__(kThreads) compress(PackJob job) {
-  const StripCounts counts = counts_of(job);
+  const FragmentCounts counts = counts_of(job);
   if (counts.columns == 0) return;
-  const bool is_full = counts.columns == kStrip;
+  const bool is_full = counts.columns == kFragment;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    const CodeStrip<kBits> dense = load_codes<kBits>(job.dense, row * job.dense_stride + counts.column * kBits / 8,
-                                                     counts.columns, is_full && job.is_dense_whole);
-    const CodeStrip<8> mask =
+    const CodeFragment<kBits> dense = load_codes<kBits>(job.dense, row * job.dense_stride + counts.column * kBits / 8,
+                                                        counts.columns, is_full && job.is_dense_whole);
+    const CodeFragment<8> mask =
         load_codes<8>(job.mask, row * job.mask_stride + counts.column, counts.columns, is_full && job.is_mask_whole);
-    StoredStrip<kBits> stored = {};
+    StoredFragment<kBits> stored = {};
     uint32_t places = 0;
 #pragma unroll
     for (int32_t group = 0; group < kGroups; ++group) {
@@ -149,18 +149,18 @@ __global__ void __launch_bounds__(kThreads) compress(PackJob job) {
 
 template <int32_t kBits>
 __global__ void __launch_bounds__(kThreads) decompress(PackJob job) {
-  const StripCounts counts = counts_of(job);
+  const FragmentCounts counts = counts_of(job);
   if (counts.columns == 0) return;
-  const bool is_full = counts.columns == kStrip;
+  const bool is_full = counts.columns == kFragment;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    const StoredStrip<kBits> stored = load_stored<kBits>(
+    const StoredFragment<kBits> stored = load_stored<kBits>(
         static_cast<const unsigned char *>(job.stored) + row * job.stored_stride + counts.column * kBits / 16,
         counts.stored, job.is_stored_whole);
     const uint8_t *indices = job.indices + row * job.index_stride + counts.column / 8;
     const uint32_t places = indices[0] | (counts.index_bytes > 1 ? static_cast<uint32_t>(indices[1]) << 8 : 0);
-    CodeStrip<kBits> dense = {};
+    CodeFragment<kBits> dense = {};
 #pragma unroll
-    for (int32_t column = 0; column < kStrip; ++column) {
+    for (int32_t column = 0; column < kFragment; ++column) {
       const int32_t group = column / 4;
       const uint32_t half = places >> (4 * group) & 15u;
       uint32_t code = 0;
@@ -180,15 +180,15 @@ __global__ void __launch_bounds__(kThreads) decompress(PackJob job) {
 // `number_bits` of a code say whether it is zero: all but a sign.
 template <int32_t kBits>
 __global__ void __launch_bounds__(kThreads) find_nonzero(PackJob job, uint8_t *mask, uint32_t number_bits) {
-  const StripCounts counts = counts_of(job);
+  const FragmentCounts counts = counts_of(job);
   if (counts.columns == 0) return;
-  const bool is_full = counts.columns == kStrip;
+  const bool is_full = counts.columns == kFragment;
   for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
-    const CodeStrip<kBits> codes = load_codes<kBits>(job.dense, row * job.dense_stride + counts.column * kBits / 8,
-                                                     counts.columns, is_full && job.is_dense_whole);
-    CodeStrip<8> found = {};
+    const CodeFragment<kBits> codes = load_codes<kBits>(job.dense, row * job.dense_stride + counts.column * kBits / 8,
+                                                        counts.columns, is_full && job.is_dense_whole);
+    CodeFragment<8> found = {};
 #pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
+    for (int32_t i = 0; i < kFragment; ++i) {
       put_code(found, i, static_cast<uint32_t>((code_at(codes, i) & number_bits) != 0));
     }
     store_codes(mask, row * job.mask_stride + counts.column, counts.columns, is_full && job.is_mask_whole, found);
@@ -234,7 +234,7 @@ void compress_cuda(const CompressRequest &request, void *stream) {
   job.mask_stride = request.mask.row_stride;
   job.is_mask_whole = is_on(job.mask, job.mask_stride, 16);
   if (job.rows == 0 || job.columns == 0) return;
-  const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
   const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (bits_of(request.source.format.element)) {
     case 32:
@@ -252,7 +252,7 @@ void decompress_cuda(const DecompressRequest &request, void *stream) {
   PackJob job = pack_job(request.target, request.stored, request.index_stride);
   job.indices = const_cast<uint8_t *>(request.indices);
   if (job.rows == 0 || job.columns == 0) return;
-  const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
   const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (bits_of(request.stored.format.element)) {
     case 32:
@@ -272,7 +272,7 @@ void nonzero_cuda(const NonzeroRequest &request, void *stream) {
   job.mask_stride = request.mask.row_stride;
   job.is_mask_whole = is_on(mask, job.mask_stride, 16);
   if (job.rows == 0 || job.columns == 0) return;
-  const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
   const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   const uint32_t number_bits = number_bits_of(request.source.format.element);
   switch (bits_of(request.source.format.element)) {

@@ -1,5 +1,5 @@
 // Rows of the device.
-#include "kernels/sparse_pack/cuda_rows.hpp"
+#include "kernels/sparse_pack/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -18,36 +18,40 @@ bool is_taken(lpt_format element) {
   }
 }
 
-const char *refuses_compress(const CompressRequest &request) {
+const char *unsupported_compress(const CompressRequest &request) {
   if (!is_taken(request.source.format.element)) return "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
   return request.mask.column_stride == 1 ? nullptr : "takes masks with adjacent columns only";
 }
 
-const char *refuses_decompress(const DecompressRequest &request) {
+const char *unsupported_decompress(const DecompressRequest &request) {
   return is_taken(request.stored.format.element) ? nullptr : "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
 }
 
-const char *refuses_nonzero(const NonzeroRequest &request) {
+const char *unsupported_nonzero(const NonzeroRequest &request) {
   return is_taken(request.source.format.element) ? nullptr : "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
 }
 
 }  // namespace
 
-std::span<const DeviceRow<CompressRequest>> compress_device_kernels() {
-  static constexpr DeviceRow<CompressRequest> rows[] = {
-      {.name = "compress_cuda", .least_capability = 80, .refuses = refuses_compress, .run = compress_cuda}};
+std::span<const DeviceKernelEntry<CompressRequest>> compress_device_kernels() {
+  static constexpr DeviceKernelEntry<CompressRequest> rows[] = {{.name = "compress_cuda",
+                                                                 .min_capability = 80,
+                                                                 .unsupported_reason = unsupported_compress,
+                                                                 .run = compress_cuda}};
   return rows;
 }
 
-std::span<const DeviceRow<DecompressRequest>> decompress_device_kernels() {
-  static constexpr DeviceRow<DecompressRequest> rows[] = {
-      {.name = "decompress_cuda", .least_capability = 80, .refuses = refuses_decompress, .run = decompress_cuda}};
+std::span<const DeviceKernelEntry<DecompressRequest>> decompress_device_kernels() {
+  static constexpr DeviceKernelEntry<DecompressRequest> rows[] = {{.name = "decompress_cuda",
+                                                                   .min_capability = 80,
+                                                                   .unsupported_reason = unsupported_decompress,
+                                                                   .run = decompress_cuda}};
   return rows;
 }
 
-std::span<const DeviceRow<NonzeroRequest>> nonzero_device_kernels() {
-  static constexpr DeviceRow<NonzeroRequest> rows[] = {
-      {.name = "nonzero_cuda", .least_capability = 80, .refuses = refuses_nonzero, .run = nonzero_cuda}};
+std::span<const DeviceKernelEntry<NonzeroRequest>> nonzero_device_kernels() {
+  static constexpr DeviceKernelEntry<NonzeroRequest> rows[] = {
+      {.name = "nonzero_cuda", .min_capability = 80, .unsupported_reason = unsupported_nonzero, .run = nonzero_cuda}};
   return rows;
 }
 

@@ -1,7 +1,7 @@
 // The plain rows: they decide every byte.
 #include <cstring>
 
-#include "kernels/sparse_pack/rows.hpp"
+#include "kernels/sparse_pack/kernels.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {

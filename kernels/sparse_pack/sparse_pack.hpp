@@ -4,7 +4,7 @@
 #include <span>
 
 #include "lpt.h"
-#include "src/base/row.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -39,8 +39,8 @@ struct NonzeroRequest {
   MatrixView mask;    // uint8
 };
 
-std::span<const Row<CompressRequest>> compress_kernels();
-std::span<const Row<DecompressRequest>> decompress_kernels();
-std::span<const Row<NonzeroRequest>> nonzero_kernels();
+std::span<const KernelEntry<CompressRequest>> compress_kernels();
+std::span<const KernelEntry<DecompressRequest>> decompress_kernels();
+std::span<const KernelEntry<NonzeroRequest>> nonzero_kernels();
 
 }  // namespace lpt

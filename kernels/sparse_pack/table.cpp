@@ -1,62 +1,62 @@
 // Everything about 2:4 matrices that can run, fastest first, the reference last.
-#include "kernels/sparse_pack/rows.hpp"
+#include "kernels/sparse_pack/kernels.hpp"
 
 namespace lpt {
 namespace {
 
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512) || defined(LPT_HAVE_X86_AVX512_VNNI)
 
-const char *refuses_codes(const MatrixView &view) {
+const char *unsupported_codes(const MatrixView &view) {
   const int32_t bits = element_bits(view.format.element);
   const bool is_taken = bits == 4 || bits == 8 || bits == 16 || bits == 32;
   return is_taken ? nullptr : "codes are not of 4, 8, 16 or 32 bits";
 }
 
-const char *refuses_mask(const MatrixView &mask) {
+const char *unsupported_mask(const MatrixView &mask) {
   return mask.column_stride == 1 ? nullptr : "columns of mask are not adjacent";
 }
 
-const char *refuses_compress(const CompressRequest &request) {
-  if (const char *reason = refuses_codes(request.source)) return reason;
-  return refuses_mask(request.mask);
+const char *unsupported_compress(const CompressRequest &request) {
+  if (const char *reason = unsupported_codes(request.source)) return reason;
+  return unsupported_mask(request.mask);
 }
 
-const char *refuses_decompress(const DecompressRequest &request) { return refuses_codes(request.target); }
+const char *unsupported_decompress(const DecompressRequest &request) { return unsupported_codes(request.target); }
 
-const char *refuses_nonzero(const NonzeroRequest &request) {
-  if (const char *reason = refuses_codes(request.source)) return reason;
+const char *unsupported_nonzero(const NonzeroRequest &request) {
+  if (const char *reason = unsupported_codes(request.source)) return reason;
   if (significant_bits(request.source.format.element) == 0) return "no bits of a code tell whether it is zero";
-  return refuses_mask(request.mask);
+  return unsupported_mask(request.mask);
 }
 
 #endif
 
-constexpr Row<CompressRequest> kCompressRows[] = {
+constexpr KernelEntry<CompressRequest> kCompressKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {"compress_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, refuses_compress, compress_x86_avx512_vnni},
+    {"compress_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_compress, compress_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"compress_x86_avx2", kCpuAvx2, refuses_compress, compress_x86_avx2},
+    {"compress_x86_avx2", kCpuAvx2, unsupported_compress, compress_x86_avx2},
 #endif
     {"compress_any_ref", 0, nullptr, compress_any_ref},
 };
 
-constexpr Row<DecompressRequest> kDecompressRows[] = {
+constexpr KernelEntry<DecompressRequest> kDecompressKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {"decompress_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, refuses_decompress, decompress_x86_avx512_vnni},
+    {"decompress_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_decompress, decompress_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"decompress_x86_avx2", kCpuAvx2, refuses_decompress, decompress_x86_avx2},
+    {"decompress_x86_avx2", kCpuAvx2, unsupported_decompress, decompress_x86_avx2},
 #endif
     {"decompress_any_ref", 0, nullptr, decompress_any_ref},
 };
 
-constexpr Row<NonzeroRequest> kNonzeroRows[] = {
+constexpr KernelEntry<NonzeroRequest> kNonzeroKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"nonzero_x86_avx512", kCpuAvx512, refuses_nonzero, nonzero_x86_avx512},
+    {"nonzero_x86_avx512", kCpuAvx512, unsupported_nonzero, nonzero_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"nonzero_x86_avx2", kCpuAvx2, refuses_nonzero, nonzero_x86_avx2},
+    {"nonzero_x86_avx2", kCpuAvx2, unsupported_nonzero, nonzero_x86_avx2},
 #endif
     {"nonzero_any_ref", 0, nullptr, nonzero_any_ref},
 };
@@ -74,8 +74,8 @@ uint32_t significant_bits(lpt_format element) {
   return has_minus_zero ? all >> 1 : all;
 }
 
-std::span<const Row<CompressRequest>> compress_kernels() { return kCompressRows; }
-std::span<const Row<DecompressRequest>> decompress_kernels() { return kDecompressRows; }
-std::span<const Row<NonzeroRequest>> nonzero_kernels() { return kNonzeroRows; }
+std::span<const KernelEntry<CompressRequest>> compress_kernels() { return kCompressKernels; }
+std::span<const KernelEntry<DecompressRequest>> decompress_kernels() { return kDecompressKernels; }
+std::span<const KernelEntry<NonzeroRequest>> nonzero_kernels() { return kNonzeroKernels; }
 
 }  // namespace lpt

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/common/ahead.hpp"
-#include "kernels/sparse_pack/rows.hpp"
+#include "kernels/common/prefetcher.hpp"
+#include "kernels/sparse_pack/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -63,23 +63,23 @@ bool has_lines(const MatrixView &matrix) {
 }
 
 template <typename Step>
-Ahead ahead_of(const MatrixView &matrix) {
-  return ahead_over(matrix.data, matrix.rows * code_bytes<Step>(matrix.row_stride));
+Prefetcher prefetcher_of(const MatrixView &matrix) {
+  return prefetcher_over(matrix.data, matrix.rows * code_bytes<Step>(matrix.row_stride));
 }
 
 // Always inline: gcc leaves out calls of functions that do nothing but ask.
 template <int64_t kBytes>
-[[gnu::always_inline]] inline void ask(const Ahead &ahead, const uint8_t *from) {
+[[gnu::always_inline]] inline void prefetch(const Prefetcher &prefetcher, const uint8_t *from) {
   constexpr int64_t kLines = kBytes < 512 ? kBytes / 64 : 8;
-  for (int64_t i = 0; i < kBytes; i += 64 * kLines) ahead.ask<kLines>(from + i);
+  for (int64_t i = 0; i < kBytes; i += 64 * kLines) prefetcher.prefetch<kLines>(from + i);
 }
 
 template <typename Step>
 void compress_rows(const CompressRequest &request) {
   const int64_t columns = request.source.columns;
   const bool is_past_caches = request.is_streamed && has_lines<Step>(request.stored);
-  const Ahead source_ahead = ahead_of<Step>(request.source);
-  const Ahead mask_ahead = ahead_over(request.mask.data, request.mask.rows * request.mask.row_stride);
+  const Prefetcher source_prefetcher = prefetcher_of<Step>(request.source);
+  const Prefetcher mask_prefetcher = prefetcher_over(request.mask.data, request.mask.rows * request.mask.row_stride);
   for (int64_t row = 0; row < request.source.rows; ++row) {
     const uint8_t *source = row_at<Step>(request.source, row);
     const uint8_t *mask = static_cast<const uint8_t *>(request.mask.data) + row * request.mask.row_stride;
@@ -89,8 +89,8 @@ void compress_rows(const CompressRequest &request) {
     for (; c + Step::kColumns <= columns; c += Step::kColumns) {
       const uint8_t *from = source + code_bytes<Step>(c);
       uint8_t *to = stored + code_bytes<Step>(c / 2);
-      ask<Step::kColumns>(mask_ahead, mask + c);
-      ask<code_bytes<Step>(Step::kColumns)>(source_ahead, from);
+      prefetch<Step::kColumns>(mask_prefetcher, mask + c);
+      prefetch<code_bytes<Step>(Step::kColumns)>(source_prefetcher, from);
       if (is_past_caches) {
         Step::template compress<true>(from, mask + c, to, indices + c / 8);
       } else {
@@ -109,7 +109,7 @@ template <typename Step>
 void decompress_rows(const DecompressRequest &request) {
   const int64_t columns = request.target.columns;
   const bool is_past_caches = request.is_streamed && has_lines<Step>(request.target);
-  const Ahead ahead = ahead_of<Step>(request.stored);
+  const Prefetcher prefetcher = prefetcher_of<Step>(request.stored);
   for (int64_t row = 0; row < request.target.rows; ++row) {
     const uint8_t *stored = row_at<Step>(request.stored, row);
     const uint8_t *indices = request.indices + row * request.index_stride;
@@ -118,7 +118,7 @@ void decompress_rows(const DecompressRequest &request) {
     for (; c + Step::kColumns <= columns; c += Step::kColumns) {
       const uint8_t *from = stored + code_bytes<Step>(c / 2);
       uint8_t *to = target + code_bytes<Step>(c);
-      ask<code_bytes<Step>(Step::kColumns / 2)>(ahead, from);
+      prefetch<code_bytes<Step>(Step::kColumns / 2)>(prefetcher, from);
       if (is_past_caches) {
         Step::template decompress<true>(from, indices + c / 8, to);
       } else {
@@ -136,14 +136,14 @@ template <typename Step>
 void nonzero_rows(const NonzeroRequest &request) {
   const int64_t columns = request.source.columns;
   const uint32_t significant = significant_bits(request.source.format.element);
-  const Ahead ahead = ahead_of<Step>(request.source);
+  const Prefetcher prefetcher = prefetcher_of<Step>(request.source);
   for (int64_t row = 0; row < request.source.rows; ++row) {
     const uint8_t *source = row_at<Step>(request.source, row);
     uint8_t *mask = static_cast<uint8_t *>(request.mask.data) + row * request.mask.row_stride;
     int64_t c = 0;
     for (; c + Step::kColumns <= columns; c += Step::kColumns) {
       // One stream is followed without that where it need not be spread.
-      if (ahead.is_spread()) ask<code_bytes<Step>(Step::kColumns)>(ahead, source + code_bytes<Step>(c));
+      if (prefetcher.is_spread()) prefetch<code_bytes<Step>(Step::kColumns)>(prefetcher, source + code_bytes<Step>(c));
       Step::nonzero(source + code_bytes<Step>(c), significant, mask + c);
     }
     if (c == columns) continue;

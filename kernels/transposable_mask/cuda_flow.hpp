@@ -5,19 +5,19 @@
 
 namespace lpt {
 
-constexpr int64_t kFarThere = int64_t{1} << 60;  // with a potential added, too: all lanes do that
+constexpr int64_t kFarWarp = int64_t{1} << 60;  // with a potential added, too: all lanes do that
 
-struct NodeThere {
+struct WarpNode {
   int64_t distance, potential;
   int from;
   bool is_done;
 };
 struct FlowLane {
-  NodeThere row, column;
+  WarpNode row, column;
 };
 
-// The lane's row keeps its largest worths.
-__device__ __forceinline__ void keep_largest_there(WarpTile &tile, FlowLane &flow) {
+// The lane's row keeps its largest integer weights.
+__device__ __forceinline__ void keep_largest_warp(WarpTile &tile, FlowLane &flow) {
   const int row = lane_of_warp();
   uint32_t bits = 0;
   int64_t least = INT64_MAX;
@@ -39,9 +39,9 @@ __device__ __forceinline__ void keep_largest_there(WarpTile &tile, FlowLane &flo
 }
 
 // The nearest node that is not done, the last of equal ones. Distances lie below 2^51.
-__device__ __forceinline__ int nearest_there(const WarpTile &tile, const FlowLane &flow) {
-  const auto key = [](const NodeThere &node, int number) {
-    const bool is_open = !node.is_done && node.distance != kFarThere;
+__device__ __forceinline__ int nearest_warp(const WarpTile &tile, const FlowLane &flow) {
+  const auto key = [](const WarpNode &node, int number) {
+    const bool is_open = !node.is_done && node.distance != kFarWarp;
     return is_open ? ~(static_cast<uint64_t>(node.distance) << 6 | static_cast<uint64_t>(63 - number)) : 0;
   };
   const int lane = lane_of_warp();
@@ -50,7 +50,7 @@ __device__ __forceinline__ int nearest_there(const WarpTile &tile, const FlowLan
   return 63 - static_cast<int>(~largest_of_warp(row > column ? row : column) & 63);
 }
 
-__device__ __forceinline__ void reach_there(NodeThere &next, int64_t distance, int from) {
+__device__ __forceinline__ void reach_warp(WarpNode &next, int64_t distance, int from) {
   if (distance >= next.distance) return;
   next.distance = distance;
   next.from = from;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void go_on_from_row(const WarpTile &tile, FlowLane &f
   const int lane = lane_of_warp();
   const int64_t reached = __shfl_sync(kAllLanes, flow.row.distance + flow.row.potential, static_cast<uint32_t>(row));
   if (lane < tile.size && !tile.stays(row, lane)) {
-    reach_there(flow.column, reached - tile.worth(row, lane) - flow.column.potential, row);
+    reach_warp(flow.column, reached - tile.worth(row, lane) - flow.column.potential, row);
   }
   if (lane == row) flow.row.is_done = true;
 }
@@ -72,18 +72,18 @@ __device__ __forceinline__ void go_on_from_column(const WarpTile &tile, FlowLane
   const int64_t reached =
       __shfl_sync(kAllLanes, flow.column.distance + flow.column.potential, static_cast<uint32_t>(column));
   if (lane < tile.size && tile.stays(lane, column)) {
-    reach_there(flow.row, reached + tile.worth(lane, column) - flow.row.potential, tile.size + column);
+    reach_warp(flow.row, reached + tile.worth(lane, column) - flow.row.potential, tile.size + column);
   }
   if (lane == column) flow.column.is_done = true;
 }
 
 // The nearest column that keeps too few.
-__device__ __forceinline__ int find_target_there(const WarpTile &tile, FlowLane &flow, int source) {
-  flow.row.distance = kFarThere;
-  flow.column.distance = lane_of_warp() == source ? 0 : kFarThere;
+__device__ __forceinline__ int find_target_warp(const WarpTile &tile, FlowLane &flow, int source) {
+  flow.row.distance = kFarWarp;
+  flow.column.distance = lane_of_warp() == source ? 0 : kFarWarp;
   flow.row.is_done = flow.column.is_done = false;
   for (;;) {
-    const int node = nearest_there(tile, flow), column = node - tile.size;
+    const int node = nearest_warp(tile, flow), column = node - tile.size;
     if (column < 0) {
       go_on_from_row(tile, flow, node);
       continue;
@@ -93,8 +93,8 @@ __device__ __forceinline__ int find_target_there(const WarpTile &tile, FlowLane 
   }
 }
 
-__device__ __forceinline__ void send_from_there(WarpTile &tile, FlowLane &flow, int source) {
-  const int target = find_target_there(tile, flow, source);
+__device__ __forceinline__ void send_from_warp(WarpTile &tile, FlowLane &flow, int source) {
+  const int target = find_target_warp(tile, flow, source);
   const int64_t reached = __shfl_sync(kAllLanes, flow.column.distance, static_cast<uint32_t>(target));
   flow.row.potential += flow.row.distance < reached ? flow.row.distance : reached;
   flow.column.potential += flow.column.distance < reached ? flow.column.distance : reached;
@@ -108,13 +108,13 @@ __device__ __forceinline__ void send_from_there(WarpTile &tile, FlowLane &flow, 
   tile.in_column += (lane_of_warp() == target) - (lane_of_warp() == source);
 }
 
-__device__ __forceinline__ void solve_flow_there(WarpTile &tile) {
-  find_worths_there(tile);
+__device__ __forceinline__ void solve_flow_warp(WarpTile &tile) {
+  find_integer_weights_warp(tile);
   FlowLane flow = {};
-  keep_largest_there(tile, flow);
+  keep_largest_warp(tile, flow);
   for (int column = 0; column < tile.size; ++column) {
     while (__shfl_sync(kAllLanes, tile.in_column, static_cast<uint32_t>(column)) > tile.kept) {
-      send_from_there(tile, flow, column);
+      send_from_warp(tile, flow, column);
     }
   }
 }

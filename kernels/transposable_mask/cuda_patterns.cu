@@ -1,7 +1,7 @@
 // 2:4 by patterns.hpp: a thread for each tile, all of it in registers. Tiles without a finite sum are for the flow: the warp
 // takes those of its lanes one after the other.
 #include "kernels/transposable_mask/cuda_flow.hpp"
-#include "kernels/transposable_mask/cuda_rows.hpp"
+#include "kernels/transposable_mask/cuda_kernels.hpp"
 #include "kernels/transposable_mask/patterns.hpp"
 
 namespace lpt {
@@ -14,17 +14,17 @@ constexpr int64_t kMostRowsOfTiles = 4096;
 template <int kHalf, int kUpper, int kLower>
 constexpr uint32_t kHalfBits = half_bits(kUpper, kLower) << 8 * kHalf;
 
-struct CandidateThere {
+struct WarpCandidate {
   float sum;
   uint32_t bits;
 
-  __device__ __forceinline__ void meet(float next_sum, uint32_t next_bits) {
+  __device__ __forceinline__ void consider(float next_sum, uint32_t next_bits) {
     bits = next_sum > sum ? next_bits : bits;
     sum = next_sum > sum ? next_sum : sum;
   }
 };
 
-struct PairSumsThere {
+struct WarpPairSums {
   float of[4][6];
 
   template <int kHalf, int kUpper, int kLower>
@@ -34,7 +34,7 @@ struct PairSumsThere {
 };
 
 template <int kPair>
-__device__ __forceinline__ void add_pairs(const float (&weights)[4][4], PairSumsThere &sums) {
+__device__ __forceinline__ void add_pairs(const float (&weights)[4][4], WarpPairSums &sums) {
   constexpr ColumnPair kColumns = kPairs[kPair];
 #pragma unroll
   for (int row = 0; row < 4; ++row) sums.of[row][kPair] = weights[row][kColumns.low] + weights[row][kColumns.high];
@@ -42,47 +42,47 @@ __device__ __forceinline__ void add_pairs(const float (&weights)[4][4], PairSums
 }
 
 template <int kPair>
-__device__ __forceinline__ void meet_equal_pairs(const PairSumsThere &sums, CandidateThere &best) {
+__device__ __forceinline__ void consider_equal_pairs(const WarpPairSums &sums, WarpCandidate &best) {
   constexpr uint32_t kBits = kHalfBits<0, kPair, kPair> | kHalfBits<1, 5 - kPair, 5 - kPair>;
-  best.meet(sums.half<0, kPair, kPair>() + sums.half<1, 5 - kPair, 5 - kPair>(), kBits);
-  if constexpr (kPair < 5) meet_equal_pairs<kPair + 1>(sums, best);
+  best.consider(sums.half<0, kPair, kPair>() + sums.half<1, 5 - kPair, 5 - kPair>(), kBits);
+  if constexpr (kPair < 5) consider_equal_pairs<kPair + 1>(sums, best);
 }
 
 template <int kHalf, int kPair>
-__device__ __forceinline__ void meet_complements(const PairSumsThere &sums, CandidateThere &best) {
-  best.meet(sums.half<kHalf, kPair, 5 - kPair>(), kHalfBits<kHalf, kPair, 5 - kPair>);
-  if constexpr (kPair < 5) meet_complements<kHalf, kPair + 1>(sums, best);
+__device__ __forceinline__ void consider_complements(const WarpPairSums &sums, WarpCandidate &best) {
+  best.consider(sums.half<kHalf, kPair, 5 - kPair>(), kHalfBits<kHalf, kPair, 5 - kPair>);
+  if constexpr (kPair < 5) consider_complements<kHalf, kPair + 1>(sums, best);
 }
 
 // The better order of two pairs of a half.
 template <int kHalf, int kA, int kB>
-__device__ __forceinline__ CandidateThere either_order(const PairSumsThere &sums) {
-  CandidateThere best = {sums.half<kHalf, kA, kB>(), kHalfBits<kHalf, kA, kB>};
-  best.meet(sums.half<kHalf, kB, kA>(), kHalfBits<kHalf, kB, kA>);
+__device__ __forceinline__ WarpCandidate either_order(const WarpPairSums &sums) {
+  WarpCandidate best = {sums.half<kHalf, kA, kB>(), kHalfBits<kHalf, kA, kB>};
+  best.consider(sums.half<kHalf, kB, kA>(), kHalfBits<kHalf, kB, kA>);
   return best;
 }
 
 template <int kIndex>
-__device__ __forceinline__ void meet_shared_columns(const PairSumsThere &sums, CandidateThere &best) {
+__device__ __forceinline__ void consider_shared_columns(const WarpPairSums &sums, WarpCandidate &best) {
   constexpr SharedColumn kShared = kSharedColumns[kIndex];
-  const CandidateThere upper = either_order<0, kShared.upper, kShared.upper_other>(sums);
-  const CandidateThere lower = either_order<1, kShared.lower, kShared.lower_other>(sums);
-  best.meet(upper.sum + lower.sum, upper.bits | lower.bits);
-  if constexpr (kIndex < 11) meet_shared_columns<kIndex + 1>(sums, best);
+  const WarpCandidate upper = either_order<0, kShared.upper, kShared.upper_other>(sums);
+  const WarpCandidate lower = either_order<1, kShared.lower, kShared.lower_other>(sums);
+  best.consider(upper.sum + lower.sum, upper.bits | lower.bits);
+  if constexpr (kIndex < 11) consider_shared_columns<kIndex + 1>(sums, best);
 }
 
 // Sixteen bits, four for each row.
 __device__ __forceinline__ uint32_t best_pattern(const float (&weights)[4][4]) {
-  PairSumsThere sums;
+  WarpPairSums sums;
   add_pairs<0>(weights, sums);
-  CandidateThere best = {sums.half<0, 0, 0>() + sums.half<1, 5, 5>(), kHalfBits<0, 0, 0> | kHalfBits<1, 5, 5>};
-  meet_equal_pairs<1>(sums, best);
-  CandidateThere upper = {sums.half<0, 0, 5>(), kHalfBits<0, 0, 5>};
-  CandidateThere lower = {sums.half<1, 0, 5>(), kHalfBits<1, 0, 5>};
-  meet_complements<0, 1>(sums, upper);
-  meet_complements<1, 1>(sums, lower);
-  best.meet(upper.sum + lower.sum, upper.bits | lower.bits);
-  meet_shared_columns<0>(sums, best);
+  WarpCandidate best = {sums.half<0, 0, 0>() + sums.half<1, 5, 5>(), kHalfBits<0, 0, 0> | kHalfBits<1, 5, 5>};
+  consider_equal_pairs<1>(sums, best);
+  WarpCandidate upper = {sums.half<0, 0, 5>(), kHalfBits<0, 0, 5>};
+  WarpCandidate lower = {sums.half<1, 0, 5>(), kHalfBits<1, 0, 5>};
+  consider_complements<0, 1>(sums, upper);
+  consider_complements<1, 1>(sums, lower);
+  best.consider(upper.sum + lower.sum, upper.bits | lower.bits);
+  consider_shared_columns<0>(sums, best);
   return best.bits;
 }
 
@@ -99,13 +99,13 @@ struct PatternJob {
 };
 
 // Four adjacent codes.
-template <Numeral kSource>
+template <Dtype kSource>
 __device__ __forceinline__ void load_four_weights(const PatternJob &job, int64_t row, int64_t column,
                                                   float (&weights)[4]) {
   const auto *const bytes = static_cast<const unsigned char *>(job.tiles.source) +
-                            (row * job.tiles.source_stride + column) * kNumeralBytes<kSource>;
+                            (row * job.tiles.source_stride + column) * kDtypeBytes<kSource>;
   uint32_t codes[4];
-  if constexpr (kSource == Numeral::kF32) {
+  if constexpr (kSource == Dtype::kF32) {
     const uint4 four = __ldcs(reinterpret_cast<const uint4 *>(bytes));
     codes[0] = four.x, codes[1] = four.y, codes[2] = four.z, codes[3] = four.w;
   } else {
@@ -119,7 +119,7 @@ __device__ __forceinline__ void load_four_weights(const PatternJob &job, int64_t
   }
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 __device__ __forceinline__ void load_weights(const PatternJob &job, int64_t row, int64_t column,
                                              float (&weights)[4][4]) {
   const bool is_whole = job.loads_whole && column + 4 <= job.tiles.columns;
@@ -129,7 +129,7 @@ __device__ __forceinline__ void load_weights(const PatternJob &job, int64_t row,
       load_four_weights<kSource>(job, row + i, column, weights[i]);
     } else {
 #pragma unroll
-      for (int j = 0; j < 4; ++j) weights[i][j] = weight_there(job.tiles, row + i, column + j);
+      for (int j = 0; j < 4; ++j) weights[i][j] = weight_warp(job.tiles, row + i, column + j);
     }
   }
 }
@@ -153,26 +153,26 @@ __device__ __forceinline__ void store_pattern(const PatternJob &job, int64_t row
 }
 
 // Memory of a warp for the flow of one tile.
-struct FlowRoom {
-  int64_t worths[4 * pitch_of(4)];
+struct FlowSpace {
+  int64_t integer_weights[4 * pitch_of(4)];
   float weights[4 * pitch_of(4)];
   uint32_t rows[kWarp];
 };
 
 __device__ __forceinline__ void solve_endless(const TileJob &job, int64_t row, int64_t column, uint32_t lanes,
-                                              FlowRoom &room) {
+                                              FlowSpace &space) {
   for (; lanes != 0; lanes &= lanes - 1) {
     const int64_t first = __shfl_sync(kAllLanes, column, static_cast<uint32_t>(lowest_bit(lanes)));
-    WarpTile tile = {4, 2, pitch_of(4), room.rows, room.worths, room.weights, 0};
+    WarpTile tile = {4, 2, pitch_of(4), space.rows, space.integer_weights, space.weights, 0};
     load_tile(job, row, first, tile);
-    solve_flow_there(tile);
+    solve_flow_warp(tile);
     store_tile(job, row, first, tile);
   }
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 __global__ void __launch_bounds__(kThreads) solve_patterns_of(PatternJob job) {
-  __shared__ FlowRoom rooms[kThreads / kWarp];
+  __shared__ FlowSpace spaces[kThreads / kWarp];
   const int64_t column = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * 4;
   const bool is_inside = column < job.tiles.columns;
   for (int64_t row = int64_t{blockIdx.y} * 4; row < job.tiles.rows; row += int64_t{gridDim.y} * 4) {
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(kThreads) solve_patterns_of(PatternJob job) {
       if (!is_endless) store_pattern(job, row, column, best_pattern(weights));
     }
     const uint32_t endless = __ballot_sync(kAllLanes, is_endless);
-    if (endless != 0) solve_endless(job.tiles, row, column, endless, rooms[threadIdx.x / kWarp]);
+    if (endless != 0) solve_endless(job.tiles, row, column, endless, spaces[threadIdx.x / kWarp]);
   }
 }
 
@@ -192,9 +192,9 @@ bool is_on_boundaries(const MatrixView &view, int64_t bytes) {
   return reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(4 * bytes) == 0 && view.row_stride % 4 == 0;
 }
 
-template <Numeral kSource>
+template <Dtype kSource>
 void launch(const TransposableMaskRequest &request, void *stream) {
-  const PatternJob job = {tile_job(request), is_on_boundaries(request.source, kNumeralBytes<kSource>),
+  const PatternJob job = {tile_job(request), is_on_boundaries(request.source, kDtypeBytes<kSource>),
                           is_on_boundaries(request.mask, 1)};
   if (job.tiles.rows == 0 || job.tiles.columns == 0) return;
   const int64_t across = (job.tiles.columns + 4 * kThreads - 1) / (4 * kThreads), down = (job.tiles.rows + 3) / 4;
@@ -206,8 +206,8 @@ void launch(const TransposableMaskRequest &request, void *stream) {
 }  // namespace
 
 void transposable_mask_2_4_exact_cuda(const TransposableMaskRequest &request, void *stream) {
-  for_numeral(request.source.format.element,
-              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kSource>(request, stream); });
+  for_float_dtype(request.source.format.element,
+                  [&]<Dtype kSource>(DtypeTag<kSource>) { launch<kSource>(request, stream); });
 }
 
 }  // namespace lpt

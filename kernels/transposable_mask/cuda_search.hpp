@@ -98,7 +98,7 @@ __device__ __forceinline__ void exchange_lines(WarpTile &tile) {
   }
 }
 
-__device__ __forceinline__ void improve_there(WarpTile &tile) {
+__device__ __forceinline__ void improve_warp(WarpTile &tile) {
   fill_lines(tile);
   exchange_lines(tile);
 }

@@ -1,6 +1,6 @@
 // Tiles of any size by any solver: a warp takes one after the other. What decides in turn is decided by the warp together.
 #include "kernels/transposable_mask/cuda_flow.hpp"
-#include "kernels/transposable_mask/cuda_rows.hpp"
+#include "kernels/transposable_mask/cuda_kernels.hpp"
 #include "kernels/transposable_mask/cuda_search.hpp"
 #include "src/formats/functions.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMostWarps = 32 * 132;  // as many as an H100 holds blocks
 
-// Of a tile: worths, weights, ENTROPY's factors, rows.
+// Of a tile: integer weights, weights, ENTROPY's factors, rows.
 constexpr int64_t shared_bytes(int size) { return int64_t{size} * pitch_of(size) * 16 + kWarp * 4; }
 
 // ---- ENTROPY, ref_entropy.cpp step by step: s takes the place of the weights
@@ -24,7 +24,7 @@ __device__ __forceinline__ void begin_transport(const WarpTile &tile, float *fac
   largest = largest_of_warp(largest);
   for (int row = 0; row < tile.size && lane_of_warp() < tile.size; ++row) {
     const int i = tile.at(row, lane_of_warp());
-    const float share = static_cast<float>(tile.worths[i]) / static_cast<float>(static_cast<int64_t>(largest));
+    const float share = static_cast<float>(tile.integer_weights[i]) / static_cast<float>(static_cast<int64_t>(largest));
     const float power = sharpness * (share - 1.0f);
     tile.weights[i] = exp_f32(power > kLowest ? power : kLowest);
     factors[i] = 1.0f;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void begin_transport(const WarpTile &tile, float *fac
 }
 
 // The lane's line, whose places are `step` apart.
-__device__ __forceinline__ void scale_line_there(const WarpTile &tile, int first, int step) {
+__device__ __forceinline__ void scale_line_warp(const WarpTile &tile, int first, int step) {
   if (lane_of_warp() < tile.size) {
     float sum = 0.0f;
     for (int i = 0; i < tile.size; ++i) sum += tile.weights[first + i * step];
@@ -43,9 +43,9 @@ __device__ __forceinline__ void scale_line_there(const WarpTile &tile, int first
   __syncwarp();
 }
 
-__device__ __forceinline__ void iterate_there(const WarpTile &tile, float *factors) {
-  scale_line_there(tile, tile.at(lane_of_warp(), 0), 1);
-  scale_line_there(tile, lane_of_warp(), tile.pitch);
+__device__ __forceinline__ void iterate_warp(const WarpTile &tile, float *factors) {
+  scale_line_warp(tile, tile.at(lane_of_warp(), 0), 1);
+  scale_line_warp(tile, lane_of_warp(), tile.pitch);
   for (int row = 0; row < tile.size && lane_of_warp() < tile.size; ++row) {
     const int i = tile.at(row, lane_of_warp());
     const float t = tile.weights[i] * factors[i];
@@ -58,33 +58,33 @@ __device__ __forceinline__ void iterate_there(const WarpTile &tile, float *facto
 // ---- one tile
 
 template <lpt_sparse_solver kSolver>
-__device__ __forceinline__ void solve_there(const TileJob &job, WarpTile &tile, float *factors) {
-  if constexpr (kSolver == LPT_SPARSE_SOLVER_EXACT) return solve_flow_there(tile);
-  if constexpr (kSolver == LPT_SPARSE_SOLVER_PRUNE) return solve_prune_there(tile);
-  if constexpr (kSolver == LPT_SPARSE_SOLVER_GREEDY) return solve_greedy_there(tile);
-  find_worths_there(tile);
+__device__ __forceinline__ void solve_warp(const TileJob &job, WarpTile &tile, float *factors) {
+  if constexpr (kSolver == LPT_SPARSE_SOLVER_EXACT) return solve_flow_warp(tile);
+  if constexpr (kSolver == LPT_SPARSE_SOLVER_PRUNE) return solve_prune_warp(tile);
+  if constexpr (kSolver == LPT_SPARSE_SOLVER_GREEDY) return solve_greedy_warp(tile);
+  find_integer_weights_warp(tile);
   if constexpr (kSolver == LPT_SPARSE_SOLVER_ENTROPY) {
     begin_transport(tile, factors, job.sharpness);
-    for (int i = 0; i < job.iterations; ++i) iterate_there(tile, factors);
+    for (int i = 0; i < job.iterations; ++i) iterate_warp(tile, factors);
   }
-  solve_greedy_there(tile);
-  improve_there(tile);
+  solve_greedy_warp(tile);
+  improve_warp(tile);
 }
 
 template <lpt_sparse_solver kSolver>
 __global__ void __launch_bounds__(kWarp) solve_tiles(TileJob job) {
-  LPT_DYNAMIC_SHARED(int64_t, worths);
+  LPT_DYNAMIC_SHARED(int64_t, integer_weights);
   const int pitch = pitch_of(job.of), places = job.of * pitch;
-  auto *const weights = reinterpret_cast<float *>(worths + places);
+  auto *const weights = reinterpret_cast<float *>(integer_weights + places);
   float *const factors = weights + places;
   auto *const rows = reinterpret_cast<uint32_t *>(factors + places);
-  WarpTile tile = {job.of, job.kept, pitch, rows, worths, weights, 0};
+  WarpTile tile = {job.of, job.kept, pitch, rows, integer_weights, weights, 0};
   const int64_t across = (job.columns + job.of - 1) / job.of;
   const int64_t count = across * ((job.rows + job.of - 1) / job.of);
   for (int64_t i = blockIdx.x; i < count; i += gridDim.x) {
     const int64_t row = i / across * job.of, column = i % across * job.of;
     load_tile(job, row, column, tile);
-    solve_there<kSolver>(job, tile, factors);
+    solve_warp<kSolver>(job, tile, factors);
     store_tile(job, row, column, tile);
   }
 }

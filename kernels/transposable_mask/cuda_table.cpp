@@ -1,10 +1,10 @@
 // Rows of the device.
-#include "kernels/transposable_mask/cuda_rows.hpp"
+#include "kernels/transposable_mask/cuda_kernels.hpp"
 
 namespace lpt {
 namespace {
 
-const char *refuses_operands(const TransposableMaskRequest &request) {
+const char *unsupported_operands(const TransposableMaskRequest &request) {
   const lpt_format element = request.source.format.element;
   if (element != LPT_FORMAT_F32 && element != LPT_FORMAT_BF16 && element != LPT_FORMAT_F16) {
     return "takes f32, bf16 and f16 only";
@@ -17,26 +17,26 @@ bool has_patterns(const TransposableMaskRequest &request) {
   return request.kept == 2 && request.of == 4 && request.solver == LPT_SPARSE_SOLVER_EXACT;
 }
 
-const char *refuses_patterns(const TransposableMaskRequest &request) {
-  return has_patterns(request) ? refuses_operands(request) : "not 2:4 by EXACT";
+const char *unsupported_patterns(const TransposableMaskRequest &request) {
+  return has_patterns(request) ? unsupported_operands(request) : "not 2:4 by EXACT";
 }
 
 // Sums of f32, not of integers, decide 2:4.
-const char *refuses_any(const TransposableMaskRequest &request) {
-  return has_patterns(request) ? "2:4 by EXACT has a row of its own" : refuses_operands(request);
+const char *unsupported_any(const TransposableMaskRequest &request) {
+  return has_patterns(request) ? "2:4 by EXACT has a row of its own" : unsupported_operands(request);
 }
 
 }  // namespace
 
-std::span<const DeviceRow<TransposableMaskRequest>> transposable_mask_device_kernels() {
-  static constexpr DeviceRow<TransposableMaskRequest> rows[] = {{.name = "transposable_mask_2_4_exact_cuda",
-                                                                 .least_capability = 80,
-                                                                 .refuses = refuses_patterns,
-                                                                 .run = transposable_mask_2_4_exact_cuda},
-                                                                {.name = "transposable_mask_any_cuda",
-                                                                 .least_capability = 80,
-                                                                 .refuses = refuses_any,
-                                                                 .run = transposable_mask_any_cuda}};
+std::span<const DeviceKernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels() {
+  static constexpr DeviceKernelEntry<TransposableMaskRequest> rows[] = {{.name = "transposable_mask_2_4_exact_cuda",
+                                                                         .min_capability = 80,
+                                                                         .unsupported_reason = unsupported_patterns,
+                                                                         .run = transposable_mask_2_4_exact_cuda},
+                                                                        {.name = "transposable_mask_any_cuda",
+                                                                         .min_capability = 80,
+                                                                         .unsupported_reason = unsupported_any,
+                                                                         .run = transposable_mask_any_cuda}};
   return rows;
 }
 

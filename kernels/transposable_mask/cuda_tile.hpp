@@ -2,7 +2,7 @@
 // number. What lanes decide together all of them know. Laws: tile.hpp.
 #pragma once
 
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 #include "kernels/transposable_mask/transposable_mask.hpp"
 
 namespace lpt {
@@ -39,12 +39,12 @@ inline TileJob tile_job(const TransposableMaskRequest &request) {
 struct WarpTile {
   int size, kept, pitch;
   uint32_t *rows;  // bit j of rows[i]: place (i, j) stays
-  int64_t *worths;
+  int64_t *integer_weights;
   float *weights;
   int in_column;  // how many the lane's column keeps
 
   __device__ __forceinline__ int at(int row, int column) const { return row * pitch + column; }
-  __device__ __forceinline__ int64_t worth(int row, int column) const { return worths[at(row, column)]; }
+  __device__ __forceinline__ int64_t worth(int row, int column) const { return integer_weights[at(row, column)]; }
   __device__ __forceinline__ bool stays(int row, int column) const { return (rows[row] >> column & 1) != 0; }
 };
 
@@ -75,7 +75,7 @@ __device__ __forceinline__ void count_columns(WarpTile &tile) {
   for (int row = 0; row < tile.size; ++row) tile.in_column += tile.stays(row, lane_of_warp());
 }
 
-__device__ __forceinline__ float weight_there(const TileJob &job, int64_t row, int64_t column) {
+__device__ __forceinline__ float weight_warp(const TileJob &job, int64_t row, int64_t column) {
   if (row >= job.rows || column >= job.columns) return 0.0f;
   const int64_t index = row * job.source_stride + column;
   float number;
@@ -83,7 +83,7 @@ __device__ __forceinline__ float weight_there(const TileJob &job, int64_t row, i
     number = static_cast<const float *>(job.source)[index];
   } else {
     const uint32_t code = static_cast<const uint16_t *>(job.source)[index];
-    number = job.format == LPT_FORMAT_BF16 ? plain_number<Numeral::kBf16>(code) : plain_number<Numeral::kF16>(code);
+    number = job.format == LPT_FORMAT_BF16 ? plain_number<Dtype::kBf16>(code) : plain_number<Dtype::kF16>(code);
   }
   const float magnitude = bits_float(float_bits(number) & 0x7FFFFFFFu);
   return job.importance == nullptr ? magnitude : magnitude * job.importance[column];
@@ -93,7 +93,7 @@ __device__ __forceinline__ float weight_there(const TileJob &job, int64_t row, i
 __device__ __forceinline__ void load_tile(const TileJob &job, int64_t row, int64_t column, WarpTile &tile) {
   for (int place = lane_of_warp(); place < tile.size * tile.size; place += kWarp) {
     const int i = place / tile.size, j = place % tile.size;
-    tile.weights[tile.at(i, j)] = weight_there(job, row + i, column + j);
+    tile.weights[tile.at(i, j)] = weight_warp(job, row + i, column + j);
   }
   tile.rows[lane_of_warp()] = 0;
   tile.in_column = 0;
@@ -111,33 +111,33 @@ __device__ __forceinline__ void store_tile(const TileJob &job, int64_t row, int6
 
 // ---- what goes by the order of weights
 
-__device__ __forceinline__ uint32_t rank_there(float weight) {
+__device__ __forceinline__ uint32_t rank_warp(float weight) {
   const uint32_t bits = float_bits(weight) & 0x7FFFFFFFu;
   return bits > 0x7F800000u ? 0x7F800001u : bits;
 }
 
 // 2^power for powers of normal numbers, and e of a number in [2^e, 2^(e+1)).
-__device__ __forceinline__ double power_of_two_there(int power) {
+__device__ __forceinline__ double power_of_two_warp(int power) {
   const uint64_t bits = static_cast<uint64_t>(1023 + power) << 52;
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
-__device__ __forceinline__ int exponent_there(double value) {
+__device__ __forceinline__ int exponent_warp(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   return static_cast<int>(bits >> 52) - 1023;
 }
 
 // As find_worths().
-__device__ __forceinline__ void find_worths_there(WarpTile &tile) {
+__device__ __forceinline__ void find_integer_weights_warp(WarpTile &tile) {
   constexpr uint32_t kInfinity = 0x7F800000u;
   uint32_t largest = 0;
   bool is_special = false;
   const int count = tile.size * tile.pitch;
   for (int i = lane_of_warp(); i < count; i += kWarp) {
     if (i % tile.pitch >= tile.size) continue;
-    const uint32_t rank = rank_there(tile.weights[i]);
+    const uint32_t rank = rank_warp(tile.weights[i]);
     is_special = is_special || rank >= kInfinity;
     if (rank < kInfinity && rank > largest) largest = rank;
   }
@@ -145,14 +145,14 @@ __device__ __forceinline__ void find_worths_there(WarpTile &tile) {
   is_special = __ballot_sync(kAllLanes, is_special) != 0;
   const int top = is_special ? 23 : 43;
   const double scale =
-      largest == 0 ? 0.0 : power_of_two_there(top - exponent_there(static_cast<double>(bits_float(largest))));
+      largest == 0 ? 0.0 : power_of_two_warp(top - exponent_warp(static_cast<double>(bits_float(largest))));
   for (int i = lane_of_warp(); i < count; i += kWarp) {
     if (i % tile.pitch >= tile.size) continue;
-    const uint32_t rank = rank_there(tile.weights[i]);
+    const uint32_t rank = rank_warp(tile.weights[i]);
     const double number = static_cast<double>(bits_float(rank));
-    tile.worths[i] = rank < kInfinity    ? static_cast<int64_t>(number * scale)
-                     : rank == kInfinity ? int64_t{1} << 34
-                                         : int64_t{1} << 44;
+    tile.integer_weights[i] = rank < kInfinity    ? static_cast<int64_t>(number * scale)
+                              : rank == kInfinity ? int64_t{1} << 34
+                                                  : int64_t{1} << 44;
   }
   __syncwarp();
 }
@@ -163,7 +163,7 @@ constexpr uint64_t kHasPlace = uint64_t{1} << 42;
 
 template <bool kPrunes>
 __device__ __forceinline__ uint64_t key_of_place(float weight, int row, int column) {
-  const uint64_t key = uint64_t{rank_there(weight)} << 10 | static_cast<uint64_t>(1023 - (row * kWarp + column));
+  const uint64_t key = uint64_t{rank_warp(weight)} << 10 | static_cast<uint64_t>(1023 - (row * kWarp + column));
   return kHasPlace | (kPrunes ? kHasPlace - 1 - key : key);
 }
 
@@ -206,9 +206,9 @@ __device__ __forceinline__ void take_in_order(WarpTile &tile, int most) {
   }
 }
 
-__device__ __forceinline__ void solve_greedy_there(WarpTile &tile) { take_in_order<false>(tile, tile.kept); }
+__device__ __forceinline__ void solve_greedy_warp(WarpTile &tile) { take_in_order<false>(tile, tile.kept); }
 
-__device__ __forceinline__ void solve_prune_there(WarpTile &tile) {
+__device__ __forceinline__ void solve_prune_warp(WarpTile &tile) {
   take_in_order<true>(tile, tile.size - tile.kept);
   const uint32_t all = tile.size == kWarp ? kAllLanes : (1u << tile.size) - 1;
   tile.rows[lane_of_warp()] = all & ~tile.rows[lane_of_warp()];

@@ -6,7 +6,7 @@
 // Of |N(0, 1)|, one tile of 280 does.
 //
 // An Isa gives kWidth, Floats, Codes, and
-//   what strips.hpp asks for, add(a, b), larger(a, b), smaller(a, b), not_below(a, limit)
+//   what slabs.hpp requests, add(a, b), larger(a, b), smaller(a, b), not_below(a, limit)
 //   codes(bits), either(a, b), both(a, b), differ(a, b): or, and, exclusive or
 //   neither_of(a, b, bits)            bits that are in neither a nor b
 //   plus(a, b), minus(a, b), lower(a, b): of non-negative integers
@@ -17,7 +17,7 @@
 //   write_eights<row>(to, bits, count)  byte `row` of each tile's bits as 8 bytes, tiles in the order of their columns
 #pragma once
 
-#include "kernels/transposable_mask/strips.hpp"
+#include "kernels/transposable_mask/slabs.hpp"
 
 namespace lpt {
 namespace {
@@ -65,7 +65,7 @@ struct Greedy {
       : rows(Isa::codes(0x11111111u * static_cast<uint32_t>(8 - kept))), columns(rows) {}
 
   // Keys count rows and columns from the end.
-  [[gnu::always_inline]] void meet(Codes key) {
+  [[gnu::always_inline]] void consider(Codes key) {
     const Codes of_row = Isa::both(Isa::template right<1>(key), Isa::codes(28));
     const Codes of_column = Isa::both(Isa::template left<2>(key), Isa::codes(28));
     const Codes place = Isa::both(key, Isa::codes(63));
@@ -92,10 +92,10 @@ struct GreedySolver {
   };
 
   template <lpt_format kPlain, bool kIsWhole>
-  [[gnu::always_inline]] static void load(const Strip &strip, int64_t column, int64_t count, Tiles &tiles) {
+  [[gnu::always_inline]] static void load(const TileRowSpan &slab, int64_t column, int64_t count, Tiles &tiles) {
     for (int i = 0; i < 8; ++i) {
       Floats weights[8];
-      load_weights<Isa, kPlain, kIsWhole>(strip, i, column, count, weights);
+      load_weights<Isa, kPlain, kIsWhole>(slab, i, column, count, weights);
       Isa::transpose_eights(weights);
 #pragma GCC unroll 8
       for (int j = 0; j < 8; ++j) {
@@ -125,7 +125,7 @@ struct GreedySolver {
 #pragma GCC unroll 4
     for (int i = 0; i < kKeys; ++i) {
       const Codes key = Isa::bits_of(keys[i]);
-      greedy.meet(key);
+      greedy.consider(key);
       closest = Isa::lower(closest, Isa::differ(key, last));
       last = key;
     }
@@ -133,32 +133,32 @@ struct GreedySolver {
   }
 
   template <int kRow>
-  [[gnu::always_inline]] static void write(const Strip &strip, int64_t column, int64_t count,
+  [[gnu::always_inline]] static void write(const TileRowSpan &slab, int64_t column, int64_t count,
                                            const Greedy<Isa> &greedy) {
-    if (kRow >= strip.rows) return;
-    uint8_t *const to = strip.to + column + kRow * strip.request.mask.row_stride;
+    if (kRow >= slab.rows) return;
+    uint8_t *const to = slab.to + column + kRow * slab.request.mask.row_stride;
     Isa::template write_eights<kRow % 4>(to, kRow < 4 ? greedy.upper : greedy.lower, count);
   }
 
   template <lpt_format kPlain, bool kIsWhole>
-  static void solve(const Strip &strip, int64_t column, int64_t count) {
+  static void solve(const TileRowSpan &slab, int64_t column, int64_t count) {
     Tiles tiles;
-    load<kPlain, kIsWhole>(strip, column, count, tiles);
+    load<kPlain, kIsWhole>(slab, column, count, tiles);
     sort_keys<Isa, 0, kKeys>(tiles.keys);
     Codes closest;
-    const Greedy<Isa> greedy = walk(tiles.keys, strip.request.kept, closest);
-    write<0>(strip, column, count, greedy);
-    write<1>(strip, column, count, greedy);
-    write<2>(strip, column, count, greedy);
-    write<3>(strip, column, count, greedy);
-    write<4>(strip, column, count, greedy);
-    write<5>(strip, column, count, greedy);
-    write<6>(strip, column, count, greedy);
-    write<7>(strip, column, count, greedy);
+    const Greedy<Isa> greedy = walk(tiles.keys, slab.request.kept, closest);
+    write<0>(slab, column, count, greedy);
+    write<1>(slab, column, count, greedy);
+    write<2>(slab, column, count, greedy);
+    write<3>(slab, column, count, greedy);
+    write<4>(slab, column, count, greedy);
+    write<5>(slab, column, count, greedy);
+    write<6>(slab, column, count, greedy);
+    write<7>(slab, column, count, greedy);
     uint32_t unknown = Isa::below(closest, 64) & ~Isa::below(Isa::both(tiles.seen, Isa::codes(63)), 1);
     if (unknown != 0) unknown &= ties(tiles.keys);
     for (unknown |= Isa::not_below(tiles.sum, 0x1p127f); unknown != 0; unknown &= unknown - 1) {
-      run_plainly(strip, column, Isa::tile_of(__builtin_ctz(unknown)), count);
+      run_plainly(slab, column, Isa::tile_of(__builtin_ctz(unknown)), count);
     }
   }
 };
@@ -170,9 +170,9 @@ struct SearchSolver {
   static constexpr int64_t kColumns = 8 * Isa::kWidth;
 
   template <lpt_format kPlain, bool kIsWhole>
-  static void solve(const Strip &strip, int64_t column, int64_t count) {
-    GreedySolver<Isa>::template solve<kPlain, kIsWhole>(strip, column, count);
-    improve_greedy_masks(part_of(strip, column, count));
+  static void solve(const TileRowSpan &slab, int64_t column, int64_t count) {
+    GreedySolver<Isa>::template solve<kPlain, kIsWhole>(slab, column, count);
+    improve_greedy_masks(part_of(slab, column, count));
   }
 };
 

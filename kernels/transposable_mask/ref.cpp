@@ -1,5 +1,5 @@
 // The plain row: it decides every bit.
-#include "kernels/transposable_mask/rows.hpp"
+#include "kernels/transposable_mask/kernels.hpp"
 #include "kernels/transposable_mask/tile.hpp"
 #include "src/formats/numbers.hpp"
 
@@ -8,15 +8,15 @@ namespace {
 
 using Request = TransposableMaskRequest;
 
-// Where a tile begins, and what of it lies inside.
-struct Place {
+// Where a tile begins, and what of it is inside.
+struct TileBounds {
   int64_t row, column;
   int rows, columns;
 };
 
 int within(int64_t left, int size) { return static_cast<int>(left < size ? left : size); }
 
-void read_tile(const Request &request, const Numbers &source, const Place &place, Tile &tile) {
+void read_tile(const Request &request, const Numbers &source, const TileBounds &place, Tile &tile) {
   tile.size = request.of;
   tile.kept = request.kept;
   for (int i = 0; i < tile.size; ++i) {
@@ -47,7 +47,7 @@ TileMask solve(const Request &request, const Tile &tile) {
 }
 
 // What GREEDY left, of a whole tile.
-TileMask read_mask(const MatrixView &view, const Place &place) {
+TileMask read_mask(const MatrixView &view, const TileBounds &place) {
   const uint8_t *const data = static_cast<const uint8_t *>(view.data);
   TileMask mask{};
   for (int i = 0; i < place.rows; ++i) {
@@ -59,16 +59,16 @@ TileMask read_mask(const MatrixView &view, const Place &place) {
   return mask;
 }
 
-TileMask improve(const Request &request, const Place &place, const Tile &tile) {
+TileMask improve(const Request &request, const TileBounds &place, const Tile &tile) {
   if (place.rows < tile.size || place.columns < tile.size) return solve_search(tile);
-  Worths worths;
-  find_worths(tile, worths);
+  IntegerWeights integer_weights;
+  find_integer_weights(tile, integer_weights);
   TileMask mask = read_mask(request.mask, place);
-  improve_mask(tile, worths, mask);
+  improve_mask(tile, integer_weights, mask);
   return mask;
 }
 
-void write_tile(const MatrixView &view, const Place &place, const TileMask &mask) {
+void write_tile(const MatrixView &view, const TileBounds &place, const TileMask &mask) {
   uint8_t *const data = static_cast<uint8_t *>(view.data);
   for (int i = 0; i < place.rows; ++i) {
     for (int j = 0; j < place.columns; ++j) {
@@ -84,7 +84,7 @@ void solve_tiles(const Request &request, const Solve &solve_tile) {
   Tile tile;
   for (int64_t row = 0; row < rows; row += request.of) {
     for (int64_t column = 0; column < columns; column += request.of) {
-      const Place place = {row, column, within(rows - row, request.of), within(columns - column, request.of)};
+      const TileBounds place = {row, column, within(rows - row, request.of), within(columns - column, request.of)};
       read_tile(request, source, place, tile);
       write_tile(request.mask, place, solve_tile(place, tile));
     }
@@ -94,11 +94,11 @@ void solve_tiles(const Request &request, const Solve &solve_tile) {
 }  // namespace
 
 void transposable_mask_any_ref(const Request &request) {
-  solve_tiles(request, [&](const Place &, const Tile &tile) { return solve(request, tile); });
+  solve_tiles(request, [&](const TileBounds &, const Tile &tile) { return solve(request, tile); });
 }
 
 void improve_greedy_masks(const Request &request) {
-  solve_tiles(request, [&](const Place &place, const Tile &tile) { return improve(request, place, tile); });
+  solve_tiles(request, [&](const TileBounds &place, const Tile &tile) { return improve(request, place, tile); });
 }
 
 }  // namespace lpt

@@ -1,7 +1,7 @@
 // ENTROPY: Meng et al., arXiv 2505.23949, in f32.
 //   s = exp(sharpness · (w / largest - 1)), q = 1;  then `iterations` times:
 //   each row times N / its sum, each column times N / its sum;  t = s · q;  s = min(t, 1), q = max(t, 1).
-// Sums run from the first place to the last. Weights are worths, rounded to f32, so that infinities have their place.
+// Sums run from the first place to the last. Weights are integer weights, rounded to f32, so that infinities have their place.
 #include "kernels/transposable_mask/tile.hpp"
 #include "src/formats/functions.hpp"
 
@@ -17,14 +17,14 @@ struct Transport {
 // Beyond, exp is 2^-100 or less: what no line can tell from zero, though it may be divided by.
 constexpr float kLowest = -69.0f;
 
-void begin(const Tile &tile, const Worths &worths, float sharpness, Transport &transport) {
+void begin(const Tile &tile, const IntegerWeights &integer_weights, float sharpness, Transport &transport) {
   transport.size = tile.size;
   transport.target = static_cast<float>(tile.kept);
   const int count = tile.size * tile.size;
   int64_t largest = 1;
-  for (int i = 0; i < count; ++i) largest = worths.at[i] > largest ? worths.at[i] : largest;
+  for (int i = 0; i < count; ++i) largest = integer_weights.at[i] > largest ? integer_weights.at[i] : largest;
   for (int i = 0; i < count; ++i) {
-    const float share = static_cast<float>(worths.at[i]) / static_cast<float>(largest);
+    const float share = static_cast<float>(integer_weights.at[i]) / static_cast<float>(largest);
     const float power = sharpness * (share - 1.0f);
     transport.s[i] = exp_f32(power > kLowest ? power : kLowest);
     transport.q[i] = 1.0f;
@@ -53,17 +53,17 @@ void iterate(Transport &transport) {
 }  // namespace
 
 TileMask solve_entropy(const Tile &tile, int iterations, float sharpness) {
-  Worths worths;
-  find_worths(tile, worths);
+  IntegerWeights integer_weights;
+  find_integer_weights(tile, integer_weights);
   Transport transport;
-  begin(tile, worths, sharpness, transport);
+  begin(tile, integer_weights, sharpness, transport);
   for (int i = 0; i < iterations; ++i) iterate(transport);
   Tile rounded;
   rounded.size = tile.size;
   rounded.kept = tile.kept;
   for (int i = 0; i < tile.size * tile.size; ++i) rounded.weights[i] = transport.s[i];
   TileMask mask = solve_greedy(rounded);
-  improve_mask(tile, worths, mask);
+  improve_mask(tile, integer_weights, mask);
   return mask;
 }
 

@@ -1,4 +1,4 @@
-// EXACT: a flow of least cost from rows to columns. It starts with the N largest worths of each row, the lower column first,
+// EXACT: a flow of least cost from rows to columns. It starts with the N largest integer weights of each row, the lower column first,
 // which is best where columns may keep any number. Then each column that keeps too many, the first one first, sends one
 // place after the other along a shortest path to a column that keeps too few:
 //   column c → row r  where (r, c) stays: it goes, at the cost of its worth;
@@ -22,7 +22,8 @@ struct Paths {
 
 class Flow {
  public:
-  Flow(const Tile &tile, const Worths &worths) : size_(tile.size), kept_(tile.kept), worths_(worths) {
+  Flow(const Tile &tile, const IntegerWeights &integer_weights)
+      : size_(tile.size), kept_(tile.kept), integer_weights_(integer_weights) {
     for (int row = 0; row < size_; ++row) keep_largest(row);
     for (int column = 0; column < size_; ++column) in_column_[column] = count_column(mask_, size_, column);
   }
@@ -35,7 +36,7 @@ class Flow {
   }
 
  private:
-  int64_t worth(int row, int column) const { return worths_.at[row * size_ + column]; }
+  int64_t worth(int row, int column) const { return integer_weights_.at[row * size_ + column]; }
 
   // The row's potential is the least worth that stays: no place that stays is below it, none that goes above.
   void keep_largest(int row) {
@@ -108,7 +109,7 @@ class Flow {
   }
 
   int size_, kept_;
-  const Worths &worths_;
+  const IntegerWeights &integer_weights_;
   TileMask mask_{};
   int in_column_[kLargestTile];
   int64_t potentials_[kLargestNodes] = {};
@@ -117,9 +118,9 @@ class Flow {
 }  // namespace
 
 TileMask solve_flow(const Tile &tile) {
-  Worths worths;
-  find_worths(tile, worths);
-  return Flow(tile, worths).solve();
+  IntegerWeights integer_weights;
+  find_integer_weights(tile, integer_weights);
+  return Flow(tile, integer_weights).solve();
 }
 
 }  // namespace lpt

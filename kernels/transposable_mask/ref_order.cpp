@@ -32,7 +32,7 @@ int place_of(uint64_t key) { return kLargestPlaces - 1 - static_cast<int>(key & 
 
 }  // namespace
 
-void find_worths(const Tile &tile, Worths &worths) {
+void find_integer_weights(const Tile &tile, IntegerWeights &integer_weights) {
   const int count = tile.size * tile.size;
   uint32_t largest = 0;
   bool is_special = false;
@@ -45,9 +45,9 @@ void find_worths(const Tile &tile, Worths &worths) {
   for (int i = 0; i < count; ++i) {
     const uint32_t rank = rank_of(tile.weights[i]);
     const double number = static_cast<double>(__builtin_bit_cast(float, rank));
-    worths.at[i] = rank < kInfinity    ? static_cast<int64_t>(number * scale)
-                   : rank == kInfinity ? int64_t{1} << 34
-                                       : int64_t{1} << 44;
+    integer_weights.at[i] = rank < kInfinity    ? static_cast<int64_t>(number * scale)
+                            : rank == kInfinity ? int64_t{1} << 34
+                                                : int64_t{1} << 44;
   }
 }
 

@@ -1,4 +1,4 @@
-// SEARCH: short lines are filled, then two rows exchange two columns while the sum of worths grows. A sum of integers that
+// SEARCH: short lines are filled, then two rows exchange two columns while the sum of integer weights grows. A sum of integers that
 // grows each time comes to an end.
 #include "kernels/transposable_mask/tile.hpp"
 
@@ -12,8 +12,8 @@ struct Exchange {
 
 class Search {
  public:
-  Search(const Tile &tile, const Worths &worths, TileMask &mask)
-      : size_(tile.size), kept_(tile.kept), worths_(worths), mask_(mask) {
+  Search(const Tile &tile, const IntegerWeights &integer_weights, TileMask &mask)
+      : size_(tile.size), kept_(tile.kept), integer_weights_(integer_weights), mask_(mask) {
     for (int column = 0; column < size_; ++column) in_column_[column] = count_column(mask, size_, column);
   }
 
@@ -41,7 +41,7 @@ class Search {
   }
 
  private:
-  int64_t worth(int row, int column) const { return worths_.at[row * size_ + column]; }
+  int64_t worth(int row, int column) const { return integer_weights_.at[row * size_ + column]; }
   void flip(int row, int column) { mask_.rows[row] ^= 1u << column; }
 
   int first_short_column() const {
@@ -112,24 +112,24 @@ class Search {
   }
 
   int size_, kept_;
-  const Worths &worths_;
+  const IntegerWeights &integer_weights_;
   TileMask &mask_;
   int in_column_[kLargestTile];
 };
 
 }  // namespace
 
-void improve_mask(const Tile &tile, const Worths &worths, TileMask &mask) {
-  Search search(tile, worths, mask);
+void improve_mask(const Tile &tile, const IntegerWeights &integer_weights, TileMask &mask) {
+  Search search(tile, integer_weights, mask);
   search.fill();
   search.exchange();
 }
 
 TileMask solve_search(const Tile &tile) {
-  Worths worths;
-  find_worths(tile, worths);
+  IntegerWeights integer_weights;
+  find_integer_weights(tile, integer_weights);
   TileMask mask = solve_greedy(tile);
-  improve_mask(tile, worths, mask);
+  improve_mask(tile, integer_weights, mask);
   return mask;
 }
 

@@ -1,12 +1,12 @@
 // Every search for transposable masks that can run, fastest first, the reference last.
-#include "kernels/transposable_mask/rows.hpp"
+#include "kernels/transposable_mask/kernels.hpp"
 
 namespace lpt {
 namespace {
 
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
 
-const char *refuses_operands(const TransposableMaskRequest &request) {
+const char *unsupported_operands(const TransposableMaskRequest &request) {
   const lpt_format plain = request.source.format.element;
   if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
     return "source is not f32, bf16 or f16";
@@ -15,39 +15,40 @@ const char *refuses_operands(const TransposableMaskRequest &request) {
   return request.mask.column_stride != 1 ? "columns of mask are not adjacent" : nullptr;
 }
 
-const char *refuses_patterns(const TransposableMaskRequest &request) {
+const char *unsupported_patterns(const TransposableMaskRequest &request) {
   if (request.kept != 2 || request.of != 4 || request.solver != LPT_SPARSE_SOLVER_EXACT) return "not 2:4 by EXACT";
-  return refuses_operands(request);
+  return unsupported_operands(request);
 }
 
-const char *refuses_greedy(const TransposableMaskRequest &request) {
+const char *unsupported_greedy(const TransposableMaskRequest &request) {
   if (request.of != 8 || request.solver != LPT_SPARSE_SOLVER_GREEDY) return "not N:8 by GREEDY";
-  return refuses_operands(request);
+  return unsupported_operands(request);
 }
 
-const char *refuses_search(const TransposableMaskRequest &request) {
+const char *unsupported_search(const TransposableMaskRequest &request) {
   if (request.of != 8 || request.solver != LPT_SPARSE_SOLVER_SEARCH) return "not N:8 by SEARCH";
-  return refuses_operands(request);
+  return unsupported_operands(request);
 }
 
 #endif
 
-constexpr Row<TransposableMaskRequest> kTransposableMaskRows[] = {
+constexpr KernelEntry<TransposableMaskRequest> kTransposableMaskKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"transposable_mask_2_4_exact_x86_avx512", kCpuAvx512, refuses_patterns, transposable_mask_2_4_exact_x86_avx512},
-    {"transposable_mask_8_greedy_x86_avx512", kCpuAvx512, refuses_greedy, transposable_mask_8_greedy_x86_avx512},
-    {"transposable_mask_8_search_x86_avx512", kCpuAvx512, refuses_search, transposable_mask_8_search_x86_avx512},
+    {"transposable_mask_2_4_exact_x86_avx512", kCpuAvx512, unsupported_patterns,
+     transposable_mask_2_4_exact_x86_avx512},
+    {"transposable_mask_8_greedy_x86_avx512", kCpuAvx512, unsupported_greedy, transposable_mask_8_greedy_x86_avx512},
+    {"transposable_mask_8_search_x86_avx512", kCpuAvx512, unsupported_search, transposable_mask_8_search_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"transposable_mask_2_4_exact_x86_avx2", kCpuAvx2, refuses_patterns, transposable_mask_2_4_exact_x86_avx2},
-    {"transposable_mask_8_greedy_x86_avx2", kCpuAvx2, refuses_greedy, transposable_mask_8_greedy_x86_avx2},
-    {"transposable_mask_8_search_x86_avx2", kCpuAvx2, refuses_search, transposable_mask_8_search_x86_avx2},
+    {"transposable_mask_2_4_exact_x86_avx2", kCpuAvx2, unsupported_patterns, transposable_mask_2_4_exact_x86_avx2},
+    {"transposable_mask_8_greedy_x86_avx2", kCpuAvx2, unsupported_greedy, transposable_mask_8_greedy_x86_avx2},
+    {"transposable_mask_8_search_x86_avx2", kCpuAvx2, unsupported_search, transposable_mask_8_search_x86_avx2},
 #endif
     {"transposable_mask_any_ref", 0, nullptr, transposable_mask_any_ref},
 };
 
 }  // namespace
 
-std::span<const Row<TransposableMaskRequest>> transposable_mask_kernels() { return kTransposableMaskRows; }
+std::span<const KernelEntry<TransposableMaskRequest>> transposable_mask_kernels() { return kTransposableMaskKernels; }
 
 }  // namespace lpt

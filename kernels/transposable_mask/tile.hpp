@@ -40,15 +40,15 @@ static inline uint32_t rank_of(float weight) {
 //   Let the largest finite weight lie in [2^e, 2^(e+1)). A weight is trunc(w · 2^(43-e)): below 2^44.
 //   In a tile with infinities or NaN: trunc(w · 2^(23-e)), infinity 2^34, NaN 2^44. A tile keeps fewer than 2^10 places, so
 //   that one NaN counts for more than all infinities, and one infinity for more than all numbers.
-struct Worths {
+struct IntegerWeights {
   int64_t at[kLargestPlaces];
 };
-void find_worths(const Tile &tile, Worths &worths);
+void find_integer_weights(const Tile &tile, IntegerWeights &integer_weights);
 
 // ---- the solvers
 
 // The largest sum of weights. 2:4 with a finite sum: the pattern that patterns.hpp finds in f32. Else the largest sum
-// of worths, by shortest augmenting paths (ref_flow.cpp).
+// of integer weights, by shortest augmenting paths (ref_flow.cpp).
 TileMask solve_exact(const Tile &tile);
 TileMask solve_patterns(const Tile &tile);
 TileMask solve_flow(const Tile &tile);
@@ -69,6 +69,6 @@ TileMask solve_search(const Tile &tile);
 TileMask solve_entropy(const Tile &tile, int iterations, float sharpness);
 
 // What SEARCH does with a mask whose lines keep N at most: fills the short ones, then exchanges while that helps.
-void improve_mask(const Tile &tile, const Worths &worths, TileMask &mask);
+void improve_mask(const Tile &tile, const IntegerWeights &integer_weights, TileMask &mask);
 
 }  // namespace lpt

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "lpt.h"
-#include "src/base/row.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -22,6 +22,6 @@ struct TransposableMaskRequest {
   const float *importance;   // NULL, or one for each column
 };
 
-std::span<const Row<TransposableMaskRequest>> transposable_mask_kernels();
+std::span<const KernelEntry<TransposableMaskRequest>> transposable_mask_kernels();
 
 }  // namespace lpt

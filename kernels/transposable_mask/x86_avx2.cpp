@@ -13,7 +13,7 @@ struct Avx2 {
   static constexpr int kWidth = 8;
   using Floats = __m256;
   using Codes = __m256i;
-  using Truths = __m256;
+  using Flags = __m256;
 
   template <lpt_format kPlain>
   [[gnu::always_inline]] static Floats load(const void *row, int64_t column, int64_t count) {
@@ -37,15 +37,15 @@ struct Avx2 {
   static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
   static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
   static Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
-  static Truths is_greater(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
+  static Flags is_greater(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
   static Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
   static uint32_t not_below(Floats a, float limit) {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, _mm256_set1_ps(limit), _CMP_NLT_UQ)));
   }
   static Codes codes(uint32_t bits) { return _mm256_set1_epi32(static_cast<int32_t>(bits)); }
-  static Codes choose(Truths truths, Codes a, Codes b) { return _mm256_blendv_epi8(a, b, _mm256_castps_si256(truths)); }
-  static Codes flip(Truths truths, Codes a, Codes b) {
-    return _mm256_xor_si256(a, _mm256_and_si256(_mm256_castps_si256(truths), b));
+  static Codes choose(Flags flags, Codes a, Codes b) { return _mm256_blendv_epi8(a, b, _mm256_castps_si256(flags)); }
+  static Codes flip(Flags flags, Codes a, Codes b) {
+    return _mm256_xor_si256(a, _mm256_and_si256(_mm256_castps_si256(flags), b));
   }
   static Codes either(Codes a, Codes b) { return _mm256_or_si256(a, b); }
   static Codes both(Codes a, Codes b) { return _mm256_and_si256(a, b); }
@@ -74,7 +74,7 @@ struct Avx2 {
 
   [[gnu::always_inline]] static void transpose_fours(Floats (&v)[4]) { lpt::transpose_fours(v); }
 
-  // Tile t lies in lane 4 · (t % 2) + t / 2. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
+  // Tile t is in lane 4 · (t % 2) + t / 2. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
   template <int kRow>
   [[gnu::always_inline]] static void write_row(uint8_t *to, Codes bits, int64_t count) {
     constexpr int32_t kByte = kRow / 2 * 0x01010101;

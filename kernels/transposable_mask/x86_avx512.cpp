@@ -11,7 +11,7 @@ struct Avx512 {
   static constexpr int kWidth = 16;
   using Floats = __m512;
   using Codes = __m512i;
-  using Truths = __mmask16;
+  using Flags = __mmask16;
 
   template <lpt_format kPlain>
   [[gnu::always_inline]] static Floats load(const void *row, int64_t column, int64_t count) {
@@ -31,12 +31,12 @@ struct Avx512 {
   static Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
   static Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
   static Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
-  static Truths is_greater(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+  static Flags is_greater(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
   static Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
   static uint32_t not_below(Floats a, float limit) { return _mm512_cmp_ps_mask(a, _mm512_set1_ps(limit), _CMP_NLT_UQ); }
   static Codes codes(uint32_t bits) { return _mm512_set1_epi32(static_cast<int32_t>(bits)); }
-  static Codes choose(Truths truths, Codes a, Codes b) { return _mm512_mask_mov_epi32(a, truths, b); }
-  static Codes flip(Truths truths, Codes a, Codes b) { return _mm512_mask_xor_epi32(a, truths, a, b); }
+  static Codes choose(Flags flags, Codes a, Codes b) { return _mm512_mask_mov_epi32(a, flags, b); }
+  static Codes flip(Flags flags, Codes a, Codes b) { return _mm512_mask_xor_epi32(a, flags, a, b); }
   static Codes either(Codes a, Codes b) { return _mm512_or_si512(a, b); }
   static Codes both(Codes a, Codes b) { return _mm512_and_si512(a, b); }
   static Codes differ(Codes a, Codes b) { return _mm512_xor_si512(a, b); }
@@ -62,7 +62,7 @@ struct Avx512 {
 
   [[gnu::always_inline]] static void transpose_fours(Floats (&v)[4]) { lpt::transpose_fours(v); }
 
-  // Tile t lies in lane 4 · (t % 4) + t / 4. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
+  // Tile t is in lane 4 · (t % 4) + t / 4. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
   template <int kRow>
   [[gnu::always_inline]] static void write_row(uint8_t *to, Codes bits, int64_t count) {
     const __m512i tile_bytes = _mm512_permutexvar_epi8(byte_places(kRow / 2), bits);

@@ -41,12 +41,12 @@ void ArchiveWriter::write(const std::string &path) const {
 ArchiveReader::ArchiveReader(const std::string &path) : path_(path), file_(read_file("checkpoint", path)) {
   size_t position = 0;
   if (file_.size() < 2 * kNumberBytes || take_number(position) != kMagic) {
-    refuse("is not a checkpoint of this program");
+    reject("is not a checkpoint of this program");
   }
   const size_t end = file_.size() - kNumberBytes;
   size_t tail = end;
   if (take_number(tail) != hash_bytes(std::span(file_).first(end))) {
-    refuse("is truncated or damaged: its checksum differs");
+    reject("is truncated or damaged: its checksum differs");
   }
   while (position < end) {
     const std::span<const uint8_t> name = take_bytes(position);
@@ -57,7 +57,7 @@ ArchiveReader::ArchiveReader(const std::string &path) : path_(path), file_(read_
 std::span<const uint8_t> ArchiveReader::get(const std::string &name) const {
   const auto found = entries_.find(name);
   if (found == entries_.end()) {
-    refuse(fmt::format("has no entry {}", name));
+    reject(fmt::format("has no entry {}", name));
   }
   return found->second;
 }
@@ -67,13 +67,13 @@ std::string ArchiveReader::get_text(const std::string &name) const {
   return {bytes.begin(), bytes.end()};
 }
 
-void ArchiveReader::refuse(const std::string &reason) const {
+void ArchiveReader::reject(const std::string &reason) const {
   throw Error(fmt::format("checkpoint {} {}", path_, reason));
 }
 
 uint64_t ArchiveReader::take_number(size_t &position) const {
   if (file_.size() - position < kNumberBytes) {
-    refuse("ends too early");
+    reject("ends too early");
   }
   uint64_t number = 0;
   std::memcpy(&number, file_.data() + position, kNumberBytes);
@@ -84,7 +84,7 @@ uint64_t ArchiveReader::take_number(size_t &position) const {
 std::span<const uint8_t> ArchiveReader::take_bytes(size_t &position) const {
   const uint64_t count = take_number(position);
   if (file_.size() - position < count) {
-    refuse("ends too early");
+    reject("ends too early");
   }
   const auto bytes = std::span(file_).subspan(position, count);
   position += count;

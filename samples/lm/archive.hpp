@@ -55,7 +55,7 @@ class ArchiveReader {
   bool has(const std::string &name) const { return entries_.contains(name); }
 
  private:
-  [[noreturn]] void refuse(const std::string &reason) const;
+  [[noreturn]] void reject(const std::string &reason) const;
   uint64_t take_number(size_t &position) const;
   std::span<const uint8_t> take_bytes(size_t &position) const;
 

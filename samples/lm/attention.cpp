@@ -39,7 +39,7 @@ Rotary<T>::Rotary(const ModelShape &shape) : shape_(shape) {
 }
 
 template <typename T>
-void Rotary<T>::turn(const Matrix<T> &qkv, T direction) const {
+void Rotary<T>::transpose(const Matrix<T> &qkv, T direction) const {
   const int64_t half = shape_.head_width() / 2;
   for (int64_t r = 0; r < qkv.rows(); ++r) {
     const T *cosine = &cosines_[static_cast<size_t>(r % shape_.sequence * half)];

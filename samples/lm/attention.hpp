@@ -16,11 +16,11 @@ class Rotary {
   explicit Rotary(const ModelShape &shape);
 
   // Turns queries and keys in place: row r stands at position r mod sequence. Backward turns gradients back.
-  void forward(const Matrix<T> &qkv) const { turn(qkv, T(1)); }
-  void backward(const Matrix<T> &qkv_gradient) const { turn(qkv_gradient, T(-1)); }
+  void forward(const Matrix<T> &qkv) const { transpose(qkv, T(1)); }
+  void backward(const Matrix<T> &qkv_gradient) const { transpose(qkv_gradient, T(-1)); }
 
  private:
-  void turn(const Matrix<T> &qkv, T direction) const;
+  void transpose(const Matrix<T> &qkv, T direction) const;
 
   ModelShape shape_;
   std::vector<T> cosines_;  // sequence × half a head

@@ -22,7 +22,7 @@ struct Grid {
 struct OwnRank {
   int64_t index = 0;  // in the grid: ranks that share layers are neighbours
   Context context;
-  std::unique_ptr<TensorRanks> tensor;  // nullptr: nobody else has a part of its layers
+  std::unique_ptr<TensorRanks> tensor;  // nullptr: no one else has a part of its layers
   std::unique_ptr<DataRanks> data;
 
   Parallel parallel(const Grid &grid) const;

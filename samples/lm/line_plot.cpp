@@ -14,8 +14,8 @@ constexpr double kRight = 24.0;
 constexpr double kHeader = 74.0;
 constexpr double kBelowPanel = 56.0;
 constexpr double kPlotWidth = kWidth - kLeft - kRight;
-constexpr double kTickRoom = 65.0;  // about so far apart
-constexpr double kOverhang = 6.0;   // what dots on the edges need beyond them
+constexpr double kTickSpace = 65.0;  // about so far apart
+constexpr double kOverhang = 6.0;    // what dots on the edges need beyond them
 constexpr const char *kInk = "#24292f";
 constexpr const char *kMuted = "#6e7781";
 constexpr const char *kGrid = "#e6e8eb";
@@ -52,15 +52,15 @@ std::string dot(const PlotSeries &series, double x, double y) {
       x, y, series.dot_radius, series.color);
 }
 
-// The round number 1, 2 or 5 times a power of ten that sets ticks about kTickRoom apart.
-double tick_step(double span, double room) {
-  const double rough = span * kTickRoom / room;
+// The round number 1, 2 or 5 times a power of ten that sets ticks about kTickSpace apart.
+double tick_step(double span, double space) {
+  const double rough = span * kTickSpace / space;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double digit = rough / power;
   return power * (digit < 1.5 ? 1.0 : digit < 3.5 ? 2.0 : digit < 7.5 ? 5.0 : 10.0);
 }
 
-// Draws one panel whose upper edge lies at `top`.
+// Draws one panel whose upper edge is at `top`.
 class PanelDrawing {
  public:
   PanelDrawing(const PlotPanel &panel, double top, size_t index) : panel_(panel), top_(top), index_(index) {}

@@ -21,7 +21,7 @@ struct PlotSeries {
   std::vector<PlotPoint> points;
 };
 
-// Axes and what lies between them. Points beyond `y_low` and `y_high` are clipped away.
+// Axes and what is between them. Points beyond `y_low` and `y_high` are clipped away.
 struct PlotPanel {
   std::string x_label;
   std::string y_label;

@@ -10,14 +10,14 @@ namespace lm {
 
 class DataRanks;
 
-// What one pass through the model is told beside its inputs.
+// What one pass through the model is reported beside its inputs.
 struct Pass {
   bool is_training = true;      // forward saves what backward needs
   bool is_accumulated = false;  // weight gradients are added to: every micro-batch of a step after the first
   uint64_t seed = 0;            // of stochastic rounding
   uint32_t step = 0;            // counts micro-batches
   int64_t first_row = 0;        // index of the first row in the batch of all ranks
-  DataRanks *ranks = nullptr;   // told of each gradient as soon as it is there; nullptr: nobody is
+  DataRanks *ranks = nullptr;   // reported of each gradient as soon as it is there; nullptr: no one is
 
   void tell(lpt_context *context, const Parameter &parameter) const;
 };

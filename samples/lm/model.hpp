@@ -48,8 +48,8 @@ class Model {
   std::vector<Linear *> linears();
   std::deque<Block<T>> &blocks() { return blocks_; }
 
-  // Gives the blocks the precision's recipe anew, with its products raised, and casts the weights. Activations must be
-  // made anew.
+  // Gives the blocks the precision's recipe again, with its GEMMs raised, and casts the weights. Activations must be
+  // made again.
   void raise(lpt_context *context, Raised raised, uint32_t step);
 
   // Gives the blocks another recipe in the same way.

@@ -35,44 +35,44 @@ ModelOptimizer::ModelOptimizer(lpt_context *context, std::deque<Parameter> &para
       seed_(seed + kSeedOffset),
       ranks_(ranks),
       sharers_(sharers) {
-  std::vector<lpt_optimizer_parameter> wishes;
+  std::vector<lpt_optimizer_parameter> requests;
   for (const Parameter &parameter : parameters_) {
-    wishes.push_back(wish_of(parameter, precision));
+    requests.push_back(setting_of(parameter, precision));
   }
-  add(context, wishes);
+  add(context, requests);
 }
 
-lpt_optimizer_parameter ModelOptimizer::wish_of(const Parameter &parameter, const Precision &precision) const {
+lpt_optimizer_parameter ModelOptimizer::setting_of(const Parameter &parameter, const Precision &precision) const {
   const StateFormats state = parameter.is_matrix ? precision.state : StateFormats{};
-  lpt_optimizer_parameter wish = LPT_OPTIMIZER_PARAMETER_INIT;
-  wish.elements = parameter.elements();
-  wish.first_moment = state.first_moment;
-  wish.second_moment = state.second_moment;
-  wish.is_first_expanded = state.is_expanded ? 1 : 0;
-  wish.is_second_expanded = state.is_expanded ? 1 : 0;
-  wish.compensation = state.compensation;
+  lpt_optimizer_parameter option = LPT_OPTIMIZER_PARAMETER_INIT;
+  option.elements = parameter.elements();
+  option.first_moment = state.first_moment;
+  option.second_moment = state.second_moment;
+  option.is_first_expanded = state.is_expanded ? 1 : 0;
+  option.is_second_expanded = state.is_expanded ? 1 : 0;
+  option.compensation = state.compensation;
   // A step of a unit-scaled weight is larger by its gain; the share that decays is not.
-  wish.weight_decay = parameter.is_matrix ? settings_.weight_decay / gain_of(parameter) : 0.0;
-  return wish;
+  option.weight_decay = parameter.is_matrix ? settings_.weight_decay / gain_of(parameter) : 0.0;
+  return option;
 }
 
-void ModelOptimizer::add(lpt_context *context, const std::vector<lpt_optimizer_parameter> &wishes) {
+void ModelOptimizer::add(lpt_context *context, const std::vector<lpt_optimizer_parameter> &requests) {
   std::vector<const lpt_optimizer_parameter *> pointers;
-  for (const lpt_optimizer_parameter &wish : wishes) {
-    pointers.push_back(&wish);
+  for (const lpt_optimizer_parameter &option : requests) {
+    pointers.push_back(&option);
   }
-  std::vector<int64_t> indices(wishes.size());
+  std::vector<int64_t> indices(requests.size());
   if (sharers_ != nullptr) {
     check(context, lpt_optimizer_add_shards(context, sharers_->handle(), handle_.get(), pointers.data(),
                                             static_cast<int64_t>(pointers.size()), indices.data()));
     return;
   }
-  for (size_t i = 0; i < wishes.size(); ++i) {
+  for (size_t i = 0; i < requests.size(); ++i) {
     check(context, lpt_optimizer_add(context, handle_.get(), pointers[i], &indices[i]));
   }
 }
 
-// What makes of the gradient that lies there the one of the loss for the weight that the parameter stands for.
+// What makes of the gradient that is there the one of the loss for the weight that the parameter stands for.
 double ModelOptimizer::gradient_scale(const Parameter &parameter) const {
   const double root = parameter.is_unit_scaled ? std::sqrt(static_cast<double>(settings_.rows_of_a_pass)) : 1.0;
   return root / settings_.loss_scale;

@@ -39,8 +39,8 @@ class ModelOptimizer {
   void load_state(lpt_context *context, const Parameter &parameter, std::span<const uint8_t> state);
 
  private:
-  lpt_optimizer_parameter wish_of(const Parameter &parameter, const Precision &precision) const;
-  void add(lpt_context *context, const std::vector<lpt_optimizer_parameter> &wishes);
+  lpt_optimizer_parameter setting_of(const Parameter &parameter, const Precision &precision) const;
+  void add(lpt_context *context, const std::vector<lpt_optimizer_parameter> &requests);
   double gradient_scale(const Parameter &parameter) const;
   double gradient_norm(lpt_context *context) const;
   double squares_of(lpt_context *context, const Parameter &parameter) const;

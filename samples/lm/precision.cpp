@@ -121,8 +121,8 @@ const auto &find(const char *what, const List &list, const std::string &name) {
   return *found;
 }
 
-bool is_raised(Raised raised, lpt_linear_gemm product) {
-  return raised == Raised::kAll || (raised == Raised::kForward) == (product == LPT_LINEAR_GEMM_FORWARD);
+bool is_raised(Raised raised, lpt_linear_gemm gemm) {
+  return raised == Raised::kAll || (raised == Raised::kForward) == (gemm == LPT_LINEAR_GEMM_FORWARD);
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ Recipe make_magnitude_gradients(lpt_context *context) {
   return recipe;
 }
 
-// All three products 2:4: transposable weights, and gradients by MVUE.
+// All three GEMMs 2:4: transposable weights, and gradients by MVUE.
 Recipe make_fully_sparse(lpt_context *context) {
   Recipe recipe = make_recipe(context, "sparse24_transposable");
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
@@ -194,10 +194,10 @@ Recipe make_named(lpt_context *context, const std::string &name) {
 Recipe make_block_recipe(lpt_context *context, const Precision &precision, bool is_last_block) {
   const bool is_high = is_last_block && precision.is_last_block_high;
   Recipe recipe = make_named(context, is_high ? precision.head_recipe : precision.recipe);
-  for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
-    if (precision.raised != Raised::kNothing && is_raised(precision.raised, product)) {
+  for (const lpt_linear_gemm gemm : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+    if (precision.raised != Raised::kNothing && is_raised(precision.raised, gemm)) {
       const lpt_format format = precision.raised == Raised::kAll ? LPT_FORMAT_NONE : LPT_FORMAT_BF16;
-      check(context, lpt_recipe_set_high_precision(context, recipe.get(), product, format));
+      check(context, lpt_recipe_set_high_precision(context, recipe.get(), gemm, format));
     }
   }
   return recipe;

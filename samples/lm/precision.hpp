@@ -21,7 +21,7 @@ struct StateFormats {
   lpt_rounding weight_rounding = LPT_ROUNDING_NEAREST_EVEN;
 };
 
-// Which products a run raises to high precision at its end.
+// Which GEMMs a run raises to high precision at its end.
 enum class Raised { kNothing, kForward, kBackward, kAll };
 
 struct Precision {
@@ -32,7 +32,7 @@ struct Precision {
   lpt_swiglu_smoothing smoothing = LPT_SWIGLU_SMOOTHING_NONE;
   lpt_format stored = LPT_FORMAT_NONE;  // what norms and gated units keep for backward; NONE: f32
   bool is_last_block_high = false;      // it takes the head's recipe
-  bool is_unit_scaled = false;          // weights begin with deviation 1, products divide by the root of their columns
+  bool is_unit_scaled = false;          // weights begin with deviation 1, GEMMs divide by the root of their columns
   Raised raised = Raised::kNothing;     // of the blocks' recipe
   double dense_share = 0.0;             // of the steps that blocks begin with in f32, before their recipe
   double mask_decay = 0.0;              // of weights that a sparse recipe drops: times them, added to their gradients
@@ -51,7 +51,7 @@ std::vector<std::string> recipe_names();
 std::vector<std::string> state_names();
 std::vector<std::string> method_names();
 
-// The recipe of a block's linear layers, with its products raised.
+// The recipe of a block's linear layers, with its GEMMs raised.
 Recipe make_block_recipe(lpt_context *context, const Precision &precision, bool is_last_block);
 
 }  // namespace lm

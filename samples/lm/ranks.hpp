@@ -25,7 +25,7 @@ struct Traffic {
 // How ranks that share every layer are in step.
 struct Synchrony {
   double share = 1.0;                 // of the residual stream's channels that are summed over ranks (CAAT)
-  lpt_format wire = LPT_FORMAT_NONE;  // what sums travel in; NONE: the numbers' own
+  lpt_format wire = LPT_FORMAT_NONE;  // what sums are sent in; NONE: the numbers' own
 };
 
 // Ranks that share every layer: tensor parallelism with a partially synchronized residual stream (arXiv 2506.19645).

@@ -222,7 +222,7 @@ int64_t Trainer::first_raised_step() const {
   return static_cast<int64_t>(std::ceil(settings_.raised_from * static_cast<double>(settings_.steps)));
 }
 
-// From its share of the steps on, the products that the settings name are computed in bf16.
+// From its share of the steps on, the GEMMs that the settings name are computed in bf16.
 void Trainer::raise_if_due() {
   if (settings_.raised == Raised::kNothing || is_raised_ || steps_done() < first_raised_step()) {
     return;

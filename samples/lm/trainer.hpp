@@ -45,7 +45,7 @@ struct Measured {
 
 struct Bytes {
   size_t weights = 0;  // masters
-  size_t casts = 0;    // what the products read
+  size_t casts = 0;    // what the GEMMs read
   size_t gradients = 0;
   size_t moments = 0;
   size_t activations = 0;  // from forward to backward

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kSampleStream = 0x5A3B1E;
 
-// The parts that a parameter's format has, so that payload and scales travel together.
+// The parts that a parameter's format has, so that payload and scales are sent together.
 std::vector<lpt_tensor_part> parts_of(lpt_context *context, const Parameter &parameter) {
   lpt_tensor_description tensor = LPT_TENSOR_DESCRIPTION_INIT;
   lpt_format_description format = LPT_FORMAT_DESCRIPTION_INIT;

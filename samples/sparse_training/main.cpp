@@ -21,9 +21,9 @@ constexpr const char *kWays =
     "                         masked decay\n"
     "  sparse24_undecayed     the same without decay\n"
     "  sparse24_from_dense    the first of these after half of the steps dense\n"
-    "  mvue24_gradients       output gradients 2:4 in the weight product, drawn without bias (MVUE)\n"
+    "  mvue24_gradients       output gradients 2:4 in the weight GEMM, drawn without bias (MVUE)\n"
     "  magnitude24_gradients  the same by magnitude, which is biased\n"
-    "  fully_sparse24         all three products 2:4: transposable weights with masked decay, MVUE gradients\n";
+    "  fully_sparse24         all three GEMMs 2:4: transposable weights with masked decay, MVUE gradients\n";
 
 void declare(CLI::App &app, compare_recipes::Options &options) {
   app.add_option("--data", options.data, "Text to learn: any file of bytes")->required();

@@ -32,7 +32,7 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--dp", options.grid.data, "Ranks, or groups of them, that share the batch");
   visit("--zero", train.zero, "1: those groups share the optimizer's state");
   visit("--sync", options.synced, "The share of the residual stream that ranks of a layer sum up: CAAT");
-  visit("--wire", options.wire, "Format in which those sums travel, such as int8_1x32; empty: f32");
+  visit("--wire", options.wire, "Format in which those sums are sent, such as int8_1x32; empty: f32");
   visit("--steps", train.steps, "Optimizer steps");
   visit("--batch", train.batch, "Windows per optimizer step");
   visit("--micro-batches", train.micro_batches, "Passes that share one optimizer step");

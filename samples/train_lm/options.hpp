@@ -20,7 +20,7 @@ struct Options {
   bool has_no_twin = false;
   lm::Grid grid;
   double synced = 1.0;  // share of the stream's channels that tensor-parallel ranks sum
-  std::string wire;     // format in which those sums travel; empty: f32
+  std::string wire;     // format in which those sums are sent; empty: f32
 
   std::string data;
   std::string out = "build/run";

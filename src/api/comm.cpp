@@ -21,7 +21,7 @@ lpt_status lpt_comm_group_create(int32_t rank_count, lpt_comm_group **out_group)
 
 void lpt_comm_group_abort(lpt_comm_group *group) {
   if (group == nullptr || group->kind != HandleKind::kCommGroup) return;
-  group->team->break_up(make_last_status(LPT_ABORTED, [] { return "the group was aborted"; }));
+  group->group->abort_all(make_last_status(LPT_ABORTED, [] { return "the group was aborted"; }));
 }
 
 void lpt_comm_group_destroy(lpt_comm_group *group) { destroy(group, HandleKind::kCommGroup); }

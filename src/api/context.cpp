@@ -113,7 +113,7 @@ lpt_status lpt_context_profile_entry(lpt_context *context, int64_t index, lpt_pr
     const Profile::Entry &entry = entries[static_cast<size_t>(index)];
     lpt_profile_entry values = LPT_PROFILE_ENTRY_INIT;
     std::snprintf(values.operation, sizeof values.operation, "%s", entry.operation);
-    std::snprintf(values.kernel, sizeof values.kernel, "%s", entry.row);
+    std::snprintf(values.kernel, sizeof values.kernel, "%s", entry.kernel);
     values.calls = entry.calls;
     values.seconds = entry.seconds;
     values.bytes = entry.bytes;

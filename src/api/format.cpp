@@ -31,7 +31,7 @@ lpt_status lpt_format_from_name(const char *name, lpt_format *out_format) {
 
 namespace {
 
-// Copies a text of a format, as much of it as there is room for.
+// Copies a text of a format, as much of it as fits.
 template <typename Text>
 lpt_status write_text(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes, Text &&text_of) {
   return guard_without_context([&]() -> Status {

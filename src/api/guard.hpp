@@ -44,7 +44,7 @@ lpt_status guard(lpt_context *context, Body &&body) noexcept {
     context->error = status.message();
     return status.code();
   } catch (const std::bad_alloc &) {
-    // Both texts fit the string's own room or were there before: this cannot throw again.
+    // Both texts fit the string's capacity or exist already: this cannot throw again.
     context->error.assign("out of memory");
     return LPT_OUT_OF_MEMORY;
   } catch (...) {
@@ -88,7 +88,7 @@ Status read_options(const Options *given, const char *name, Options &known) {
 // A struct of answers, before the work is done.
 template <typename Values>
 Status check_values(const Values *out_info, const char *name) {
-  if (out_info == nullptr) return invalid("%s is NULL: expected room for the answer", name);
+  if (out_info == nullptr) return invalid("%s is NULL: expected memory for the result", name);
   const size_t size = out_info->struct_size;
   if (size < sizeof(size_t) || size > (size_t{1} << 16)) {
     return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
@@ -97,7 +97,7 @@ Status check_values(const Values *out_info, const char *name) {
   return {};
 }
 
-// Writes a struct of answers, as much of it as the caller has room for.
+// Writes a struct of answers, as much of it as the caller's struct holds.
 template <typename Values>
 Status write_values(const Values &values, const char *name, Values *out_info) {
   LPT_TRY(check_values(out_info, name));
@@ -126,7 +126,7 @@ Status check_handle(const Handle *handle, HandleKind kind, const char *name) {
 }
 
 inline Status check_out(const void *out, const char *name) {
-  return out != nullptr ? Status() : invalid("%s is NULL: expected room for the answer", name);
+  return out != nullptr ? Status() : invalid("%s is NULL: expected memory for the result", name);
 }
 
 // Ends a handle's life: a second destroy finds no live handle.

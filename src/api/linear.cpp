@@ -95,13 +95,13 @@ lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe
   });
 }
 
-lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
+lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm gemm,
                                const lpt_linear_gemm_options *options) {
   return guard(context, [&](Context &) -> Status {
     lpt_linear_gemm_options known = LPT_LINEAR_GEMM_OPTIONS_INIT;
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
     LPT_TRY(read_options(options, "options", known));
-    return set_recipe_product(*recipe, product, known);
+    return set_recipe_gemm(*recipe, gemm, known);
   });
 }
 
@@ -115,11 +115,11 @@ lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt
   });
 }
 
-lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
+lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm gemm,
                                          lpt_format format) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
-    return raise_recipe(*recipe, product, format);
+    return raise_recipe(*recipe, gemm, format);
   });
 }
 

@@ -78,7 +78,7 @@ lpt_status lpt_monitor_count(lpt_context *context, const lpt_monitor *monitor, i
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(monitor, HandleKind::kMonitor, "monitor"));
     LPT_TRY(check_out(out_count, "out_count"));
-    *out_count = static_cast<int64_t>(monitor->lines.size());
+    *out_count = static_cast<int64_t>(monitor->entries.size());
     return {};
   });
 }

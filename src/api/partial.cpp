@@ -55,7 +55,7 @@ lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, const lp
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_plan(plan));
-    return partial_allreduce(self, *comm, *plan, pass, input, output, out_future);
+    return partial_all_reduce(self, *comm, *plan, pass, input, output, out_future);
   });
 }
 

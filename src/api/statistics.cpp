@@ -19,7 +19,7 @@ void lpt_statistics_destroy(lpt_statistics *statistics) { destroy(statistics, Ha
 lpt_status lpt_statistics_read(lpt_context *context, const lpt_statistics *statistics, lpt_statistics_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(statistics, HandleKind::kStatistics, "statistics"));
-    CastSums sums;
+    CastStatistics sums;
     LPT_TRY(read_statistics(self, *statistics, sums));
     return write_values(statistics_values(sums), "out_info", out_info);
   });

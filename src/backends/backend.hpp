@@ -1,4 +1,4 @@
-// What a kind of device is to the library: where memory lies, and how work is queued.
+// What a kind of device is to the library: where memory is, and how work is queued.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 namespace lpt {
 
-// Rows of bytes, from one place to another. Either may be memory of the processor.
+// Rows of bytes, from one place to another. Either may be memory of the CPU.
 struct CopyRequest {
   void *target;
   int64_t target_stride;  // bytes from row to row
@@ -18,7 +18,7 @@ struct CopyRequest {
 };
 
 // One function per need. They return an lpt_status; other than 0 with one line of text in `error`, cut to error_bytes: plain
-// C, since most come from a plugin. Streams are the device's own; NULL is its default. The processor has no use for some: its
+// C, since most come from a plugin. Streams are the device's own; NULL is its default. The CPU has no use for some: its
 // memory comes from allocators of the caller, its rows are run by the context's threads.
 struct Backend {
   // Fills all but the kind and struct_size. A device that is not there, or not usable, is no error.
@@ -27,7 +27,7 @@ struct Backend {
   int32_t (*allocate)(int32_t index, size_t bytes, void **out_memory, char *error, size_t error_bytes) = nullptr;
   void (*release)(int32_t index, void *memory) = nullptr;
 
-  // Refuses memory that is not the device's.
+  // Rejects memory that is not the device's.
   int32_t (*check)(int32_t index, const void *memory, char *error, size_t error_bytes) = nullptr;
 
   // Queue work and return.

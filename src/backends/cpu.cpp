@@ -1,4 +1,4 @@
-// The processor as a device: its memory is everybody's, and work is done when a call returns.
+// The CPU as a device: its memory is everybody's, and work is done when a call returns.
 #include "src/base/cpu.hpp"
 
 #include <unistd.h>

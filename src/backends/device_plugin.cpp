@@ -12,10 +12,10 @@ Status find_device_plugin(const char *file, const DevicePlugin **out_plugin) {
   LPT_TRY(open_plugin(path, &entry));
   const DevicePlugin *const plugin = reinterpret_cast<DevicePluginEntry>(entry)(kDevicePluginAbi);
   if (plugin == nullptr || plugin->abi != kDevicePluginAbi || plugin->struct_size != sizeof(DevicePlugin)) {
-    return plugin_refused(path, text("it has another interface than %u of this library", kDevicePluginAbi));
+    return plugin_rejected(path, text("it has another interface than %u of this library", kDevicePluginAbi));
   }
   if (std::strcmp(plugin->build_id, build_id()) != 0) {
-    return plugin_refused(
+    return plugin_rejected(
         path, text("it was built as %s, this library as %s: expected both of one build", plugin->build_id, build_id()));
   }
   *out_plugin = plugin;

@@ -55,7 +55,7 @@ Status find_kind(lpt_device kind, const Kind **out_kind) {
 struct Found {
   const Backend *backend = &cpu_backend();
   std::span<const DeviceFamily> families;
-  const DeviceWire *wire = nullptr;
+  const DeviceTransport *wire = nullptr;
 };
 
 Status find_backend(const Kind &kind, Found &out_found) {
@@ -69,7 +69,7 @@ Status find_backend(const Kind &kind, Found &out_found) {
 Status check_device(const Device &device, const Kind **out_kind) {
   LPT_TRY(find_kind(device.kind, out_kind));
   if (device.index < 0 || device.index > 4096 || (device.is_cpu() && device.index != 0)) {
-    return invalid("device_index is %d: expected %s", device.index, device.is_cpu() ? "0, the processor" : "0 to 4096");
+    return invalid("device_index is %d: expected %s", device.index, device.is_cpu() ? "0, the CPU" : "0 to 4096");
   }
   return {};
 }

@@ -29,14 +29,14 @@ using Stream = std::shared_ptr<void>;
 // A device that can be worked on: its backend, and the rows that its plugin brought.
 class Queue {
  public:
-  // The processor.
+  // The CPU.
   Queue() = default;
 
-  // Opens the plugin of that kind. Refuses a device that is not usable, with the reason.
+  // Opens the plugin of that kind. Rejects a device that is not usable, with the reason.
   static Status open(const Device &device, Queue &out_queue);
 
   const Device &device() const { return device_; }
-  int32_t capability() const { return capability_; }  // 90 is 9.0; 0 for the processor
+  int32_t capability() const { return capability_; }  // 90 is 9.0; 0 for the CPU
   std::span<const DeviceFamily> families() const { return families_; }
   void *stream() const { return stream_; }
   void set_stream(void *stream) { stream_ = stream; }
@@ -60,7 +60,7 @@ class Queue {
   Status is_past(const Event &event, bool &out_is_past) const;
 
   // How its ranks exchange bytes with others; NULL: the device has none.
-  const DeviceWire *wire() const { return wire_; }
+  const DeviceTransport *wire() const { return wire_; }
 
   // Runs `body`, which queues kernels, with the device as the thread's own.
   template <typename Body>
@@ -80,7 +80,7 @@ class Queue {
   void *stream_ = nullptr;
   int32_t capability_ = 0;
   std::span<const DeviceFamily> families_;
-  const DeviceWire *wire_ = nullptr;
+  const DeviceTransport *wire_ = nullptr;
   mutable std::vector<std::weak_ptr<Watch>> watched_;  // until the next wait
 };
 

@@ -54,7 +54,7 @@ class BlobReader {
   bool is_ok_ = true;
 };
 
-// Reads a count, which is refused where it is negative or so large that counting on would overflow.
+// Reads a count, which is rejected where it is negative or so large that counting on would overflow.
 Status read_count(BlobReader &reader, const char *what, int64_t &out_count);
 
 // The error of a blob whose content does not fit what it is loaded into.

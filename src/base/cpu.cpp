@@ -15,11 +15,11 @@ namespace lpt {
 namespace {
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
-// Tiles are larger than what the system keeps for every thread: a process has to ask for them, and may be refused.
+// Tiles are larger than what the system keeps for every thread: a process has to request them, and may be rejected.
 bool may_use_tiles() {
-  constexpr long kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kRequestForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr long kTileData = 18;
-  return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+  return syscall(SYS_arch_prctl, kRequestForState, kTileData) == 0;
 }
 
 bool has_tiles() {

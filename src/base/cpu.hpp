@@ -1,4 +1,4 @@
-// What the processor has, as clusters with fixed meaning.
+// What the CPU has, as clusters with fixed meaning.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr CpuFeatures kCpuAvx512Bf16 = 4;  // bf16 dot products
 constexpr CpuFeatures kCpuAvx512Vnni = 8;  // int8 dot products, VBMI2
 constexpr CpuFeatures kCpuAmx = 16;        // tiles, bf16 and int8, with leave to use them
 
-// What this processor and operating system offer; read once.
+// What this CPU and operating system offer; read once.
 CpuFeatures cpu_features();
 
 // What a context with this isa may use of `available`.
@@ -25,7 +25,7 @@ CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available);
 // "x86_avx2 x86_avx512", or "none".
 std::string feature_names(CpuFeatures features);
 
-// Whether memory is read fastest in several places in turn (kernels/common/ahead.hpp): on processors of Intel.
+// Whether memory is read fastest in several places in turn (kernels/common/prefetcher.hpp): on CPUs of Intel.
 bool has_spread_reads();
 
 // Cores that the affinity mask and the cgroup grant; at least 1.

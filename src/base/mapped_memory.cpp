@@ -28,7 +28,7 @@ int open_unnamed(const char *directory) {
   return named;
 }
 
-int take_room(int file, size_t bytes) {
+int take_space(int file, size_t bytes) {
   int error = EINTR;
   while (error == EINTR) error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   return error;
@@ -45,8 +45,8 @@ Status MappedMemory::create(const char *directory, size_t bytes, std::shared_ptr
     return Status(LPT_OUT_OF_MEMORY, "out of memory");
   }
   std::shared_ptr<MappedMemory> owner(memory);  // takes it even if this throws
-  if (const int error = take_room(file, memory->bytes_); error != 0) {
-    return Status(LPT_OUT_OF_MEMORY, text("directory '%s' has no room for %zu bytes: %s", directory, memory->bytes_,
+  if (const int error = take_space(file, memory->bytes_); error != 0) {
+    return Status(LPT_OUT_OF_MEMORY, text("directory '%s' has no space for %zu bytes: %s", directory, memory->bytes_,
                                           std::strerror(error)));
   }
   LPT_TRY(memory->map());
@@ -68,7 +68,7 @@ MappedMemory::~MappedMemory() {
   close(file_);
 }
 
-void MappedMemory::ask_for(size_t begin, size_t end) const {
+void MappedMemory::will_need(size_t begin, size_t end) const {
   begin -= begin % page_bytes();
   end = std::min(end, bytes_);
   if (begin < end) madvise(data_ + begin, end - begin, MADV_WILLNEED);
@@ -83,7 +83,7 @@ void MappedMemory::start_writing(size_t begin, size_t end) const {
 
 // A page that reaches beyond `end` goes with what follows it. Pages that were not written stay safe in the system's
 // cache: letting go drops the mapping, never the content.
-void MappedMemory::let_go(size_t begin, size_t end) const {
+void MappedMemory::dont_need(size_t begin, size_t end) const {
   begin -= begin % page_bytes();
   end = end >= bytes_ ? bytes_ : end - end % page_bytes();
   if (begin >= end) return;

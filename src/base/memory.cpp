@@ -36,13 +36,13 @@ Status allocate(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
   if (bytes > static_cast<size_t>(PTRDIFF_MAX) - kAlignment) {
     return Status(LPT_OUT_OF_MEMORY, text("%zu bytes are more than can be addressed", bytes));
   }
-  const size_t wanted = bytes == 0 ? kAlignment : bytes;
-  void *memory = allocator->allocate(allocator->user, wanted, kAlignment);
-  if (memory == nullptr) return Status(LPT_OUT_OF_MEMORY, text("the allocator gave no %zu bytes", wanted));
-  if (is_zeroed) std::memset(memory, 0, wanted);
+  const size_t requested = bytes == 0 ? kAlignment : bytes;
+  void *memory = allocator->allocate(allocator->user, requested, kAlignment);
+  if (memory == nullptr) return Status(LPT_OUT_OF_MEMORY, text("the allocator gave no %zu bytes", requested));
+  if (is_zeroed) std::memset(memory, 0, requested);
   // If the control block cannot be had, the deleter still runs.
-  out = std::shared_ptr<std::byte>(static_cast<std::byte *>(memory), [allocator, wanted](std::byte *pointer) {
-    allocator->release(allocator->user, pointer, wanted);
+  out = std::shared_ptr<std::byte>(static_cast<std::byte *>(memory), [allocator, requested](std::byte *pointer) {
+    allocator->release(allocator->user, pointer, requested);
   });
   return {};
 }
@@ -51,8 +51,8 @@ Status allocate(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
 
 Allocator default_allocator() { return {allocate_aligned, release_aligned, nullptr}; }
 
-bool multiply(int64_t a, int64_t b, int64_t &out_product) {
-  return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &out_product);
+bool multiply(int64_t a, int64_t b, int64_t &out_gemm) {
+  return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &out_gemm);
 }
 
 Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
@@ -69,7 +69,7 @@ Status Arena::take(size_t bytes, std::byte **out) {
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < rounded) {
     Block block;
-    block.bytes = rounded > wish_bytes_ ? rounded : wish_bytes_;
+    block.bytes = rounded > setting_bytes_ ? rounded : setting_bytes_;
     LPT_TRY(allocate(allocator_, block.bytes, false, block.memory));
     blocks_.push_back(std::move(block));
   }
@@ -83,7 +83,7 @@ void Arena::join(size_t first) {
   if (blocks_.size() > first + 1) {
     size_t bytes = 0;
     for (size_t i = first; i < blocks_.size(); ++i) bytes += blocks_[i].bytes;
-    wish_bytes_ = bytes;
+    setting_bytes_ = bytes;
     blocks_.resize(first);
   } else if (blocks_.size() == first + 1) {
     blocks_[first].used = 0;

@@ -26,7 +26,7 @@ struct Allocator {
 Allocator default_allocator();
 
 // Product of two extents that may not fit; false on overflow or a negative factor.
-bool multiply(int64_t a, int64_t b, int64_t &out_product);
+bool multiply(int64_t a, int64_t b, int64_t &out_gemm);
 
 // Zeroed bytes, freed when the last owner lets go.
 Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t bytes, std::shared_ptr<std::byte> &out);
@@ -66,7 +66,7 @@ class Arena {
 
   std::shared_ptr<const Allocator> allocator_;
   std::vector<Block> blocks_;
-  size_t wish_bytes_ = 0;
+  size_t setting_bytes_ = 0;
 };
 
 }  // namespace lpt

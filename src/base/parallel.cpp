@@ -8,40 +8,40 @@
 namespace lpt {
 
 ThreadPool::~ThreadPool() {
-  if (crew_ == nullptr || owner_ != getpid()) return;
+  if (pool_ == nullptr || owner_ != getpid()) return;
   {
-    const std::lock_guard<std::mutex> lock(crew_->mutex);
-    crew_->is_closing = true;
+    const std::lock_guard<std::mutex> lock(pool_->mutex);
+    pool_->is_closing = true;
   }
-  crew_->has_work.notify_all();
-  for (std::thread &thread : crew_->threads) thread.join();
-  delete crew_;
+  pool_->has_work.notify_all();
+  for (std::thread &thread : pool_->threads) thread.join();
+  delete pool_;
 }
 
 // Fewer threads do the same work: where there is no memory or no thread, a loop goes on without.
 void ThreadPool::start() {
-  crew_ = nullptr;
+  pool_ = nullptr;
   owner_ = getpid();
   try {
-    auto crew = std::make_unique<Crew>();
-    crew->threads.reserve(static_cast<size_t>(thread_count_ - 1));
-    crew_ = crew.release();
-    for (int32_t i = 1; i < thread_count_; ++i) crew_->threads.emplace_back(work, crew_);
+    auto pool = std::make_unique<PoolState>();
+    pool->threads.reserve(static_cast<size_t>(thread_count_ - 1));
+    pool_ = pool.release();
+    for (int32_t i = 1; i < thread_count_; ++i) pool_->threads.emplace_back(work, pool_);
   } catch (const std::exception &) {
   }
 }
 
-void ThreadPool::work(Crew *crew) {
+void ThreadPool::work(PoolState *pool) {
   uint64_t seen = 0;
-  std::unique_lock<std::mutex> lock(crew->mutex);
+  std::unique_lock<std::mutex> lock(pool->mutex);
   for (;;) {
-    crew->has_work.wait(lock, [&] { return crew->is_closing || crew->loop != seen; });
-    if (crew->is_closing) return;
-    seen = crew->loop;
+    pool->has_work.wait(lock, [&] { return pool->is_closing || pool->loop != seen; });
+    if (pool->is_closing) return;
+    seen = pool->loop;
     lock.unlock();
-    for (int64_t i; (i = crew->next.fetch_add(1)) < crew->count;) crew->task(crew->argument, i);
+    for (int64_t i; (i = pool->next.fetch_add(1)) < pool->count;) pool->task(pool->argument, i);
     lock.lock();
-    if (--crew->busy == 0) crew->is_done.notify_one();
+    if (--pool->busy == 0) pool->is_done.notify_one();
   }
 }
 
@@ -62,24 +62,24 @@ void ThreadPool::run(int64_t count, lpt_task_function task, void *argument) {
 }
 
 void ThreadPool::share(int64_t count, lpt_task_function task, void *argument) {
-  if (crew_ == nullptr || owner_ != getpid()) start();
-  if (crew_ == nullptr) {
+  if (pool_ == nullptr || owner_ != getpid()) start();
+  if (pool_ == nullptr) {
     for (int64_t i = 0; i < count; ++i) task(argument, i);
     return;
   }
   {
-    const std::lock_guard<std::mutex> lock(crew_->mutex);
-    crew_->count = count;
-    crew_->task = task;
-    crew_->argument = argument;
-    crew_->next = 0;
-    crew_->busy = static_cast<int32_t>(crew_->threads.size());
-    ++crew_->loop;
+    const std::lock_guard<std::mutex> lock(pool_->mutex);
+    pool_->count = count;
+    pool_->task = task;
+    pool_->argument = argument;
+    pool_->next = 0;
+    pool_->busy = static_cast<int32_t>(pool_->threads.size());
+    ++pool_->loop;
   }
-  crew_->has_work.notify_all();
-  for (int64_t i; (i = crew_->next.fetch_add(1)) < count;) task(argument, i);
-  std::unique_lock<std::mutex> lock(crew_->mutex);
-  crew_->is_done.wait(lock, [&] { return crew_->busy == 0; });
+  pool_->has_work.notify_all();
+  for (int64_t i; (i = pool_->next.fetch_add(1)) < count;) task(argument, i);
+  std::unique_lock<std::mutex> lock(pool_->mutex);
+  pool_->is_done.wait(lock, [&] { return pool_->busy == 0; });
 }
 
 }  // namespace lpt

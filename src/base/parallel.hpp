@@ -29,7 +29,7 @@ class ThreadPool {
 
  private:
   // What the threads share. It is abandoned, not destroyed, in a forked child, whose threads are gone.
-  struct Crew {
+  struct PoolState {
     std::mutex mutex;
     std::condition_variable has_work;
     std::condition_variable is_done;
@@ -42,12 +42,12 @@ class ThreadPool {
     std::atomic<int64_t> next{0};
     std::vector<std::thread> threads;
   };
-  static void work(Crew *crew);
+  static void work(PoolState *pool);
   void start();
   void share(int64_t count, lpt_task_function task, void *argument);
 
   const int32_t thread_count_;
-  Crew *crew_ = nullptr;
+  PoolState *pool_ = nullptr;
   pid_t owner_ = 0;
   std::atomic<pid_t> user_{0};  // process whose thread runs a loop; that of a parent process does not count
 };

@@ -36,7 +36,7 @@ struct RandomSource {
   uint64_t seed;
   int64_t offset;      // index of element (0, 0)
   int64_t row_stride;  // from (r, c) to (r + 1, c)
-  uint32_t stream;     // room, site and role together
+  uint32_t stream;     // domain, site and role together
   uint32_t step;
   int32_t rounds;
   int32_t bits;                    // 16 or 8 per element
@@ -72,7 +72,7 @@ LPT_HOST_DEVICE static inline uint32_t random_word(const RandomSource &source, u
 }
 
 // Rooms of the top four bits of a stream, so that two operations never share bits.
-enum class RandomRoom : uint32_t {
+enum class RandomDomain : uint32_t {
   kQuantize = 1,
   kLinear = 2,
   kOptimizer = 3,
@@ -81,8 +81,8 @@ enum class RandomRoom : uint32_t {
   kSigns = 6
 };
 
-LPT_HOST_DEVICE static inline uint32_t random_stream(RandomRoom room, uint32_t site, uint32_t role) {
-  return (static_cast<uint32_t>(room) << 28) | (site << 4) | role;
+LPT_HOST_DEVICE static inline uint32_t random_stream(RandomDomain space, uint32_t site, uint32_t role) {
+  return (static_cast<uint32_t>(space) << 28) | (site << 4) | role;
 }
 
 }  // namespace lpt

@@ -13,7 +13,7 @@
 namespace lpt {
 namespace {
 
-// Where the file lies whose code this is: the library, or a program that has it inside. By the kernel's list of mappings, since
+// Where the file is whose code this is: the library, or a program that has it inside. By the kernel's list of mappings, since
 // dladdr() gives the name by which the file was opened: of a program its caller's word, and perhaps without a folder.
 // Without /proc it is the root directory, which only root writes.
 std::string own_folder() {
@@ -28,7 +28,7 @@ std::string own_folder() {
   return "";
 }
 
-// Whether a file ends before its own table of sections does, which lies last. The system would map the rest all the same, and
+// Whether a file ends before its own table of sections does, which is last. The system would map the rest all the same, and
 // end the process at the first touch.
 bool is_cut_short(const std::string &path) {
   struct Close {
@@ -58,18 +58,18 @@ std::string plugin_path(const char *file) {
   return access(there.c_str(), F_OK) == 0 || access(beside.c_str(), F_OK) != 0 ? there : beside;
 }
 
-Status plugin_refused(const std::string &path, const std::string &why) {
+Status plugin_rejected(const std::string &path, const std::string &why) {
   return Status(LPT_UNSUPPORTED, text("plugin %s: %s", path.c_str(), why.c_str()));
 }
 
 Status open_plugin(const std::string &path, void **out_entry) {
-  if (is_no_regular_file(path)) return plugin_refused(path, "it is no regular file");
-  if (is_cut_short(path)) return plugin_refused(path, "the file is cut short");
+  if (is_no_regular_file(path)) return plugin_rejected(path, "it is no regular file");
+  if (is_cut_short(path)) return plugin_rejected(path, "the file is cut short");
   // Local: plugins may have the same symbols. Never closed: neither MPI nor CUDA survives it.
   void *const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return plugin_refused(path, dlerror());
+  if (library == nullptr) return plugin_rejected(path, dlerror());
   *out_entry = dlsym(library, "lpt_plugin_entry");
-  return *out_entry == nullptr ? plugin_refused(path, dlerror()) : Status();
+  return *out_entry == nullptr ? plugin_rejected(path, dlerror()) : Status();
 }
 
 }  // namespace lpt

@@ -10,11 +10,11 @@ namespace lpt {
 
 bool is_folder(const std::string &path);
 
-// Where a plugin's file lies: in the folder that LPT_PLUGIN_PATH names, which may lack one that lies beside the library. Never
+// Where a plugin's file is: in the folder that LPT_PLUGIN_PATH names, which may lack one that is beside the library. Never
 // in the working directory, unless one of the two is.
 std::string plugin_path(const char *file);
 
-Status plugin_refused(const std::string &path, const std::string &why);
+Status plugin_rejected(const std::string &path, const std::string &why);
 
 // Opens the library at a path, and finds the one symbol of a plugin. A plugin stays loaded.
 Status open_plugin(const std::string &path, void **out_entry);

@@ -15,21 +15,21 @@ void Profile::set_enabled(bool is_enabled) {
   if (!is_enabled) return;
   entries_.clear();
   events_.clear();
-  // All room now: a measure ends in a destructor, which may not fail.
+  // All memory is reserved here: a measure ends in a destructor, which may not fail.
   entries_.reserve(kMostEntries);
   events_.reserve(kMostEvents);
   is_enabled_ = true;
   start_ = std::chrono::steady_clock::now();
 }
 
-void Profile::record(const char *operation, const char *row, std::chrono::steady_clock::time_point begin, double bytes,
-                     double flops) noexcept {
+void Profile::record(const char *operation, const char *kernel, std::chrono::steady_clock::time_point begin,
+                     double bytes, double flops) noexcept {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   // Names are static, and there are a few dozen: compare addresses.
   size_t i = 0;
-  while (i < entries_.size() && (entries_[i].operation != operation || entries_[i].row != row)) ++i;
+  while (i < entries_.size() && (entries_[i].operation != operation || entries_[i].kernel != kernel)) ++i;
   if (i == kMostEntries) return;
-  if (i == entries_.size()) entries_.push_back({operation, row, 0, 0.0, 0.0, 0.0});
+  if (i == entries_.size()) entries_.push_back({operation, kernel, 0, 0.0, 0.0, 0.0});
   Entry &entry = entries_[i];
   ++entry.calls;
   entry.seconds += seconds;
@@ -54,7 +54,7 @@ Status Profile::save(const char *path) const {
     const Event &event = events_[i];
     const Entry &entry = entries_[static_cast<size_t>(event.entry)];
     std::fprintf(file, "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":0,\"tid\":0}%s\n",
-                 entry.row, entry.operation, event.begin_seconds * 1e6, event.seconds * 1e6,
+                 entry.kernel, entry.operation, event.begin_seconds * 1e6, event.seconds * 1e6,
                  i + 1 < events_.size() ? "," : "");
   }
   std::fputs("]\n", file);

@@ -1,4 +1,4 @@
-// What ran, how often, how long. Off until it is asked for.
+// What ran, how often, how long. Off until it is requested.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@ class Profile {
  public:
   struct Entry {
     const char *operation;
-    const char *row;
+    const char *kernel;
     int64_t calls;
     double seconds, bytes, flops;
   };
 
   bool is_enabled() const { return is_enabled_; }
   void set_enabled(bool is_enabled);
-  void record(const char *operation, const char *row, std::chrono::steady_clock::time_point begin, double bytes,
+  void record(const char *operation, const char *kernel, std::chrono::steady_clock::time_point begin, double bytes,
               double flops) noexcept;
 
   // Longest time first.

@@ -1,4 +1,4 @@
-// A status with its text. No exceptions cross the rooms; LPT_TRY hands an error on.
+// A status with its text. No exceptions cross the layers; LPT_TRY hands an error on.
 #pragma once
 
 #include <cstdio>

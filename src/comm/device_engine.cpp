@@ -7,7 +7,8 @@
 
 namespace lpt {
 
-DeviceEngine::DeviceEngine(std::shared_ptr<DeviceEnd> end, std::unique_ptr<Engine> control, int32_t rank, int32_t ranks)
+DeviceEngine::DeviceEngine(std::shared_ptr<DeviceEndpoint> end, std::unique_ptr<Engine> control, int32_t rank,
+                           int32_t ranks)
     : end_(std::move(end)),
       control_(std::move(control)),
       last_(std::make_shared<QueuedWork>(end_, "")),
@@ -62,17 +63,17 @@ Status DeviceEngine::compare(const Signature &signature, const Bytes *outgoing, 
   const auto bytes_of = [](std::vector<int64_t> &list) {
     return Bytes{reinterpret_cast<std::byte *>(list.data()), static_cast<int64_t>(list.size() * sizeof list[0])};
   };
-  const std::vector<Bytes> told(ranks, bytes_of(counts[self]));
-  std::vector<Bytes> heard;
-  for (std::vector<int64_t> &list : counts) heard.push_back(bytes_of(list));
-  const Settled settled(*control_);
-  LPT_TRY(control_->swap(signature, told.data(), heard.data()));
+  const std::vector<Bytes> own_counts(ranks, bytes_of(counts[self]));
+  std::vector<Bytes> peer_counts;
+  for (std::vector<int64_t> &list : counts) peer_counts.push_back(bytes_of(list));
+  const ExchangeGuard guard(*control_);
+  LPT_TRY(control_->all_to_all_v(signature, own_counts.data(), peer_counts.data()));
   for (size_t to = 0; to < ranks; ++to) {
     for (size_t from = 0; from < ranks; ++from) {
-      const auto *const sent = reinterpret_cast<const int64_t *>(heard[from].data);
-      const auto *const expected = reinterpret_cast<const int64_t *>(heard[to].data) + ranks;
-      const std::string phrase = disagreement(static_cast<int32_t>(to), signature.operation, expected[from],
-                                              static_cast<int32_t>(from), sent[to]);
+      const auto *const sent = reinterpret_cast<const int64_t *>(peer_counts[from].data);
+      const auto *const expected = reinterpret_cast<const int64_t *>(peer_counts[to].data) + ranks;
+      const std::string phrase = describe_mismatch(static_cast<int32_t>(to), signature.operation, expected[from],
+                                                   static_cast<int32_t>(from), sent[to]);
       if (!phrase.empty()) return Status(LPT_MISMATCH, phrase);
     }
   }
@@ -85,10 +86,11 @@ Status DeviceEngine::move(const std::vector<DeviceRun> &outgoing, const std::vec
       std::none_of(incoming.begin(), incoming.end(), has_bytes)) {
     return {};
   }
-  return end_->call(queue_->wire()->swap, queue_->stream(), outgoing.data(), incoming.data(), end_->timeout_seconds());
+  return end_->call(queue_->wire()->all_to_all_v, queue_->stream(), outgoing.data(), incoming.data(),
+                    end_->timeout_seconds());
 }
 
-Status DeviceEngine::swap(const Signature &signature, const Bytes *outgoing, Bytes *incoming) {
+Status DeviceEngine::all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) {
   operation_ = signature.operation;
   LPT_TRY(compare(signature, outgoing, incoming));
   std::vector<DeviceRun> out(static_cast<size_t>(ranks_)), in(static_cast<size_t>(ranks_));
@@ -101,11 +103,11 @@ Status DeviceEngine::swap(const Signature &signature, const Bytes *outgoing, Byt
   return move(out, in);
 }
 
-Status DeviceEngine::show(const Signature &signature, const void *) {
+Status DeviceEngine::publish(const Signature &signature, const void *) {
   return Status(LPT_INTERNAL, text("%s: ranks on devices have nothing to show", signature.operation));
 }
 
-// The letter of a mail goes by the control, its number with it: the wire itself knows neither tags nor sizes.
+// The header of a mail goes by the control, its number with it: the wire itself knows neither tags nor sizes.
 Status DeviceEngine::send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) {
   operation_ = signature.operation;
   const auto to = static_cast<size_t>(peer);
@@ -156,8 +158,8 @@ Status DeviceEngine::split(int32_t color, int32_t key, std::unique_ptr<Engine> &
   int32_t rank = 0, ranks = 0;
   LPT_TRY(end_->call(end_->queue().wire()->split, color, key, end_->timeout_seconds(), &end, &rank, &ranks));
   if (end == nullptr) return {};
-  out_engine = std::make_unique<DeviceEngine>(std::make_shared<DeviceEnd>(end_->queue(), end, end_->timeout_seconds()),
-                                              std::move(control), rank, ranks);
+  out_engine = std::make_unique<DeviceEngine>(
+      std::make_shared<DeviceEndpoint>(end_->queue(), end, end_->timeout_seconds()), std::move(control), rank, ranks);
   return {};
 }
 

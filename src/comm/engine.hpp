@@ -1,4 +1,4 @@
-// How bytes travel between ranks. An engine knows ranks and bytes; what the bytes mean is the business of operations.
+// How bytes are sent between ranks. An engine knows ranks and bytes; what the bytes mean is the business of operations.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,7 @@ class Engine {
   const Traffic &traffic() const { return traffic_; }
   virtual const char *name() const = 0;
 
-  // Where the bytes lie that it moves. On another device than the processor it queues, and returns before they have moved:
+  // Where the bytes lie that it moves. On another device than the CPU it queues, and returns before they have moved:
   // DeviceEngine.
   virtual Device device() const { return {}; }
 
@@ -71,15 +71,15 @@ class Engine {
   virtual bool shares_memory() const = 0;
 
   // All ranks give outgoing[q] to each rank q and get incoming[q] from it, incoming[q].count bytes. incoming[q].data tells
-  // where the engine may put them, and on return where they lie: there, or in the memory of q. Own bytes do not travel:
+  // where the engine may put them, and on return where they lie: there, or in the memory of q. Own bytes are not sent:
   // incoming[rank] is not looked at. Both arrays, and the bytes, stay as they are until release().
-  virtual Status swap(const Signature &signature, const Bytes *outgoing, Bytes *incoming) = 0;
+  virtual Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) = 0;
 
   // The same where memory is shared: every rank shows the others something of its own, until release().
-  virtual Status show(const Signature &signature, const void *face) = 0;
+  virtual Status publish(const Signature &signature, const void *face) = 0;
   virtual const void *shown(int32_t rank) const = 0;
 
-  // Ends a swap or a show: own bytes may be changed from then on. All ranks call it.
+  // Ends an exchange or a publish: own bytes may be changed from then on. All ranks call it.
   virtual Status release() = 0;
 
   virtual Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;
@@ -91,11 +91,11 @@ class Engine {
   // Breaks it for all ranks: this one cannot go on. Any thread.
   virtual void interrupt(const char *reason) noexcept = 0;
 
-  // A swap of nothing.
-  Status meet(const Signature &signature);
+  // An exchange of nothing.
+  Status barrier(const Signature &signature);
 
-  // Ends a swap that an error left open: others may still be at this rank's bytes. See Settled.
-  virtual void settle() noexcept {}
+  // Ends an exchange that an error left open: others may still be at this rank's bytes. See ExchangeGuard.
+  virtual void complete_exchange() noexcept {}
 
   // Counts what an operation moved by itself, through shared memory.
   void count(int64_t bytes_sent, int64_t bytes_received) {
@@ -108,23 +108,23 @@ class Engine {
   Traffic traffic_;
 };
 
-// Declared behind what a swap shows to others: whatever happens until the release, they are done with it before it goes.
-class Settled {
+// Declared behind what an exchange shows to others: whatever happens until the release, they are done with it before it goes.
+class ExchangeGuard {
  public:
-  explicit Settled(Engine &engine) : engine_(engine) {}
-  ~Settled() { engine_.settle(); }
-  Settled(const Settled &) = delete;
-  Settled &operator=(const Settled &) = delete;
+  explicit ExchangeGuard(Engine &engine) : engine_(engine) {}
+  ~ExchangeGuard() { engine_.complete_exchange(); }
+  ExchangeGuard(const ExchangeGuard &) = delete;
+  ExchangeGuard &operator=(const ExchangeGuard &) = delete;
 
  private:
   Engine &engine_;
 };
 
-inline Status Engine::meet(const Signature &signature) {
+inline Status Engine::barrier(const Signature &signature) {
   const std::vector<Bytes> nothing(static_cast<size_t>(ranks_), Bytes{nullptr, 0});
   std::vector<Bytes> incoming = nothing;
-  const Settled settled(*this);
-  LPT_TRY(swap(signature, nothing.data(), incoming.data()));
+  const ExchangeGuard guard(*this);
+  LPT_TRY(all_to_all_v(signature, nothing.data(), incoming.data()));
   return release();
 }
 

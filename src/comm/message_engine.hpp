@@ -1,8 +1,8 @@
 // Ranks that send each other messages over a wire: processes, or threads that are to behave like them.
 //
-// Every rank writes one letter per swap to each other rank; it announces the payload and tells what the writer is about to do,
-// so that both find out when they disagree. All letters of a rank come in their order, those about its end too: whoever waits
-// for a letter that can not come any more sees that.
+// Every rank writes one header per exchange to each other rank; it announces the payload and tells what the writer is about to do,
+// so that both find out when they disagree. All headers of a rank come in their order, those about its end too: whoever waits
+// for a header that can not come any more sees that.
 #pragma once
 
 #include <atomic>
@@ -12,95 +12,95 @@
 #include <vector>
 
 #include "src/comm/deadline.hpp"
-#include "src/comm/post.hpp"
+#include "src/comm/message_channel.hpp"
 
 namespace lpt {
 
 class MessageEngine : public Engine {
  public:
-  MessageEngine(std::unique_ptr<Link> link, int32_t rank, int32_t ranks, const EngineOptions &options);
+  MessageEngine(std::unique_ptr<Endpoint> endpoint, int32_t rank, int32_t ranks, const EngineOptions &options);
   ~MessageEngine() override;
 
-  const char *name() const override { return post_.link().name(); }
+  const char *name() const override { return channel_.endpoint().name(); }
   bool shares_memory() const override { return false; }
-  Status swap(const Signature &signature, const Bytes *outgoing, Bytes *incoming) override;
-  Status show(const Signature &signature, const void *face) override;
+  Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) override;
+  Status publish(const Signature &signature, const void *face) override;
   const void *shown(int32_t) const override { return nullptr; }
   Status release() override;
   Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
   Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
   Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) override;
   void interrupt(const char *reason) noexcept override;
-  void settle() noexcept override;
+  void complete_exchange() noexcept override;
 
  private:
   struct Peer {
-    std::deque<Letter> swaps, mail;  // that have come and were not looked at
+    std::deque<MessageHeader> exchanges, mail;  // that have come and were not looked at
     bool has_left = false;
   };
 
-  // A payload that this rank waits for, and in a swap the one that goes the other way.
-  struct Coming {
+  // A payload that this rank waits for, and in an exchange the one that goes the other way.
+  struct PendingReceive {
     int32_t from;
     Bytes place;
-    Post::Parcel parcel{};
-    bool is_announced = false, is_there = false;
+    MessageChannel::PayloadInfo payload_info{};
+    bool is_announced = false, is_present = false;
     uint64_t checksum = 0;
     void *request = nullptr;
   };
 
   template <typename Work>
-  Status take_turn(const Work &work);
-  Status heed_interrupt();
+  Status run_locked(const Work &work);
+  Status check_interrupt();
   void answer_interrupt();
 
-  // The end of another rank, which had finished so many swaps by then.
-  struct News {
+  // The end of another rank, which had finished so many exchanges by then.
+  struct PeerFailure {
     Status status;
     uint64_t finished = 0;
   };
 
   template <typename Step>
-  Status wait(const Deadline &deadline, uint64_t turn, const Step &step);
-  Status heed_news(uint64_t turn);
+  Status wait(const Deadline &deadline, uint64_t sequence, const Step &step);
+  Status check_failures(uint64_t sequence);
   Status look();
-  Status take_letters();
-  void sort_in(const Letter &letter);
+  Status take_headers();
+  void sort_in(const MessageHeader &header);
   bool are_bytes_under_way() const;
 
-  Status swap_all(const Signature &signature, const Bytes *outgoing, Bytes *incoming);
+  Status exchange_all(const Signature &signature, const Bytes *outgoing, Bytes *incoming);
   Status announce(const Signature &signature, const Bytes *outgoing);
-  Status advance_swap(Coming &coming, const Signature &signature, const Bytes &outgoing);
-  Status check_swap(const Letter &letter, const Signature &signature, int64_t outgoing, int64_t incoming);
+  Status advance_exchange(PendingReceive &pending, const Signature &signature, const Bytes &outgoing);
+  Status check_exchange(const MessageHeader &header, const Signature &signature, int64_t outgoing, int64_t incoming);
   std::string missing() const;
   Status release_all();
   Status send_mail(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes);
   Status receive_mail(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes);
-  Status advance_mail(Coming &coming, const Signature &signature, int32_t tag);
+  Status advance_mail(PendingReceive &pending, const Signature &signature, int32_t tag);
   Status split_parts(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine);
 
-  Status collect(const Letter &letter, Coming &coming);
-  Status advance_payload(Coming &coming, const char *operation);
-  Status finish(Coming &coming, const char *operation);
+  Status collect(const MessageHeader &header, PendingReceive &pending);
+  Status advance_payload(PendingReceive &pending, const char *operation);
+  Status finish(PendingReceive &pending, const char *operation);
   uint64_t sum_of(const Bytes &bytes) const;
 
   Status fail(const Status &status, bool is_same_for_all);
   Status fail_alike(lpt_status code, const std::string &words) { return fail(Status(code, words), true); }
   Status gave_up(const std::string &reason) const;
   void drop_payloads();
-  void tell_all(LetterKind kind, const Status &status);
+  void tell_all(MessageKind kind, const Status &status);
   void leave();
 
   const EngineOptions options_;
   std::mutex work_;  // held by the thread that is in the engine
-  Post post_;
+  MessageChannel channel_;
   std::vector<Peer> peers_;
-  std::vector<Coming> coming_;
-  uint64_t turn_ = 0;           // of swaps
+  std::vector<PendingReceive> pending_;
+  uint64_t sequence_ = 0;       // of exchanges
   uint64_t finished_ = 0;       // of them, released too
   const char *operation_ = "";  // of the last one
   Status broken_;
-  News news_;
+  PeerFailure failures_;
   std::atomic<bool> is_interrupted_{false};
   std::mutex reason_mutex_;
   std::string reason_;

@@ -25,11 +25,11 @@ bool has_launched(const Mpi &mpi) {
 // The one that LPT_MPI names; else those whose launcher is at work; else all.
 Status candidates(std::vector<Mpi> &out_mpis) {
   const std::vector<Mpi> all = known_mpis();
-  if (const char *const wanted = variable("LPT_MPI")) {
+  if (const char *const requested = variable("LPT_MPI")) {
     std::copy_if(all.begin(), all.end(), std::back_inserter(out_mpis),
-                 [&](const Mpi &m) { return m.name == text(wanted); });
+                 [&](const Mpi &m) { return m.name == text(requested); });
     if (!out_mpis.empty()) return {};
-    return unsupported("LPT_MPI is %s: expected openmpi or mpich", wanted);
+    return unsupported("LPT_MPI is %s: expected openmpi or mpich", requested);
   }
   std::copy_if(all.begin(), all.end(), std::back_inserter(out_mpis), has_launched);
   if (out_mpis.empty()) out_mpis = all;
@@ -38,18 +38,18 @@ Status candidates(std::vector<Mpi> &out_mpis) {
 
 }  // namespace
 
-Status open_mpi(const std::string &path, const lpt_wire_table **out_table) {
+Status open_mpi(const std::string &path, const lpt_transport_table **out_table) {
   void *entry = nullptr;
   LPT_TRY(open_plugin(path, &entry));
-  const lpt_wire_table *const table = reinterpret_cast<lpt_wire_entry>(entry)(LPT_WIRE_ABI);
-  if (table == nullptr || table->abi != LPT_WIRE_ABI || table->struct_size < sizeof(lpt_wire_table)) {
-    return plugin_refused(path, text("it has another interface than %d of this library", LPT_WIRE_ABI));
+  const lpt_transport_table *const table = reinterpret_cast<lpt_wire_entry>(entry)(LPT_WIRE_ABI);
+  if (table == nullptr || table->abi != LPT_WIRE_ABI || table->struct_size < sizeof(lpt_transport_table)) {
+    return plugin_rejected(path, text("it has another interface than %d of this library", LPT_WIRE_ABI));
   }
   *out_table = table;
   return {};
 }
 
-Status find_mpi(const lpt_wire_table **out_table) {
+Status find_mpi(const lpt_transport_table **out_table) {
   const char *const given = variable("LPT_PLUGIN_PATH");
   if (given != nullptr && !is_folder(given)) return open_mpi(given, out_table);
   std::vector<Mpi> mpis;
@@ -63,12 +63,12 @@ Status find_mpi(const lpt_wire_table **out_table) {
   return Status(LPT_UNSUPPORTED, words);
 }
 
-Status check_world(const lpt_wire_table &table, int32_t world_ranks) {
+Status check_world(const lpt_transport_table &table, int32_t world_ranks) {
   for (const char *const name : {"LPT_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-    const char *const told = variable(name);
-    if (told == nullptr || std::strtol(told, nullptr, 10) == world_ranks) continue;
+    const char *const reported = variable(name);
+    if (reported == nullptr || std::strtol(reported, nullptr, 10) == world_ranks) continue;
     return unsupported("%s is %s, but %s finds %d: expected the launcher of the same MPI, or another LPT_MPI", name,
-                       told, table.name, world_ranks);
+                       reported, table.name, world_ranks);
   }
   return {};
 }

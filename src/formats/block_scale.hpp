@@ -25,7 +25,7 @@
 //                amax / (M · 256); beside an e8m0fnu one by THREE_QUARTERS 4/3
 //
 // Each operation that is written is one f32 operation; powers of two are found by integers, so no log2 rounds.
-// MSE tries the candidates in turn and keeps the first of the smallest squared error; see lane_sum() for
+// MSE tries the candidates in turn and keeps the first of the smallest squared error; see striped_sum() for
 // the order of the sums of squares, of deviations and of means.
 // An element is encode(source · inverse) with inverse = 1 / (block scale · tensor scale), the sign is the source's.
 // A block that holds a NaN (or an infinity that shall not saturate) keeps the scale of its finite rest if that scale is
@@ -83,12 +83,12 @@ LPT_HOST_DEVICE static inline int32_t floor_log2_ratio(float numerator, float de
 // The k that is nearest to log2(numerator / denominator): the ratio's square is above 2^(2k + 1) or it is not. Both
 // squares fit 64 bits; equality cannot be, as 2 has no rational root.
 LPT_HOST_DEVICE static inline int32_t nearest_log2_ratio(float numerator, float denominator) {
-  const int32_t floor = floor_log2_ratio(numerator, denominator);
+  const int32_t power = floor_log2_ratio(numerator, denominator);
   const FloatParts above = float_parts(numerator);
   const FloatParts below = float_parts(denominator);
-  // significand of the ratio in [1, 2): above · 2^lift / below
+  // significand of the ratio in [1, 2): above · 2^conversion / below
   const uint64_t lifted = uint64_t{above.significand} << (above.significand < below.significand ? 1 : 0);
-  return floor + (lifted * lifted > 2 * uint64_t{below.significand} * below.significand ? 1 : 0);
+  return power + (lifted * lifted > 2 * uint64_t{below.significand} * below.significand ? 1 : 0);
 }
 
 LPT_HOST_DEVICE static inline float clamp_scale(float scale) {
@@ -110,8 +110,8 @@ struct ScaleSpec {
   int32_t list_count;
 };
 
-// What a rule reads of a block. Sums are those of lane_sum().
-struct BlockFacts {
+// What a rule reads of a block. Sums are those of striped_sum().
+struct BlockStats {
   float amax;             // finite
   float low, high;        // least and largest finite value and 0
   float magnitude_sum;    // for MEAN
@@ -126,9 +126,9 @@ LPT_HOST_DEVICE static inline float held_power_of_two(int32_t power) {
   return bits_float(static_cast<uint32_t>(power + 127) << 23);
 }
 
-LPT_HOST_DEVICE static inline float listed_scale(const ScaleSpec &spec, float wanted) {
+LPT_HOST_DEVICE static inline float listed_scale(const ScaleSpec &spec, float requested) {
   for (int32_t i = 0; i < spec.list_count; ++i) {
-    if (spec.list[i] >= wanted) return spec.list[i];
+    if (spec.list[i] >= requested) return spec.list[i];
   }
   return spec.list[spec.list_count - 1];
 }
@@ -176,24 +176,24 @@ LPT_HOST_DEVICE static inline uint32_t e8m0fnu_scale(const ScaleSpec &spec, floa
 }
 
 // QuEST (arXiv 2502.05003, as in Quartet): the clip that is best for normal numbers, in powers of two.
-LPT_HOST_DEVICE static inline uint32_t quest_scale(const ScaleSpec &spec, const BlockFacts &facts) {
+LPT_HOST_DEVICE static inline uint32_t quest_scale(const ScaleSpec &spec, const BlockStats &facts) {
   if (facts.amax == 0.0f) return 0;
   const float mean = facts.sum / facts.count;
   float variance = facts.square_sum / facts.count - mean * mean;
   if (!(variance > 0.0f)) variance = 0.0f;
   if (variance > kLargestFloat) variance = kLargestFloat;
-  float wanted = root(variance) * (2.92247856f / 6.0f) * spec.tensor_inverse + 1e-8f;
-  if (wanted > kLargestFloat) wanted = kLargestFloat;
-  if (spec.rule == LPT_SCALE_RULE_QUEST_FLOOR) return e8m0fnu_code(floor_log2_ratio(wanted, 1.0f));
-  if (spec.rule == LPT_SCALE_RULE_QUEST_CEIL) return e8m0fnu_code(ceil_log2_ratio(wanted, 1.0f));
-  return e8m0fnu_code(nearest_log2_ratio(wanted, 1.0f));
+  float requested = root(variance) * (2.92247856f / 6.0f) * spec.tensor_inverse + 1e-8f;
+  if (requested > kLargestFloat) requested = kLargestFloat;
+  if (spec.rule == LPT_SCALE_RULE_QUEST_FLOOR) return e8m0fnu_code(floor_log2_ratio(requested, 1.0f));
+  if (spec.rule == LPT_SCALE_RULE_QUEST_CEIL) return e8m0fnu_code(ceil_log2_ratio(requested, 1.0f));
+  return e8m0fnu_code(nearest_log2_ratio(requested, 1.0f));
 }
 
 // (amax / M) · t times a factor, as a code of e4m3fn that is not zero.
 LPT_HOST_DEVICE static inline uint32_t e4m3fn_code(const ScaleSpec &spec, float amax, float factor) {
   float units = (amax / spec.largest) * spec.tensor_inverse;
   if (factor != 1.0f) units = units * factor;
-  constexpr Element element = kElementE4m3fn;  // a copy: device code takes no reference to what lies in host memory
+  constexpr Element element = kElementE4m3fn;  // a copy: device code takes no reference to what is in host memory
   uint32_t code = encode(element, units, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0);
   if (spec.rule == LPT_SCALE_RULE_ROUND_UP && code < element.max_code && decode(element, code) < units) ++code;
   return code == 0 ? 1 : code;
@@ -259,7 +259,7 @@ LPT_HOST_DEVICE static inline uint32_t candidate_code(const ScaleSpec &spec, flo
 // Adds up `count` numbers in the order that vectors of sixteen lanes have: lane i takes i, i + 16, i + 32 ... in turn, then
 // lanes 8 to 15 are added to 0 to 7, 4 to 7 to 0 to 3, and so on.
 template <typename Number>
-LPT_HOST_DEVICE static inline float lane_sum(int64_t count, const Number &number) {
+LPT_HOST_DEVICE static inline float striped_sum(int64_t count, const Number &number) {
   float lane[16] = {};
   for (int64_t i = 0; i < count; ++i) lane[i % 16] += number(i);
   for (int64_t width = 8; width > 0; width /= 2) {
@@ -299,16 +299,16 @@ LPT_HOST_DEVICE static inline float scaled(float source, float inverse) {
 
 // element · scale; a NaN is the quiet one with the element's sign.
 LPT_HOST_DEVICE static inline float unscaled(float element, float scale) {
-  const float product = element * scale;
-  return product == product ? product : bits_float((float_bits(element) & 0x80000000u) | kFloatNanBits);
+  const float scaled_value = element * scale;
+  return scaled_value == scaled_value ? scaled_value : bits_float((float_bits(element) & 0x80000000u) | kFloatNanBits);
 }
 
 // The tensor scale beside block scales of the spec's kind (NONE: alone), by a resolved rule.
 LPT_HOST_DEVICE static inline float tensor_scale_value(ScaleSpec spec, float amax) {
   if (spec.kind == LPT_FORMAT_E4M3FN) {
     if (amax == 0.0f) return 1.0f;
-    const bool has_room = spec.rule == LPT_SCALE_RULE_HEADROOM || spec.rule == LPT_SCALE_RULE_FOUR_OVER_SIX;
-    return clamp_scale(amax / (spec.largest * (has_room ? 256.0f : 448.0f)));
+    const bool has_space = spec.rule == LPT_SCALE_RULE_HEADROOM || spec.rule == LPT_SCALE_RULE_FOUR_OVER_SIX;
+    return clamp_scale(amax / (spec.largest * (has_space ? 256.0f : 448.0f)));
   }
   if (spec.rule == LPT_SCALE_RULE_THREE_QUARTERS) return 4.0f / 3.0f;
   spec.tensor_inverse = 1.0f;
@@ -320,7 +320,7 @@ static inline ScaleSpec scale_spec(const Format &format, lpt_scale_rule rule, fl
                                    const float *list = kGaudi2Scales, int32_t list_count = 4) {
   ScaleSpec spec = {format.block_scale, rule, largest_of(format.element), 0, tensor_inverse, list, list_count};
   if (has_element(format.element)) spec.mantissa_bits = element_of(format.element).mantissa_bits;
-  // The tensor scale of 4/3 is the room, not a part of what is floored: (1 / (4/3)) · (4/3) is 1 in f32, too.
+  // The tensor scale of 4/3 is the headroom, not a part of what is floored: (1 / (4/3)) · (4/3) is 1 in f32, too.
   if (rule == LPT_SCALE_RULE_THREE_QUARTERS) spec.tensor_inverse *= 4.0f / 3.0f;
   return spec;
 }

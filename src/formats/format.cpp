@@ -138,7 +138,7 @@ Status check_sparse(const Format &parts) {
   return {};
 }
 
-Status check_told(const char *member, double given, double real, lpt_format id) {
+Status check_reported(const char *member, double given, double real, lpt_format id) {
   if (given == 0 || given == real) return {};
   return invalid("%s is %g, expected 0 or %g as %s has it", member, given, real, format_name(id).c_str());
 }
@@ -154,7 +154,7 @@ bool find_format(lpt_format id, Format &out_format) {
     out_format = {.id = id, .element = id};
     return true;
   }
-  // A lone element that is none is no format: the text that refuses one asks for its name, and so for its format.
+  // A lone element that is none is no format: the text that rejects one requests its name, and so for its format.
   if (id < kDescribedBit || (id & ~(kDescribedBit | kOwnMask)) == 0) return false;
   const Format parts = described_parts(id);
   lpt_format canonical = LPT_FORMAT_NONE;
@@ -256,12 +256,12 @@ Status format_from_description(const lpt_format_description &description, lpt_fo
                        .is_sparse = is_sparse},
                       id));
   const Plain element = find_plain(element_id).plain;
-  LPT_TRY(check_told("element_bits", description.element_bits, element.bits, element_id));
-  LPT_TRY(check_told("exponent_bits", description.exponent_bits, element.exponent_bits, element_id));
-  LPT_TRY(check_told("mantissa_bits", description.mantissa_bits, element.mantissa_bits, element_id));
-  LPT_TRY(check_told("exponent_bias", description.exponent_bias, element.exponent_bias, element_id));
-  LPT_TRY(check_told("special", description.special, element.special, element_id));
-  LPT_TRY(check_told("largest", description.largest, element.largest, element_id));
+  LPT_TRY(check_reported("element_bits", description.element_bits, element.bits, element_id));
+  LPT_TRY(check_reported("exponent_bits", description.exponent_bits, element.exponent_bits, element_id));
+  LPT_TRY(check_reported("mantissa_bits", description.mantissa_bits, element.mantissa_bits, element_id));
+  LPT_TRY(check_reported("exponent_bias", description.exponent_bias, element.exponent_bias, element_id));
+  LPT_TRY(check_reported("special", description.special, element.special, element_id));
+  LPT_TRY(check_reported("largest", description.largest, element.largest, element_id));
   if (description.reserved != 0) return invalid("reserved is %d, expected 0", description.reserved);
   out_format = id;
   return {};

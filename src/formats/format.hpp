@@ -11,7 +11,7 @@
 
 namespace lpt {
 
-// A format taken apart. Extents of a block are powers of two, or LPT_BLOCK_EXTENT_FULL. Kernels ask it too: what is always inlined
+// A format taken apart. Extents of a block are powers of two, or LPT_BLOCK_EXTENT_FULL. Kernels read it too: what is always inlined
 // leaves no weak function in their objects.
 struct Format {
   lpt_format id = LPT_FORMAT_NONE;

@@ -1,5 +1,5 @@
 // exp and log in f64: IEEE operations in one order, so that ranks on different machines reckon the same bits, which a C
-// library does not promise. Largest errors that were met: 1.1 and 2.0 units of the last place.
+// library does not promise. Largest errors found: 1.1 and 2.0 units of the last place.
 #pragma once
 
 #include <cmath>

@@ -111,7 +111,7 @@ FoundPlain plain_of(lpt_format id) {
 }  // namespace
 
 const PlainPreset *find_plain_preset(lpt_format id) {
-  // Kernels and cuts ask by the thousand, so the place in the table is the number.
+  // Lookups are frequent, so the place in the table is the number.
   constexpr lpt_format kCount = sizeof kPlains / sizeof *kPlains;
   static_assert(is_in_order(), "the rows of kPlains stand in the order of their numbers, from 1 on");
   return id >= 1 && id <= kCount ? &kPlains[id - 1] : nullptr;

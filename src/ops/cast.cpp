@@ -1,4 +1,4 @@
-// Casts of whole matrices: what callers ask for, as outputs of one casting.
+// Casts of whole matrices: what callers request, as outputs of one casting.
 #include "src/ops/cast.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Status without_block_scales(const MatrixView &target, MatrixView &out_inner) {
   return make_format(out_inner.format, out_inner.format.id);
 }
 
-void add_sums(const CastSums &from, CastSums &to) {
+void add_sums(const CastStatistics &from, CastStatistics &to) {
   to.elements += from.elements;
   to.nans += from.nans;
   to.clipped += from.clipped;
@@ -58,14 +58,14 @@ void add_sums(const CastSums &from, CastSums &to) {
 Status cast_matrix(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                    bool is_check_only) {
   if (cast.smoothing != nullptr) return cast_smoothed(context, source, target, cast, is_check_only);
-  Casting casting(context, source, cast, is_check_only);
+  CastPipeline casting(context, source, cast, is_check_only);
   LPT_TRY(casting.add(target, cast.is_transposed));
   return casting.run();
 }
 
 Status cast_both(Context &context, const MatrixView &source, const MatrixView &target, const MatrixView &transposed,
                  const Cast &cast, bool is_check_only) {
-  Casting casting(context, source, cast, is_check_only);
+  CastPipeline casting(context, source, cast, is_check_only);
   LPT_TRY(casting.add(target, false));
   LPT_TRY(casting.add(transposed, true));
   return casting.run();
@@ -73,7 +73,7 @@ Status cast_both(Context &context, const MatrixView &source, const MatrixView &t
 
 Status cast_and_back(Context &context, const MatrixView &source, const Format &format, const MatrixView &target,
                      const Cast &cast, bool is_check_only) {
-  Casting casting(context, source, cast, is_check_only);
+  CastPipeline casting(context, source, cast, is_check_only);
   LPT_TRY(casting.add_and_back(format, &target, false));
   return casting.run();
 }

@@ -8,7 +8,7 @@
 namespace lpt {
 
 // What happens to the source before its scales are found. Vectors in f32.
-struct Preparation {
+struct CastPreprocess {
   int32_t hadamard_size = 0;       // 0: no rotation
   const float *signs = nullptr;    // 1 or -1
   int64_t sign_count = 0;          // hadamard_size, or the columns of the output
@@ -29,20 +29,20 @@ struct Cast {
   bool keeps_tensor_scale = false;
   const float *scale_list = nullptr;  // NULL: the list of Gaudi 2
   int32_t scale_list_count = 0;
-  Preparation preparation;
-  CastSums *sums = nullptr;  // added to
+  CastPreprocess preparation;
+  CastStatistics *sums = nullptr;  // added to
 };
 
-void add_sums(const CastSums &from, CastSums &to);
+void add_sums(const CastStatistics &from, CastStatistics &to);
 
-// The rule that DEFAULT stands for, or a refusal if the target's scales have no such rule.
+// The rule that DEFAULT stands for, or a rejection if the target's scales have no such rule.
 Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule rule, lpt_scale_rule &out_rule);
 
-// Whether nothing in a format's elements or block scales can tell of a NaN; refused where an infinity has to be told too.
+// Whether nothing in a format's elements or block scales can tell of a NaN; rejected where an infinity has to be reported too.
 Status find_hidden_nan(const Format &target, lpt_overflow overflow, bool &out_hides_nan);
 
-// What a cast that met such a NaN says, where no tensor scale carries it.
-Status untold_nan(const Format &target);
+// The error of a cast that found such a NaN, where no tensor scale carries it.
+Status unrepresentable_nan(const Format &target);
 
 // A target without its block scales: what is cast where smoothing factors become them.
 Status without_block_scales(const MatrixView &target, MatrixView &out_inner);

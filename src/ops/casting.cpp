@@ -30,12 +30,12 @@ Status find_hidden_nan(const Format &target, lpt_overflow overflow, bool &out_hi
                      format_name(target.id).c_str());
 }
 
-Status untold_nan(const Format &target) {
+Status unrepresentable_nan(const Format &target) {
   return invalid("source has a NaN: %s has no code for it, and no scale to carry it", format_name(target.id).c_str());
 }
 
-Status Casting::add(const MatrixView &target, bool is_transposed) {
-  Job job;
+Status CastPipeline::add(const MatrixView &target, bool is_transposed) {
+  CastOutput job;
   job.is_transposed = is_transposed;
   QuantizeRequest &request = job.request;
   request.source = is_transposed ? transpose(source_) : source_;
@@ -49,12 +49,12 @@ Status Casting::add(const MatrixView &target, bool is_transposed) {
   request.random_column_stride = 1;
   if (is_transposed) std::swap(request.random.row_stride, request.random_column_stride);
   request.tensor_inverse = 1.0f;
-  LPT_TRY(settle_sources(job));
+  LPT_TRY(resolve_sources(job));
   jobs_.push_back(job);
   return {};
 }
 
-Status Casting::add_and_back(const Format &format, const MatrixView *decoded, bool is_transposed) {
+Status CastPipeline::add_and_back(const Format &format, const MatrixView *decoded, bool is_transposed) {
   const int64_t rows = is_transposed ? source_.columns : source_.rows;
   const int64_t columns = is_transposed ? source_.rows : source_.columns;
   LPT_TRY(add(dense_view(format.id, nullptr, rows, columns), is_transposed));
@@ -64,17 +64,17 @@ Status Casting::add_and_back(const Format &format, const MatrixView *decoded, bo
   return {};
 }
 
-Status Casting::run() {
-  LPT_TRY(add_source_of_turn());
-  LPT_TRY(look());
-  for (Job &job : jobs_) LPT_TRY(choose_rows(job));
+Status CastPipeline::run() {
+  LPT_TRY(add_source_of_transpose());
+  LPT_TRY(compute_amax());
+  for (CastOutput &job : jobs_) LPT_TRY(choose_rows(job));
   if (is_check_only_) return {};
-  for (Job &job : jobs_) LPT_TRY(settle_tensor_scale(job));
+  for (CastOutput &job : jobs_) LPT_TRY(resolve_tensor_scale(job));
   LPT_TRY(needs_tiles() ? run_tiles() : run_lines(jobs_[0]));
   return finish();
 }
 
-Status Casting::settle_sources(Job &job) {
+Status CastPipeline::resolve_sources(CastOutput &job) {
   const Format &format = job.request.target.format;
   LPT_TRY(find_hidden_nan(format, cast_.overflow, job.hides_nan));
   const lpt_scale_rule rule = job.request.rule;
@@ -85,13 +85,13 @@ Status Casting::settle_sources(Job &job) {
   return {};
 }
 
-MatrixView Casting::kernel_source(const Job &job) const {
+MatrixView CastPipeline::kernel_source(const CastOutput &job) const {
   if (!cast_.preparation.is_needed()) return job.request.source;
   const MatrixView &source = job.request.source;
   return dense_view(LPT_FORMAT_F32, source.data, source.rows, source.columns);
 }
 
-HadamardRequest Casting::rotation_of(const Job &job) const {
+HadamardRequest CastPipeline::rotation_of(const CastOutput &job) const {
   HadamardRequest rotation{};
   rotation.source = job.request.source;
   rotation.target = kernel_source(job);
@@ -99,58 +99,59 @@ HadamardRequest Casting::rotation_of(const Job &job) const {
   return rotation;
 }
 
-Status Casting::choose_rotation(Job &job) {
-  return choose(context_, "hadamard", hadamard_kernels(), rotation_of(job), {source_.format.id},
-                &rotations_[job.is_transposed ? 1 : 0]);
+Status CastPipeline::choose_rotation(CastOutput &job) {
+  return select_kernel(context_, "hadamard", hadamard_kernels(), rotation_of(job), {source_.format.id},
+                       &rotations_[job.is_transposed ? 1 : 0]);
 }
 
-Status Casting::choose_rows(Job &job) {
+Status CastPipeline::choose_rows(CastOutput &job) {
   QuantizeRequest request = job.request;
   request.source = kernel_source(job);
-  // A row that does not look for a NaN refuses by these.
-  Found wanted;
-  if (job.has_amax) request.amax = &wanted.amax;
-  if (job.hides_nan && !job.looks) request.has_nan = &wanted.has_nan;
+  // A row that does not look for a NaN rejects by these.
+  AmaxResult requested;
+  if (job.has_amax) request.amax = &requested.amax;
+  if (job.hides_nan && !job.looks) request.has_nan = &requested.has_nan;
   if (cast_.preparation.is_needed()) LPT_TRY(choose_rotation(job));
-  LPT_TRY(choose(context_, "quantize", quantize_kernels(), request, {source_.format.id, request.target.format.id},
-                 &job.row));
-  if (is_turn(job)) {
-    const TurnRequest turn{jobs_[0].request.target, request.target, false};
-    LPT_TRY(choose(context_, "turn", turn_kernels(), turn, {request.target.format.id}, &job.turn_row));
+  LPT_TRY(select_kernel(context_, "quantize", quantize_kernels(), request,
+                        {source_.format.id, request.target.format.id}, &job.kernel));
+  if (is_transpose(job)) {
+    const TransposeRequest transpose{jobs_[0].request.target, request.target, false};
+    LPT_TRY(select_kernel(context_, "transpose", transpose_kernels(), transpose, {request.target.format.id},
+                          &job.transpose_kernel));
   }
   if (job.decoded.rows > 0) {
     const DequantizeRequest decode{request.target, job.decoded};
-    LPT_TRY(choose(context_, "dequantize", dequantize_kernels(), decode,
-                   {request.target.format.id, job.decoded.format.id}, &job.decode_row));
+    LPT_TRY(select_kernel(context_, "dequantize", dequantize_kernels(), decode,
+                          {request.target.format.id, job.decoded.format.id}, &job.decode_kernel));
   }
   if (cast_.sums != nullptr && &job == &jobs_[0]) {
-    const CastSumsRequest sums{request.source, request.target, nullptr};
-    LPT_TRY(choose(context_, "cast_sums", cast_sums_kernels(), sums, {source_.format.id, request.target.format.id},
-                   &sums_row_));
+    const CastStatisticsRequest sums{request.source, request.target, nullptr};
+    LPT_TRY(select_kernel(context_, "cast_statistics", cast_statistics_kernels(), sums,
+                          {source_.format.id, request.target.format.id}, &sums_kernel_));
   }
   return {};
 }
 
-bool Casting::can_turn(const Job &job) const {
+bool CastPipeline::can_transpose(const CastOutput &job) const {
   const Format &format = job.request.target.format;
   if (format.has_zero_point() || cast_.preparation.hadamard_size != 0) return false;
   if (!format.has_block_scale()) return true;
   return format.block_rows == format.block_columns && is_rule_of_amax(job.request.rule);
 }
 
-bool Casting::is_turn(const Job &job) const {
+bool CastPipeline::is_transpose(const CastOutput &job) const {
   if (jobs_.size() < 2 || &job == &jobs_[0]) return false;
-  return job.request.target.format.id == jobs_[0].request.target.format.id && can_turn(job);
+  return job.request.target.format.id == jobs_[0].request.target.format.id && can_transpose(job);
 }
 
-Status Casting::add_source_of_turn() {
-  if (jobs_.size() != 1 || !jobs_[0].is_transposed || is_and_back_ || !can_turn(jobs_[0])) return {};
-  const Job job = jobs_[0];
+Status CastPipeline::add_source_of_transpose() {
+  if (jobs_.size() != 1 || !jobs_[0].is_transposed || is_and_back_ || !can_transpose(jobs_[0])) return {};
+  const CastOutput job = jobs_[0];
   const MatrixView &target = job.request.target;
-  const TurnRequest turn{transpose(target), target, false};
-  for (const Row<TurnRequest> &row : turn_kernels()) {
-    const bool is_fast = row.needs != 0 && (row.needs & ~context_.features) == 0;
-    if (!is_fast || row.refuses(turn) != nullptr) continue;
+  const TransposeRequest request{transpose(target), target, false};
+  for (const KernelEntry<TransposeRequest> &kernel : transpose_kernels()) {
+    const bool is_fast = kernel.required_features != 0 && (kernel.required_features & ~context_.features) == 0;
+    if (!is_fast || kernel.unsupported_reason(request) != nullptr) continue;
     jobs_.clear();
     MatrixView codes = dense_view(target.format.id, nullptr, source_.rows, source_.columns);
     codes.tensor_scale = target.tensor_scale;
@@ -162,9 +163,9 @@ Status Casting::add_source_of_turn() {
   return {};
 }
 
-Status Casting::finish() {
+Status CastPipeline::finish() {
   for (size_t i = 0; i < jobs_.size(); ++i) {
-    const Job &job = jobs_[i];
+    const CastOutput &job = jobs_[i];
     const bool has_hidden_nan = job.hides_nan && found_[i].has_nan;
     if (has_hidden_nan && job.request.target.format.has_tensor_scale() && !is_and_back_) {
       *job.request.target.tensor_scale = std::numeric_limits<float>::quiet_NaN();
@@ -174,7 +175,7 @@ Status Casting::finish() {
   for (size_t i = 0; i < jobs_.size(); ++i) {
     const Format &format = jobs_[i].request.target.format;
     if (!jobs_[i].hides_nan || !found_[i].has_nan || (format.has_tensor_scale() && !is_and_back_)) continue;
-    return untold_nan(format);
+    return unrepresentable_nan(format);
   }
   return {};
 }

@@ -34,10 +34,10 @@ struct TileTarget {
   bool is_transposed;
 };
 
-Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targets, const Preparation &preparation);
+Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targets, const CastPreprocess &preparation);
 
 // One output of a cast.
-struct Job {
+struct CastOutput {
   bool is_transposed = false;
   bool is_in_scratch = false;  // its codes are not kept
   bool hides_nan = false;      // nothing in the target's elements or block scales can tell of a NaN
@@ -45,26 +45,26 @@ struct Job {
   bool looks = false;          // the tensor scale follows from the source's amax
   float delayed_amax = 0.0f;
   QuantizeRequest request{};
-  const Row<QuantizeRequest> *row = nullptr;
-  const Row<DequantizeRequest> *decode_row = nullptr;  // of a cast and back
-  const Row<TurnRequest> *turn_row = nullptr;          // of a second output with the codes of the first
+  const KernelEntry<QuantizeRequest> *kernel = nullptr;
+  const KernelEntry<DequantizeRequest> *decode_kernel = nullptr;    // of a cast and back
+  const KernelEntry<TransposeRequest> *transpose_kernel = nullptr;  // of a second output with the codes of the first
   MatrixView decoded;
 };
 
 // What one task found.
-struct Found {
+struct AmaxResult {
   float amax = 0.0f;
   bool has_nan = false;
 };
 
-class Casting {
+class CastPipeline {
  public:
-  Casting(Context &context, const MatrixView &source, const Cast &cast, bool is_check_only)
+  CastPipeline(Context &context, const MatrixView &source, const Cast &cast, bool is_check_only)
       : context_(context), source_(source), cast_(cast), is_check_only_(is_check_only) {}
 
   Status add(const MatrixView &target, bool is_transposed);
 
-  // A cast whose codes are not kept: into scratch, and back into `decoded` if it is wanted.
+  // A cast whose codes are not kept: into scratch, and back into `decoded` if it is requested.
   Status add_and_back(const Format &format, const MatrixView *decoded, bool is_transposed);
 
   Status run();
@@ -77,54 +77,54 @@ class Casting {
   };
 
   // Where the tensor's amax comes from: the target, the past, or a look at the source.
-  Status settle_sources(Job &job);
+  Status resolve_sources(CastOutput &job);
 
-  // Codes that do not depend on the direction are cast as the source lies, into scratch, and turned, where that is fast.
-  Status add_source_of_turn();
+  // Codes that do not depend on the direction are cast as the source is, into scratch, and transposed, where that is fast.
+  Status add_source_of_transpose();
 
   // The kernels see prepared tiles as dense f32.
-  MatrixView kernel_source(const Job &job) const;
-  HadamardRequest rotation_of(const Job &job) const;
-  Status choose_rotation(Job &job);
-  Status choose_rows(Job &job);
+  MatrixView kernel_source(const CastOutput &job) const;
+  HadamardRequest rotation_of(const CastOutput &job) const;
+  Status choose_rotation(CastOutput &job);
+  Status choose_rows(CastOutput &job);
 
   // Whether the codes of an output do not depend on its direction: where scales do not, and sums of blocks, whose order
-  // does, are not asked for.
-  bool can_turn(const Job &job) const;
+  // does, are not requested.
+  bool can_transpose(const CastOutput &job) const;
 
-  // Whether the second output holds the codes of the first one, turned.
-  bool is_turn(const Job &job) const;
+  // Whether the second output holds the codes of the first one, transposed.
+  bool is_transpose(const CastOutput &job) const;
 
   // The same once tensor scales are settled: those that are kept may differ.
-  bool is_turned(const Job &job) const {
-    return job.turn_row != nullptr && job.request.tensor_inverse == jobs_[0].request.tensor_inverse;
+  bool has_transposed_codes(const CastOutput &job) const {
+    return job.transpose_kernel != nullptr && job.request.tensor_inverse == jobs_[0].request.tensor_inverse;
   }
 
   // casting_scale.cpp: the amax, where a job must know it first - rotated rows have another one than rotated columns -
   // and the tensor scale that follows.
-  Status look();
-  Status look_at_lines(const Row<AmaxRequest> &row, Found &found);
-  Status look_at_tiles(Job &job, const Row<AmaxRequest> &row, Found &found);
-  static void gather(const std::vector<Found> &partial, Found &found);
-  Status settle_tensor_scale(Job &job);
-  Status find_tensor_scale(const Job &job, float amax, float &out_scale);
+  Status compute_amax();
+  Status compute_amax_of_lines(const KernelEntry<AmaxRequest> &kernel, AmaxResult &found);
+  Status compute_amax_of_tiles(CastOutput &job, const KernelEntry<AmaxRequest> &kernel, AmaxResult &found);
+  static void gather(const std::vector<AmaxResult> &partial, AmaxResult &found);
+  Status resolve_tensor_scale(CastOutput &job);
+  Status find_tensor_scale(const CastOutput &job, float amax, float &out_scale);
   Status sum_magnitudes(double &out_sum, double &out_squares);
   Status mean_scale(float &out_scale);
   Status sawb_scale(const ScaleSpec &spec, float amax, float &out_scale);
-  Status searched_scale(const Job &job, const ScaleSpec &spec, float amax, float &out_scale);
+  Status searched_scale(const CastOutput &job, const ScaleSpec &spec, float amax, float &out_scale);
 
   // casting_tiles.cpp: the walk over the source.
   bool needs_tiles() const;
-  bool is_streamed(const Job &job) const;
-  Status run_lines(Job &job);
+  bool is_streamed(const CastOutput &job) const;
+  Status run_lines(CastOutput &job);
   Status run_tiles();
-  void run_part(const Job &job, QuantizeRequest &part, Found &found) const;
-  void run_tile(const Job &job, const Tile &tile, const Scratch &scratch, size_t part_index, CastSums *sums,
-                Found &found) const;
+  void run_part(const CastOutput &job, QuantizeRequest &part, AmaxResult &found) const;
+  void run_tile(const CastOutput &job, const Tile &tile, const Scratch &scratch, size_t part_index,
+                CastStatistics *sums, AmaxResult &found) const;
   Tiles cut_in_tiles() const;
   Status take_scratch(int64_t count, size_t bytes, std::vector<std::byte *> &out);
-  MatrixView prepared(const Job &job, const Tile &tile, std::byte *scratch) const;
-  MatrixView tile_source(const Job &job, const Tile &tile, std::byte *scratch) const;
+  MatrixView prepared(const CastOutput &job, const Tile &tile, std::byte *scratch) const;
+  MatrixView tile_source(const CastOutput &job, const Tile &tile, std::byte *scratch) const;
 
   Status finish();
 
@@ -134,10 +134,10 @@ class Casting {
   const bool is_check_only_;
   bool is_and_back_ = false;
   float own_tensor_scale_ = 1.0f;
-  std::vector<Job> jobs_;
-  Found found_[2];
-  const Row<HadamardRequest> *rotations_[2] = {};
-  const Row<CastSumsRequest> *sums_row_ = nullptr;
+  std::vector<CastOutput> jobs_;
+  AmaxResult found_[2];
+  const KernelEntry<HadamardRequest> *rotations_[2] = {};
+  const KernelEntry<CastStatisticsRequest> *sums_kernel_ = nullptr;
 };
 
 size_t tile_bytes(const Tiles &tiles);

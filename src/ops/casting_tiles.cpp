@@ -8,7 +8,7 @@ namespace lpt {
 namespace {
 
 // The part of a job's view that a tile covers.
-MatrixView cut(const Job &job, const MatrixView &view, const Tile &tile) {
+MatrixView cut(const CastOutput &job, const MatrixView &view, const Tile &tile) {
   if (job.is_transposed) return cut_columns(cut_rows(view, tile.column, tile.columns), tile.row, tile.rows);
   return cut_columns(cut_rows(view, tile.row, tile.rows), tile.column, tile.columns);
 }
@@ -21,14 +21,14 @@ Tile Tiles::at(int64_t index) const {
   return {row, std::min(tile_rows, rows - row), column, std::min(tile_columns, columns - column)};
 }
 
-bool Casting::needs_tiles() const {
+bool CastPipeline::needs_tiles() const {
   return jobs_.size() > 1 || jobs_[0].is_transposed || is_and_back_ || cast_.preparation.is_needed() ||
          cast_.sums != nullptr;
 }
 
-Status Casting::run_lines(Job &job) {
+Status CastPipeline::run_lines(CastOutput &job) {
   const QuantizeRequest &whole = job.request;
-  const Measure measure(context_, "quantize", job.row->name, view_bytes(source_) + view_bytes(whole.target));
+  const ProfileScope measure(context_, "quantize", job.kernel->name, view_bytes(source_) + view_bytes(whole.target));
   const Format &format = whole.target.format;
   const bool is_one_row = whole.target.rows == 1 && format.block_columns != LPT_BLOCK_EXTENT_FULL;
   const int64_t block = !format.has_block_scale() ? 1 : is_one_row ? format.block_columns : format.block_rows;
@@ -39,7 +39,7 @@ Status Casting::run_lines(Job &job) {
                                     : block;
   const int64_t across = is_one_row ? 1 : whole.target.columns;
   const Parts parts = split_reported(context_, (extent + unit - 1) / unit, unit * across);
-  std::vector<Found> partial(static_cast<size_t>(parts.count));
+  std::vector<AmaxResult> partial(static_cast<size_t>(parts.count));
   LPT_TRY(run_reported(context_, parts.count, source_.rows * source_.columns, [&](int64_t i) {
     const int64_t begin = i * parts.length * unit;
     const int64_t count = std::min(parts.length * unit, extent - begin);
@@ -53,16 +53,17 @@ Status Casting::run_lines(Job &job) {
   return {};
 }
 
-void Casting::run_part(const Job &job, QuantizeRequest &part, Found &found) const {
+void CastPipeline::run_part(const CastOutput &job, QuantizeRequest &part, AmaxResult &found) const {
   part.amax = job.has_amax ? &found.amax : nullptr;
   part.has_nan = job.hides_nan && !job.looks ? &found.has_nan : nullptr;
   part.is_streamed = is_streamed(job);
-  job.row->run(part);
+  job.kernel->run(part);
 }
 
 // Rows are walked whole where they are not too long: memory is read fastest in one stream. A transposed output gets its
 // rows in pieces, as long as a tile is high.
-Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targets, const Preparation &preparation) {
+Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targets,
+                   const CastPreprocess &preparation) {
   constexpr int64_t kHighTile = 128;
   constexpr int64_t kWideTile = 4096;
   constexpr int64_t kPreparedTile = 1024;  // of these each thread keeps some in f32
@@ -88,32 +89,32 @@ Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targ
   if (has_transposed) rows = std::max(rows, kHighTile);
   const auto wide = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(source.columns, 1))));
   // A whole row or column may have any length: what is left for the other extent is a power of two again.
-  const auto room = [](int64_t elements) {
+  const auto space = [](int64_t elements) {
     return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(elements, 1))));
   };
-  const int64_t most = std::max<int64_t>(room(kHighTile * kWideTile / rows), 512);
+  const int64_t most = std::max<int64_t>(space(kHighTile * kWideTile / rows), 512);
   const int64_t widest = preparation.is_needed() ? kPreparedTile : kWideTile;
   columns = std::max(columns, std::min({wide, widest, most}));
-  if (rows < source.rows) rows = std::max(rows, room(kTileElements / columns));
+  if (rows < source.rows) rows = std::max(rows, space(kTileElements / columns));
   Tiles tiles{source.rows, source.columns, rows, columns, 0, 0};
   tiles.down = (source.rows + rows - 1) / rows;
   tiles.across = (source.columns + columns - 1) / columns;
   return tiles;
 }
 
-Tiles Casting::cut_in_tiles() const {
+Tiles CastPipeline::cut_in_tiles() const {
   std::vector<TileTarget> targets;
-  for (const Job &job : jobs_) targets.push_back({job.request.target.format, job.is_transposed});
+  for (const CastOutput &job : jobs_) targets.push_back({job.request.target.format, job.is_transposed});
   return lpt::cut_in_tiles(source_, targets, cast_.preparation);
 }
 
 // Whether an output is so large that it would only push others out of the caches. The pieces of transposed rows push out
 // each other before that.
-bool Casting::is_streamed(const Job &job) const {
+bool CastPipeline::is_streamed(const CastOutput &job) const {
   constexpr double kStreamedBytes = 16 << 20;
   constexpr double kScatteredBytes = 4 << 20;
   if (job.is_in_scratch) return false;
-  const bool is_read_again = jobs_.size() > 1 && &job == &jobs_[0] && is_turned(jobs_[1]);
+  const bool is_read_again = jobs_.size() > 1 && &job == &jobs_[0] && has_transposed_codes(jobs_[1]);
   return !is_read_again && view_bytes(job.request.target) >= (job.is_transposed ? kScatteredBytes : kStreamedBytes);
 }
 
@@ -122,14 +123,14 @@ size_t tile_bytes(const Tiles &tiles) {
          sizeof(float);
 }
 
-Status Casting::take_scratch(int64_t count, size_t bytes, std::vector<std::byte *> &out) {
+Status CastPipeline::take_scratch(int64_t count, size_t bytes, std::vector<std::byte *> &out) {
   out.resize(static_cast<size_t>(count));
   for (std::byte *&piece : out) LPT_TRY(context_.arena->take(bytes, &piece));
   return {};
 }
 
-MatrixView Casting::prepared(const Job &job, const Tile &tile, std::byte *scratch) const {
-  const Preparation &preparation = cast_.preparation;
+MatrixView CastPipeline::prepared(const CastOutput &job, const Tile &tile, std::byte *scratch) const {
+  const CastPreprocess &preparation = cast_.preparation;
   HadamardRequest rotation = rotation_of(job);
   rotation.source = cut(job, job.request.source, tile);
   rotation.target.data = scratch;
@@ -143,11 +144,11 @@ MatrixView Casting::prepared(const Job &job, const Tile &tile, std::byte *scratc
   return rotation.target;
 }
 
-MatrixView Casting::tile_source(const Job &job, const Tile &tile, std::byte *scratch) const {
+MatrixView CastPipeline::tile_source(const CastOutput &job, const Tile &tile, std::byte *scratch) const {
   return cast_.preparation.is_needed() ? prepared(job, tile, scratch) : cut(job, job.request.source, tile);
 }
 
-Status Casting::run_tiles() {
+Status CastPipeline::run_tiles() {
   const Tiles tiles = cut_in_tiles();
   const Parts parts = split_reported(context_, tiles.count(), tiles.tile_rows * tiles.tile_columns);
   Scratch scratch;
@@ -156,33 +157,33 @@ Status Casting::run_tiles() {
     MatrixView unused;
     const int64_t rows = std::min(tiles.tile_rows, tiles.rows);
     const int64_t columns = std::min(tiles.tile_columns, tiles.columns);
-    const bool is_turned = jobs_[0].is_transposed;
-    const size_t bytes = lay_out_matrix(jobs_[0].request.target.format, is_turned ? columns : rows,
-                                        is_turned ? rows : columns, nullptr, unused);
+    const bool is_first_transposed = jobs_[0].is_transposed;
+    const size_t bytes = lay_out_matrix(jobs_[0].request.target.format, is_first_transposed ? columns : rows,
+                                        is_first_transposed ? rows : columns, nullptr, unused);
     LPT_TRY(take_scratch(parts.count, bytes, scratch.codes));
   }
   const auto tile_count = static_cast<size_t>(tiles.count());
-  std::vector<CastSums> sums(cast_.sums != nullptr ? tile_count : 0);
-  std::vector<std::vector<Found>> partial(jobs_.size(), std::vector<Found>(static_cast<size_t>(parts.count)));
+  std::vector<CastStatistics> sums(cast_.sums != nullptr ? tile_count : 0);
+  std::vector<std::vector<AmaxResult>> partial(jobs_.size(), std::vector<AmaxResult>(static_cast<size_t>(parts.count)));
   double bytes = view_bytes(source_);
-  for (const Job &job : jobs_) bytes += job.is_in_scratch ? 0.0 : view_bytes(job.request.target);
-  const Measure measure(context_, "quantize", jobs_[0].row->name, bytes);
+  for (const CastOutput &job : jobs_) bytes += job.is_in_scratch ? 0.0 : view_bytes(job.request.target);
+  const ProfileScope measure(context_, "quantize", jobs_[0].kernel->name, bytes);
   LPT_TRY(run_reported(context_, parts.count, source_.rows * source_.columns, [&](int64_t i) {
     for (int64_t t = i * parts.length; t < std::min((i + 1) * parts.length, tiles.count()); ++t) {
       for (size_t j = 0; j < jobs_.size(); ++j) {
-        CastSums *tile_sums = j == 0 && cast_.sums != nullptr ? &sums[static_cast<size_t>(t)] : nullptr;
+        CastStatistics *tile_sums = j == 0 && cast_.sums != nullptr ? &sums[static_cast<size_t>(t)] : nullptr;
         run_tile(jobs_[j], tiles.at(t), scratch, static_cast<size_t>(i), tile_sums, partial[j][static_cast<size_t>(i)]);
       }
     }
   }));
-  for (size_t j = 0; j < jobs_.size(); ++j) gather(partial[is_turned(jobs_[j]) ? 0 : j], found_[j]);
-  for (const CastSums &tile_sums : sums) add_sums(tile_sums, *cast_.sums);
+  for (size_t j = 0; j < jobs_.size(); ++j) gather(partial[has_transposed_codes(jobs_[j]) ? 0 : j], found_[j]);
+  for (const CastStatistics &tile_sums : sums) add_sums(tile_sums, *cast_.sums);
   return {};
 }
 
-void Casting::run_tile(const Job &job, const Tile &tile, const Scratch &scratch, size_t part_index, CastSums *sums,
-                       Found &found) const {
-  const auto target_of = [&](const Job &one) {
+void CastPipeline::run_tile(const CastOutput &job, const Tile &tile, const Scratch &scratch, size_t part_index,
+                            CastStatistics *sums, AmaxResult &found) const {
+  const auto target_of = [&](const CastOutput &one) {
     if (!one.is_in_scratch) return cut(one, one.request.target, tile);
     MatrixView target;
     lay_out_matrix(one.request.target.format, one.is_transposed ? tile.columns : tile.rows,
@@ -190,7 +191,8 @@ void Casting::run_tile(const Job &job, const Tile &tile, const Scratch &scratch,
     target.tensor_scale = one.request.target.tensor_scale;
     return target;
   };
-  if (is_turned(job)) return job.turn_row->run({target_of(jobs_[0]), target_of(job), is_streamed(job)});
+  if (has_transposed_codes(job))
+    return job.transpose_kernel->run({target_of(jobs_[0]), target_of(job), is_streamed(job)});
   QuantizeRequest part = job.request;
   part.source = tile_source(job, tile, cast_.preparation.is_needed() ? scratch.prepared[part_index] : nullptr);
   part.target = target_of(job);
@@ -199,8 +201,8 @@ void Casting::run_tile(const Job &job, const Tile &tile, const Scratch &scratch,
   const int64_t column = job.is_transposed ? tile.row : tile.column;
   part.random.offset += row * part.random.row_stride + column * part.random_column_stride;
   run_part(job, part, found);
-  if (sums != nullptr) sums_row_->run({part.source, part.target, sums});
-  if (job.decode_row != nullptr) job.decode_row->run({part.target, cut(job, job.decoded, tile)});
+  if (sums != nullptr) sums_kernel_->run({part.source, part.target, sums});
+  if (job.decode_kernel != nullptr) job.decode_kernel->run({part.target, cut(job, job.decoded, tile)});
 }
 
 }  // namespace lpt

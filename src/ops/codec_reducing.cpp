@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kShareUnit = 512;  // elements, as of shares on a wire
 constexpr int64_t kPiece = 1 << 16;  // elements that a thread widens or rounds at a time
-constexpr size_t kLongestName = 12;  // a letter between ranks has room for it and the longest operation
+constexpr size_t kLongestName = 12;  // a message header holds it and the longest operation
 
 Status check_codec(const lpt_comm_codec &codec) {
   const size_t length = strnlen(codec.name, sizeof codec.name);
@@ -46,17 +46,17 @@ ReduceRequest change_request(lpt_format from, lpt_format to) {
   return request;
 }
 
-Status choose_change(Context &context, lpt_format from, lpt_format to, const Row<ReduceRequest> **out_row) {
-  return choose(context, "reduce", reduce_kernels(), change_request(from, to), {from, to}, out_row);
+Status choose_change(Context &context, lpt_format from, lpt_format to, const KernelEntry<ReduceRequest> **out_kernel) {
+  return select_kernel(context, "reduce", reduce_kernels(), change_request(from, to), {from, to}, out_kernel);
 }
 
-void change(const Row<ReduceRequest> &row, lpt_format from, const void *source, lpt_format to, void *target,
+void change(const KernelEntry<ReduceRequest> &kernel, lpt_format from, const void *source, lpt_format to, void *target,
             int64_t count) {
   ReduceRequest request = change_request(from, to);
   request.elements = count;
   request.sources = &source;
   request.targets = &target;
-  row.run(request);
+  kernel.run(request);
 }
 
 Status check_choices(const lpt_reduce_options &options, const Format &own) {
@@ -125,9 +125,9 @@ class CodecRun {
     return {};
   }
 
-  // The input in f32 side by side: where it lies, or widened.
+  // The input in f32 side by side: where it is, or widened.
   Status read_input(int64_t count, const float *&out_numbers) {
-    const Line line(moving_.input);
+    const FlatView line(moving_.input);
     const lpt_format own = moving_.input.format.id;
     if (own == LPT_FORMAT_F32 && line.is_run({0, count})) {
       out_numbers = static_cast<const float *>(line.run({0, count}).data);
@@ -136,22 +136,25 @@ class CodecRun {
     float *numbers = nullptr;
     LPT_TRY(take_numbers(count, numbers));
     out_numbers = numbers;
-    return for_spots(worker_, spots_of({{0, count}}, kPiece), line.bytes(kPiece), [&](const Spot &spot, std::byte *s) {
-      const MatrixView piece = line.gathered({spot.begin, spot.begin + spot.count}, s);
-      change(*moving_.to_f32, own, piece.data, LPT_FORMAT_F32, numbers + spot.begin, spot.count);
-    });
+    return for_subranges(
+        worker_, subranges_of({{0, count}}, kPiece), line.bytes(kPiece), [&](const Subrange &subrange, std::byte *s) {
+          const MatrixView piece = line.gathered({subrange.begin, subrange.begin + subrange.count}, s);
+          change(*moving_.to_f32, own, piece.data, LPT_FORMAT_F32, numbers + subrange.begin, subrange.count);
+        });
   }
 
   // Numbers of adjacent ranges, rounded to the output's format.
   Status write_output(const std::vector<Range> &ranges, const float *numbers) {
-    const Line line(moving_.output);
-    return for_spots(worker_, spots_of(ranges, kPiece), line.bytes(kPiece), [&](const Spot &spot, std::byte *scratch) {
-      const int64_t begin = ranges[spot.share].begin + spot.begin;
-      const Range range{begin, begin + spot.count};
-      const MatrixView place = line.place_of(range, scratch);
-      change(*moving_.from_f32, LPT_FORMAT_F32, numbers + begin, moving_.output.format.id, place.data, spot.count);
-      line.settle(range, place);
-    });
+    const FlatView line(moving_.output);
+    return for_subranges(worker_, subranges_of(ranges, kPiece), line.bytes(kPiece),
+                         [&](const Subrange &subrange, std::byte *scratch) {
+                           const int64_t begin = ranges[subrange.share].begin + subrange.begin;
+                           const Range range{begin, begin + subrange.count};
+                           const MatrixView place = line.writable_span(range, scratch);
+                           change(*moving_.from_f32, LPT_FORMAT_F32, numbers + begin, moving_.output.format.id,
+                                  place.data, subrange.count);
+                           line.write_back(range, place);
+                         });
   }
 
   Status answer(int32_t code, const char *function, int64_t count) const {
@@ -198,12 +201,12 @@ class CodecRun {
     std::vector<Bytes> outgoing(ranks_), incoming(ranks_);
     for (size_t q = 0; q < ranks_; ++q) {
       LPT_TRY(take_message(q, outgoing[q]));
-      if (q != self()) LPT_TRY(take_room(worker_, engine_, moving_.bytes[self()], incoming[q]));
+      if (q != self()) LPT_TRY(take_space(worker_, engine_, moving_.bytes[self()], incoming[q]));
     }
     LPT_TRY(for_shares([&](size_t q) { return encode(numbers + moving_.shares[q].begin, q, outgoing[q]); }));
     incoming[self()] = outgoing[self()];
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature(), outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature(), outgoing.data(), incoming.data()));
     LPT_TRY(add(incoming, out_sum));
     return engine_.release();
   }
@@ -226,13 +229,13 @@ class CodecRun {
   Status gather(const Bytes &mine) {
     std::vector<Bytes> incoming(ranks_, mine);
     for (size_t q = 0; q < ranks_; ++q) {
-      if (q != self()) LPT_TRY(take_room(worker_, engine_, moving_.bytes[q], incoming[q]));
+      if (q != self()) LPT_TRY(take_space(worker_, engine_, moving_.bytes[q], incoming[q]));
     }
     const std::vector<Bytes> outgoing(ranks_, mine);
     float *numbers = nullptr;
     LPT_TRY(take_numbers(moving_.shares.back().end, numbers));
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature(), outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature(), outgoing.data(), incoming.data()));
     LPT_TRY(for_shares([&](size_t q) { return decode(incoming[q], count_of(q), numbers + moving_.shares[q].begin); }));
     LPT_TRY(engine_.release());
     return write_output(moving_.shares, numbers);
@@ -257,7 +260,7 @@ Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *
   return choose_change(context, LPT_FORMAT_F32, own, &moving.from_f32);
 }
 
-Status prepare_codec_reducing(Context &context, const lpt_reduce_options &options, const Reducing &reducing,
+Status prepare_codec_reducing(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
                               int32_t ranks, bool is_to_all, CodecMoving &out_moving) {
   LPT_TRY(check_choices(options, reducing.input.format));
   out_moving.input = reducing.input;
@@ -270,7 +273,7 @@ Status prepare_codec_reducing(Context &context, const lpt_reduce_options &option
   out_moving.shares =
       is_to_all ? equal_shares(reducing.input.rows * reducing.input.columns, ranks, kShareUnit) : reducing.shares;
   LPT_TRY(prepare_codec(context, *options.codec, is_to_all ? "all_reduce" : "reduce_scatter", out_moving));
-  explain_taken(context, reducing.operation, "by the caller's codec");
+  log_selected(context, reducing.operation, "by the caller's codec");
   return {};
 }
 

@@ -4,8 +4,8 @@
 
 #include "src/ops/collective_wire.hpp"
 #include "src/ops/device_reducing.hpp"
-#include "src/ops/pieces.hpp"
 #include "src/ops/reducing.hpp"
+#include "src/ops/segments.hpp"
 
 namespace lpt {
 namespace {
@@ -17,7 +17,7 @@ struct Operands {
 
 // What both reductions check of input and options.
 Status prepare(const Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
-               Reducing &reducing) {
+               ReductionPlan &reducing) {
   LPT_TRY(check_reduce_options(options));
   const bool needs_data = !is_check_only(options.flags);
   reducing.device = device_of(comm);
@@ -42,7 +42,7 @@ Status check_reduce_options(const lpt_reduce_options &options) {
   return {};
 }
 
-Status choose_reduction(Context &context, int32_t ranks, Reducing &reducing) {
+Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing) {
   ReduceRequest request{};
   request.format = reducing.input.format.id;
   request.target_format = reducing.output.format.id;
@@ -51,15 +51,15 @@ Status choose_reduction(Context &context, int32_t ranks, Reducing &reducing) {
   request.factor = reducing.factor;
   if (!reducing.device.is_cpu()) {
     request.source_count = ranks;
-    return choose_sum_on_device(context, reducing.device, request, &reducing.device_row);
+    return choose_sum_on_device(context, reducing.device, request, &reducing.device_kernel);
   }
-  return choose(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.row);
+  return select_kernel(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.kernel);
 }
 
 namespace {
 
 // Of ranks that do not compare calls: a byte of each to all others.
-Status meet_by_bytes(Context &worker, Engine &engine, const Signature &signature) {
+Status barrier_by_bytes(Context &worker, Engine &engine, const Signature &signature) {
   const auto ranks = static_cast<size_t>(engine.ranks());
   std::byte *bytes = nullptr;
   LPT_TRY(take_bytes(worker, engine, 2 * engine.ranks(), &bytes));
@@ -68,7 +68,7 @@ Status meet_by_bytes(Context &worker, Engine &engine, const Signature &signature
     outgoing.push_back({bytes + q, 1});
     incoming.push_back({bytes + ranks + q, 1});
   }
-  return engine.swap(signature, outgoing.data(), incoming.data());
+  return engine.all_to_all_v(signature, outgoing.data(), incoming.data());
 }
 
 }  // namespace
@@ -79,35 +79,35 @@ Status barrier(Context &context, Comm &comm) {
   LPT_TRY(run_collective(
       context, comm,
       [&](Context &worker, Engine &engine) {
-        return is_by_bytes ? meet_by_bytes(worker, engine, signature) : engine.meet(signature);
+        return is_by_bytes ? barrier_by_bytes(worker, engine, signature) : engine.barrier(signature);
       },
-      nullptr, Reach::kDevices));
+      nullptr, DeviceSupport::kDevices));
   return is_by_bytes ? context.queue.synchronize() : Status();
 }
 
 Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
                   Future **out_future) {
-  Reducing reducing{};
+  ReductionPlan reducing{};
   reducing.operation = "all_reduce";
   LPT_TRY(prepare(comm, input, options, output, reducing));
   LPT_TRY(check_shape(reducing.output, "output", reducing.input.rows, reducing.input.columns, "input"));
   LPT_TRY(check_in_place(reducing.input, "input", reducing.output, "output"));
   const int32_t ranks = comm.engine->ranks();
   reducing.shares = equal_shares(reducing.input.rows * reducing.input.columns, ranks);
-  ChosenReducing chosen{};
-  LPT_TRY(choose_reducing(context, options, reducing, ranks, true, chosen));
+  SelectedReduction chosen{};
+  LPT_TRY(select_reduction(context, options, reducing, ranks, true, chosen));
   if (is_check_only(options.flags)) return {};
   return run_collective(
       context, comm,
       [chosen, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
         return run_to_all(worker, engine, chosen);
       },
-      out_future, Reach::kDevices);
+      out_future, DeviceSupport::kDevices);
 }
 
 Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const int64_t *counts,
                       const lpt_reduce_options &options, Tensor *output, Future **out_future) {
-  Reducing reducing{};
+  ReductionPlan reducing{};
   reducing.operation = "reduce_scatter";
   LPT_TRY(prepare(comm, input, options, output, reducing));
   const FirstAxis axis = first_axis_of(*input);
@@ -121,16 +121,16 @@ Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const i
   }
   const MatrixView part = cut_first(axis, reducing.input, 0, extents[static_cast<size_t>(comm.engine->rank())]);
   LPT_TRY(check_shape(reducing.output, "output", part.rows, part.columns, "this rank's part of input"));
-  LPT_TRY(check_apart(reducing.input, "input", reducing.output, "output"));
-  ChosenReducing chosen{};
-  LPT_TRY(choose_reducing(context, options, reducing, comm.engine->ranks(), false, chosen));
+  LPT_TRY(check_no_overlap(reducing.input, "input", reducing.output, "output"));
+  SelectedReduction chosen{};
+  LPT_TRY(select_reduction(context, options, reducing, comm.engine->ranks(), false, chosen));
   if (is_check_only(options.flags)) return {};
   return run_collective(
       context, comm,
       [chosen, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
         return run_to_parts(worker, engine, chosen);
       },
-      out_future, Reach::kDevices);
+      out_future, DeviceSupport::kDevices);
 }
 
 }  // namespace lpt

@@ -9,7 +9,7 @@
 
 namespace lpt {
 
-struct Reducing;
+struct ReductionPlan;
 
 Status check_reduce_options(const lpt_reduce_options &options);
 
@@ -17,7 +17,7 @@ Status check_reduce_options(const lpt_reduce_options &options);
 Status check_each_once(const char *name, const std::vector<const Tensor *> &tensors);
 
 // The row for a reduction whose views, reduction and factor are set.
-Status choose_reduction(Context &context, int32_t ranks, Reducing &reducing);
+Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing);
 
 Status barrier(Context &context, Comm &comm);
 Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,

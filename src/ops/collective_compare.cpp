@@ -2,12 +2,12 @@
 #include <cstring>
 
 #include "src/ops/collective.hpp"
-#include "src/ops/pieces.hpp"
+#include "src/ops/segments.hpp"
 
 namespace lpt {
 namespace {
 
-// A hash of a run of bytes that does not depend on how the run is cut: words of eight are mixed in, each by a product whose
+// A hash of a run of bytes that does not depend on how the run is cut: words of eight are mixed in, each by a GEMM whose
 // halves are joined. Against accidents, not against ill will.
 class Hash {
  public:
@@ -51,10 +51,10 @@ class Hash {
   int64_t filled_ = 0;
 };
 
-uint64_t hash_of(const Pieces &pieces) {
+uint64_t hash_of(const SegmentList &segments) {
   Hash hash;
-  for (const Piece &piece : pieces.list()) {
-    for (int64_t r = 0; r < piece.rows; ++r) hash.add(piece.data + r * piece.stride, piece.bytes);
+  for (const Segment &segment : segments.list()) {
+    for (int64_t r = 0; r < segment.rows; ++r) hash.add(segment.data + r * segment.stride, segment.bytes);
   }
   return hash.end();
 }
@@ -68,14 +68,14 @@ Status compare_over_ranks(Context &context, Comm &comm, const Tensor *tensor, bo
   return run_collective(
       context, comm,
       [&](Context &, Engine &engine) -> Status {
-        uint64_t mine = hash_of(Pieces(view));
+        uint64_t mine = hash_of(SegmentList(view));
         const auto ranks = static_cast<size_t>(engine.ranks());
         std::vector<uint64_t> hashes(ranks, mine);
         const std::vector<Bytes> outgoing(ranks, {reinterpret_cast<std::byte *>(&mine), sizeof mine});
         std::vector<Bytes> incoming;
         for (uint64_t &hash : hashes) incoming.push_back({reinterpret_cast<std::byte *>(&hash), sizeof hash});
-        const Settled settled(engine);
-        LPT_TRY(engine.swap(signature, outgoing.data(), incoming.data()));
+        const ExchangeGuard guard(engine);
+        LPT_TRY(engine.all_to_all_v(signature, outgoing.data(), incoming.data()));
         out_is_same = true;
         for (size_t q = 0; q < ranks; ++q) {
           const bool is_mine = q == static_cast<size_t>(engine.rank());

@@ -3,14 +3,14 @@
 
 #include "src/ops/collective.hpp"
 #include "src/ops/collective_wire.hpp"
-#include "src/ops/pieces.hpp"
+#include "src/ops/segments.hpp"
 
 namespace lpt {
 namespace {
 
 struct Many {
   std::vector<Tensor> tensors;  // kept alive
-  std::vector<Pieces> pieces;
+  std::vector<SegmentList> pieces;
   lpt_format format = LPT_FORMAT_F32;  // of none
   int64_t elements = 0;
 };
@@ -29,12 +29,12 @@ Status add_tensor(Tensor *tensor, const std::string &name, bool needs_data, cons
   return {};
 }
 
-Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, ChosenReducing reducing) {
+Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, SelectedReduction reducing) {
   std::byte *run = nullptr;
   LPT_TRY(take_bytes(worker, engine, many.elements * (element_bits(many.format) / 8), &run));
   const Queue &queue = queue_of(worker, engine);
   std::byte *place = run;
-  for (const Pieces &pieces : many.pieces) {
+  for (const SegmentList &pieces : many.pieces) {
     LPT_TRY(pieces.copy_to(queue, place));
     place += pieces.bytes();
   }
@@ -43,7 +43,7 @@ Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, Ch
   reducing.coded.input.data = reducing.coded.output.data = run;
   LPT_TRY(run_to_all(worker, engine, reducing));
   place = run;
-  for (const Pieces &pieces : many.pieces) {
+  for (const SegmentList &pieces : many.pieces) {
     LPT_TRY(pieces.copy_from(queue, place));
     place += pieces.bytes();
   }
@@ -76,22 +76,22 @@ Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int
   }
   LPT_TRY(check_each_once("tensors", {tensors, tensors + count}));
   LPT_TRY(check_reduce_options(options));
-  Reducing reducing{};
+  ReductionPlan reducing{};
   reducing.operation = "all_reduce_many";
   reducing.device = device_of(comm);
   reducing.input = reducing.output = vector_view(many.format, nullptr, many.elements);
   reducing.reduction = static_cast<Reduction>(options.reduction);
   reducing.factor = options.factor;
   reducing.shares = equal_shares(many.elements, comm.engine->ranks());
-  ChosenReducing chosen{};
-  LPT_TRY(choose_reducing(context, options, reducing, comm.engine->ranks(), true, chosen));
+  SelectedReduction chosen{};
+  LPT_TRY(select_reduction(context, options, reducing, comm.engine->ranks(), true, chosen));
   if (is_check_only(options.flags)) return {};
   return run_collective(
       context, comm,
       [chosen, many = std::move(many)](Context &worker, Engine &engine) {
         return reduce_side_by_side(worker, engine, many, chosen);
       },
-      out_future, Reach::kDevices);
+      out_future, DeviceSupport::kDevices);
 }
 
 }  // namespace lpt

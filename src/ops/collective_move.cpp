@@ -4,30 +4,30 @@
 
 #include "src/ops/codec_reducing.hpp"
 #include "src/ops/collective.hpp"
-#include "src/ops/pieces.hpp"
+#include "src/ops/segments.hpp"
 
 namespace lpt {
 namespace {
 
-// What goes to and comes from each rank of one swap, and the tensors that own the memory.
+// What goes to and comes from each rank of one exchange, and the tensors that own the memory.
 struct Moving {
   Signature signature;
-  std::vector<Pieces> outgoing, incoming;  // empty ones travel as nothing
+  std::vector<SegmentList> outgoing, incoming;  // empty ones are sent as nothing
   Tensor input, output;
   bool has_one_scale = false;  // all that comes ends with one and the same tensor scale
 };
 
 // The bytes of pieces in one run: where they lie, or a copy.
-Status run_of(Context &worker, const Engine &engine, const Pieces &pieces, Bytes &out_bytes) {
-  out_bytes = {pieces.run(), pieces.bytes()};
+Status run_of(Context &worker, const Engine &engine, const SegmentList &segments, Bytes &out_bytes) {
+  out_bytes = {segments.run(), segments.bytes()};
   if (out_bytes.data != nullptr || out_bytes.count == 0) return {};
   LPT_TRY(take_bytes(worker, engine, out_bytes.count, &out_bytes.data));
-  return pieces.copy_to(queue_of(worker, engine), out_bytes.data);
+  return segments.copy_to(queue_of(worker, engine), out_bytes.data);
 }
 
-// Where pieces may be received: in their place, if that is one run and nobody reads it until the release.
-Status place_of(Context &worker, Engine &engine, const Pieces &pieces, Bytes &out_bytes) {
-  out_bytes = {pieces.run(), pieces.bytes()};
+// Where pieces may be received: in their place, if that is one run and no one reads it until the release.
+Status place_of(Context &worker, Engine &engine, const SegmentList &segments, Bytes &out_bytes) {
+  out_bytes = {segments.run(), segments.bytes()};
   if (engine.shares_memory() || out_bytes.data != nullptr || out_bytes.count == 0) return {};
   return take_bytes(worker, engine, out_bytes.count, &out_bytes.data);
 }
@@ -54,7 +54,7 @@ Status check_one_scale(const std::vector<Bytes> &parts) {
   return {};
 }
 
-Status swap_pieces(Context &worker, Engine &engine, const Moving &moving) {
+Status exchange_pieces(Context &worker, Engine &engine, const Moving &moving) {
   const auto ranks = static_cast<size_t>(engine.ranks());
   std::vector<Bytes> outgoing(ranks), incoming(ranks);
   for (size_t q = 0; q < ranks; ++q) {
@@ -69,8 +69,8 @@ Status swap_pieces(Context &worker, Engine &engine, const Moving &moving) {
   }
   const auto self = static_cast<size_t>(engine.rank());
   incoming[self] = outgoing[self];
-  const Settled settled(engine);
-  LPT_TRY(engine.swap(moving.signature, outgoing.data(), incoming.data()));
+  const ExchangeGuard guard(engine);
+  LPT_TRY(engine.all_to_all_v(moving.signature, outgoing.data(), incoming.data()));
   if (moving.has_one_scale) LPT_TRY(check_one_scale(incoming));
   const Queue &queue = queue_of(worker, engine);
   for (size_t q = 0; q < ranks; ++q) LPT_TRY(moving.incoming[q].copy_from(queue, incoming[q].data));
@@ -80,11 +80,11 @@ Status swap_pieces(Context &worker, Engine &engine, const Moving &moving) {
 Status run_moving(Context &context, Comm &comm, Moving moving, Future **out_future) {
   return run_collective(
       context, comm,
-      [moving = std::move(moving)](Context &worker, Engine &engine) { return swap_pieces(worker, engine, moving); },
-      out_future, Reach::kDevices);
+      [moving = std::move(moving)](Context &worker, Engine &engine) { return exchange_pieces(worker, engine, moving); },
+      out_future, DeviceSupport::kDevices);
 }
 
-// A tensor that travels: dense, its columns adjacent, and where the comm works.
+// A tensor that is sent: dense, its columns adjacent, and where the comm works.
 Status check_moved(const Comm &comm, const Tensor *tensor, const char *name, MatrixView &out_view) {
   return check_matrix(tensor, name, true, out_view, device_of(comm));
 }
@@ -115,11 +115,11 @@ Status check_axes(const FirstAxis &input, const FirstAxis &output) {
 }
 
 // The parts of a view along its first axis.
-std::vector<Pieces> parts_of(const FirstAxis &axis, const MatrixView &view, const std::vector<int64_t> &counts) {
-  std::vector<Pieces> parts;
+std::vector<SegmentList> parts_of(const FirstAxis &axis, const MatrixView &view, const std::vector<int64_t> &counts) {
+  std::vector<SegmentList> parts;
   int64_t begin = 0;
   for (const int64_t count : counts) {
-    parts.emplace_back(count == 0 ? Pieces() : Pieces(cut_first(axis, view, begin, count)));
+    parts.emplace_back(count == 0 ? SegmentList() : SegmentList(cut_first(axis, view, begin, count)));
     begin += count;
   }
   return parts;
@@ -175,7 +175,7 @@ Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts
   for (size_t q = 0; q < self; ++q) begin += extents[q];
   if (extents[self] > 0) {
     const MatrixView place = cut_first(axis, to, begin, extents[self]);
-    if (place.data != from.data) LPT_TRY(check_apart(from, "input", to, "output"));
+    if (place.data != from.data) LPT_TRY(check_no_overlap(from, "input", to, "output"));
   }
   return {};
 }
@@ -193,15 +193,15 @@ Status compare_scales(Context &context, Comm &comm, const Gathering &parts) {
     incoming.push_back({reinterpret_cast<std::byte *>(&scales[q]), parts.extents[q] > 0 ? kBytes : 0});
   }
   const std::vector<Bytes> outgoing(ranks, incoming[self]);
-  const auto swap = [&](Context &, Engine &engine) -> Status {
+  const auto exchange = [&](Context &, Engine &engine) -> Status {
     Engine &control = static_cast<DeviceEngine &>(engine).control();
-    const Settled settled(control);
-    LPT_TRY(control.swap(signature_of("all_gather, scales", parts.to, 0), outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(control);
+    LPT_TRY(control.all_to_all_v(signature_of("all_gather, scales", parts.to, 0), outgoing.data(), incoming.data()));
     incoming[self] = outgoing[self];
     LPT_TRY(check_one_scale(incoming));
     return control.release();
   };
-  return run_collective(context, comm, swap, nullptr, Reach::kDevices);
+  return run_collective(context, comm, exchange, nullptr, DeviceSupport::kDevices);
 }
 
 }  // namespace
@@ -214,9 +214,9 @@ Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64
   if (has_one_scale && comm.device_engine != nullptr && comm.device_engine->compares()) {
     LPT_TRY(compare_scales(context, comm, parts));
   }
-  const Pieces mine(parts.from);
+  const SegmentList mine(parts.from);
   Moving moving{signature_of("all_gather", parts.to, 0),
-                std::vector<Pieces>(parts.extents.size(), mine),
+                std::vector<SegmentList>(parts.extents.size(), mine),
                 parts_of(parts.axis, parts.to, parts.extents),
                 *input,
                 *output,
@@ -256,13 +256,13 @@ Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Fut
   LPT_TRY(check_moved(comm, tensor, "tensor", view));
   const int32_t ranks = comm.engine->ranks();
   if (root < 0 || root >= ranks) return invalid("root is %d: expected 0 to %d", root, ranks - 1);
-  const std::vector<Pieces> nothing(static_cast<size_t>(ranks));
+  const std::vector<SegmentList> nothing(static_cast<size_t>(ranks));
   Moving moving{signature_of("broadcast", view, root), nothing, nothing, *tensor, *tensor};
   if (comm.engine->rank() == root) {
-    std::fill(moving.outgoing.begin(), moving.outgoing.end(), Pieces(view));
-    moving.outgoing[static_cast<size_t>(root)] = Pieces();
+    std::fill(moving.outgoing.begin(), moving.outgoing.end(), SegmentList(view));
+    moving.outgoing[static_cast<size_t>(root)] = SegmentList();
   } else {
-    moving.incoming[static_cast<size_t>(root)] = Pieces(view);
+    moving.incoming[static_cast<size_t>(root)] = SegmentList(view);
   }
   return run_moving(context, comm, std::move(moving), out_future);
 }
@@ -284,7 +284,7 @@ Status all_to_all(Context &context, Comm &comm, const Tensor *input, const int64
     return invalid("receive_counts[%zu] is %lld: expected %lld, what this rank sends to itself", self,
                    number(received[self]), number(sent[self]));
   }
-  LPT_TRY(check_apart(from, "input", to, "output"));
+  LPT_TRY(check_no_overlap(from, "input", to, "output"));
   Moving moving{parted_signature("all_to_all", send_axis, from), parts_of(send_axis, from, sent),
                 parts_of(receive_axis, to, received), *input, *output};
   return run_moving(context, comm, std::move(moving), out_future);
@@ -297,10 +297,10 @@ Status send(Context &context, Comm &comm, const Tensor *tensor, int32_t peer, in
       context, comm,
       [view, peer, tag, owner = *tensor](Context &worker, Engine &engine) -> Status {
         Bytes bytes;
-        LPT_TRY(run_of(worker, engine, Pieces(view), bytes));
+        LPT_TRY(run_of(worker, engine, SegmentList(view), bytes));
         return engine.send(signature_of("send", view, 0), peer, tag, bytes);
       },
-      out_future, Reach::kDevices);
+      out_future, DeviceSupport::kDevices);
 }
 
 Status receive(Context &context, Comm &comm, Tensor *tensor, int32_t peer, int32_t tag, Future **out_future) {
@@ -309,14 +309,14 @@ Status receive(Context &context, Comm &comm, Tensor *tensor, int32_t peer, int32
   return run_collective(
       context, comm,
       [view, peer, tag, owner = *tensor](Context &worker, Engine &engine) -> Status {
-        const Pieces pieces(view);
-        Bytes bytes{pieces.run(), pieces.bytes()};
+        const SegmentList segments(view);
+        Bytes bytes{segments.run(), segments.bytes()};
         const bool is_copied = bytes.data == nullptr && bytes.count > 0;
         if (is_copied) LPT_TRY(take_bytes(worker, engine, bytes.count, &bytes.data));
         LPT_TRY(engine.receive(signature_of("send", view, 0), peer, tag, bytes));
-        return is_copied ? pieces.copy_from(queue_of(worker, engine), bytes.data) : Status();
+        return is_copied ? segments.copy_from(queue_of(worker, engine), bytes.data) : Status();
       },
-      out_future, Reach::kDevices);
+      out_future, DeviceSupport::kDevices);
 }
 
 }  // namespace lpt

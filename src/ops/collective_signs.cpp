@@ -39,7 +39,7 @@ Status signs_share(const Comm &comm, int64_t elements, int64_t *out_elements) {
 
 Status all_reduce_signs(Context &context, Comm &comm, const Tensor *input, Tensor *worker_error, Tensor *server_error,
                         Tensor *output, Future **out_future) {
-  SignsReducing reducing{};
+  SignsReductionPlan reducing{};
   LPT_TRY(check_matrix(input, "input", true, reducing.input));
   LPT_TRY(check_f32(reducing.input, "input"));
   LPT_TRY(check_matrix(output, "output", true, reducing.output));
@@ -55,10 +55,10 @@ Status all_reduce_signs(Context &context, Comm &comm, const Tensor *input, Tenso
                                 vector_view(LPT_FORMAT_F32, reducing.server_error, mine)};
   for (const MatrixView *view : {&reducing.input, &reducing.output}) {
     const char *const name = view == &reducing.input ? "input" : "output";
-    LPT_TRY(check_apart(errors[0], "worker_error", *view, name));
-    LPT_TRY(check_apart(errors[1], "server_error", *view, name));
+    LPT_TRY(check_no_overlap(errors[0], "worker_error", *view, name));
+    LPT_TRY(check_no_overlap(errors[1], "server_error", *view, name));
   }
-  LPT_TRY(check_apart(errors[0], "worker_error", errors[1], "server_error"));
+  LPT_TRY(check_no_overlap(errors[0], "worker_error", errors[1], "server_error"));
   struct Operands {
     Tensor input, worker_error, server_error, output;
   };

@@ -6,26 +6,26 @@
 
 namespace lpt {
 
-enum class Way : uint8_t { kPlain, kOneShot, kTwoShots, kCodec, kNative };
+enum class ReductionPath : uint8_t { kPlain, kOneShot, kTwoShots, kCodec, kNative };
 
-// Checks what options say of a wire, and chooses the way, told in the context's explanation. `reducing` has been checked; the
+// Checks what options say of a wire, and chooses the way, reported in the context's explanation. `reducing` has been checked; the
 // shares of one that is not plain are those of `out_wired`.
-Status choose_way(Context &context, const lpt_reduce_options &options, const Reducing &reducing, int32_t ranks,
-                  bool is_to_all, Way &out_way, WireReducing &out_wired);
+Status select_path(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing, int32_t ranks,
+                   bool is_to_all, ReductionPath &out_path, WireReductionPlan &out_wired);
 
 // A reduction and the way that was chosen for it.
-struct ChosenReducing {
-  Way way;
-  Reducing plain;
-  WireReducing wired;
+struct SelectedReduction {
+  ReductionPath path;
+  ReductionPlan plain;
+  WireReductionPlan wired;
   CodecMoving coded;
 };
 
-// choose_way(), and the kernels of that way. `reducing` has its shares.
-Status choose_reducing(Context &context, const lpt_reduce_options &options, const Reducing &reducing, int32_t ranks,
-                       bool is_to_all, ChosenReducing &out_chosen);
+// select_path(), and the kernels of that way. `reducing` has its shares.
+Status select_reduction(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
+                        int32_t ranks, bool is_to_all, SelectedReduction &out_chosen);
 
-Status run_to_all(Context &worker, Engine &engine, const ChosenReducing &chosen);
-Status run_to_parts(Context &worker, Engine &engine, const ChosenReducing &chosen);
+Status run_to_all(Context &worker, Engine &engine, const SelectedReduction &chosen);
+Status run_to_parts(Context &worker, Engine &engine, const SelectedReduction &chosen);
 
 }  // namespace lpt

@@ -5,14 +5,14 @@
 #include <new>
 
 #include "src/comm/local_engine.hpp"
-#include "src/comm/local_wire.hpp"
+#include "src/comm/local_transport.hpp"
 #include "src/comm/message_engine.hpp"
 #include "src/comm/plugin.hpp"
 #include "src/ops/device.hpp"
 
 lpt_comm::~lpt_comm() {
-  if (!lane.is_idle()) engine->interrupt("its comm was destroyed while collectives were under way");
-  lane.close();
+  if (!progress_thread.is_idle()) engine->interrupt("its comm was destroyed while collectives were under way");
+  progress_thread.close();
   engine.reset();  // it gives up what would hold up the release of a device's scratch
 }
 
@@ -69,10 +69,10 @@ Status send_to_device(const Device &device, Comm &comm) {
   return set_stream(worker, comm.stream.get());
 }
 
-// Whatever goes wrong in it, the other ranks are told: they wait for this one.
+// Whatever goes wrong in it, the other ranks are reported: they wait for this one.
 Status run_here(Comm &comm, Context &worker, const Collective &collective) {
   const auto begin = std::chrono::steady_clock::now();
-  const Silence silence(worker);
+  const SuppressProgress silence(worker);
   Status status;
   try {
     status = collective(worker, *comm.engine);
@@ -87,8 +87,8 @@ Status run_here(Comm &comm, Context &worker, const Collective &collective) {
   return status;
 }
 
-std::shared_ptr<Outcome> run_in_lane(Comm &comm, Collective collective) {
-  return comm.lane.add([&comm, collective = std::move(collective)] {
+std::shared_ptr<Completion> run_on_progress_thread(Comm &comm, Collective collective) {
+  return comm.progress_thread.add([&comm, collective = std::move(collective)] {
     comm.worker->choices.clear();
     comm.worker->arena->reset();
     return run_here(comm, *comm.worker, collective);
@@ -122,8 +122,8 @@ Status queue_aside(Context &context, Comm &comm, Collective collective, Future *
   return {};
 }
 
-Status queue_collective(Context &context, Comm &comm, Collective collective, Future **out_future, Reach reach) {
-  if (reach == Reach::kProcessor) return check_on_processors(comm);
+Status queue_collective(Context &context, Comm &comm, Collective collective, Future **out_future, DeviceSupport reach) {
+  if (reach == DeviceSupport::kCpu) return check_on_cpus(comm);
   LPT_TRY(check_works_on(context, device_of(comm)));
   if (out_future == nullptr) return queue_here(context, comm, collective);
   return queue_aside(context, comm, std::move(collective), out_future);
@@ -148,25 +148,25 @@ Status create_group(int32_t rank_count, CommGroup **out_group) {
     return invalid("rank_count is %d: expected 1 to %d", rank_count, kMostRanks);
   }
   auto group = std::make_unique<CommGroup>();
-  group->team = std::make_shared<Team>(rank_count);
+  group->group = std::make_shared<LocalGroup>(rank_count);
   *out_group = group.release();
   return {};
 }
 
 Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const lpt_comm_options &options,
                          Comm **out_comm) {
-  if (rank < 0 || rank >= group.team->ranks()) {
-    return invalid("rank is %d: expected 0 to %d", rank, group.team->ranks() - 1);
+  if (rank < 0 || rank >= group.group->ranks()) {
+    return invalid("rank is %d: expected 0 to %d", rank, group.group->ranks() - 1);
   }
   LPT_TRY(check_options(options));
-  LPT_TRY(group.team->take_seat(rank));
-  auto local = std::make_unique<LocalEngine>(group.team, rank, engine_options(options));
-  LPT_TRY(local->meet(agreed_options(options)));
+  LPT_TRY(group.group->take_slot(rank));
+  auto local = std::make_unique<LocalEngine>(group.group, rank, engine_options(options));
+  LPT_TRY(local->barrier(agreed_options(options)));
   if (!has_messages(options)) return make_comm(context, std::move(local), out_comm);
-  std::unique_ptr<Link> link = open_local_link(local->hand_over(), rank, engine_options(options));
-  return make_comm(context,
-                   std::make_unique<MessageEngine>(std::move(link), rank, group.team->ranks(), engine_options(options)),
-                   out_comm);
+  std::unique_ptr<Endpoint> link = open_local_endpoint(local->hand_over(), rank, engine_options(options));
+  return make_comm(
+      context, std::make_unique<MessageEngine>(std::move(link), rank, group.group->ranks(), engine_options(options)),
+      out_comm);
 }
 
 Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
@@ -176,15 +176,15 @@ Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lp
     return unsupported(
         "options->link_latency_seconds and link_bytes_per_second are for local ranks, MPI has its links");
   }
-  const lpt_wire_table *table = nullptr;
+  const lpt_transport_table *table = nullptr;
   LPT_TRY(find_mpi(&table));
   void *end = nullptr;
   int32_t rank = 0, ranks = 0, world_ranks = 0;
-  LPT_TRY(Link::call(table->open, fortran_handle, &end, &rank, &ranks, &world_ranks));
-  auto link = std::make_unique<Link>(*table, end);
+  LPT_TRY(Endpoint::call(table->open, fortran_handle, &end, &rank, &ranks, &world_ranks));
+  auto link = std::make_unique<Endpoint>(*table, end);
   LPT_TRY(check_world(*table, world_ranks));
   auto engine = std::make_unique<MessageEngine>(std::move(link), rank, ranks, engine_options(options));
-  LPT_TRY(engine->meet(agreed_options(options)));
+  LPT_TRY(engine->barrier(agreed_options(options)));
   return make_comm(context, std::move(engine), out_comm);
 }
 
@@ -193,7 +193,7 @@ Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm
   std::unique_ptr<Engine> part;
   LPT_TRY(run_collective(
       context, comm, [&](Context &, Engine &engine) { return engine.split(color, key, part); }, nullptr,
-      Reach::kDevices));
+      DeviceSupport::kDevices));
   if (part == nullptr) {
     *out_comm = nullptr;
     return {};
@@ -220,15 +220,14 @@ Status check_works_on(const Context &context, const Device &device) {
                  device_text(device).c_str());
 }
 
-Status check_on_processors(const Comm &comm) {
+Status check_on_cpus(const Comm &comm) {
   if (device_of(comm).is_cpu()) return {};
-  return unsupported("the comm works on %s: this call takes ranks on processors alone",
-                     device_text(device_of(comm)).c_str());
+  return unsupported("the comm works on %s: this call takes ranks on CPUs alone", device_text(device_of(comm)).c_str());
 }
 
 const Queue &queue_of(const Context &worker, const Engine &engine) {
-  static const Queue processor;
-  return engine.device().is_cpu() ? processor : worker.queue;
+  static const Queue cpu;
+  return engine.device().is_cpu() ? cpu : worker.queue;
 }
 
 Status take_bytes(Context &worker, const Engine &engine, int64_t count, std::byte **out) {
@@ -236,28 +235,28 @@ Status take_bytes(Context &worker, const Engine &engine, int64_t count, std::byt
   return arena.take(static_cast<size_t>(count), out);
 }
 
-Status take_room(Context &worker, const Engine &engine, int64_t count, Bytes &out_bytes) {
+Status take_space(Context &worker, const Engine &engine, int64_t count, Bytes &out_bytes) {
   out_bytes = {nullptr, count};
   if (engine.shares_memory() || count == 0) return {};
   return take_bytes(worker, engine, count, &out_bytes.data);
 }
 
-Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future, Reach reach) {
+Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future, DeviceSupport reach) {
   if (comm.device_engine != nullptr) {
     return queue_collective(context, comm, std::move(collective), out_future, reach);
   }
   if (out_future != nullptr) {
     auto future = std::make_unique<Future>();
-    future->outcome = run_in_lane(comm, std::move(collective));
+    future->completion = run_on_progress_thread(comm, std::move(collective));
     *out_future = future.release();
     return {};
   }
-  if (comm.lane.is_idle()) return run_here(comm, context, collective);
-  return run_in_lane(comm, std::move(collective))->wait();
+  if (comm.progress_thread.is_idle()) return run_here(comm, context, collective);
+  return run_on_progress_thread(comm, std::move(collective))->wait();
 }
 
 Status wait_for(Context &context, Future &future) {
-  if (future.queued == nullptr) return future.outcome->wait();
+  if (future.queued == nullptr) return future.completion->wait();
   if (!(context.queue.device() == future.queued->device())) return future.queued->wait();
   LPT_TRY(context.queue.follow(future.queued->event()));
   context.queue.watch(future.queued);
@@ -266,7 +265,7 @@ Status wait_for(Context &context, Future &future) {
 
 Status is_done(const Future &future, bool &out_is_done) {
   if (future.queued != nullptr) return future.queued->is_past(out_is_done);
-  out_is_done = future.outcome->is_settled();
+  out_is_done = future.completion->is_complete();
   return {};
 }
 

@@ -1,7 +1,7 @@
-// Comms of ranks that have a GPU each: how they meet.
+// Comms of ranks that have a GPU each: how they connect.
 #include <cstring>
 
-#include "src/comm/link.hpp"
+#include "src/comm/endpoint.hpp"
 #include "src/ops/comm.hpp"
 #include "src/ops/operation.hpp"
 
@@ -16,45 +16,45 @@ Status check_options(const lpt_comm_options &options) {
                             : options.damaged_message != 0         ? "damaged_message"
                                                                    : nullptr;
   if (given == nullptr) return {};
-  return unsupported("options->%s is set: expected 0, it is for ranks on processors", given);
+  return unsupported("options->%s is set: expected 0, it is for ranks on CPUs", given);
 }
 
 Status check_place(const Context &context, const Comm *bootstrap, const void *communicator) {
   if (context.queue.wire() == nullptr) {
-    return invalid("context works on %s: expected a GPU of NVIDIA", device_text(context.queue.device()).c_str());
+    return invalid("context works on %s: expected an NVIDIA GPU", device_text(context.queue.device()).c_str());
   }
   if (bootstrap == nullptr && communicator == nullptr) {
     return invalid("bootstrap and nccl_comm are NULL: expected at least one of them");
   }
   if (bootstrap == nullptr || device_of(*bootstrap).is_cpu()) return {};
-  return invalid("bootstrap works on %s: expected ranks on processors", device_text(device_of(*bootstrap)).c_str());
+  return invalid("bootstrap works on %s: expected ranks on CPUs", device_text(device_of(*bootstrap)).c_str());
 }
 
-// What ranks tell each other before they meet on their GPUs.
-struct Readiness {
+// What ranks exchange before they connect their GPUs.
+struct BootstrapInfo {
   int32_t code = LPT_OK;
   char words[380] = "";
-  uint8_t id[DeviceWire::kIdBytes] = {};  // of rank 0
+  uint8_t id[DeviceTransport::kIdBytes] = {};  // of rank 0
 };
 
-Readiness get_ready(const DeviceWire &wire, int32_t rank) {
-  Readiness mine;
-  Status status = Link::call(wire.check);
-  if (status.is_ok() && rank == 0) status = Link::call(wire.make_id, mine.id);
+BootstrapInfo get_ready(const DeviceTransport &wire, int32_t rank) {
+  BootstrapInfo mine;
+  Status status = Endpoint::call(wire.check);
+  if (status.is_ok() && rank == 0) status = Endpoint::call(wire.make_id, mine.id);
   mine.code = status.code();
   std::snprintf(mine.words, sizeof mine.words, "%s", status.message().c_str());
   return mine;
 }
 
 // All ranks are ready, or all of them fail with the words of the first that is not.
-Status share_readiness(Engine &control, Readiness &mine) {
-  std::vector<Readiness> all(static_cast<size_t>(control.ranks()), mine);
-  const auto bytes_of = [](Readiness &one) { return Bytes{reinterpret_cast<std::byte *>(&one), sizeof one}; };
+Status share_readiness(Engine &control, BootstrapInfo &mine) {
+  std::vector<BootstrapInfo> all(static_cast<size_t>(control.ranks()), mine);
+  const auto bytes_of = [](BootstrapInfo &one) { return Bytes{reinterpret_cast<std::byte *>(&one), sizeof one}; };
   const std::vector<Bytes> outgoing(all.size(), bytes_of(mine));
   std::vector<Bytes> incoming;
-  for (Readiness &theirs : all) incoming.push_back(bytes_of(theirs));
-  const Settled settled(control);
-  LPT_TRY(control.swap({"comm_create_nccl", 0, 0, 0, 0}, outgoing.data(), incoming.data()));
+  for (BootstrapInfo &theirs : all) incoming.push_back(bytes_of(theirs));
+  const ExchangeGuard guard(control);
+  LPT_TRY(control.all_to_all_v({"comm_create_nccl", 0, 0, 0, 0}, outgoing.data(), incoming.data()));
   for (size_t q = 0; q < all.size(); ++q) std::memcpy(&all[q], incoming[q].data, sizeof all[q]);
   LPT_TRY(control.release());
   for (size_t q = 0; q < all.size(); ++q) {
@@ -64,42 +64,43 @@ Status share_readiness(Engine &control, Readiness &mine) {
   return {};
 }
 
-struct Place {
+struct DeviceRankInfo {
   void *end = nullptr;
   int32_t rank = 0, ranks = 1;
 };
 
-Status open_own(const Queue &queue, Engine &control, double seconds, Place &out_place) {
-  const DeviceWire &wire = *queue.wire();
-  Readiness mine = get_ready(wire, control.rank());
+Status open_own(const Queue &queue, Engine &control, double seconds, DeviceRankInfo &out_place) {
+  const DeviceTransport &wire = *queue.wire();
+  BootstrapInfo mine = get_ready(wire, control.rank());
   LPT_TRY(share_readiness(control, mine));
   out_place.rank = control.rank();
   out_place.ranks = control.ranks();
   const uint8_t *const id = mine.id;
-  return Link::call(wire.open, queue.device().index, id, out_place.rank, out_place.ranks, seconds, &out_place.end);
+  return Endpoint::call(wire.open, queue.device().index, id, out_place.rank, out_place.ranks, seconds, &out_place.end);
 }
 
-Status adopt(const Queue &queue, void *communicator, Place &out_place) {
-  const DeviceWire &wire = *queue.wire();
-  LPT_TRY(Link::call(wire.check));
-  return Link::call(wire.adopt, queue.device().index, communicator, &out_place.end, &out_place.rank, &out_place.ranks);
+Status adopt(const Queue &queue, void *communicator, DeviceRankInfo &out_place) {
+  const DeviceTransport &wire = *queue.wire();
+  LPT_TRY(Endpoint::call(wire.check));
+  return Endpoint::call(wire.adopt, queue.device().index, communicator, &out_place.end, &out_place.rank,
+                        &out_place.ranks);
 }
 
-Status check_same_ranks(const Engine *control, const Place &place) {
+Status check_same_ranks(const Engine *control, const DeviceRankInfo &place) {
   if (control == nullptr || (control->rank() == place.rank && control->ranks() == place.ranks)) return {};
   return invalid("nccl_comm has rank %d of %d: expected %d of %d, as bootstrap", place.rank, place.ranks,
                  control->rank(), control->ranks());
 }
 
 // From here on the other ranks wait for this one.
-Status meet_on_devices(const Context &context, Engine *control, void *communicator, const lpt_comm_options &options,
-                       std::shared_ptr<DeviceEnd> &out_end, Place &out_place) {
+Status connect_devices(const Context &context, Engine *control, void *communicator, const lpt_comm_options &options,
+                       std::shared_ptr<DeviceEndpoint> &out_end, DeviceRankInfo &out_place) {
   LPT_TRY(communicator == nullptr ? open_own(context.queue, *control, options.timeout_seconds, out_place)
                                   : adopt(context.queue, communicator, out_place));
-  out_end = std::make_shared<DeviceEnd>(context.queue, out_place.end, options.timeout_seconds);
+  out_end = std::make_shared<DeviceEndpoint>(context.queue, out_place.end, options.timeout_seconds);
   LPT_TRY(check_same_ranks(control, out_place));
   if (control == nullptr) return {};
-  return control->meet(
+  return control->barrier(
       {"comm_create_nccl, all there", 0, 0, communicator == nullptr ? 0 : 1, static_cast<int64_t>(options.flags)});
 }
 
@@ -114,9 +115,9 @@ Status create_nccl_comm(Context &context, Comm *bootstrap, void *communicator, c
     LPT_TRY(run_collective(
         context, *bootstrap, [&](Context &, Engine &engine) { return engine.split(0, 0, control); }, nullptr));
   }
-  std::shared_ptr<DeviceEnd> end;
-  Place place;
-  const Status status = meet_on_devices(context, control.get(), communicator, options, end, place);
+  std::shared_ptr<DeviceEndpoint> end;
+  DeviceRankInfo place;
+  const Status status = connect_devices(context, control.get(), communicator, options, end, place);
   if (!status.is_ok()) {
     if (control != nullptr) control->interrupt(status.message().c_str());
     return status;

@@ -12,7 +12,7 @@ Status check_isa(lpt_isa isa) {
   static constexpr CpuFeatures kNeeded[] = {0, 0, kCpuAvx2, kCpuAvx512, kCpuAvx512Bf16, kCpuAmx};
   const CpuFeatures missing = kNeeded[isa] & ~cpu_features();
   if (missing != 0) {
-    return unsupported("isa is %d: this processor lacks %s; it has %s", isa, feature_names(missing).c_str(),
+    return unsupported("isa is %d: this CPU lacks %s; it has %s", isa, feature_names(missing).c_str(),
                        feature_names(cpu_features()).c_str());
   }
   return {};
@@ -87,7 +87,7 @@ void log_line(Context &context, lpt_log_level level, const std::string &line) {
 }
 
 std::string choice_text(const Choice &choice) {
-  return std::string(choice.row) + ": " +
+  return std::string(choice.kernel) + ": " +
          (choice.missing != 0 ? "needs " + feature_names(choice.missing) : std::string(choice.reason));
 }
 
@@ -96,7 +96,7 @@ std::string choices_text(const Context &context) {
   std::string passed;
   for (const Choice &choice : context.choices) {
     if (choice.operation != nullptr) {
-      result += std::string(choice.operation) + ": " + choice.row + '\n' + passed;
+      result += std::string(choice.operation) + ": " + choice.kernel + '\n' + passed;
       passed.clear();
       continue;
     }

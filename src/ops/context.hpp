@@ -15,7 +15,7 @@
 
 namespace lpt {
 
-// First member of every handle: a handle of another kind, or a destroyed one, is told from a live one.
+// First member of every handle: a handle of another kind, or a destroyed one, is reported from a live one.
 enum class HandleKind : uint32_t {
   kContext = 0x4C505401,
   kTensor = 0x4C505402,
@@ -38,7 +38,7 @@ class LibrarySession;  // src/ops/gemm_library.hpp
 // One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.
 struct Choice {
   const char *operation;  // NULL: passed over
-  const char *row;
+  const char *kernel;
   CpuFeatures missing;
   const char *reason;
 };
@@ -62,14 +62,14 @@ struct lpt_context {
   std::shared_ptr<lpt::ThreadPool> pool;  // also of contexts created with `threads_of`
   std::unique_ptr<lpt::Arena> arena;
   lpt::Queue queue;                                          // of the device where it works
-  std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU; NULL: the processor
+  std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU; NULL: the CPU
   std::unique_ptr<lpt::Arena> device_arena;                  // likewise: scratch that kernels see
-  std::shared_ptr<lpt::LibrarySession> gemm_library;         // likewise, once a product asked for it
+  std::shared_ptr<lpt::LibrarySession> gemm_library;         // likewise, once a GEMM requested it
   std::shared_ptr<lpt::LibrarySession> gemm_sparse_library;  // likewise, of 2:4 operands
   lpt::Profile profile;
   std::string error;
   std::vector<lpt::Choice> choices;  // of the call at hand or the last one
-  std::string explanation;           // their text, made when it is asked for
+  std::string explanation;           // their text, made when it is requested
 };
 
 namespace lpt {

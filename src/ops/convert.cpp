@@ -72,13 +72,13 @@ bool can_move(float scale, int32_t power) {
   return std::abs(result) >= kSmallestNormal && std::abs(result) <= kLargestFloat;
 }
 
-Status refuse_scale(const char *place, float scale, int32_t power) {
+Status reject_scale(const char *place, float scale, int32_t power) {
   return invalid("%s is %.9g: times 2^%d it leaves the normal range of f32", place, static_cast<double>(scale), power);
 }
 
 Status check_scales(const Plan &plan) {
   if (plan.carrier == Carrier::kTensorScale && !can_move(*plan.source.tensor_scale, plan.power)) {
-    return refuse_scale("source's tensor scale", *plan.source.tensor_scale, plan.power);
+    return reject_scale("source's tensor scale", *plan.source.tensor_scale, plan.power);
   }
   if (plan.carrier != Carrier::kBlockScales) return {};
   const MatrixView scales = scales_of(plan.source);
@@ -88,7 +88,7 @@ Status check_scales(const Plan &plan) {
       if (can_move(scale, plan.power)) continue;
       const std::string place =
           text("source's block scale (%lld, %lld)", static_cast<long long>(row), static_cast<long long>(column));
-      return refuse_scale(place.c_str(), scale, plan.power);
+      return reject_scale(place.c_str(), scale, plan.power);
     }
   }
   return {};
@@ -112,11 +112,12 @@ void move_scales(const Plan &plan) {
 // Scales that share memory would be changed under the source.
 Status check_scales_apart(const Plan &plan) {
   if (plan.source.format.has_tensor_scale()) {
-    LPT_TRY(check_apart(vector_view(LPT_FORMAT_F32, plan.output.tensor_scale, 1), "output's tensor scale",
-                        vector_view(LPT_FORMAT_F32, plan.source.tensor_scale, 1), "source's tensor scale"));
+    LPT_TRY(check_no_overlap(vector_view(LPT_FORMAT_F32, plan.output.tensor_scale, 1), "output's tensor scale",
+                             vector_view(LPT_FORMAT_F32, plan.source.tensor_scale, 1), "source's tensor scale"));
   }
   if (!plan.source.format.has_block_scale()) return {};
-  return check_apart(scales_of(plan.output), "output's block scales", scales_of(plan.source), "source's block scales");
+  return check_no_overlap(scales_of(plan.output), "output's block scales", scales_of(plan.source),
+                          "source's block scales");
 }
 
 // ---- codes
@@ -150,9 +151,9 @@ void convert_rows(const CodeTable &table, const MatrixView &source, const Matrix
 // ---- statistics: the source's numbers against the output's, by the kernels of casts
 
 struct Counting {
-  CastSums *sums = nullptr;  // of the caller; NULL: nothing is counted
-  const Row<DequantizeRequest> *decode_row = nullptr;
-  const Row<CastSumsRequest> *sums_row = nullptr;
+  CastStatistics *sums = nullptr;  // of the caller; NULL: nothing is counted
+  const KernelEntry<DequantizeRequest> *decode_kernel = nullptr;
+  const KernelEntry<CastStatisticsRequest> *sums_kernel = nullptr;
 };
 
 Status plan_counting(Context &context, const Plan &plan, lpt_statistics *statistics, Counting &counting) {
@@ -160,10 +161,11 @@ Status plan_counting(Context &context, const Plan &plan, lpt_statistics *statist
   if (statistics->kind != HandleKind::kStatistics) return invalid("statistics is not a live handle of its kind");
   LPT_TRY(sums_of(context, *statistics, &counting.sums));
   const MatrixView numbers = dense_view(LPT_FORMAT_F32, nullptr, plan.source.rows, plan.source.columns);
-  LPT_TRY(choose(context, "dequantize", dequantize_kernels(), DequantizeRequest{plan.source, numbers},
-                 {plan.source.format.id, LPT_FORMAT_F32}, &counting.decode_row));
-  return choose(context, "cast_sums", cast_sums_kernels(), CastSumsRequest{numbers, plan.output, nullptr},
-                {LPT_FORMAT_F32, plan.output.format.id}, &counting.sums_row);
+  LPT_TRY(select_kernel(context, "dequantize", dequantize_kernels(), DequantizeRequest{plan.source, numbers},
+                        {plan.source.format.id, LPT_FORMAT_F32}, &counting.decode_kernel));
+  return select_kernel(context, "cast_statistics", cast_statistics_kernels(),
+                       CastStatisticsRequest{numbers, plan.output, nullptr}, {LPT_FORMAT_F32, plan.output.format.id},
+                       &counting.sums_kernel);
 }
 
 Status run(Context &context, const Plan &plan, const Counting &counting) {
@@ -178,7 +180,7 @@ Status run(Context &context, const Plan &plan, const Counting &counting) {
   for (std::byte *&piece : scratch) {
     LPT_TRY(context.arena->take(static_cast<size_t>(unit_elements) * sizeof(float), &piece));
   }
-  std::vector<CastSums> sums(counting.sums != nullptr ? static_cast<size_t>(units) : 0);
+  std::vector<CastStatistics> sums(counting.sums != nullptr ? static_cast<size_t>(units) : 0);
   const CodeTable table = make_table(plan);
   move_scales(plan);
   parallel_for(context, parts.count, [&](int64_t part) {
@@ -189,11 +191,11 @@ Status run(Context &context, const Plan &plan, const Counting &counting) {
       convert_rows(table, from, to);
       if (counting.sums == nullptr) continue;
       const MatrixView numbers = dense_view(LPT_FORMAT_F32, scratch[static_cast<size_t>(part)], count, source.columns);
-      counting.decode_row->run({from, numbers});
-      counting.sums_row->run({numbers, to, &sums[static_cast<size_t>(u)]});
+      counting.decode_kernel->run({from, numbers});
+      counting.sums_kernel->run({numbers, to, &sums[static_cast<size_t>(u)]});
     }
   });
-  for (const CastSums &unit_sums : sums) add_sums(unit_sums, *counting.sums);
+  for (const CastStatistics &unit_sums : sums) add_sums(unit_sums, *counting.sums);
   return {};
 }
 
@@ -208,12 +210,12 @@ Status convert(Context &context, const Tensor *source, const lpt_convert_options
   LPT_TRY(check_matrix(output, "output", needs_data, plan.output));
   LPT_TRY(plan_formats(plan));
   LPT_TRY(check_shape(plan.output, "output", plan.source.rows, plan.source.columns, "source"));
-  LPT_TRY(check_apart(plan.output, "output", plan.source, "source"));
+  LPT_TRY(check_no_overlap(plan.output, "output", plan.source, "source"));
   LPT_TRY(check_scales_apart(plan));
   LPT_TRY(plan_counting(context, plan, options.statistics, counting));
   if (!needs_data || plan.source.rows == 0 || plan.source.columns == 0) return {};
   LPT_TRY(check_scales(plan));
-  const Measure measure(context, "convert", "table", view_bytes(plan.source) + view_bytes(plan.output));
+  const ProfileScope measure(context, "convert", "table", view_bytes(plan.source) + view_bytes(plan.output));
   return run(context, plan, counting);
 }
 

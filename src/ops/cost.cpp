@@ -18,11 +18,11 @@ constexpr double kMostRate = 1e30;  // bytes per second
 // ---- checks
 
 // Rows of the table that answer the question: one, or all of the collective. An error lists those.
-Status find_ways(lpt_cost_collective collective, lpt_cost_algorithm algorithm, std::vector<WayRow> &out_rows) {
+Status find_ways(lpt_cost_collective collective, lpt_cost_algorithm algorithm, std::vector<AlgorithmEntry> &out_rows) {
   LPT_TRY(check_choice("collective", collective, LPT_COST_COLLECTIVE_ALL_TO_ALL));
   LPT_TRY(check_choice("algorithm", algorithm, LPT_COST_ALGORITHM_STAR));
   std::string known;
-  for (const WayRow &row : ways()) {
+  for (const AlgorithmEntry &row : costs()) {
     if (row.collective != collective) continue;
     known += (known.empty() ? "" : ", ") + std::string(name_of_algorithm(row.algorithm));
     if (algorithm == LPT_COST_ALGORITHM_BEST || row.algorithm == algorithm) out_rows.push_back(row);
@@ -49,7 +49,7 @@ Status check_rates(const lpt_cost_cast_rates &rates) {
   return check_finite("rates->decode_bytes_per_second", rates.decode_bytes_per_second, 0.0, kMostRate);
 }
 
-// ---- bytes of a format that travels
+// ---- bytes of a format that is sent
 
 struct PayloadBytes {
   double each = 0.0;   // of an element, with its share of its block's scale and zero point
@@ -95,19 +95,19 @@ Status find_payload(const char *name, lpt_format id, PayloadBytes &out_bytes) {
 double over(double bytes, double rate) { return rate == 0.0 ? 0.0 : bytes / rate; }
 
 // Of each byte of the payload.
-double seconds_per_byte(const Way &way, const lpt_cost_link &link) {
-  return over(way.in_row, link.bytes_per_second) + over(way.added, link.reduce_bytes_per_second);
+double seconds_per_byte(const AlgorithmCost &cost, const lpt_cost_link &link) {
+  return over(cost.in_row, link.bytes_per_second) + over(cost.added, link.reduce_bytes_per_second);
 }
 
-lpt_cost_info cost_of(const WayRow &row, int32_t ranks, double bytes, const lpt_cost_link &link) {
-  const Way way = way_of(row, ranks);
+lpt_cost_info cost_of(const AlgorithmEntry &row, int32_t ranks, double bytes, const lpt_cost_link &link) {
+  const AlgorithmCost cost = cost_of(row, ranks);
   lpt_cost_info values = LPT_COST_INFO_INIT;
   values.algorithm = row.algorithm;
-  values.step_count = static_cast<int32_t>(way.steps);
+  values.step_count = static_cast<int32_t>(cost.steps);
   values.payload_bytes = bytes;
-  values.rank_bytes = way.busiest * bytes;
-  values.total_bytes = way.total * bytes;
-  values.seconds = way.steps * link.latency_seconds + seconds_per_byte(way, link) * bytes;
+  values.rank_bytes = cost.busiest * bytes;
+  values.total_bytes = cost.total * bytes;
+  values.seconds = cost.steps * link.latency_seconds + seconds_per_byte(cost, link) * bytes;
   return values;
 }
 
@@ -118,26 +118,26 @@ bool is_better(const lpt_cost_info &a, const lpt_cost_info &b) {
 // ---- break-even
 
 // Time as a function of elements.
-struct Line {
+struct LinearCost {
   double begin, slope;
 
   double at(double elements) const { return begin + slope * elements; }
 };
 
-Line line_of(const Way &way, const PayloadBytes &bytes, const lpt_cost_link &link) {
-  const double per_byte = seconds_per_byte(way, link);
-  return {way.steps * link.latency_seconds + per_byte * bytes.whole, per_byte * bytes.each};
+LinearCost line_of(const AlgorithmCost &cost, const PayloadBytes &bytes, const lpt_cost_link &link) {
+  const double per_byte = seconds_per_byte(cost, link);
+  return {cost.steps * link.latency_seconds + per_byte * bytes.whole, per_byte * bytes.each};
 }
 
-Line line_of_casts(const Way &way, const PayloadBytes &plain, const lpt_cost_cast_rates &rates) {
-  return {rates.overhead_seconds, plain.each * (over(way.encoded, rates.encode_bytes_per_second) +
-                                                over(way.decoded, rates.decode_bytes_per_second))};
+LinearCost line_of_casts(const AlgorithmCost &cost, const PayloadBytes &plain, const lpt_cost_cast_rates &rates) {
+  return {rates.overhead_seconds, plain.each * (over(cost.encoded, rates.encode_bytes_per_second) +
+                                                over(cost.decoded, rates.decode_bytes_per_second))};
 }
 
 // Two ways of sending, each of which takes the least of its lines.
-class Contest {
+class CrossoverSearch {
  public:
-  void add(const Line &plain, const Line &cast) {
+  void add(const LinearCost &plain, const LinearCost &cast) {
     plain_.push_back(plain);
     cast_.push_back(cast);
   }
@@ -160,17 +160,17 @@ class Contest {
   bool is_won_at(double elements) const { return least(cast_, elements) < least(plain_, elements); }
 
  private:
-  static double least(const std::vector<Line> &lines, double elements) {
+  static double least(const std::vector<LinearCost> &lines, double elements) {
     double seconds = lines.front().at(elements);
-    for (const Line &line : lines) seconds = std::min(seconds, line.at(elements));
+    for (const LinearCost &line : lines) seconds = std::min(seconds, line.at(elements));
     return seconds;
   }
 
   // In rising order. Those that rounding alone keeps apart are one.
   std::vector<double> crossings() const {
     std::vector<double> edges;
-    for (const Line &plain : plain_) {
-      for (const Line &cast : cast_) {
+    for (const LinearCost &plain : plain_) {
+      for (const LinearCost &cast : cast_) {
         const double edge = (cast.begin - plain.begin) / (plain.slope - cast.slope);
         if (std::isfinite(edge) && edge > 0.0) edges.push_back(edge);
       }
@@ -181,14 +181,14 @@ class Contest {
     return edges;
   }
 
-  std::vector<Line> plain_, cast_;
+  std::vector<LinearCost> plain_, cast_;
 };
 
 }  // namespace
 
 Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
                        lpt_format payload, const lpt_cost_link &link, lpt_cost_info &out_info) {
-  std::vector<WayRow> rows;
+  std::vector<AlgorithmEntry> rows;
   PayloadBytes bytes;
   LPT_TRY(find_ways(collective, algorithm, rows));
   LPT_TRY(check_ranks(ranks));
@@ -197,7 +197,7 @@ Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algori
   LPT_TRY(check_link(link));
   const double count = bytes.of(static_cast<double>(elements));
   out_info = cost_of(rows.front(), ranks, count, link);
-  for (const WayRow &row : rows) {
+  for (const AlgorithmEntry &row : rows) {
     const lpt_cost_info values = cost_of(row, ranks, count, link);
     if (is_better(values, out_info)) out_info = values;
   }
@@ -206,7 +206,7 @@ Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algori
 
 Status break_even(const BreakEven &question, const lpt_cost_cast_rates &rates, const lpt_cost_link &link,
                   int64_t &out_elements) {
-  std::vector<WayRow> rows;
+  std::vector<AlgorithmEntry> rows;
   PayloadBytes plain, payload;
   LPT_TRY(find_ways(question.collective, question.algorithm, rows));
   LPT_TRY(check_ranks(question.ranks));
@@ -214,14 +214,14 @@ Status break_even(const BreakEven &question, const lpt_cost_cast_rates &rates, c
   LPT_TRY(find_payload("payload", question.payload, payload));
   LPT_TRY(check_rates(rates));
   LPT_TRY(check_link(link));
-  Contest contest;
-  for (const WayRow &row : rows) {
-    const Way way = way_of(row, question.ranks);
-    const Line bytes = line_of(way, payload, link), casts = line_of_casts(way, plain, rates);
-    contest.add(line_of(way, plain, link), {bytes.begin + casts.begin, bytes.slope + casts.slope});
+  CrossoverSearch search;
+  for (const AlgorithmEntry &row : rows) {
+    const AlgorithmCost cost = cost_of(row, question.ranks);
+    const LinearCost bytes = line_of(cost, payload, link), casts = line_of_casts(cost, plain, rates);
+    search.add(line_of(cost, plain, link), {bytes.begin + casts.begin, bytes.slope + casts.slope});
   }
   double begin = 0.0;
-  if (!contest.find_last_win(begin) || begin >= 0x1p62) {
+  if (!search.find_last_win(begin) || begin >= 0x1p62) {
     out_elements = -1;
     return {};
   }

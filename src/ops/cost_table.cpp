@@ -10,7 +10,7 @@ double tree_steps(double r) { return std::ceil(std::log2(r)); }
 
 // ---- all-reduce
 
-Way two_shot_all_reduce(double r) {
+AlgorithmCost two_shot_all_reduce(double r) {
   const double others = (r - 1) / r;
   return {.steps = 2,
           .in_row = 2 * others,
@@ -21,13 +21,13 @@ Way two_shot_all_reduce(double r) {
           .decoded = 2};
 }
 
-Way one_shot_all_reduce(double r) {
+AlgorithmCost one_shot_all_reduce(double r) {
   return {
       .steps = 1, .in_row = r - 1, .busiest = r - 1, .total = r * (r - 1), .added = r - 1, .encoded = 1, .decoded = r};
 }
 
-// Numbers are cast anew at every hop.
-Way ring_all_reduce(double r) {
+// Numbers are cast again at every hop.
+AlgorithmCost ring_all_reduce(double r) {
   const double others = (r - 1) / r;
   return {.steps = 2 * (r - 1),
           .in_row = 2 * others,
@@ -40,7 +40,7 @@ Way ring_all_reduce(double r) {
 
 // Busiest is rank 0, which sends in every step back. Another rank sends once while they add, and back in the steps behind the
 // one that reached it.
-Way tree_all_reduce(double r) {
+AlgorithmCost tree_all_reduce(double r) {
   const double steps = tree_steps(r);
   return {.steps = 2 * steps,
           .in_row = 2 * steps,
@@ -51,7 +51,7 @@ Way tree_all_reduce(double r) {
           .decoded = steps + 1};
 }
 
-Way star_all_reduce(double r) {
+AlgorithmCost star_all_reduce(double r) {
   return {.steps = 2,
           .in_row = 2 * (r - 1),
           .busiest = r - 1,
@@ -63,12 +63,12 @@ Way star_all_reduce(double r) {
 
 // ---- reduce-scatter
 
-Way two_shot_reduce_scatter(double r) {
+AlgorithmCost two_shot_reduce_scatter(double r) {
   const double others = (r - 1) / r;
   return {.steps = 1, .in_row = others, .busiest = others, .total = r - 1, .added = others, .encoded = 1, .decoded = 1};
 }
 
-Way ring_reduce_scatter(double r) {
+AlgorithmCost ring_reduce_scatter(double r) {
   const double others = (r - 1) / r;
   return {.steps = r - 1,
           .in_row = others,
@@ -80,7 +80,7 @@ Way ring_reduce_scatter(double r) {
 }
 
 // The root casts sums for all, and the others decode their parts.
-Way star_reduce_scatter(double r) {
+AlgorithmCost star_reduce_scatter(double r) {
   const double others = (r - 1) / r;
   return {.steps = 2,
           .in_row = r - 1 + others,
@@ -93,19 +93,19 @@ Way star_reduce_scatter(double r) {
 
 // ---- what is moved and not added
 
-Way two_shot_all_gather(double r) {
+AlgorithmCost two_shot_all_gather(double r) {
   const double others = (r - 1) / r;
   return {.steps = 1, .in_row = others, .busiest = others, .total = r - 1, .added = 0, .encoded = 1 / r, .decoded = 1};
 }
 
-Way ring_all_gather(double r) {
-  Way way = two_shot_all_gather(r);
-  way.steps = r - 1;
-  return way;
+AlgorithmCost ring_all_gather(double r) {
+  AlgorithmCost cost = two_shot_all_gather(r);
+  cost.steps = r - 1;
+  return cost;
 }
 
 // The root sends each rank all parts but its own.
-Way star_all_gather(double r) {
+AlgorithmCost star_all_gather(double r) {
   return {.steps = 2,
           .in_row = r - 1,
           .busiest = (r - 1) * (r - 1) / r,
@@ -115,21 +115,21 @@ Way star_all_gather(double r) {
           .decoded = 1};
 }
 
-Way one_shot_broadcast(double r) {
+AlgorithmCost one_shot_broadcast(double r) {
   return {.steps = 1, .in_row = r - 1, .busiest = r - 1, .total = r - 1, .added = 0, .encoded = 1, .decoded = 1};
 }
 
-Way tree_broadcast(double r) {
+AlgorithmCost tree_broadcast(double r) {
   const double steps = tree_steps(r);
   return {.steps = steps, .in_row = steps, .busiest = steps, .total = r - 1, .added = 0, .encoded = 1, .decoded = 1};
 }
 
-Way one_shot_all_to_all(double r) {
+AlgorithmCost one_shot_all_to_all(double r) {
   const double others = (r - 1) / r;
   return {.steps = 1, .in_row = others, .busiest = others, .total = r - 1, .added = 0, .encoded = 1, .decoded = 1};
 }
 
-constexpr WayRow kWays[] = {
+constexpr AlgorithmEntry kWays[] = {
     {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TWO_SHOT, two_shot_all_reduce},
     {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_ONE_SHOT, one_shot_all_reduce},
     {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_RING, ring_all_reduce},
@@ -148,7 +148,7 @@ constexpr WayRow kWays[] = {
 
 }  // namespace
 
-std::span<const WayRow> ways() { return kWays; }
+std::span<const AlgorithmEntry> costs() { return kWays; }
 
 const char *name_of_collective(lpt_cost_collective collective) {
   constexpr const char *kNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"};

@@ -10,7 +10,7 @@
 namespace lpt {
 
 // All but steps counts in units of the payload: 1 is every byte, or the cast of every element.
-struct Way {
+struct AlgorithmCost {
   double steps = 0.0;    // latencies that are waited for, one after the other
   double in_row = 0.0;   // through the links that are waited for, over all steps
   double busiest = 0.0;  // sent by the rank that sends most
@@ -20,17 +20,19 @@ struct Way {
   double decoded = 0.0;
 };
 
-struct WayRow {
+struct AlgorithmEntry {
   lpt_cost_collective collective;
   lpt_cost_algorithm algorithm;
-  Way (*of)(double ranks);  // at least 2
+  AlgorithmCost (*of)(double ranks);  // at least 2
 };
 
 // In the order in which they are taken where nothing speaks for one: what LPT does itself first.
-std::span<const WayRow> ways();
+std::span<const AlgorithmEntry> costs();
 
 // The way of one rank is none.
-inline Way way_of(const WayRow &row, int32_t ranks) { return ranks == 1 ? Way{} : row.of(ranks); }
+inline AlgorithmCost cost_of(const AlgorithmEntry &row, int32_t ranks) {
+  return ranks == 1 ? AlgorithmCost{} : row.of(ranks);
+}
 
 const char *name_of_collective(lpt_cost_collective collective);
 const char *name_of_algorithm(lpt_cost_algorithm algorithm);

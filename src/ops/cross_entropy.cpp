@@ -61,7 +61,7 @@ int64_t agreed_number(const Loss &loss) {
   return static_cast<int64_t>(sum);
 }
 
-// How ranks speak of numbers that the processor has.
+// How ranks speak of numbers that the CPU has.
 Engine &speaker_of(Engine &engine) {
   return engine.device().is_cpu() ? engine : static_cast<DeviceEngine &>(engine).control();
 }
@@ -72,14 +72,14 @@ Signature signature_of(const Loss &loss, const char *operation) {
 
 // Every rank gives the others `count` numbers; out_all gets those of all ranks, in their order.
 template <typename Number>
-Status swap_numbers(const Loss &loss, const char *operation, const Number *mine, int64_t count,
-                    std::vector<Number> &out_all) {
+Status exchange_numbers(const Loss &loss, const char *operation, const Number *mine, int64_t count,
+                        std::vector<Number> &out_all) {
   const auto ranks = static_cast<size_t>(loss.options.comm->engine->ranks());
   const auto each = static_cast<size_t>(count);
   const int64_t bytes = count * static_cast<int64_t>(sizeof(Number));
   const Signature signature = signature_of(loss, operation);
   out_all.resize(ranks * each);
-  const auto swap = [&](Context &, Engine &engine_of_comm) -> Status {
+  const auto exchange = [&](Context &, Engine &engine_of_comm) -> Status {
     Engine &engine = speaker_of(engine_of_comm);
     std::vector<Number> own(mine, mine + count);
     const std::vector<Bytes> outgoing(ranks, {reinterpret_cast<std::byte *>(own.data()), bytes});
@@ -88,16 +88,16 @@ Status swap_numbers(const Loss &loss, const char *operation, const Number *mine,
       incoming.push_back({reinterpret_cast<std::byte *>(out_all.data() + q * each), bytes});
     }
     const auto self = static_cast<size_t>(engine.rank());
-    const Settled settled(engine);
-    LPT_TRY(engine.swap(signature, outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(engine);
+    LPT_TRY(engine.all_to_all_v(signature, outgoing.data(), incoming.data()));
     incoming[self] = outgoing[self];
     for (size_t q = 0; q < ranks && count > 0; ++q) {
       std::memmove(out_all.data() + q * each, incoming[q].data, static_cast<size_t>(bytes));
     }
     return engine.release();
   };
-  const Reach reach = loss.device().is_cpu() ? Reach::kProcessor : Reach::kDevices;
-  return run_collective(loss.context, *loss.options.comm, swap, nullptr, reach);
+  const DeviceSupport reach = loss.device().is_cpu() ? DeviceSupport::kCpu : DeviceSupport::kDevices;
+  return run_collective(loss.context, *loss.options.comm, exchange, nullptr, reach);
 }
 
 // Where this rank's classes begin, and how many there are.
@@ -105,7 +105,7 @@ Status find_classes(Loss &loss) {
   loss.classes = loss.logits.columns;
   if (loss.options.comm == nullptr) return {};
   std::vector<int64_t> counts;
-  LPT_TRY(swap_numbers(loss, "cross_entropy, classes", &loss.logits.columns, 1, counts));
+  LPT_TRY(exchange_numbers(loss, "cross_entropy, classes", &loss.logits.columns, 1, counts));
   loss.classes = 0;
   for (size_t q = 0; q < counts.size(); ++q) {
     if (q == static_cast<size_t>(loss.options.comm->engine->rank())) loss.first = loss.classes;
@@ -184,7 +184,7 @@ std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
 }
 
 // Hosts tell each other how many classes they have.
-Status check_comm_there(const Loss &loss) {
+Status check_comm_on_device(const Loss &loss) {
   if (loss.options.comm == nullptr) return {};
   const Comm &comm = *loss.options.comm;
   if (!(device_of(comm) == loss.device())) {
@@ -200,7 +200,7 @@ Status check_comm_there(const Loss &loss) {
 Status find_on_device(Loss &loss) {
   const std::string place = device_text(loss.device());
   if (loss.logits.rows > 0 && loss.context.queue.check(loss.targets, "targets").is_ok()) {
-    return invalid("targets is memory of %s: expected the processor's", place.c_str());
+    return invalid("targets is memory of %s: expected the CPU's", place.c_str());
   }
   LPT_TRY(find_classes(loss));
   return find_places(loss);
@@ -215,10 +215,10 @@ Status share_sums(const Loss &loss, RowSums *all) {
     incoming.push_back({reinterpret_cast<std::byte *>(all + static_cast<int64_t>(q) * loss.logits.rows), bytes});
   }
   const std::vector<Bytes> outgoing(ranks, incoming[static_cast<size_t>(loss.options.comm->engine->rank())]);
-  const auto swap = [&](Context &, Engine &engine) {
-    return engine.swap(signature_of(loss, "cross_entropy"), outgoing.data(), incoming.data());
+  const auto exchange = [&](Context &, Engine &engine) {
+    return engine.all_to_all_v(signature_of(loss, "cross_entropy"), outgoing.data(), incoming.data());
   };
-  return run_collective(loss.context, *loss.options.comm, swap, nullptr, Reach::kDevices);
+  return run_collective(loss.context, *loss.options.comm, exchange, nullptr, DeviceSupport::kDevices);
 }
 
 DeviceLoss on_device(const Loss &loss, bool is_check_only) {
@@ -233,14 +233,14 @@ DeviceLoss on_device(const Loss &loss, bool is_check_only) {
   return there;
 }
 
-// run(loss) queues a pass: all that it would refuse is said before other ranks hear of it.
+// run(loss) queues a pass: all that it would reject is said before other ranks hear of it.
 template <typename Run>
 Status queue_loss(Loss &loss, const Run &run) {
-  LPT_TRY(check_comm_there(loss));
-  const size_t told = loss.context.choices.size();
+  LPT_TRY(check_comm_on_device(loss));
+  const size_t reported = loss.context.choices.size();
   LPT_TRY(run(on_device(loss, true)));
   if (!loss.needs_data) return {};
-  loss.context.choices.resize(told);
+  loss.context.choices.resize(reported);
   LPT_TRY(find_on_device(loss));
   return run(on_device(loss, false));
 }
@@ -255,12 +255,12 @@ Status cross_entropy_forward(Context &context, const Tensor *logits, const int64
   MatrixView losses;
   void *log_data = nullptr;
   LPT_TRY(check_losses(loss_tensor, "loss", loss.loss_count(), loss.needs_data, loss.device(), losses));
-  LPT_TRY(check_apart(losses, "loss", loss.logits, "logits"));
+  LPT_TRY(check_no_overlap(losses, "loss", loss.logits, "logits"));
   if (log_sums != nullptr) {
     LPT_TRY(check_vector(log_sums, "log_sums", LPT_FORMAT_F64, rows, loss.needs_data, &log_data, loss.device()));
     const MatrixView logs = vector_view(LPT_FORMAT_F64, log_data, rows);
-    LPT_TRY(check_apart(logs, "log_sums", loss.logits, "logits"));
-    LPT_TRY(check_apart(logs, "log_sums", losses, "loss"));
+    LPT_TRY(check_no_overlap(logs, "log_sums", loss.logits, "logits"));
+    LPT_TRY(check_no_overlap(logs, "log_sums", losses, "loss"));
   }
   if (!loss.device().is_cpu()) {
     return queue_loss(loss, [&](const DeviceLoss &there) {
@@ -268,20 +268,21 @@ Status cross_entropy_forward(Context &context, const Tensor *logits, const int64
     });
   }
   CrossEntropySumsRequest whole{loss.logits, nullptr, nullptr};
-  const Row<CrossEntropySumsRequest> *row = nullptr;
-  LPT_TRY(choose(context, "cross_entropy_forward", cross_entropy_sums_kernels(), whole, {loss.logits.format.id}, &row));
+  const KernelEntry<CrossEntropySumsRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "cross_entropy_forward", cross_entropy_sums_kernels(), whole, {loss.logits.format.id},
+                        &kernel));
   if (!loss.needs_data) return {};
   LPT_TRY(find_classes(loss));
   LPT_TRY(find_places(loss));
-  const Measure measure(context, "cross_entropy_forward", row->name, view_bytes(loss.logits));
+  const ProfileScope measure(context, "cross_entropy_forward", kernel->name, view_bytes(loss.logits));
   std::vector<RowSums> sums(static_cast<size_t>(rows)), all;
   parallel_parts(context, rows, loss.logits.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(loss.logits, begin, count), loss.places.data() + begin, sums.data() + begin});
+    kernel->run({cut_rows(loss.logits, begin, count), loss.places.data() + begin, sums.data() + begin});
   });
   if (options.comm == nullptr) {
     all.swap(sums);
   } else {
-    LPT_TRY(swap_numbers(loss, "cross_entropy", sums.data(), rows, all));
+    LPT_TRY(exchange_numbers(loss, "cross_entropy", sums.data(), rows, all));
   }
   write_losses(loss, all, losses, static_cast<double *>(log_data));
   return {};
@@ -305,23 +306,24 @@ Status cross_entropy_backward(Context &context, const Tensor *logits, const int6
   if (gradient.format.id == loss.logits.format.id) {
     LPT_TRY(check_in_place(gradient, "logits_gradient", loss.logits, "logits"));
   } else {
-    LPT_TRY(check_apart(gradient, "logits_gradient", loss.logits, "logits"));
+    LPT_TRY(check_no_overlap(gradient, "logits_gradient", loss.logits, "logits"));
   }
-  LPT_TRY(check_apart(gradient, "logits_gradient", vector_view(LPT_FORMAT_F64, log_data, rows), "log_sums"));
-  LPT_TRY(check_apart(gradient, "logits_gradient", factors_from, "loss_gradient"));
+  LPT_TRY(check_no_overlap(gradient, "logits_gradient", vector_view(LPT_FORMAT_F64, log_data, rows), "log_sums"));
+  LPT_TRY(check_no_overlap(gradient, "logits_gradient", factors_from, "loss_gradient"));
   if (!loss.device().is_cpu()) {
     return queue_loss(loss, [&](const DeviceLoss &there) {
       return cross_entropy_backward_on_device(context, there, static_cast<double *>(log_data), factors_from, gradient);
     });
   }
   CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, static_cast<double *>(log_data), nullptr, 0.0, 0.0};
-  const Row<CrossEntropyGradientRequest> *row = nullptr;
-  LPT_TRY(choose(context, "cross_entropy_backward", cross_entropy_gradient_kernels(), whole,
-                 {loss.logits.format.id, gradient.format.id}, &row));
+  const KernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "cross_entropy_backward", cross_entropy_gradient_kernels(), whole,
+                        {loss.logits.format.id, gradient.format.id}, &kernel));
   if (!loss.needs_data) return {};
   LPT_TRY(find_classes(loss));
   LPT_TRY(find_places(loss));
-  const Measure measure(context, "cross_entropy_backward", row->name, view_bytes(loss.logits) + view_bytes(gradient));
+  const ProfileScope measure(context, "cross_entropy_backward", kernel->name,
+                             view_bytes(loss.logits) + view_bytes(gradient));
   const std::vector<double> factors = factors_of(loss, factors_from);
   whole.on = 1.0 - options.label_smoothing;
   whole.off = loss.classes == 0 ? 0.0 : options.label_smoothing / static_cast<double>(loss.classes);
@@ -332,7 +334,7 @@ Status cross_entropy_backward(Context &context, const Tensor *logits, const int6
     part.places = loss.places.data() + begin;
     part.log_sums = whole.log_sums + begin;
     part.factors = factors.data() + begin;
-    row->run(part);
+    kernel->run(part);
   });
   return {};
 }

@@ -12,7 +12,7 @@ Status open_device(Context &context, const Device &device) {
 }
 
 Status set_stream(Context &context, void *stream) {
-  if (context.queue.device().is_cpu()) return unsupported("the context works on the processor, which has no streams");
+  if (context.queue.device().is_cpu()) return unsupported("the context works on the CPU, which has no streams");
   if (stream == context.queue.stream()) return {};
   // Work on the new stream does not wait for the old one's: its scratch is another, and freeing the old one waits.
   context.device_arena = std::make_unique<Arena>(context.device_allocator);

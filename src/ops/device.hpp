@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 #include "src/ops/operation.hpp"
 
 namespace lpt {
@@ -20,54 +20,55 @@ Status take_matrix_on_device(Context &context, const Format &format, int64_t row
 
 // The rows that the context's device has of a family.
 template <typename Request>
-std::span<const DeviceRow<Request>> device_rows(const Context &context, const char *family) {
+std::span<const DeviceKernelEntry<Request>> device_kernels(const Context &context, const char *family) {
   for (const DeviceFamily &known : context.queue.families()) {
-    if (std::strcmp(known.name, family) != 0 || known.row_bytes != sizeof(DeviceRow<Request>)) continue;
-    return {static_cast<const DeviceRow<Request> *>(known.rows), static_cast<size_t>(known.row_count)};
+    if (std::strcmp(known.name, family) != 0 || known.row_bytes != sizeof(DeviceKernelEntry<Request>)) continue;
+    return {static_cast<const DeviceKernelEntry<Request> *>(known.rows), static_cast<size_t>(known.row_count)};
   }
   return {};
 }
 
 // The first row of a family that takes a request; nullptr: none does, and the explanation says why.
 template <typename Request>
-const DeviceRow<Request> *find_on_device(Context &context, const char *operation, const Request &request) {
-  for (const DeviceRow<Request> &row : device_rows<Request>(context, operation)) {
+const DeviceKernelEntry<Request> *find_on_device(Context &context, const char *operation, const Request &request) {
+  for (const DeviceKernelEntry<Request> &kernel : device_kernels<Request>(context, operation)) {
     const int32_t capability = context.queue.capability();
-    const bool is_new = row.most_capability != 0 && capability > row.most_capability;
-    const char *const reason = capability < row.least_capability ? "the device has an older compute capability"
-                               : is_new                          ? "the device has a newer compute capability"
-                               : row.refuses == nullptr          ? nullptr
-                                                                 : row.refuses(request);
+    const bool is_new = kernel.max_capability != 0 && capability > kernel.max_capability;
+    const char *const reason = capability < kernel.min_capability     ? "the device has an older compute capability"
+                               : is_new                               ? "the device has a newer compute capability"
+                               : kernel.unsupported_reason == nullptr ? nullptr
+                                                                      : kernel.unsupported_reason(request);
     if (reason == nullptr) {
-      explain_taken(context, operation, row.name);
-      return &row;
+      log_selected(context, operation, kernel.name);
+      return &kernel;
     }
-    explain_passed(context, row.name, 0, reason);
+    log_rejected(context, kernel.name, 0, reason);
   }
   return nullptr;
 }
 
-// As choose() for rows of the processor: the name of an operation is that of its family.
+// As select_kernel() for rows of the CPU: the name of an operation is that of its family.
 template <typename Request>
-Status choose_on_device(Context &context, const char *operation, const Request &request,
-                        std::initializer_list<lpt_format> formats, const DeviceRow<Request> **out_row) {
-  *out_row = find_on_device(context, operation, request);
-  return *out_row != nullptr ? Status() : no_row(context, operation, formats);
+Status select_kernel_on_device(Context &context, const char *operation, const Request &request,
+                               std::initializer_list<lpt_format> formats,
+                               const DeviceKernelEntry<Request> **out_kernel) {
+  *out_kernel = find_on_device(context, operation, request);
+  return *out_kernel != nullptr ? Status() : no_kernel(context, operation, formats);
 }
 
 template <typename Request>
-Status queue_row(Context &context, const DeviceRow<Request> &row, const Request &request) {
-  return context.queue.run(row.name, [&] { row.run(request, context.queue.stream()); });
+Status queue_kernel(Context &context, const DeviceKernelEntry<Request> &kernel, const Request &request) {
+  return context.queue.run(kernel.name, [&] { kernel.run(request, context.queue.stream()); });
 }
 
 // A step of one row: chosen, and queued unless `is_check_only`. An operation of several steps goes through all of them twice,
-// so that a refusal leaves nothing queued.
+// so that a rejection leaves nothing queued.
 template <typename Request>
 Status run_on_device(Context &context, const char *operation, const Request &request,
                      std::initializer_list<lpt_format> formats, bool is_check_only) {
-  const DeviceRow<Request> *row = nullptr;
-  LPT_TRY(choose_on_device(context, operation, request, formats, &row));
-  return is_check_only ? Status() : queue_row(context, *row, request);
+  const DeviceKernelEntry<Request> *kernel = nullptr;
+  LPT_TRY(select_kernel_on_device(context, operation, request, formats, &kernel));
+  return is_check_only ? Status() : queue_kernel(context, *kernel, request);
 }
 
 }  // namespace lpt

@@ -1,6 +1,6 @@
 #include "src/ops/device_cast.hpp"
 
-#include "kernels/hadamard/cuda_rows.hpp"
+#include "kernels/hadamard/cuda_kernels.hpp"
 #include "kernels/quantize/cuda_draw.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "src/ops/device.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, const Cast &cast, lpt_scale_rule rule) {
   QuantizeRequest request{};
-  request.source = cast.is_transposed ? turned(source) : source;
+  request.source = cast.is_transposed ? transposed_view(source) : source;
   request.target = target;
   request.rounding = cast.rounding;
   request.overflow = cast.overflow;
@@ -36,8 +36,8 @@ Format plain_format(lpt_format id) {
 }
 
 // The random bits of the source, or the caller's, in the order of its columns.
-Status turn_bits(Context &context, const MatrixView &source, const RandomSource &random, bool is_check_only,
-                 QuantizeRequest &request) {
+Status transpose_bits(Context &context, const MatrixView &source, const RandomSource &random, bool is_check_only,
+                      QuantizeRequest &request) {
   const Format kept = plain_format(random.bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16);  // of as many bits
   MatrixView bits = dense_view(kept.id, const_cast<uint8_t *>(random.words), source.rows, source.columns);
   bits.row_stride = random.row_stride;
@@ -45,18 +45,18 @@ Status turn_bits(Context &context, const MatrixView &source, const RandomSource 
     LPT_TRY(take_matrix_on_device(context, kept, source.rows, source.columns, is_check_only, bits));
     LPT_TRY(run_on_device(context, "draw", DrawRequest{random, bits}, {kept.id}, is_check_only));
   }
-  MatrixView turned_bits;
-  LPT_TRY(turn_on_device(context, bits, is_check_only, turned_bits));
-  request.random.words = static_cast<const uint8_t *>(turned_bits.data);
+  MatrixView transposed_bits;
+  LPT_TRY(transpose_on_device(context, bits, is_check_only, transposed_bits));
+  request.random.words = static_cast<const uint8_t *>(transposed_bits.data);
   request.random.offset = 0;
-  request.random.row_stride = turned_bits.row_stride;
+  request.random.row_stride = transposed_bits.row_stride;
   request.random_column_stride = 1;
   return {};
 }
 
 // Rotated and smoothed, in f32.
 Status prepare_source(Context &context, const Cast &cast, bool is_check_only, MatrixView &source) {
-  const Preparation &preparation = cast.preparation;
+  const CastPreprocess &preparation = cast.preparation;
   HadamardRequest request{};
   request.source = source;
   request.size = preparation.hadamard_size;
@@ -69,14 +69,14 @@ Status prepare_source(Context &context, const Cast &cast, bool is_check_only, Ma
   return {};
 }
 
-// What the kernel of the cast reads: as the source lies where it takes that.
-Status settle_source(Context &context, const MatrixView &given, const Cast &cast, bool is_check_only,
-                     QuantizeRequest &request) {
+// What the kernel of the cast reads: as the source is where it takes that.
+Status resolve_source(Context &context, const MatrixView &given, const Cast &cast, bool is_check_only,
+                      QuantizeRequest &request) {
   const bool is_prepared = cast.preparation.is_needed();
-  const bool is_turned = cast.is_transposed && (is_prepared || request.target.format.has_block_scale());
+  const bool needs_transpose = cast.is_transposed && (is_prepared || request.target.format.has_block_scale());
   const bool is_drawn = cast.rounding == LPT_ROUNDING_STOCHASTIC;
-  if (is_turned) LPT_TRY(turn_on_device(context, given, is_check_only, request.source));
-  if (is_turned && is_drawn) LPT_TRY(turn_bits(context, given, cast.random, is_check_only, request));
+  if (needs_transpose) LPT_TRY(transpose_on_device(context, given, is_check_only, request.source));
+  if (needs_transpose && is_drawn) LPT_TRY(transpose_bits(context, given, cast.random, is_check_only, request));
   return is_prepared ? prepare_source(context, cast, is_check_only, request.source) : Status();
 }
 
@@ -84,12 +84,12 @@ Status settle_source(Context &context, const MatrixView &given, const Cast &cast
 
 // The rows of one cast, in the order of their work. Those of the tensor scale are NULL where it is given.
 struct Steps {
-  const DeviceRow<AmaxRequest> *amax = nullptr;
-  const DeviceRow<LookRequest> *look = nullptr;  // in place of the amax, where a scaler may have one
-  const DeviceRow<ScalerAmaxRequest> *pick = nullptr;
-  const DeviceRow<TensorScaleRequest> *scale = nullptr;
-  const DeviceRow<QuantizeRequest> *quantize = nullptr;
-  const DeviceRow<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
+  const DeviceKernelEntry<AmaxRequest> *amax = nullptr;
+  const DeviceKernelEntry<LookRequest> *look = nullptr;  // in place of the amax, where a scaler may have one
+  const DeviceKernelEntry<ScalerAmaxRequest> *pick = nullptr;
+  const DeviceKernelEntry<TensorScaleRequest> *scale = nullptr;
+  const DeviceKernelEntry<QuantizeRequest> *quantize = nullptr;
+  const DeviceKernelEntry<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
 };
 
 bool is_delayed(const Cast &cast) {
@@ -101,11 +101,11 @@ Status choose_amax(Context &context, const QuantizeRequest &request, const Cast 
   const AmaxRequest amax{request.source, nullptr, nullptr};
   const lpt_format source = request.source.format.id;
   if (cast.scaler != nullptr) {
-    LPT_TRY(choose_on_device(context, "scaler_amax", ScalerAmaxRequest{}, {LPT_FORMAT_F32}, &steps.pick));
+    LPT_TRY(select_kernel_on_device(context, "scaler_amax", ScalerAmaxRequest{}, {LPT_FORMAT_F32}, &steps.pick));
   }
-  if (!is_delayed(cast)) return choose_on_device(context, "amax", amax, {source}, &steps.amax);
+  if (!is_delayed(cast)) return select_kernel_on_device(context, "amax", amax, {source}, &steps.amax);
   if (cast.scaler->options.zero_rule != LPT_SCALER_ZERO_RULE_USE_CURRENT) return {};
-  return choose_on_device(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
+  return select_kernel_on_device(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
 }
 
 // Of the tensor scale.
@@ -119,37 +119,37 @@ Status choose_steps(Context &context, const QuantizeRequest &request, const Cast
   if (!is_scale_given) {
     const TensorScaleRequest scale{spec_of(request), nullptr, nullptr};
     LPT_TRY(choose_amax(context, request, cast, steps));
-    LPT_TRY(choose_on_device(context, "tensor_scale", scale, {target}, &steps.scale));
+    LPT_TRY(select_kernel_on_device(context, "tensor_scale", scale, {target}, &steps.scale));
   }
-  return choose_on_device(context, "quantize", request, {source, target}, &steps.quantize);
+  return select_kernel_on_device(context, "quantize", request, {source, target}, &steps.quantize);
 }
 
-// What an AmaxRequest finds. The NaN is told by the codes.
-struct FoundThere {
+// What an AmaxRequest finds. The NaN is reported by the codes.
+struct DeviceAmax {
   float amax;
   bool has_nan;
   float picked;  // the amax that a scaler gives
 };
 
-Status queue_pick(Context &context, const Steps &steps, const Scaler &scaler, FoundThere *found) {
+Status queue_pick(Context &context, const Steps &steps, const Scaler &scaler, DeviceAmax *found) {
   const lpt_scaler_options &options = scaler.options;
-  return queue_row(context, *steps.pick,
-                   {numbers_of(scaler), &found->amax, options.kind == LPT_SCALER_KIND_DELAYED, options.zero_rule,
-                    options.margin, &found->picked});
+  return queue_kernel(context, *steps.pick,
+                      {numbers_of(scaler), &found->amax, options.kind == LPT_SCALER_KIND_DELAYED, options.zero_rule,
+                       options.margin, &found->picked});
 }
 
 Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRequest &request, const Scaler *scaler,
                           const float **out_amax) {
   std::byte *memory = nullptr;
-  LPT_TRY(take_on_device(context, sizeof(FoundThere), &memory));
-  auto *const found = reinterpret_cast<FoundThere *>(memory);
+  LPT_TRY(take_on_device(context, sizeof(DeviceAmax), &memory));
+  auto *const found = reinterpret_cast<DeviceAmax *>(memory);
   const AmaxRequest amax{request.source, &found->amax, &found->has_nan};
-  if (steps.amax != nullptr) LPT_TRY(queue_row(context, *steps.amax, amax));
-  if (steps.look != nullptr) LPT_TRY(queue_row(context, *steps.look, {amax, &numbers_of(*scaler)->amax}));
+  if (steps.amax != nullptr) LPT_TRY(queue_kernel(context, *steps.amax, amax));
+  if (steps.look != nullptr) LPT_TRY(queue_kernel(context, *steps.look, {amax, &numbers_of(*scaler)->amax}));
   if (scaler != nullptr) LPT_TRY(queue_pick(context, steps, *scaler, found));
   const ScaleSpec spec = spec_of(request);
   *out_amax = scaler != nullptr ? &found->picked : &found->amax;
-  return queue_row(context, *steps.scale, {spec, *out_amax, request.target.tensor_scale});
+  return queue_kernel(context, *steps.scale, {spec, *out_amax, request.target.tensor_scale});
 }
 
 // ---- a NaN that codes and block scales cannot tell
@@ -164,12 +164,12 @@ Status clear_nan(Context &context, QuantizeRequest &request) {
 // Without a tensor scale it is an error of the call, which waits for that.
 Status tell_nan(Context &context, const Steps &steps, const QuantizeRequest &request) {
   if (steps.nan_scale != nullptr) {
-    return queue_row(context, *steps.nan_scale, {request.has_nan, request.target.tensor_scale});
+    return queue_kernel(context, *steps.nan_scale, {request.has_nan, request.target.tensor_scale});
   }
   bool has_nan = false;
   LPT_TRY(context.queue.copy({&has_nan, sizeof has_nan, request.has_nan, sizeof has_nan, sizeof has_nan, 1}));
   LPT_TRY(context.queue.synchronize());
-  return has_nan ? untold_nan(request.target.format) : Status();
+  return has_nan ? unrepresentable_nan(request.target.format) : Status();
 }
 
 // Column scales of e8m0fnu: the smoothed source, cast as if there were none; the factors become these scales.
@@ -212,7 +212,7 @@ Status set_block_scales(Context &context, bool is_check_only, MatrixView &codes)
                        : context.queue.fill(codes.block_scales, static_cast<uint8_t>(one), static_cast<size_t>(count));
 }
 
-// Codes in scratch; what nobody finds of their scales is 1.
+// Codes in scratch; what no one finds of their scales is 1.
 Status take_codes(Context &context, const MatrixView &source, const Format &format, lpt_scale_rule rule,
                   bool is_check_only, MatrixView &out_codes) {
   LPT_TRY(take_matrix_on_device(context, format, source.rows, source.columns, is_check_only, out_codes));
@@ -241,10 +241,11 @@ Status factors_on_device(Context &context, lpt_format format, const void *data, 
   return run_on_device(context, "factors", FactorRequest{format, data, given, count, factors}, {format}, is_check_only);
 }
 
-Status turn_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_turned) {
+Status transpose_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_transposed) {
   LPT_TRY(take_matrix_on_device(context, plain_format(source.format.id), source.columns, source.rows, is_check_only,
-                                out_turned));
-  return run_on_device(context, "turn", TurnRequest{source, out_turned}, {source.format.id}, is_check_only);
+                                out_transposed));
+  return run_on_device(context, "transpose", TransposeRequest{source, out_transposed}, {source.format.id},
+                       is_check_only);
 }
 
 Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only) {
@@ -258,7 +259,7 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   lpt_scale_rule rule;
   LPT_TRY(resolve_rule(target.format, cast.rounding, cast.rule, rule));
   QuantizeRequest request = request_of(source, target, cast, rule);
-  LPT_TRY(settle_source(context, source, cast, is_check_only, request));
+  LPT_TRY(resolve_source(context, source, cast, is_check_only, request));
   const bool is_scale_given =
       !target.format.has_tensor_scale() || cast.keeps_tensor_scale || rule == LPT_SCALE_RULE_FIXED;
   Steps steps;
@@ -269,7 +270,7 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   bool hides_nan = false;
   LPT_TRY(find_hidden_nan(target.format, cast.overflow, hides_nan));
   if (hides_nan && target.format.has_tensor_scale()) {
-    LPT_TRY(choose_on_device(context, "nan_scale", NanScaleRequest{}, {target.format.id}, &steps.nan_scale));
+    LPT_TRY(select_kernel_on_device(context, "nan_scale", NanScaleRequest{}, {target.format.id}, &steps.nan_scale));
   }
   const bool is_fitted = !is_scale_given && is_fitted_rule(request);
   if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, nullptr, true));
@@ -280,7 +281,7 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   if (!is_scale_given) LPT_TRY(queue_tensor_scale(context, steps, request, cast.scaler, &amax));
   if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, amax, false));
   if (hides_nan) LPT_TRY(clear_nan(context, request));
-  LPT_TRY(queue_row(context, *steps.quantize, request));
+  LPT_TRY(queue_kernel(context, *steps.quantize, request));
   return hides_nan ? tell_nan(context, steps, request) : Status();
 }
 
@@ -298,10 +299,10 @@ Status signs_on_device(Context &context, const RandomSource &random, int8_t *sig
 
 Status dequantize_on_device(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
   const DequantizeRequest request{source, target};
-  const DeviceRow<DequantizeRequest> *row = nullptr;
-  LPT_TRY(choose_on_device(context, "dequantize", request, {source.format.id, target.format.id}, &row));
+  const DeviceKernelEntry<DequantizeRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel_on_device(context, "dequantize", request, {source.format.id, target.format.id}, &kernel));
   if (is_check_only || source.rows == 0 || source.columns == 0) return {};
-  return queue_row(context, *row, request);
+  return queue_kernel(context, *kernel, request);
 }
 
 }  // namespace lpt

@@ -22,7 +22,7 @@ Status factors_on_device(Context &context, lpt_format format, const void *data, 
                          bool is_check_only, const float **out_factors);
 
 // Columns as rows, in scratch: kernels read adjacent numbers.
-Status turn_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_turned);
+Status transpose_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_transposed);
 
 Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only);
 

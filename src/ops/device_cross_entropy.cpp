@@ -29,10 +29,10 @@ Status cross_entropy_forward_on_device(Context &context, const DeviceLoss &loss,
   const int64_t rows = loss.logits.rows;
   CrossEntropySumsRequest sums{loss.logits, nullptr, nullptr};
   LossesRequest losses{};
-  const DeviceRow<CrossEntropySumsRequest> *sums_row = nullptr;
-  const DeviceRow<LossesRequest> *losses_row = nullptr;
-  LPT_TRY(choose_on_device(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_row));
-  LPT_TRY(choose_on_device(context, "losses", losses, {out.format.id}, &losses_row));
+  const DeviceKernelEntry<CrossEntropySumsRequest> *sums_kernel = nullptr;
+  const DeviceKernelEntry<LossesRequest> *losses_kernel = nullptr;
+  LPT_TRY(select_kernel_on_device(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
+  LPT_TRY(select_kernel_on_device(context, "losses", losses, {out.format.id}, &losses_kernel));
   if (loss.is_check_only) return {};
   LPT_TRY(take_places(context, loss.places, &sums.places));
   RowSums *all = nullptr;
@@ -52,9 +52,9 @@ Status cross_entropy_forward_on_device(Context &context, const DeviceLoss &loss,
             .is_f64 = out.format.id == LPT_FORMAT_F64,
             .is_for_rows = loss.is_for_rows,
             .divisor = loss.divisor};
-  LPT_TRY(queue_row(context, *sums_row, sums));
+  LPT_TRY(queue_kernel(context, *sums_kernel, sums));
   if (loss.share != nullptr) LPT_TRY(loss.share(all));
-  return queue_row(context, *losses_row, losses);
+  return queue_kernel(context, *losses_kernel, losses);
 }
 
 Status cross_entropy_backward_on_device(Context &context, const DeviceLoss &loss, const double *log_sums,
@@ -69,18 +69,18 @@ Status cross_entropy_backward_on_device(Context &context, const DeviceLoss &loss
                              nullptr,
                              rows,
                              nullptr};
-  const DeviceRow<CrossEntropyGradientRequest> *row = nullptr;
-  const DeviceRow<LossFactorsRequest> *factors_row = nullptr;
-  LPT_TRY(
-      choose_on_device(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id}, &row));
-  LPT_TRY(choose_on_device(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_row));
+  const DeviceKernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
+  const DeviceKernelEntry<LossFactorsRequest> *factors_kernel = nullptr;
+  LPT_TRY(select_kernel_on_device(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id},
+                                  &kernel));
+  LPT_TRY(select_kernel_on_device(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_kernel));
   if (loss.is_check_only) return {};
   LPT_TRY(take_places(context, loss.places, &factors.places));
   LPT_TRY(take_numbers(context, rows, &factors.factors));
   whole.places = factors.places;
   whole.factors = factors.factors;
-  LPT_TRY(queue_row(context, *factors_row, factors));
-  return queue_row(context, *row, whole);
+  LPT_TRY(queue_kernel(context, *factors_kernel, factors));
+  return queue_kernel(context, *kernel, whole);
 }
 
 }  // namespace lpt

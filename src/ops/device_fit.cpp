@@ -41,18 +41,18 @@ struct Trials {
   QuantizeRequest cast;
   TileSumsRequest sums;
   ScaleSearch *search = nullptr;
-  const DeviceRow<TrialScaleRequest> *begin = nullptr;
-  const DeviceRow<QuantizeRequest> *quantize = nullptr;
-  const DeviceRow<TileSumsRequest> *count = nullptr;
-  const DeviceRow<KeepScaleRequest> *keep = nullptr;
+  const DeviceKernelEntry<TrialScaleRequest> *begin = nullptr;
+  const DeviceKernelEntry<QuantizeRequest> *quantize = nullptr;
+  const DeviceKernelEntry<TileSumsRequest> *count = nullptr;
+  const DeviceKernelEntry<KeepScaleRequest> *keep = nullptr;
 };
 
 Status choose_rows(Context &context, Trials &trials) {
   const lpt_format source = trials.cast.source.format.id, target = trials.cast.target.format.id;
-  LPT_TRY(choose_on_device(context, "trial_scale", TrialScaleRequest{}, {target}, &trials.begin));
-  LPT_TRY(choose_on_device(context, "quantize", trials.cast, {source, target}, &trials.quantize));
-  LPT_TRY(choose_on_device(context, "tile_sums", trials.sums, {source, target}, &trials.count));
-  return choose_on_device(context, "keep_scale", KeepScaleRequest{}, {target}, &trials.keep);
+  LPT_TRY(select_kernel_on_device(context, "trial_scale", TrialScaleRequest{}, {target}, &trials.begin));
+  LPT_TRY(select_kernel_on_device(context, "quantize", trials.cast, {source, target}, &trials.quantize));
+  LPT_TRY(select_kernel_on_device(context, "tile_sums", trials.sums, {source, target}, &trials.count));
+  return select_kernel_on_device(context, "keep_scale", KeepScaleRequest{}, {target}, &trials.keep);
 }
 
 Status take_memory(Context &context, Trials &trials) {
@@ -69,17 +69,17 @@ Status take_memory(Context &context, Trials &trials) {
 Status run_trials(Context &context, const QuantizeRequest &request, const float *amax, const Trials &trials) {
   const ScaleSpec spec = spec_of(request);
   for (int32_t i = 0; i < candidate_count(spec); ++i) {
-    LPT_TRY(queue_row(context, *trials.begin, {spec, i, amax, trials.search}));
-    LPT_TRY(queue_row(context, *trials.quantize, trials.cast));
-    LPT_TRY(queue_row(context, *trials.count, trials.sums));
-    LPT_TRY(queue_row(context, *trials.keep, {i, trials.search, request.target.tensor_scale}));
+    LPT_TRY(queue_kernel(context, *trials.begin, {spec, i, amax, trials.search}));
+    LPT_TRY(queue_kernel(context, *trials.quantize, trials.cast));
+    LPT_TRY(queue_kernel(context, *trials.count, trials.sums));
+    LPT_TRY(queue_kernel(context, *trials.keep, {i, trials.search, request.target.tensor_scale}));
   }
   return {};
 }
 
 Status fit_by_trials(Context &context, const MatrixView &source, const QuantizeRequest &request, const Cast &cast,
                      const float *amax, bool is_check_only) {
-  // The processor adds up errors in the order of the source's tiles, which kernels do not walk in the other direction.
+  // The CPU adds up errors in the order of the source's tiles, which kernels do not walk in the other direction.
   if (cast.is_transposed) {
     return unsupported("scale_rule is LPT_SCALE_RULE_MSE: on %s no tensor scale of a transposed output is searched",
                        device_text(context.queue.device()).c_str());

@@ -11,7 +11,7 @@ inline bool is_fitted_rule(const QuantizeRequest &request) {
           request.rule == LPT_SCALE_RULE_MSE);
 }
 
-// Behind the scale of `amax`, which lies on the device, and takes its place. `source` is the caller's, the request's what the
+// Behind the scale of `amax`, which is on the device, and takes its place. `source` is the caller's, the request's what the
 // kernel reads.
 Status fit_tensor_scale(Context &context, const MatrixView &source, const QuantizeRequest &request, const Cast &cast,
                         const float *amax, bool is_check_only);

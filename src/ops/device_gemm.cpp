@@ -30,26 +30,26 @@ class Scratch {
 };
 
 // An operand on its way to the library: what is written out of it first, and where.
-struct Way {
+struct OperandPlan {
   MatrixView source;  // as the rows below read it
   MatrixView target;  // what the library reads; the source itself where nothing is written out
-  const DeviceRow<LiftRequest> *lift = nullptr;
-  const DeviceRow<DequantizeRequest> *dequantize = nullptr;
+  const DeviceKernelEntry<OperandConversionRequest> *conversion = nullptr;
+  const DeviceKernelEntry<DequantizeRequest> *dequantize = nullptr;
   bool has_scales = false;
   bool is_folded = false;
-  const DeviceRow<LibraryScalesRequest> *order = nullptr;
+  const DeviceKernelEntry<LibraryScalesRequest> *order = nullptr;
   LibraryScalesRequest scales{};
   const void *library_scales = nullptr;
 };
 
-// A product by the library, decided.
+// A GEMM by the library, decided.
 struct Steps {
   LibraryPlan plan;
   LibrarySession *library = nullptr;
   LibrarySession::Prepared *prepared = nullptr;
-  Way a, b;
-  const DeviceRow<GemmFactorsRequest> *factor = nullptr;
-  const DeviceRow<GemmFinishRequest> *finish = nullptr;
+  OperandPlan a, b;
+  const DeviceKernelEntry<GemmFactorsRequest> *factor = nullptr;
+  const DeviceKernelEntry<GemmEpilogueRequest> *epilogue = nullptr;
   std::byte *target = nullptr, *factors = nullptr, *workspace = nullptr;
 };
 
@@ -58,29 +58,32 @@ bool is_dequantized(lpt_format element) {
          element == LPT_FORMAT_E2M3FN || element == LPT_FORMAT_E2M1FN;
 }
 
-// The same codes without the scales that a lift leaves aside.
-MatrixView without_late_scales(MatrixView view, Lift lift) {
-  if (lift != Lift::kNumbers) view.format.tensor_scale = LPT_FORMAT_NONE;
-  if (lift == Lift::kCodes) view.format.block_scale = LPT_FORMAT_NONE;
+// The same codes without the scales that a conversion leaves aside.
+MatrixView without_late_scales(MatrixView view, OperandConversion conversion) {
+  if (conversion != OperandConversion::kNumbers) view.format.tensor_scale = LPT_FORMAT_NONE;
+  if (conversion == OperandConversion::kCodes) view.format.block_scale = LPT_FORMAT_NONE;
   return view;
 }
 
-Status choose_lift(Context &context, const MatrixView &view, Lift lift, const LibraryOperand &operand, Way &way) {
-  way.source = without_late_scales(view, lift);
+Status choose_conversion(Context &context, const MatrixView &view, OperandConversion conversion,
+                         const LibraryOperand &operand, OperandPlan &way) {
+  way.source = without_late_scales(view, conversion);
   way.target = view;
-  if (lift == Lift::kNone) return {};
+  if (conversion == OperandConversion::kNone) return {};
   way.target = dense_view(operand.element, nullptr, view.rows, view.columns);
   way.target.row_stride = operand.stride;
-  way.has_scales = lift != Lift::kCodes;
-  way.is_folded = lift == Lift::kFolded;
+  way.has_scales = conversion != OperandConversion::kCodes;
+  way.is_folded = conversion == OperandConversion::kFolded;
   const std::initializer_list<lpt_format> formats = {view.format.id, operand.element};
-  if (is_dequantized(view.format.element) && lift != Lift::kFolded) {
-    return choose_on_device(context, "dequantize", DequantizeRequest{way.source, way.target}, formats, &way.dequantize);
+  if (is_dequantized(view.format.element) && conversion != OperandConversion::kFolded) {
+    return select_kernel_on_device(context, "dequantize", DequantizeRequest{way.source, way.target}, formats,
+                                   &way.dequantize);
   }
   way.source = view;
-  if (lift != Lift::kNumbers) way.source.format.tensor_scale = LPT_FORMAT_NONE;
-  return choose_on_device(context, "gemm_lift", LiftRequest{way.source, way.target, way.has_scales}, formats,
-                          &way.lift);
+  if (conversion != OperandConversion::kNumbers) way.source.format.tensor_scale = LPT_FORMAT_NONE;
+  return select_kernel_on_device(context, "gemm_conversion",
+                                 OperandConversionRequest{way.source, way.target, way.has_scales}, formats,
+                                 &way.conversion);
 }
 
 int64_t length_of_step(LibraryScales layout) {
@@ -88,7 +91,7 @@ int64_t length_of_step(LibraryScales layout) {
 }
 
 // Scales that the library reads where they lie, or in an order of its own; what is folded has its own already.
-Status choose_order(Context &context, const MatrixView &view, LibraryScales layout, Way &way) {
+Status choose_order(Context &context, const MatrixView &view, LibraryScales layout, OperandPlan &way) {
   if (layout == LibraryScales::kNone || way.is_folded) return {};
   if (layout == LibraryScales::kTensor || layout == LibraryScales::kLanes) {
     way.library_scales = layout == LibraryScales::kTensor ? view.tensor_scale : view.block_scales;
@@ -97,10 +100,10 @@ Status choose_order(Context &context, const MatrixView &view, LibraryScales layo
   const int64_t step = length_of_step(layout);
   const int64_t lanes = layout == LibraryScales::kBlocks128 ? (view.rows + 127) / 128 : view.rows;
   way.scales = {layout, view.block_scales, view.block_scale_stride, lanes, (view.columns + step - 1) / step, nullptr};
-  return choose_on_device(context, "gemm_scales", way.scales, {view.format.id}, &way.order);
+  return select_kernel_on_device(context, "gemm_scales", way.scales, {view.format.id}, &way.order);
 }
 
-Status take_folded_scales(Scratch &scratch, Way &way) {
+Status take_folded_scales(Scratch &scratch, OperandPlan &way) {
   const int64_t steps = (way.target.columns + 127) / 128;
   std::byte *memory = nullptr;
   LPT_TRY(scratch.take(library_scales_bytes(LibraryScales::kLanes128, way.target.rows, steps), &memory));
@@ -109,9 +112,9 @@ Status take_folded_scales(Scratch &scratch, Way &way) {
   return {};
 }
 
-Status take_for(Scratch &scratch, Way &way) {
+Status take_for(Scratch &scratch, OperandPlan &way) {
   std::byte *memory = nullptr;
-  if (way.lift != nullptr || way.dequantize != nullptr) {
+  if (way.conversion != nullptr || way.dequantize != nullptr) {
     const int64_t bytes = row_bytes(way.target.format.element, way.target.row_stride) * way.target.rows;
     LPT_TRY(scratch.take(static_cast<size_t>(bytes), &memory));
     way.target.data = memory;
@@ -131,8 +134,8 @@ Status take_target(Scratch &scratch, const GemmRequest &request, Steps &steps) {
   return scratch.take(static_cast<size_t>(request.m * request.n) * sizeof(float), &steps.target);
 }
 
-Status take_for_row(Scratch &scratch, const DeviceRow<GemmRequest> &row, GemmRequest &request) {
-  return row.scratch_bytes == nullptr ? Status() : scratch.take(row.scratch_bytes(request), &request.scratch);
+Status take_for_kernel(Scratch &scratch, const DeviceKernelEntry<GemmRequest> &kernel, GemmRequest &request) {
+  return kernel.scratch_bytes == nullptr ? Status() : scratch.take(kernel.scratch_bytes(request), &request.scratch);
 }
 
 Status take_workspace(Scratch &scratch, Steps &steps) {
@@ -144,15 +147,15 @@ Status take_workspace(Scratch &scratch, Steps &steps) {
 }
 
 // Where the scales lie that sums are multiplied by; NULL: there are none.
-struct LateFactors {
+struct EpilogueFactors {
   const float *rows = nullptr;
   int64_t step = 0;
   const float *tensor = nullptr;
 };
 
-LateFactors late_factors(const MatrixView &view, LibraryScales known, Lift lift) {
-  const LateScales late = late_scales(view, known, lift);
-  LateFactors factors;
+EpilogueFactors late_factors(const MatrixView &view, LibraryScales known, OperandConversion conversion) {
+  const EpilogueScales late = epilogue_scales(view, known, conversion);
+  EpilogueFactors factors;
   if (late.has_tensor) factors.tensor = view.tensor_scale;
   if (!late.has_rows) return factors;
   factors.rows = static_cast<const float *>(view.block_scales);
@@ -161,46 +164,47 @@ LateFactors late_factors(const MatrixView &view, LibraryScales known, Lift lift)
 }
 
 GemmFactorsRequest factors_request(const GemmRequest &request, const Steps &steps) {
-  const LibraryProduct &product = steps.plan.product;
+  const LibraryGemm &call = steps.plan.gemm;
   return {static_cast<float>(request.alpha), static_cast<float>(request.beta),
-          late_factors(request.a, product.a.scales, steps.plan.a_lift).tensor,
-          late_factors(request.b, product.b.scales, steps.plan.b_lift).tensor,
+          late_factors(request.a, call.a.scales, steps.plan.a_conversion).tensor,
+          late_factors(request.b, call.b.scales, steps.plan.b_conversion).tensor,
           reinterpret_cast<float *>(steps.factors)};
 }
 
-GemmFinishRequest finish_request(const GemmRequest &request, const Steps &steps) {
-  const LibraryProduct &product = steps.plan.product;
-  const LateFactors a = late_factors(request.a, product.a.scales, steps.plan.a_lift);
-  const LateFactors b = late_factors(request.b, product.b.scales, steps.plan.b_lift);
-  GemmFinishRequest finish{};
-  finish.x = request.k == 0 ? nullptr : steps.target;
-  finish.x_stride = product.c_stride;
-  finish.is_integer = product.is_integer;
-  finish.c = request.c;
-  finish.rows = a.rows;
-  finish.rows_step = a.step;
-  finish.columns = b.rows;
-  finish.columns_step = b.step;
-  finish.a_tensor = a.tensor;
-  finish.b_tensor = b.tensor;
-  finish.bias = static_cast<const float *>(request.bias);
-  finish.alpha = static_cast<float>(request.alpha);
-  finish.beta = static_cast<float>(request.beta);
-  return finish;
+GemmEpilogueRequest finish_request(const GemmRequest &request, const Steps &steps) {
+  const LibraryGemm &call = steps.plan.gemm;
+  const EpilogueFactors a = late_factors(request.a, call.a.scales, steps.plan.a_conversion);
+  const EpilogueFactors b = late_factors(request.b, call.b.scales, steps.plan.b_conversion);
+  GemmEpilogueRequest epilogue{};
+  epilogue.x = request.k == 0 ? nullptr : steps.target;
+  epilogue.x_stride = call.c_stride;
+  epilogue.is_integer = call.is_integer;
+  epilogue.c = request.c;
+  epilogue.rows = a.rows;
+  epilogue.rows_step = a.step;
+  epilogue.columns = b.rows;
+  epilogue.columns_step = b.step;
+  epilogue.a_tensor = a.tensor;
+  epilogue.b_tensor = b.tensor;
+  epilogue.bias = static_cast<const float *>(request.bias);
+  epilogue.alpha = static_cast<float>(request.alpha);
+  epilogue.beta = static_cast<float>(request.beta);
+  return epilogue;
 }
 
-// All rows of a product by the library, before anything is queued.
+// All rows of a GEMM by the library, before anything is queued.
 Status choose_steps(Context &context, const GemmRequest &request, Steps &steps) {
   const LibraryPlan &plan = steps.plan;
-  LPT_TRY(choose_lift(context, request.a, plan.a_lift, plan.product.a, steps.a));
-  LPT_TRY(choose_lift(context, request.b, plan.b_lift, plan.product.b, steps.b));
-  LPT_TRY(choose_order(context, request.a, plan.product.a.scales, steps.a));
-  LPT_TRY(choose_order(context, request.b, plan.product.b.scales, steps.b));
-  if (plan.product.has_factors) {
-    LPT_TRY(choose_on_device(context, "gemm_factors", factors_request(request, steps), {}, &steps.factor));
+  LPT_TRY(choose_conversion(context, request.a, plan.a_conversion, plan.gemm.a, steps.a));
+  LPT_TRY(choose_conversion(context, request.b, plan.b_conversion, plan.gemm.b, steps.b));
+  LPT_TRY(choose_order(context, request.a, plan.gemm.a.scales, steps.a));
+  LPT_TRY(choose_order(context, request.b, plan.gemm.b.scales, steps.b));
+  if (plan.gemm.has_factors) {
+    LPT_TRY(select_kernel_on_device(context, "gemm_factors", factors_request(request, steps), {}, &steps.factor));
   }
   if (!plan.has_finish) return {};
-  return choose_on_device(context, "gemm_finish", finish_request(request, steps), {request.c.format.id}, &steps.finish);
+  return select_kernel_on_device(context, "gemm_finish", finish_request(request, steps), {request.c.format.id},
+                                 &steps.epilogue);
 }
 
 Status take_all(Scratch &scratch, const GemmRequest &request, Steps &steps) {
@@ -211,10 +215,11 @@ Status take_all(Scratch &scratch, const GemmRequest &request, Steps &steps) {
   return take_workspace(scratch, steps);
 }
 
-Status queue_way(Context &context, const Way &way) {
-  if (way.lift != nullptr) LPT_TRY(queue_row(context, *way.lift, {way.source, way.target, way.has_scales}));
-  if (way.dequantize != nullptr) LPT_TRY(queue_row(context, *way.dequantize, {way.source, way.target}));
-  return way.order == nullptr ? Status() : queue_row(context, *way.order, way.scales);
+Status queue_way(Context &context, const OperandPlan &way) {
+  if (way.conversion != nullptr)
+    LPT_TRY(queue_kernel(context, *way.conversion, {way.source, way.target, way.has_scales}));
+  if (way.dequantize != nullptr) LPT_TRY(queue_kernel(context, *way.dequantize, {way.source, way.target}));
+  return way.order == nullptr ? Status() : queue_kernel(context, *way.order, way.scales);
 }
 
 LibraryAddresses addresses_of(const GemmRequest &request, const Steps &steps) {
@@ -223,7 +228,7 @@ LibraryAddresses addresses_of(const GemmRequest &request, const Steps &steps) {
   addresses.b = steps.b.target.data;
   addresses.a_scales = steps.a.library_scales;
   addresses.b_scales = steps.b.library_scales;
-  addresses.bias = steps.plan.product.has_bias ? request.bias : nullptr;
+  addresses.bias = steps.plan.gemm.has_bias ? request.bias : nullptr;
   addresses.c = steps.target;
   addresses.workspace = steps.workspace;
   addresses.alpha = steps.plan.has_finish ? 1.0f : static_cast<float>(request.alpha);
@@ -232,27 +237,27 @@ LibraryAddresses addresses_of(const GemmRequest &request, const Steps &steps) {
   return addresses;
 }
 
-// One after the other on the stream. Libraries take no product without a sum: there is none to run then.
+// One after the other on the stream. Libraries take no GEMM without a sum: there is none to run then.
 Status queue_steps(Context &context, const char *row, const GemmRequest &request, const Steps &steps) {
   if (request.k != 0) {
     LPT_TRY(queue_way(context, steps.a));
     LPT_TRY(queue_way(context, steps.b));
-    if (steps.factor != nullptr) LPT_TRY(queue_row(context, *steps.factor, factors_request(request, steps)));
-    LPT_TRY(steps.library->run(context.queue, row, steps.plan.product, *steps.prepared, addresses_of(request, steps)));
+    if (steps.factor != nullptr) LPT_TRY(queue_kernel(context, *steps.factor, factors_request(request, steps)));
+    LPT_TRY(steps.library->run(context.queue, row, steps.plan.gemm, *steps.prepared, addresses_of(request, steps)));
   }
-  return steps.finish == nullptr ? Status() : queue_row(context, *steps.finish, finish_request(request, steps));
+  return steps.epilogue == nullptr ? Status() : queue_kernel(context, *steps.epilogue, finish_request(request, steps));
 }
 
 bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
 
 // A 2:4 operand that is written out before it is multiplied; no row reads one as it is stored.
-struct WrittenOut {
-  const DeviceRow<DecompressRequest> *row = nullptr;  // nullptr: the operand is dense
+struct DenseCopy {
+  const DeviceKernelEntry<DecompressRequest> *kernel = nullptr;  // nullptr: the operand is dense
   DecompressRequest request{};
 };
 
 // Elements alone: the dense operand has its scales where the sparse one has them.
-Status write_out(Context &context, Scratch &scratch, MatrixView &operand, WrittenOut &out_written) {
+Status expand_to_dense(Context &context, Scratch &scratch, MatrixView &operand, DenseCopy &out_written) {
   if (operand.layout != Layout::kSparse) return {};
   const MatrixView sparse = operand;
   operand = dense_shape(sparse);
@@ -264,110 +269,111 @@ Status write_out(Context &context, Scratch &scratch, MatrixView &operand, Writte
       scratch.take(static_cast<size_t>(row_bytes(operand.format.element, operand.row_stride) * operand.rows), &memory));
   operand.data = memory;
   out_written.request = {plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(operand)};
-  return choose_on_device(context, "decompress", out_written.request, {sparse.format.id}, &out_written.row);
+  return select_kernel_on_device(context, "decompress", out_written.request, {sparse.format.id}, &out_written.kernel);
 }
 
-Status queue_written_out(Context &context, const GemmRequest &request, const WrittenOut &written) {
-  if (written.row == nullptr || request.k == 0) return {};
-  return queue_row(context, *written.row, written.request);
+Status queue_written_out(Context &context, const GemmRequest &request, const DenseCopy &written) {
+  if (written.kernel == nullptr || request.k == 0) return {};
+  return queue_kernel(context, *written.kernel, written.request);
 }
 
 // What was chosen: a row of ours, or one of the library's.
-struct Taken {
-  const DeviceRow<GemmRequest> *row = nullptr;
-  const LibraryRow *library_row = nullptr;
+struct SelectedKernel {
+  const DeviceKernelEntry<GemmRequest> *kernel = nullptr;
+  const LibraryKernelEntry *library_kernel = nullptr;
   Steps steps;
 };
 
 // Whether a row of the library has a way to run it; a reason that is not nullptr says why not.
-Status try_library_row(LibrarySession &library, const LibraryMachine &machine, const LibraryRow &row,
-                       const GemmRequest &request, Steps &steps, const char **out_reason) {
-  *out_reason = library_refusal(row, machine, request);
+Status try_library_kernel(LibrarySession &library, const LibraryMachine &machine, const LibraryKernelEntry &kernel,
+                          const GemmRequest &request, Steps &steps, const char **out_reason) {
+  *out_reason = library_rejection(kernel, machine, request);
   if (*out_reason != nullptr) return {};
-  steps.plan = row.plan(request);
+  steps.plan = kernel.plan(request);
   if (is_empty(request) || request.k == 0) return {};
-  LPT_TRY(library.prepare(steps.plan.product, &steps.prepared));
-  if (steps.prepared->product == nullptr) *out_reason = "the library has no way to run it";
+  LPT_TRY(library.prepare(steps.plan.gemm, &steps.prepared));
+  if (steps.prepared->gemm == nullptr) *out_reason = "the library has no way to run it";
   return {};
 }
 
-Status choose_row_of(Context &context, LibrarySession *library, std::span<const LibraryRow> rows,
-                     const GemmRequest &request, Taken &taken) {
+Status select_library_kernel(Context &context, LibrarySession *library, std::span<const LibraryKernelEntry> kernels,
+                             const GemmRequest &request, SelectedKernel &selected) {
   if (library == nullptr) return {};
   if (library->reason() != nullptr) {
-    explain_passed(context, library->name(), 0, library->reason());
+    log_rejected(context, library->name(), 0, library->reason());
     return {};
   }
   const LibraryMachine machine{context.queue.capability(), library->version(), variable("LPT_GEMM_ROUND") != nullptr};
-  for (const LibraryRow &row : rows) {
+  for (const LibraryKernelEntry &kernel : kernels) {
     const char *reason = nullptr;
-    LPT_TRY(try_library_row(*library, machine, row, request, taken.steps, &reason));
+    LPT_TRY(try_library_kernel(*library, machine, kernel, request, selected.steps, &reason));
     if (reason == nullptr) {
-      explain_taken(context, "gemm", row.name);
-      taken.library_row = &row;
-      taken.steps.library = library;
+      log_selected(context, "gemm", kernel.name);
+      selected.library_kernel = &kernel;
+      selected.steps.library = library;
       return {};
     }
-    explain_passed(context, row.name, 0, reason);
+    log_rejected(context, kernel.name, 0, reason);
   }
   return {};
 }
 
-// `asked` is the request before its 2:4 operand is written out. The library compresses that anew in every call, which may cost
+// `requested` is the request before its 2:4 operand is written out. The library compresses that again in every call, which may cost
 // more than it saves.
-Status choose_sparse_row(Context &context, const GemmRequest &asked, Taken &taken) {
-  if (asked.a.layout != Layout::kSparse && asked.b.layout != Layout::kSparse) return {};
+Status choose_sparse_row(Context &context, const GemmRequest &requested, SelectedKernel &selected) {
+  if (requested.a.layout != Layout::kSparse && requested.b.layout != Layout::kSparse) return {};
   if (variable("LPT_GEMM_SPARSE") == nullptr) {
-    explain_passed(context, "cusparselt", 0, "only where LPT_GEMM_SPARSE is set");
+    log_rejected(context, "cusparselt", 0, "only where LPT_GEMM_SPARSE is set");
     return {};
   }
-  return choose_row_of(context, sparse_library_of(context), gemm_sparse_library_rows(), asked, taken);
+  return select_library_kernel(context, sparse_library_of(context), gemm_sparse_library_kernels(), requested, selected);
 }
 
-Status choose_product(Context &context, const GemmRequest &asked, const GemmRequest &request, Taken &taken) {
-  LPT_TRY(choose_sparse_row(context, asked, taken));
-  if (taken.library_row != nullptr) return choose_steps(context, request, taken.steps);
-  taken.row = find_on_device(context, "gemm", request);
-  if (taken.row != nullptr) return {};
-  LPT_TRY(choose_row_of(context, library_of(context), gemm_library_rows(), request, taken));
-  if (taken.library_row != nullptr) return choose_steps(context, request, taken.steps);
-  return no_row(context, "gemm", {request.a.format.id, request.b.format.id, request.c.format.id});
+Status choose_gemm(Context &context, const GemmRequest &requested, const GemmRequest &request,
+                   SelectedKernel &selected) {
+  LPT_TRY(choose_sparse_row(context, requested, selected));
+  if (selected.library_kernel != nullptr) return choose_steps(context, request, selected.steps);
+  selected.kernel = find_on_device(context, "gemm", request);
+  if (selected.kernel != nullptr) return {};
+  LPT_TRY(select_library_kernel(context, library_of(context), gemm_library_kernels(), request, selected));
+  if (selected.library_kernel != nullptr) return choose_steps(context, request, selected.steps);
+  return no_kernel(context, "gemm", {request.a.format.id, request.b.format.id, request.c.format.id});
 }
 
 }  // namespace
 
-Status multiply_on_device(Context &context, const Product &product, bool is_check_only, Decision *out_decision) {
-  const GemmRequest asked = request_of(product);
-  GemmRequest request = asked;
-  const bool is_told_only = is_check_only || out_decision != nullptr;
-  Scratch scratch(context, is_told_only);
-  WrittenOut a, b;
-  LPT_TRY(write_out(context, scratch, request.a, a));
-  LPT_TRY(write_out(context, scratch, request.b, b));
-  Taken taken;
-  LPT_TRY(choose_product(context, asked, request, taken));
+Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_only, GemmDispatch *out_dispatch) {
+  const GemmRequest requested = request_of(call);
+  GemmRequest request = requested;
+  const bool is_reported_only = is_check_only || out_dispatch != nullptr;
+  Scratch scratch(context, is_reported_only);
+  DenseCopy a, b;
+  LPT_TRY(expand_to_dense(context, scratch, request.a, a));
+  LPT_TRY(expand_to_dense(context, scratch, request.b, b));
+  SelectedKernel selected;
+  LPT_TRY(choose_gemm(context, requested, request, selected));
   if (!is_empty(request)) {
-    LPT_TRY(taken.row != nullptr ? take_for_row(scratch, *taken.row, request)
-                                 : take_all(scratch, request, taken.steps));
+    LPT_TRY(selected.kernel != nullptr ? take_for_kernel(scratch, *selected.kernel, request)
+                                       : take_all(scratch, request, selected.steps));
   }
-  const char *const name = taken.row != nullptr ? taken.row->name : taken.library_row->name;
-  if (out_decision != nullptr) {
-    *out_decision = {{request.m, request.n, request.k}, nullptr, name, scratch.bytes(), 1};
+  const char *const name = selected.kernel != nullptr ? selected.kernel->name : selected.library_kernel->name;
+  if (out_dispatch != nullptr) {
+    *out_dispatch = {{request.m, request.n, request.k}, nullptr, name, scratch.bytes(), 1};
   }
-  if (is_told_only || is_empty(request)) return {};
+  if (is_reported_only || is_empty(request)) return {};
   LPT_TRY(queue_written_out(context, request, a));
   LPT_TRY(queue_written_out(context, request, b));
-  if (taken.row != nullptr) return queue_row(context, *taken.row, request);
-  return queue_steps(context, name, request, taken.steps);
+  if (selected.kernel != nullptr) return queue_kernel(context, *selected.kernel, request);
+  return queue_steps(context, name, request, selected.steps);
 }
 
-Status run_products(Context &context, const std::vector<Product> &products, bool is_check_only) {
-  if (context.queue.device().is_cpu()) return multiply_many(context, products, is_check_only);
-  for (const Product &product : products) LPT_TRY(multiply_on_device(context, product, true, nullptr));
+Status run_gemms(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
+  if (context.queue.device().is_cpu()) return multiply_many(context, calls, is_check_only);
+  for (const GemmCall &call : calls) LPT_TRY(multiply_on_device(context, call, true, nullptr));
   if (is_check_only) return {};
   const Arena::Mark mark = context.device_arena->mark();
-  for (const Product &product : products) {
-    LPT_TRY(multiply_on_device(context, product, false, nullptr));
+  for (const GemmCall &call : calls) {
+    LPT_TRY(multiply_on_device(context, call, false, nullptr));
     context.device_arena->give_back(mark);  // the next one is queued behind it
   }
   return {};

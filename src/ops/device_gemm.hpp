@@ -1,4 +1,4 @@
-// Products on a device: a row of ours, or a vendor's library with our kernels before and after it.
+// GEMMs on a device: a row of ours, or a vendor's library with our kernels before and after it.
 #pragma once
 
 #include "src/ops/gemm_run.hpp"
@@ -6,9 +6,9 @@
 namespace lpt {
 
 // Views are checked, and lie on the context's device. With `out_decision` it only tells what would be done.
-Status multiply_on_device(Context &context, const Product &product, bool is_check_only, Decision *out_decision);
+Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_only, GemmDispatch *out_dispatch);
 
 // multiply_many() where the context works. On a device all are chosen before the first is queued.
-Status run_products(Context &context, const std::vector<Product> &products, bool is_check_only);
+Status run_gemms(Context &context, const std::vector<GemmCall> &calls, bool is_check_only);
 
 }  // namespace lpt

@@ -23,7 +23,7 @@ struct GradientParts {
 };
 
 GradientParts gradient_parts(int64_t rows) {
-  constexpr int64_t kMost = 256;  // bounds the scratch; with the strips of a row some thousand blocks of threads
+  constexpr int64_t kMost = 256;  // bounds the scratch; with the slabs of a row some thousand blocks of threads
   constexpr int64_t kLeastRows = 64;
   const int64_t part_rows = std::max(kLeastRows, (rows + kMost - 1) / kMost);
   return {rows, part_rows, (rows + part_rows - 1) / part_rows};
@@ -31,9 +31,9 @@ GradientParts gradient_parts(int64_t rows) {
 
 // The rows of a norm's backward pass; NULL: not needed.
 struct NormSteps {
-  const DeviceRow<RmsnormBackwardRequest> *input = nullptr;
-  const DeviceRow<GradientPartsRequest> *parts = nullptr;
-  const DeviceRow<GradientSumRequest> *sum = nullptr;
+  const DeviceKernelEntry<RmsnormBackwardRequest> *input = nullptr;
+  const DeviceKernelEntry<GradientPartsRequest> *parts = nullptr;
+  const DeviceKernelEntry<GradientSumRequest> *sum = nullptr;
 };
 
 GradientPartsRequest parts_request(const RmsnormBackwardRequest &whole, int64_t part_rows) {
@@ -43,12 +43,12 @@ GradientPartsRequest parts_request(const RmsnormBackwardRequest &whole, int64_t 
 Status choose_norm_steps(Context &context, const RmsnormBackwardRequest &whole, bool wants_weight, NormSteps &steps) {
   const lpt_format input = whole.input.format.id, gradient = whole.output_gradient.format.id;
   if (whole.input_gradient.format.id != LPT_FORMAT_NONE) {
-    LPT_TRY(choose_on_device(context, "rmsnorm_backward", whole, {input, gradient, whole.input_gradient.format.id},
-                             &steps.input));
+    LPT_TRY(select_kernel_on_device(context, "rmsnorm_backward", whole,
+                                    {input, gradient, whole.input_gradient.format.id}, &steps.input));
   }
   if (!wants_weight) return {};
-  LPT_TRY(choose_on_device(context, "gradient_parts", parts_request(whole, 1), {input, gradient}, &steps.parts));
-  return choose_on_device(context, "gradient_sum", GradientSumRequest{}, {LPT_FORMAT_F32}, &steps.sum);
+  LPT_TRY(select_kernel_on_device(context, "gradient_parts", parts_request(whole, 1), {input, gradient}, &steps.parts));
+  return select_kernel_on_device(context, "gradient_sum", GradientSumRequest{}, {LPT_FORMAT_F32}, &steps.sum);
 }
 
 // Rows begin .. begin + count of both gradients.
@@ -60,30 +60,30 @@ Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBa
   part.inverse_rms = static_cast<const float *>(whole.inverse_rms) + begin;
   if (steps.input != nullptr) {
     part.input_gradient = cut_rows(whole.input_gradient, begin, input.rows);
-    LPT_TRY(queue_row(context, *steps.input, part));
+    LPT_TRY(queue_kernel(context, *steps.input, part));
   }
   if (steps.parts == nullptr) return {};
   GradientPartsRequest parts = parts_request(part, part_rows);
   parts.sums = sums + begin / part_rows * input.columns;
-  return queue_row(context, *steps.parts, parts);
+  return queue_kernel(context, *steps.parts, parts);
 }
 
 }  // namespace
 
 Status swiglu_forward_on_device(Context &context, SwigluForwardRequest whole, bool is_smoothed, uint8_t *factors,
                                 bool is_check_only) {
-  const DeviceRow<SwigluForwardRequest> *row = nullptr;
-  const DeviceRow<SmoothingRequest> *smoothing = nullptr;
-  LPT_TRY(choose_on_device(context, "swiglu_forward", whole,
-                           {whole.gate.format.id, whole.up.format.id, whole.output.format.id}, &row));
+  const DeviceKernelEntry<SwigluForwardRequest> *kernel = nullptr;
+  const DeviceKernelEntry<SmoothingRequest> *smoothing = nullptr;
+  LPT_TRY(select_kernel_on_device(context, "swiglu_forward", whole,
+                                  {whole.gate.format.id, whole.up.format.id, whole.output.format.id}, &kernel));
   SmoothingRequest found{nullptr, whole.gate.columns, factors};
-  if (is_smoothed) LPT_TRY(choose_on_device(context, "smoothing", found, {LPT_FORMAT_E8M0FNU}, &smoothing));
+  if (is_smoothed) LPT_TRY(select_kernel_on_device(context, "smoothing", found, {LPT_FORMAT_E8M0FNU}, &smoothing));
   if (is_check_only) return {};
   if (is_smoothed) LPT_TRY(take_zeros(context, whole.gate.columns, &whole.column_amax));
-  LPT_TRY(queue_row(context, *row, whole));
+  LPT_TRY(queue_kernel(context, *kernel, whole));
   if (!is_smoothed) return {};
   found.column_amax = whole.column_amax;
-  return queue_row(context, *smoothing, found);
+  return queue_kernel(context, *smoothing, found);
 }
 
 Status swiglu_backward_on_device(Context &context, const MatrixView &gate, const MatrixView &up,
@@ -95,11 +95,11 @@ Status swiglu_backward_on_device(Context &context, const MatrixView &gate, const
   SwigluBackwardRequest part = whole;
   part.gate = gates.numbers();
   part.up = ups.numbers();
-  const DeviceRow<SwigluBackwardRequest> *row = nullptr;
-  LPT_TRY(choose_on_device(context, "swiglu_backward", part,
-                           {part.gate.format.id, part.up.format.id, whole.output_gradient.format.id,
-                            whole.gate_gradient.format.id, whole.up_gradient.format.id},
-                           &row));
+  const DeviceKernelEntry<SwigluBackwardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel_on_device(context, "swiglu_backward", part,
+                                  {part.gate.format.id, part.up.format.id, whole.output_gradient.format.id,
+                                   whole.gate_gradient.format.id, whole.up_gradient.format.id},
+                                  &kernel));
   if (is_check_only || is_empty(gate)) return {};
   for (int64_t begin = 0; begin < gate.rows; begin += chunk) {
     const int64_t count = std::min(chunk, gate.rows - begin);
@@ -108,7 +108,7 @@ Status swiglu_backward_on_device(Context &context, const MatrixView &gate, const
     part.output_gradient = cut_rows(whole.output_gradient, begin, count);
     part.gate_gradient = cut_rows(whole.gate_gradient, begin, count);
     part.up_gradient = cut_rows(whole.up_gradient, begin, count);
-    LPT_TRY(queue_row(context, *row, part));
+    LPT_TRY(queue_kernel(context, *kernel, part));
   }
   return {};
 }
@@ -132,10 +132,10 @@ Status rmsnorm_backward_on_device(Context &context, const MatrixView &input, con
   LPT_TRY(stored.prepare(context, input, std::min(chunk, input.rows), is_check_only));
   RmsnormBackwardRequest seen = whole;
   seen.input = stored.numbers();
-  LPT_TRY(choose_norm_steps(context, seen, gradient.is_wanted, steps));
+  LPT_TRY(choose_norm_steps(context, seen, gradient.is_requested, steps));
   if (is_check_only || input.columns == 0) return {};
   std::byte *sums = nullptr;
-  if (gradient.is_wanted) {
+  if (gradient.is_requested) {
     LPT_TRY(take_on_device(context, static_cast<size_t>(parts.count * input.columns) * sizeof(double), &sums));
   }
   for (int64_t begin = 0; begin < input.rows; begin += chunk) {
@@ -143,10 +143,10 @@ Status rmsnorm_backward_on_device(Context &context, const MatrixView &input, con
     LPT_TRY(stored.queue_rows(context, begin, std::min(chunk, input.rows - begin), rows));
     LPT_TRY(queue_norm_rows(context, steps, whole, rows, begin, parts.part_rows, reinterpret_cast<double *>(sums)));
   }
-  if (!gradient.is_wanted) return {};
-  return queue_row(context, *steps.sum,
-                   {reinterpret_cast<double *>(sums), parts.count, input.columns, static_cast<float *>(gradient.data),
-                    gradient.is_accumulated});
+  if (!gradient.is_requested) return {};
+  return queue_kernel(context, *steps.sum,
+                      {reinterpret_cast<double *>(sums), parts.count, input.columns,
+                       static_cast<float *>(gradient.data), gradient.is_accumulated});
 }
 
 Status softmax_forward_on_device(Context &context, const SoftmaxForwardRequest &whole, bool is_check_only) {

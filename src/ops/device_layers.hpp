@@ -22,7 +22,7 @@ Status rmsnorm_forward_on_device(Context &context, const RmsnormForwardRequest &
 Status rmsnorm_forward_sum_on_device(Context &context, const RmsnormSumRequest &whole, bool is_check_only);
 
 struct WeightGradient {
-  bool is_wanted;
+  bool is_requested;
   void *data;  // f32
   bool is_accumulated;
 };

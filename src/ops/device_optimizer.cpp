@@ -17,7 +17,7 @@ struct Measured {
   int64_t first;
 };
 
-// All gradients of a norm. Those of shards have room for the whole ones.
+// All gradients of a norm. Those of shards have memory for the full ones.
 struct NormOf {
   std::vector<Measured> gradients = {};
   int64_t block_count = 0;
@@ -39,21 +39,21 @@ NormOf norm_of(const std::vector<StepWork> &works, bool are_shards) {
 }
 
 struct NormRows {
-  std::vector<const DeviceRow<NormRequest> *> norms;  // one for each gradient
-  const DeviceRow<ClipRequest> *clip = nullptr;
+  std::vector<const DeviceKernelEntry<NormRequest> *> norms;  // one for each gradient
+  const DeviceKernelEntry<ClipRequest> *clip = nullptr;
   double *sums = nullptr;               // of all blocks
   int64_t *nonfinite_counts = nullptr;  // of all ranks, behind the sums
 };
 
-// All that can be refused. Without others `rank_count` is 0.
+// All that can be rejected. Without others `rank_count` is 0.
 Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, NormRows &rows) {
   for (const auto &[gradient, first] : norm.gradients) {
     const NormRequest request{gradient.data, gradient.format.element, 0, gradient.columns, nullptr, nullptr};
-    const DeviceRow<NormRequest> *row = nullptr;
-    LPT_TRY(choose_on_device(context, "gradient_norm", request, {gradient.format.id}, &row));
-    rows.norms.push_back(row);
+    const DeviceKernelEntry<NormRequest> *kernel = nullptr;
+    LPT_TRY(select_kernel_on_device(context, "gradient_norm", request, {gradient.format.id}, &kernel));
+    rows.norms.push_back(kernel);
   }
-  LPT_TRY(choose_on_device(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &rows.clip));
+  LPT_TRY(select_kernel_on_device(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &rows.clip));
   std::byte *memory = nullptr;
   LPT_TRY(take_on_device(context, static_cast<size_t>(norm.block_count + rank_count) * sizeof(double), &memory));
   rows.sums = reinterpret_cast<double *>(memory);
@@ -65,9 +65,9 @@ Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, Nor
 Status queue_sums(Context &context, const NormOf &norm, const NormRows &rows, int64_t *nonfinite_count) {
   for (size_t i = 0; i < norm.gradients.size(); ++i) {
     const auto &[gradient, first] = norm.gradients[i];
-    LPT_TRY(
-        queue_row(context, *rows.norms[i],
-                  {gradient.data, gradient.format.element, 0, gradient.columns, rows.sums + first, nonfinite_count}));
+    LPT_TRY(queue_kernel(
+        context, *rows.norms[i],
+        {gradient.data, gradient.format.element, 0, gradient.columns, rows.sums + first, nonfinite_count}));
   }
   return {};
 }
@@ -80,7 +80,7 @@ Status run_norm(Context &context, const NormOf &norm, ClipRequest clip) {
   clip.count = norm.block_count;
   LPT_TRY(context.queue.fill(clip.facts, 0, sizeof *clip.facts));
   LPT_TRY(queue_sums(context, norm, rows, &clip.facts->nonfinite_count));
-  return queue_row(context, *rows.clip, clip);
+  return queue_kernel(context, *rows.clip, clip);
 }
 
 Status run_norm_of_shards(Context &context, const std::vector<StepWork> &works, StepRanks &ranks, ClipRequest clip) {
@@ -95,7 +95,7 @@ Status run_norm_of_shards(Context &context, const std::vector<StepWork> &works, 
   clip.count = norm.block_count;
   clip.nonfinite_counts = rows.nonfinite_counts;
   clip.rank_count = ranks.ranks();
-  return queue_row(context, *rows.clip, clip);
+  return queue_kernel(context, *rows.clip, clip);
 }
 
 Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts) {
@@ -106,10 +106,10 @@ Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts
 
 // ---- a step
 
-using ScalesRow = const DeviceRow<StepScalesRequest> *;
+using ScalesKernel = const DeviceKernelEntry<StepScalesRequest> *;
 
-StepScales *scales_at(const OptimizerParameter &parameter, int32_t turn) {
-  return reinterpret_cast<StepScales *>(parameter.whole_scales.data()) + turn;
+StepScales *scales_at(const OptimizerParameter &parameter, int32_t transpose) {
+  return reinterpret_cast<StepScales *>(parameter.whole_scales.data()) + transpose;
 }
 
 StepScalesRequest scales_request(const OptimizerParameter &parameter) {
@@ -119,12 +119,12 @@ StepScalesRequest scales_request(const OptimizerParameter &parameter) {
     request.largest[k] = moments[k]->has_scale ? largest_of(moments[k]->element) : 0.0f;
     request.is_delayed[k] = moments[k]->scaling == LPT_SCALER_KIND_DELAYED;
   }
-  request.stored = scales_at(parameter, parameter.turn);
-  request.wanted = scales_at(parameter, 1 - parameter.turn);
+  request.stored = scales_at(parameter, parameter.transpose);
+  request.next = scales_at(parameter, 1 - parameter.transpose);
   return request;
 }
 
-// Which amax of the last step makes looking needless: where another moment asks for its own there is none.
+// Which amax of the last step makes looking needless: where another moment requests its own there is none.
 uint32_t delayed_moments(const OptimizerParameter &parameter) {
   uint32_t delayed = 0;
   const Moment *const moments[2] = {&parameter.first, &parameter.second};
@@ -140,8 +140,8 @@ bool is_empty(const StepWork &work) { return work.parameter->elements == 0; }
 StepRequest scaled_request(const StepWork &work, const StepScalesRequest &scales) {
   StepRequest request = work.request;
   request.stored = scales.stored;
-  request.wanted = scales.wanted;
-  request.amax = scales.wanted->amax;
+  request.next = scales.next;
+  request.amax = scales.next->amax;
   request.delayed = delayed_moments(*work.parameter);
   return request;
 }
@@ -150,24 +150,24 @@ Status queue_measure(Context &context, const StepWork &work) {
   const StepScalesRequest scales = scales_request(*work.parameter);
   StepRequest request = scaled_request(work, scales);
   request.is_measure = true;
-  LPT_TRY(context.queue.fill(scales.wanted, 0, sizeof *scales.wanted));
-  return is_empty(work) ? Status() : queue_row(context, *work.device_row, request);
+  LPT_TRY(context.queue.fill(scales.next, 0, sizeof *scales.next));
+  return is_empty(work) ? Status() : queue_kernel(context, *work.device_kernel, request);
 }
 
-// New scales, and what is stored with them. What was stored before stays valid until then: the turn is the host's.
-Status queue_store(Context &context, ScalesRow row, const StepWork &work) {
+// New scales, and what is stored with them. What was stored before stays valid until then: the host exchanges them.
+Status queue_store(Context &context, ScalesKernel row, const StepWork &work) {
   const StepScalesRequest scales = scales_request(*work.parameter);
   StepRequest request = scaled_request(work, scales);
   if (!work.is_recording) request.amax = nullptr;
-  LPT_TRY(queue_row(context, *row, scales));
-  if (!is_empty(work)) LPT_TRY(queue_row(context, *work.device_row, request));
-  work.parameter->turn = 1 - work.parameter->turn;
+  LPT_TRY(queue_kernel(context, *row, scales));
+  if (!is_empty(work)) LPT_TRY(queue_kernel(context, *work.device_kernel, request));
+  work.parameter->transpose = 1 - work.parameter->transpose;
   return {};
 }
 
 bool has_scales(const StepWork &work) { return work.parameter->has_whole_scales(); }
 
-// ---- a step of shards: ranks ask each other once for all parameters, and have the same scales
+// ---- a step of shards: ranks exchange amax once for all parameters, and have the same scales
 
 // Every amax at the scales that `scales_of(parameter)` gives becomes that of all ranks.
 template <typename ScalesOf>
@@ -181,7 +181,7 @@ Status share_amaxes(Context &context, const std::vector<StepWork *> &works, Step
     const float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
     LPT_TRY(context.queue.copy({memory + i * kBytes, kBytes, amax, kBytes, kBytes, 1}));
   }
-  LPT_TRY(ranks.find_largest_there(reinterpret_cast<float *>(memory), count * kCount));
+  LPT_TRY(ranks.find_largest_on_device(reinterpret_cast<float *>(memory), count * kCount));
   for (int64_t i = 0; i < count; ++i) {
     float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
     LPT_TRY(context.queue.copy({amax, kBytes, memory + i * kBytes, kBytes, kBytes, 1}));
@@ -189,15 +189,16 @@ Status share_amaxes(Context &context, const std::vector<StepWork *> &works, Step
   return {};
 }
 
-Status queue_scaled_shards(Context &context, ScalesRow row, const std::vector<StepWork *> &works, StepRanks &ranks) {
+Status queue_scaled_shards(Context &context, ScalesKernel row, const std::vector<StepWork *> &works, StepRanks &ranks) {
   for (const StepWork *work : works) LPT_TRY(queue_measure(context, *work));
-  LPT_TRY(share_amaxes(context, works, ranks,
-                       [](const OptimizerParameter &parameter) { return scales_at(parameter, 1 - parameter.turn); }));
+  LPT_TRY(share_amaxes(context, works, ranks, [](const OptimizerParameter &parameter) {
+    return scales_at(parameter, 1 - parameter.transpose);
+  }));
   for (const StepWork *work : works) LPT_TRY(queue_store(context, row, *work));
   const auto is_recording = [](const StepWork *work) { return work->is_recording; };
   if (std::none_of(works.begin(), works.end(), is_recording)) return {};
   return share_amaxes(context, works, ranks,
-                      [](const OptimizerParameter &parameter) { return scales_at(parameter, parameter.turn); });
+                      [](const OptimizerParameter &parameter) { return scales_at(parameter, parameter.transpose); });
 }
 
 }  // namespace
@@ -212,9 +213,9 @@ Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimi
 }
 
 Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ranks) {
-  ScalesRow scales = nullptr;
+  ScalesKernel scales = nullptr;
   if (std::any_of(works.begin(), works.end(), has_scales)) {
-    LPT_TRY(choose_on_device(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
+    LPT_TRY(select_kernel_on_device(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
   }
   std::vector<StepWork *> scaled;
   scaled.reserve(works.size());  // before the first one is queued: from there on nothing takes memory here
@@ -222,7 +223,7 @@ Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ra
     if (has_scales(work)) {
       scaled.push_back(&work);
     } else if (!is_empty(work)) {
-      LPT_TRY(queue_row(context, *work.device_row, work.request));
+      LPT_TRY(queue_kernel(context, *work.device_kernel, work.request));
     }
   }
   if (ranks != nullptr && !scaled.empty()) {
@@ -238,8 +239,8 @@ Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ra
   return {};
 }
 
-Status measure_shards_there(Context &context, const std::vector<StepWork> &works, StepRanks &ranks,
-                            GradientSums &out_sums) {
+Status measure_shards_on_device(Context &context, const std::vector<StepWork> &works, StepRanks &ranks,
+                                GradientSums &out_sums) {
   std::byte *facts = nullptr;
   LPT_TRY(take_on_device(context, sizeof(GradientFacts), &facts));
   LPT_TRY(run_norm_of_shards(context, works, ranks,
@@ -250,7 +251,7 @@ Status measure_shards_there(Context &context, const std::vector<StepWork> &works
   return {};
 }
 
-Status measure_gradients_there(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums) {
+Status measure_gradients_on_device(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums) {
   NormOf norm;
   for (const MatrixView &gradient : gradients) norm.add(gradient, gradient.columns, 0);
   std::byte *facts = nullptr;

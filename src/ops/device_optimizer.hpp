@@ -1,4 +1,4 @@
-// Optimizers on a device: their state lies there, and a step is queued.
+// Optimizers on a device: their state is there, and a step is queued.
 #pragma once
 
 #include "src/ops/optimizer_step.hpp"
@@ -10,13 +10,13 @@ namespace lpt {
 // Room for the facts of a step.
 Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts);
 
-// State of zeros. Refuses moments that no row takes.
-Status allocate_state_there(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter);
+// State of zeros. Rejects moments that no row takes.
+Status allocate_state_on_device(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter);
 
-// A copy in the processor's memory, for which it waits; and one on the device.
+// A copy in the CPU's memory, for which it waits; and one on the device.
 Status fetch_state(const Context &context, const Optimizer &optimizer, const OptimizerParameter &there,
                    OptimizerParameter &out_here);
-Status send_state(const Context &context, const OptimizerParameter &here, OptimizerParameter &out_there);
+Status send_state(const Context &context, const OptimizerParameter &here, OptimizerParameter &out_on_device);
 
 // ---- device_optimizer.cpp
 
@@ -27,9 +27,9 @@ Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimi
 Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ranks);
 
 // These wait. The sums of shards are those of whole gradients.
-Status measure_shards_there(Context &context, const std::vector<StepWork> &works, StepRanks &ranks,
-                            GradientSums &out_sums);
-Status measure_gradients_there(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums);
+Status measure_shards_on_device(Context &context, const std::vector<StepWork> &works, StepRanks &ranks,
+                                GradientSums &out_sums);
+Status measure_gradients_on_device(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums);
 Status fetch_norm(Context &context, const Optimizer &optimizer, lpt_optimizer_info &values);
 
 }  // namespace lpt

@@ -21,7 +21,7 @@ Status fill_blocks(const Context &context, int64_t count, Number number, StateMe
   return copy_now(context.queue, array.data(), numbers.data(), array.bytes());
 }
 
-Status allocate_moment_there(const Context &context, int64_t elements, Moment &moment) {
+Status allocate_moment_on_device(const Context &context, int64_t elements, Moment &moment) {
   if (!moment.is_kept()) return {};
   const uint8_t zero = moment.element == kDynamicSigned ? static_cast<uint8_t>(kSignedTree.zero) : 0;
   LPT_TRY(moment.codes.allocate_on(context, elements * element_bytes(moment.element)));
@@ -32,7 +32,7 @@ Status allocate_moment_there(const Context &context, int64_t elements, Moment &m
   return moment.is_expanded ? fill_blocks(context, blocks, uint16_t{16}, moment.exponents) : Status();
 }
 
-Status allocate_compensation_there(const Context &context, OptimizerParameter &parameter) {
+Status allocate_compensation_on_device(const Context &context, OptimizerParameter &parameter) {
   if (!parameter.is_compensated) return {};
   StateMemory &array = parameter.compensation;
   LPT_TRY(array.allocate_on(context, parameter.elements * element_bytes(LPT_FORMAT_BF16)));
@@ -48,7 +48,7 @@ Status send_scales(const Context &context, OptimizerParameter &parameter) {
     scales[0].scale[k] = moments[k]->scale;
     scales[0].amax[k] = moments[k]->amax;
   }
-  parameter.turn = 0;
+  parameter.transpose = 0;
   LPT_TRY(parameter.whole_scales.allocate_on(context, sizeof scales));
   return copy_now(context.queue, parameter.whole_scales.data(), scales, sizeof scales);
 }
@@ -60,8 +60,8 @@ Status fetch_scales(const Context &context, OptimizerParameter &parameter) {
   Moment *const moments[2] = {&parameter.first, &parameter.second};
   for (int k = 0; k < 2; ++k) {
     const bool is_delayed = moments[k]->scaling == LPT_SCALER_KIND_DELAYED;
-    moments[k]->scale = scales[parameter.turn].scale[k];
-    moments[k]->amax = is_delayed ? scales[parameter.turn].amax[k] : 0.0f;
+    moments[k]->scale = scales[parameter.transpose].scale[k];
+    moments[k]->amax = is_delayed ? scales[parameter.transpose].amax[k] : 0.0f;
   }
   return {};
 }
@@ -77,11 +77,11 @@ Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts) {
   return allocate_uncleared(context.device_allocator, sizeof(GradientFacts), out_facts);
 }
 
-Status allocate_state_there(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter) {
-  LPT_TRY(check_moments_there(context, optimizer, parameter));
-  LPT_TRY(allocate_moment_there(context, parameter.elements, parameter.first));
-  LPT_TRY(allocate_moment_there(context, parameter.elements, parameter.second));
-  LPT_TRY(allocate_compensation_there(context, parameter));
+Status allocate_state_on_device(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter) {
+  LPT_TRY(check_moments_on_device(context, optimizer, parameter));
+  LPT_TRY(allocate_moment_on_device(context, parameter.elements, parameter.first));
+  LPT_TRY(allocate_moment_on_device(context, parameter.elements, parameter.second));
+  LPT_TRY(allocate_compensation_on_device(context, parameter));
   return send_scales(context, parameter);
 }
 
@@ -100,7 +100,7 @@ Status fetch_state(const Context &context, const Optimizer &optimizer, const Opt
   return fetch_scales(context, out_here);
 }
 
-Status send_state(const Context &context, const OptimizerParameter &here, OptimizerParameter &out_there) {
+Status send_state(const Context &context, const OptimizerParameter &here, OptimizerParameter &out_on_device) {
   OptimizerParameter sent = here;
   Status status;
   for_each_array(sent, [&](StateMemory &array) {
@@ -112,7 +112,7 @@ Status send_state(const Context &context, const OptimizerParameter &here, Optimi
   });
   LPT_TRY(std::move(status));
   LPT_TRY(send_scales(context, sent));
-  out_there = std::move(sent);
+  out_on_device = std::move(sent);
   return {};
 }
 

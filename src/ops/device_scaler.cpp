@@ -44,15 +44,15 @@ Status fetch_scaler(const Context &context, const Scaler &scaler, Scaler &out_he
   return {};
 }
 
-Status update_scaler_there(Context &context, Scaler &scaler) {
+Status update_scaler_on_device(Context &context, Scaler &scaler) {
   if (!scaler.is_recorded) return {};
   auto *const history = reinterpret_cast<float *>(scaler.there.get() + sizeof(ScalerNumbers));
   const int32_t length = scaler.options.history_length;
   const ScalerUpdateRequest request = {numbers_of(scaler), history, length,
                                        static_cast<int32_t>(scaler.update_count % length), scaler.options.history_rule};
-  const DeviceRow<ScalerUpdateRequest> *row = nullptr;
-  LPT_TRY(choose_on_device(context, "scaler_update", request, {LPT_FORMAT_F32}, &row));
-  LPT_TRY(queue_row(context, *row, request));
+  const DeviceKernelEntry<ScalerUpdateRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel_on_device(context, "scaler_update", request, {LPT_FORMAT_F32}, &kernel));
+  LPT_TRY(queue_kernel(context, *kernel, request));
   ++scaler.update_count;
   scaler.is_recorded = false;
   return {};

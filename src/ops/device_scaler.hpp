@@ -1,4 +1,4 @@
-// Scalers on a device: their history lies there, so that no cast waits for an amax.
+// Scalers on a device: their history is there, so that no cast waits for an amax.
 #pragma once
 
 #include "kernels/quantize/cuda_scaler.hpp"
@@ -15,6 +15,6 @@ Status send_scaler(const Context &context, Scaler &scaler);
 Status fetch_scaler(const Context &context, const Scaler &scaler, Scaler &out_here);
 
 // Queues.
-Status update_scaler_there(Context &context, Scaler &scaler);
+Status update_scaler_on_device(Context &context, Scaler &scaler);
 
 }  // namespace lpt

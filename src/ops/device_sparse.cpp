@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-bool is_there(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
+bool is_present(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
 
 CopyRequest copy_of(const MatrixView &source, const MatrixView &target) {
   const lpt_format element = source.format.element;
@@ -36,36 +36,38 @@ Status compress_rows(Context &context, const MatrixView &source, const MatrixVie
 }
 
 // Columns as rows, in scratch. The tensor scale is that of the source.
-Status turn_there(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_turned) {
-  LPT_TRY(take_matrix_on_device(context, source.format, source.columns, source.rows, is_check_only, out_turned));
-  out_turned.tensor_scale = source.tensor_scale;
-  return run_on_device(context, "turn", TurnRequest{source, out_turned}, {source.format.id}, is_check_only);
+Status transpose_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_transposed) {
+  LPT_TRY(take_matrix_on_device(context, source.format, source.columns, source.rows, is_check_only, out_transposed));
+  out_transposed.tensor_scale = source.tensor_scale;
+  return run_on_device(context, "transpose", TransposeRequest{source, out_transposed}, {source.format.id},
+                       is_check_only);
 }
 
-// An output of a selection as it lies in scratch, columns as rows; without one there is none.
+// An output of a selection as it is in scratch, columns as rows; without one there is none.
 Status take_beside(Context &context, const MatrixView &output, const MatrixView &source, bool is_check_only,
                    MatrixView &out_view) {
-  if (!is_there(output)) return {};
+  if (!is_present(output)) return {};
   return take_matrix_on_device(context, output.format, source.rows, source.columns, is_check_only, out_view);
 }
 
-Status turn_back(Context &context, const MatrixView &turned_output, const MatrixView &output, bool is_check_only) {
-  if (!is_there(output)) return {};
-  const TurnRequest request{turned_output, turned(output)};
-  return run_on_device(context, "turn", request, {output.format.id}, is_check_only);
+Status transpose_back(Context &context, const MatrixView &transposed_output, const MatrixView &output,
+                      bool is_check_only) {
+  if (!is_present(output)) return {};
+  const TransposeRequest request{transposed_output, transposed_view(output)};
+  return run_on_device(context, "transpose", request, {output.format.id}, is_check_only);
 }
 
 Status select_columns(Context &context, const SparseMaskRequest &request, bool is_check_only) {
   SparseMaskRequest lines = request;
-  LPT_TRY(turn_there(context, turned(request.source), is_check_only, lines.source));
+  LPT_TRY(transpose_on_device(context, transposed_view(request.source), is_check_only, lines.source));
   LPT_TRY(take_beside(context, request.mask, lines.source, is_check_only, lines.mask));
   LPT_TRY(take_beside(context, request.masked, lines.source, is_check_only, lines.masked));
   LPT_TRY(run_on_device(context, "sparse_mask", lines, {lines.source.format.id}, is_check_only));
-  LPT_TRY(turn_back(context, lines.mask, request.mask, is_check_only));
-  return turn_back(context, lines.masked, request.masked, is_check_only);
+  LPT_TRY(transpose_back(context, lines.mask, request.mask, is_check_only));
+  return transpose_back(context, lines.masked, request.masked, is_check_only);
 }
 
-Status find_nonzero_there(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_mask) {
+Status find_nonzero_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_mask) {
   Format bytes;
   find_format(LPT_FORMAT_UINT8, bytes);
   LPT_TRY(take_matrix_on_device(context, bytes, source.rows, source.columns, is_check_only, out_mask));
@@ -73,17 +75,17 @@ Status find_nonzero_there(Context &context, const MatrixView &source, bool is_ch
   return run_on_device(context, "nonzero", request, {source.format.id}, is_check_only);
 }
 
-Status compress_there(Context &context, const DevicePacking &packing, bool is_check_only) {
+Status compress_view_on_device(Context &context, const DevicePacking &packing, bool is_check_only) {
   MatrixView mask = packing.mask;
-  if (!is_there(mask)) LPT_TRY(find_nonzero_there(context, packing.source, is_check_only, mask));
-  if (is_there(packing.compressed)) {
+  if (!is_present(mask)) LPT_TRY(find_nonzero_on_device(context, packing.source, is_check_only, mask));
+  if (is_present(packing.compressed)) {
     LPT_TRY(compress_rows(context, packing.source, mask, packing.compressed, is_check_only));
   }
-  if (!is_there(packing.transposed)) return {};
-  MatrixView turned_source, turned_mask;
-  LPT_TRY(turn_there(context, packing.source, is_check_only, turned_source));
-  LPT_TRY(turn_there(context, mask, is_check_only, turned_mask));
-  return compress_rows(context, turned_source, turned_mask, packing.transposed, is_check_only);
+  if (!is_present(packing.transposed)) return {};
+  MatrixView transposed_source, transposed_mask;
+  LPT_TRY(transpose_on_device(context, packing.source, is_check_only, transposed_source));
+  LPT_TRY(transpose_on_device(context, mask, is_check_only, transposed_mask));
+  return compress_rows(context, transposed_source, transposed_mask, packing.transposed, is_check_only);
 }
 
 }  // namespace
@@ -116,9 +118,9 @@ Status measure_on_device(Context &context, const SparseMeasureRequest &request, 
 }
 
 Status compress_on_device(Context &context, const DevicePacking &packing) {
-  LPT_TRY(compress_there(context, packing, true));
+  LPT_TRY(compress_view_on_device(context, packing, true));
   context.choices.clear();
-  return compress_there(context, packing, false);
+  return compress_view_on_device(context, packing, false);
 }
 
 Status decompress_on_device(Context &context, const MatrixView &sparse, const MatrixView &dense) {

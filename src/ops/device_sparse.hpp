@@ -8,17 +8,17 @@
 
 namespace lpt {
 
-// Groups along rows of these views; those of columns come as turned views, and are selected in scratch.
+// Groups along rows of these views; those of columns come as transposed views, and are selected in scratch.
 Status select_on_device(Context &context, const SparseMaskRequest &request, bool is_check_only);
 
 // Tiles of rows and columns at once; a mask of 8 bits is always there.
 Status select_tiles_on_device(Context &context, const TransposableMaskRequest &request, bool is_check_only);
 
-// What a selection did to each row, in memory of the processor: waits. The request's own sums are not looked at.
+// What a selection did to each row, in memory of the CPU: waits. The request's own sums are not looked at.
 Status measure_on_device(Context &context, const SparseMeasureRequest &request, bool is_check_only,
                          std::span<SparseSums> sums);
 
-// Views are checked; those without a format are not there: no mask, or an output that is not wanted. A group whose mask keeps
+// Views are checked; those without a format are not there: no mask, or an output that is not requested. A group whose mask keeps
 // more than two keeps the first two of them.
 struct DevicePacking {
   MatrixView source, mask;

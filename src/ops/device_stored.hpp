@@ -23,7 +23,7 @@ class DeviceStored {
  private:
   MatrixView view_;
   MatrixView numbers_;  // `view_`, or the scratch
-  const DeviceRow<DequantizeRequest> *row_ = nullptr;
+  const DeviceKernelEntry<DequantizeRequest> *kernel_ = nullptr;
 };
 
 }  // namespace lpt

@@ -32,7 +32,7 @@ Status count_on_device(Context &context, const MatrixView &source, const MatrixV
     return unsupported("statistics is given without quantized: on %s it counts no transposed output",
                        device_text(context.queue.device()).c_str());
   }
-  // The processor counts what rotation and smoothing made of the numbers, which the cast has kept for itself.
+  // The CPU counts what rotation and smoothing made of the numbers, which the cast has kept for itself.
   if (cast.preparation.is_needed() || cast.smoothing != nullptr) {
     return unsupported("statistics is given with %s: on %s it counts the source as it is",
                        cast.preparation.hadamard_size != 0 ? "hadamard_size" : "smoothing",
@@ -40,27 +40,27 @@ Status count_on_device(Context &context, const MatrixView &source, const MatrixV
   }
   const Tiles tiles = cut_in_tiles(source, targets_of(outputs), cast.preparation);
   TileSumsRequest request{source, quantized, tiles.tile_rows, tiles.tile_columns, nullptr, cast.sums};
-  const DeviceRow<TileSumsRequest> *row = nullptr;
-  LPT_TRY(choose_on_device(context, "tile_sums", request, {source.format.id, quantized.format.id}, &row));
+  const DeviceKernelEntry<TileSumsRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel_on_device(context, "tile_sums", request, {source.format.id, quantized.format.id}, &kernel));
   if (is_check_only || source.rows == 0 || source.columns == 0) return {};
   std::byte *scratch = nullptr;
   LPT_TRY(take_on_device(context, static_cast<size_t>(sums_scratch(request)) * sizeof(double), &scratch));
   request.scratch = reinterpret_cast<double *>(scratch);
-  return queue_row(context, *row, request);
+  return queue_kernel(context, *kernel, request);
 }
 
 Status create_statistics(Context &context, lpt_statistics **out_statistics) {
   auto statistics = std::make_unique<lpt_statistics>();
   statistics->device = context.queue.device();
   if (!statistics->device.is_cpu()) {
-    LPT_TRY(allocate_uncleared(context.device_allocator, sizeof(CastSums), statistics->there));
+    LPT_TRY(allocate_uncleared(context.device_allocator, sizeof(CastStatistics), statistics->there));
   }
   LPT_TRY(reset_statistics(context, *statistics));
   *out_statistics = statistics.release();
   return {};
 }
 
-Status read_statistics(Context &context, const lpt_statistics &statistics, CastSums &out_sums) {
+Status read_statistics(Context &context, const lpt_statistics &statistics, CastStatistics &out_sums) {
   LPT_TRY(check_place(context, statistics));
   out_sums = statistics.sums;
   if (statistics.there == nullptr) return {};
@@ -73,13 +73,13 @@ Status read_statistics(Context &context, const lpt_statistics &statistics, CastS
 Status reset_statistics(Context &context, lpt_statistics &statistics) {
   LPT_TRY(check_place(context, statistics));
   statistics.sums = {};
-  return statistics.there == nullptr ? Status() : context.queue.fill(statistics.there.get(), 0, sizeof(CastSums));
+  return statistics.there == nullptr ? Status() : context.queue.fill(statistics.there.get(), 0, sizeof(CastStatistics));
 }
 
-Status sums_of(const Context &context, lpt_statistics &statistics, CastSums **out_sums) {
+Status sums_of(const Context &context, lpt_statistics &statistics, CastStatistics **out_sums) {
   LPT_TRY(check_place(context, statistics));
   const bool is_here = statistics.there == nullptr;
-  *out_sums = is_here ? &statistics.sums : reinterpret_cast<CastSums *>(statistics.there.get());
+  *out_sums = is_here ? &statistics.sums : reinterpret_cast<CastStatistics *>(statistics.there.get());
   return {};
 }
 

@@ -5,7 +5,7 @@
 
 namespace lpt {
 
-// Counts the first output of a cast on the device; both outputs say how the processor would have cut it in tiles.
+// Counts the first output of a cast on the device; both outputs say how the CPU would have cut it in tiles.
 Status count_on_device(Context &context, const MatrixView &source, const MatrixView (&outputs)[2], const Cast &cast,
                        bool is_check_only);
 

@@ -1,87 +1,87 @@
-// Numbers that are cast for their travel between devices.
+// Numbers that are cast for the transfer between devices.
 #include "src/ops/device.hpp"
 #include "src/ops/device_cast.hpp"
-#include "src/ops/device_line.hpp"
+#include "src/ops/device_flat_view.hpp"
 #include "src/ops/device_reducing.hpp"
 
 namespace lpt {
 namespace {
 
-// While it lives, rows that were chosen already are not told again.
-class Untold {
+// While it lives, rows that were chosen already are not reported again.
+class Unreported {
  public:
-  explicit Untold(Context &context) : context_(context), told_(context.choices.size()) {}
-  ~Untold() { context_.choices.resize(told_); }
-  Untold(const Untold &) = delete;
-  Untold &operator=(const Untold &) = delete;
+  explicit Unreported(Context &context) : context_(context), reported_(context.choices.size()) {}
+  ~Unreported() { context_.choices.resize(reported_); }
+  Unreported(const Unreported &) = delete;
+  Unreported &operator=(const Unreported &) = delete;
 
  private:
   Context &context_;
-  const size_t told_;
+  const size_t reported_;
 };
 
 class WireSum {
  public:
-  WireSum(Context &worker, DeviceEngine &engine, const WireReducing &reducing)
+  WireSum(Context &worker, DeviceEngine &engine, const WireReductionPlan &reducing)
       : worker_(worker),
         engine_(engine),
         reducing_(reducing),
         wire_(reducing.wire),
         shares_(reducing.shares),
-        untold_(worker) {}
+        unreported_(worker) {}
 
   Status one_shot() {
-    Parcel mine;
+    MessageLayout mine;
     Bytes bytes;
-    LPT_TRY(take_parcel(shares_, mine, bytes));
+    LPT_TRY(take_message(shares_, mine, bytes));
     LPT_TRY(cast_input(mine.shares));
     std::vector<Bytes> incoming;
     LPT_TRY(exchange(std::vector<Bytes>(shares_.size(), bytes), bytes, incoming));
-    std::vector<Parcel> sources;
-    for (const Bytes &theirs : incoming) sources.push_back(lay_out_parcel(wire_, shares_, theirs.data));
-    DeviceLine output;
+    std::vector<MessageLayout> sources;
+    for (const Bytes &theirs : incoming) sources.push_back(lay_out_message(wire_, shares_, theirs.data));
+    DeviceFlatView output;
     LPT_TRY(output.place(worker_, reducing_.output));
     for (size_t share = 0; share < shares_.size(); ++share) {
       std::vector<MatrixView> codes;
-      for (const Parcel &parcel : sources) codes.push_back(parcel.shares[share]);
+      for (const MessageLayout &layout : sources) codes.push_back(layout.shares[share]);
       LPT_TRY(add_up(codes, output.run(shares_[share])));
     }
-    return output.settle(worker_);
+    return output.write_back(worker_);
   }
 
   Status two_shots() {
-    Parcel sum;
+    MessageLayout sum;
     Bytes mine;
     MatrixView added;
     LPT_TRY(take_f32(my_share().count(), added));
     LPT_TRY(scatter(added));
-    LPT_TRY(take_parcel({my_share()}, sum, mine));
+    LPT_TRY(take_message({my_share()}, sum, mine));
     LPT_TRY(cast(added, sum.shares[0], second_draws(wire_), my_share().begin));
     std::vector<Bytes> incoming(shares_.size(), mine);
     for (size_t q = 0; q < incoming.size(); ++q) {
-      const int64_t bytes = lay_out_parcel(wire_, {shares_[q]}, nullptr).bytes;
-      if (q != self()) LPT_TRY(take_room(worker_, engine_, bytes, incoming[q]));
+      const int64_t bytes = lay_out_message(wire_, {shares_[q]}, nullptr).bytes;
+      if (q != self()) LPT_TRY(take_space(worker_, engine_, bytes, incoming[q]));
     }
     const std::vector<Bytes> outgoing(shares_.size(), mine);
-    LPT_TRY(engine_.swap(signature_of(reducing_), outgoing.data(), incoming.data()));
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
     return decode(incoming);
   }
 
   Status to_parts() {
-    DeviceLine output;
+    DeviceFlatView output;
     LPT_TRY(output.place(worker_, reducing_.output));
     LPT_TRY(scatter(output.run({0, my_share().count()})));
-    return output.settle(worker_);
+    return output.write_back(worker_);
   }
 
  private:
   size_t self() const { return static_cast<size_t>(engine_.rank()); }
   const Range &my_share() const { return shares_[self()]; }
 
-  Status take_parcel(const std::vector<Range> &ranges, Parcel &out_parcel, Bytes &out_bytes) {
-    out_bytes = {nullptr, lay_out_parcel(wire_, ranges, nullptr).bytes};
+  Status take_message(const std::vector<Range> &ranges, MessageLayout &out_layout, Bytes &out_bytes) {
+    out_bytes = {nullptr, lay_out_message(wire_, ranges, nullptr).bytes};
     LPT_TRY(take_on_device(worker_, static_cast<size_t>(out_bytes.count), &out_bytes.data));
-    out_parcel = lay_out_parcel(wire_, ranges, out_bytes.data);
+    out_layout = lay_out_message(wire_, ranges, out_bytes.data);
     return {};
   }
 
@@ -103,7 +103,7 @@ class WireSum {
 
   // All shares of the input.
   Status cast_input(const std::vector<MatrixView> &targets) {
-    DeviceLine input;
+    DeviceFlatView input;
     LPT_TRY(input.gather(worker_, reducing_.input));
     for (size_t share = 0; share < shares_.size(); ++share) {
       LPT_TRY(
@@ -116,9 +116,9 @@ class WireSum {
   Status exchange(const std::vector<Bytes> &outgoing, const Bytes &mine, std::vector<Bytes> &out_incoming) {
     out_incoming.assign(shares_.size(), mine);
     for (size_t q = 0; q < shares_.size(); ++q) {
-      if (q != self()) LPT_TRY(take_room(worker_, engine_, mine.count, out_incoming[q]));
+      if (q != self()) LPT_TRY(take_space(worker_, engine_, mine.count, out_incoming[q]));
     }
-    return engine_.swap(signature_of(reducing_), outgoing.data(), out_incoming.data());
+    return engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), out_incoming.data());
   }
 
   // Every rank gets its share of all inputs, added up.
@@ -126,15 +126,15 @@ class WireSum {
     std::vector<Bytes> outgoing(shares_.size());
     std::vector<MatrixView> targets;
     for (size_t q = 0; q < outgoing.size(); ++q) {
-      Parcel parcel;
-      LPT_TRY(take_parcel({shares_[q]}, parcel, outgoing[q]));
-      targets.push_back(parcel.shares[0]);
+      MessageLayout layout;
+      LPT_TRY(take_message({shares_[q]}, layout, outgoing[q]));
+      targets.push_back(layout.shares[0]);
     }
     LPT_TRY(cast_input(targets));
     std::vector<Bytes> incoming;
     LPT_TRY(exchange(outgoing, outgoing[self()], incoming));
     std::vector<MatrixView> codes;
-    for (const Bytes &theirs : incoming) codes.push_back(lay_out_parcel(wire_, {my_share()}, theirs.data).shares[0]);
+    for (const Bytes &theirs : incoming) codes.push_back(lay_out_message(wire_, {my_share()}, theirs.data).shares[0]);
     return add_up(codes, target);
   }
 
@@ -159,39 +159,39 @@ class WireSum {
     request.elements = target.columns;
     request.sources = sources.data();
     request.targets = &place;
-    return queue_row(worker_, *reducing_.device_row, request);
+    return queue_kernel(worker_, *reducing_.device_kernel, request);
   }
 
   Status decode(const std::vector<Bytes> &incoming) {
-    DeviceLine output;
+    DeviceFlatView output;
     LPT_TRY(output.place(worker_, reducing_.output));
     for (size_t q = 0; q < incoming.size(); ++q) {
       if (shares_[q].count() == 0) continue;
-      const MatrixView codes = lay_out_parcel(wire_, {shares_[q]}, incoming[q].data).shares[0];
+      const MatrixView codes = lay_out_message(wire_, {shares_[q]}, incoming[q].data).shares[0];
       LPT_TRY(dequantize_on_device(worker_, codes, output.run(shares_[q]), false));
     }
-    return output.settle(worker_);
+    return output.write_back(worker_);
   }
 
   Context &worker_;
   DeviceEngine &engine_;
-  const WireReducing &reducing_;
+  const WireReductionPlan &reducing_;
   const Wire &wire_;
   const std::vector<Range> &shares_;
-  const Untold untold_;
+  const Unreported unreported_;
 };
 
 }  // namespace
 
-Status reduce_in_one_shot_on_device(Context &worker, DeviceEngine &engine, const WireReducing &reducing) {
+Status reduce_in_one_shot_on_device(Context &worker, DeviceEngine &engine, const WireReductionPlan &reducing) {
   return WireSum(worker, engine, reducing).one_shot();
 }
 
-Status reduce_in_two_shots_on_device(Context &worker, DeviceEngine &engine, const WireReducing &reducing) {
+Status reduce_in_two_shots_on_device(Context &worker, DeviceEngine &engine, const WireReductionPlan &reducing) {
   return WireSum(worker, engine, reducing).two_shots();
 }
 
-Status reduce_wire_to_parts_on_device(Context &worker, DeviceEngine &engine, const WireReducing &reducing) {
+Status reduce_wire_to_parts_on_device(Context &worker, DeviceEngine &engine, const WireReductionPlan &reducing) {
   return WireSum(worker, engine, reducing).to_parts();
 }
 

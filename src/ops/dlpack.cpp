@@ -69,11 +69,11 @@ constexpr const char *kDeviceNames[] = {"cpu",          "cuda",   "cuda_host", "
 
 int32_t device_type_of(const Device &device) { return device.is_cpu() ? kDLCpu : kDLCuda; }
 
-// What a context wraps lies where it works.
+// What a context wraps is where it works.
 Status check_device(const Context &context, const DLDevice &device) {
   const Device &own = context.queue.device();
   if (device.device_type == device_type_of(own)) {
-    // The processor has one index; others write anything there.
+    // The CPU has one index; others write anything there.
     if (own.is_cpu() || device.device_id == own.index) return {};
     return invalid("device_id is %d: expected %d, where the context works", device.device_id, own.index);
   }
@@ -94,7 +94,7 @@ Status format_of_type(const DLDataType &type, lpt_format &out_format) {
                      is_known ? kTypeNames[type.code] : "unknown", type.bits);
 }
 
-// Lanes become elements of the last axis: `shape` and `strides` have room for every axis.
+// Lanes become elements of the last axis: `shape` and `strides` hold every axis.
 Status unfold_lanes(const DLTensor &source, int64_t *shape, int64_t *strides) {
   const int64_t lanes = source.dtype.lanes;
   const int32_t last = source.ndim - 1;
@@ -195,7 +195,7 @@ Status read_dlpack(Context &context, const void *managed, int32_t is_versioned, 
   if (is_versioned == 1) LPT_TRY(check_version(*versioned));
   const uint64_t flags = is_versioned == 1 ? versioned->flags & (kDLReadOnly | kDLCopied) : 0;
   if (out_flags == nullptr && (flags & kDLReadOnly) != 0) {
-    return invalid("out_flags is NULL and the memory is read-only: expected room for the flags, or memory to write");
+    return invalid("out_flags is NULL and the memory is read-only: expected memory for the flags, or memory to write");
   }
   Tensor *tensor = nullptr;
   LPT_TRY(wrap_dlpack(context, is_versioned == 1 ? versioned->dl_tensor : legacy->dl_tensor, &tensor));

@@ -1,4 +1,4 @@
-// lpt_gemm() and lpt_gemm_grouped(): tensors and options become products, and what is done to their results.
+// lpt_gemm() and lpt_gemm_grouped(): tensors and options become GEMMs, and what is done to their results.
 #pragma once
 
 #include "src/ops/gemm_run.hpp"
@@ -10,12 +10,12 @@ Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_o
 Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const int64_t *group_ends, int64_t group_count,
                     const lpt_gemm_options &options, Tensor *c);
 
-// A product whose row was picked before.
+// A GEMM whose row was picked before.
 Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
-                    const GemmRow *row, Tensor *c);
+                    const GemmKernelEntry *kernel, Tensor *c);
 
 // All checks of gemm(), and what it would do.
 Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
-                   Decision &out_decision);
+                   GemmDispatch &out_dispatch);
 
 }  // namespace lpt

@@ -41,7 +41,7 @@ Status check_panels(const Tensor &tensor, int64_t expert, bool is_transposed, Ma
 
 }  // namespace
 
-Status check_gemm_options(const lpt_gemm_options &options, Product &out_product) {
+Status check_gemm_options(const lpt_gemm_options &options, GemmCall &out_gemm) {
   LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_GEMM_PORTABLE_ORDER | LPT_GEMM_CAST_A_TO_BF16));
   LPT_TRY(check_choice("is_a_transposed", options.is_a_transposed, 1));
   LPT_TRY(check_choice("is_b_transposed", options.is_b_transposed, 1));
@@ -53,11 +53,11 @@ Status check_gemm_options(const lpt_gemm_options &options, Product &out_product)
   if (!(options.outlier_threshold >= 0) || std::isinf(options.outlier_threshold)) {
     return invalid("outlier_threshold is %g: expected 0, or a positive number", options.outlier_threshold);
   }
-  out_product.alpha = options.alpha;
-  out_product.beta = options.beta;
-  out_product.is_portable = (options.flags & LPT_GEMM_PORTABLE_ORDER) != 0;
-  out_product.arithmetic = options.arithmetic;
-  out_product.arithmetic_bits = options.arithmetic_bits;
+  out_gemm.alpha = options.alpha;
+  out_gemm.beta = options.beta;
+  out_gemm.is_portable = (options.flags & LPT_GEMM_PORTABLE_ORDER) != 0;
+  out_gemm.arithmetic = options.arithmetic;
+  out_gemm.arithmetic_bits = options.arithmetic_bits;
   return {};
 }
 
@@ -114,20 +114,20 @@ Status check_second_operand_at(const Tensor &tensor, int64_t index, bool needs_d
   return check_panels(tensor, tensor.rank == 2 ? 0 : index, is_transposed, out_view);
 }
 
-Status check_inner_sizes(const Product &product, ProductShape &out_shape) {
-  const MatrixView &a = product.a, &b = product.b;
-  out_shape.m = product.is_a_transposed ? a.columns : a.rows;
-  out_shape.k = product.is_a_transposed ? a.rows : a.columns;
-  out_shape.n = product.is_b_transposed ? b.rows : b.columns;
-  const int64_t b_k = product.is_b_transposed ? b.columns : b.rows;
+Status check_inner_sizes(const GemmCall &call, GemmShape &out_shape) {
+  const MatrixView &a = call.a, &b = call.b;
+  out_shape.m = call.is_a_transposed ? a.columns : a.rows;
+  out_shape.k = call.is_a_transposed ? a.rows : a.columns;
+  out_shape.n = call.is_b_transposed ? b.rows : b.columns;
+  const int64_t b_k = call.is_b_transposed ? b.columns : b.rows;
   if (out_shape.k == b_k) return {};
   return invalid("inner sizes differ: a is %lld x %lld %s%s, b is %lld x %lld %s%s", number(a.rows), number(a.columns),
-                 format_name(a.format.id).c_str(), product.is_a_transposed ? " transposed" : "", number(b.rows),
-                 number(b.columns), format_name(b.format.id).c_str(), product.is_b_transposed ? " transposed" : "");
+                 format_name(a.format.id).c_str(), call.is_a_transposed ? " transposed" : "", number(b.rows),
+                 number(b.columns), format_name(b.format.id).c_str(), call.is_b_transposed ? " transposed" : "");
 }
 
-Status check_bias(const lpt_gemm_options &options, const Product &product, int64_t count, int64_t n,
-                  const MatrixView &c, MatrixView &out_bias, const Device &device) {
+Status check_bias(const lpt_gemm_options &options, const GemmCall &call, int64_t count, int64_t n, const MatrixView &c,
+                  MatrixView &out_bias, const Device &device) {
   out_bias = MatrixView();
   if (options.bias == nullptr) return {};
   LPT_TRY(check_matrix(options.bias, "bias", !is_check_only(options.flags), out_bias, device));
@@ -136,11 +136,11 @@ Status check_bias(const lpt_gemm_options &options, const Product &product, int64
     return invalid("bias is %s: expected a vector of %lld%s", tensor_text(*options.bias).c_str(), number(n),
                    rows.c_str());
   }
-  const lpt_format format = is_f64_product(product) ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  const lpt_format format = is_f64_gemm(call) ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
   if (out_bias.format.id != format) {
     return invalid("bias is %s: expected %s", format_name(out_bias.format.id).c_str(), format_name(format).c_str());
   }
-  return check_apart(c, "c", out_bias, "bias");
+  return check_no_overlap(c, "c", out_bias, "bias");
 }
 
 int64_t matrix_count(const Tensor &tensor) {

@@ -1,4 +1,4 @@
-// What the calls for products check alike.
+// What the calls for GEMMs check alike.
 #pragma once
 
 #include "src/ops/gemm_run.hpp"
@@ -6,8 +6,8 @@
 
 namespace lpt {
 
-// Numbers of the options, and those that a product takes over.
-Status check_gemm_options(const lpt_gemm_options &options, Product &out_product);
+// Numbers of the options, and those that a GEMM takes over.
+Status check_gemm_options(const lpt_gemm_options &options, GemmCall &out_gemm);
 
 // `call` takes none, such as "a batch".
 Status check_no_outliers(const lpt_gemm_options &options, const char *call);
@@ -26,12 +26,12 @@ Status check_operand_at(const Tensor &tensor, const char *name, int64_t index, b
 Status check_second_operand_at(const Tensor &tensor, int64_t index, bool needs_data, bool &is_transposed,
                                MatrixView &out_view, const Device &device = {});
 
-// m, n and k of a product of checked views. An error says how the inner sizes differ.
-Status check_inner_sizes(const Product &product, ProductShape &out_shape);
+// m, n and k of a GEMM of checked views. An error says how the inner sizes differ.
+Status check_inner_sizes(const GemmCall &call, GemmShape &out_shape);
 
-// The bias of products that are written to `c`: a vector of n, or one for each of `count`. Data NULL: none.
-Status check_bias(const lpt_gemm_options &options, const Product &product, int64_t count, int64_t n,
-                  const MatrixView &c, MatrixView &out_bias, const Device &device = {});
+// The bias of GEMMs that are written to `c`: a vector of n, or one for each of `count`. Data NULL: none.
+Status check_bias(const lpt_gemm_options &options, const GemmCall &call, int64_t count, int64_t n, const MatrixView &c,
+                  MatrixView &out_bias, const Device &device = {});
 
 // The matrix at a place of the leading axes, which is `index` if they are counted through. Blocks of scales may not span
 // matrices.

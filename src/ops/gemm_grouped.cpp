@@ -4,7 +4,7 @@
 #include "src/ops/gemm.hpp"
 #include "src/ops/gemm_cast.hpp"
 #include "src/ops/gemm_checks.hpp"
-#include "src/ops/gemm_finish.hpp"
+#include "src/ops/gemm_epilogue.hpp"
 
 namespace lpt {
 namespace {
@@ -57,20 +57,20 @@ Status check_group_count(const Tensor *tensor, const char *name, int64_t count) 
 
 // One bias for all groups, or one for each.
 Status set_bias(const lpt_gemm_options &options, int64_t n, const MatrixView &c, const Device &device,
-                std::vector<Product> &products) {
-  if (products.empty()) return {};
+                std::vector<GemmCall> &calls) {
+  if (calls.empty()) return {};
   MatrixView bias;
-  const auto count = static_cast<int64_t>(products.size());
-  LPT_TRY(check_bias(options, products.front(), count, n, c, bias, device));
+  const auto count = static_cast<int64_t>(calls.size());
+  LPT_TRY(check_bias(options, calls.front(), count, n, c, bias, device));
   for (int64_t g = 0; g < count; ++g) {
-    products[static_cast<size_t>(g)].bias = bias.rows > 1 ? cut_rows(bias, g, 1).data : bias.data;
+    calls[static_cast<size_t>(g)].bias = bias.rows > 1 ? cut_rows(bias, g, 1).data : bias.data;
   }
   return {};
 }
 
 // Rows of groups by a matrix for each group.
 Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
-                     const lpt_gemm_options &options, const Product &common, Tensor *c) {
+                     const lpt_gemm_options &options, const GemmCall &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);
   const Device &device = context.queue.device();
   LPT_TRY(check_axes(b, "b", 3, device));
@@ -79,35 +79,35 @@ Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const G
   LPT_TRY(check_rows(a, "a", !is_check, rows, device));
   LPT_TRY(check_groups(groups, rows.rows));
   const int64_t n = b->extents[options.is_b_transposed != 0 ? 1 : 2];
-  Finish finish;
-  LPT_TRY(begin_finish(context, options, c, rows.rows, n, false, finish));
-  if (!finish.is_direct && groups.end() != rows.rows) {
+  GemmEpilogue epilogue;
+  LPT_TRY(begin_epilogue(context, options, c, rows.rows, n, false, epilogue));
+  if (!epilogue.is_direct && groups.end() != rows.rows) {
     return unsupported("group_ends[%lld] is %lld: c is written through a copy, and all %lld rows belong to groups then",
                        number(groups.count - 1), number(groups.end()), number(rows.rows));
   }
-  LPT_TRY(check_apart(finish.c_view, "c", rows, "a"));
+  LPT_TRY(check_no_overlap(epilogue.c_view, "c", rows, "a"));
   size_t cast_bytes = 0;
   LPT_TRY(cast_first_operand(context, options, rows, cast_bytes));
-  const MatrixView &target = finish.is_direct ? finish.c_view : finish.target;
-  std::vector<Product> products(static_cast<size_t>(groups.count), common);
+  const MatrixView &target = epilogue.is_direct ? epilogue.c_view : epilogue.target;
+  std::vector<GemmCall> calls(static_cast<size_t>(groups.count), common);
   for (int64_t g = 0; g < groups.count; ++g) {
-    Product &product = products[static_cast<size_t>(g)];
-    product.is_b_transposed = options.is_b_transposed != 0;
-    product.a = cut_rows(rows, groups.begin(g), groups.rows(g));
-    product.c = cut_rows(target, groups.begin(g), groups.rows(g));
-    LPT_TRY(check_second_operand_at(*b, g, !is_check, product.is_b_transposed, product.b, device));
-    ProductShape shape;
-    LPT_TRY(check_inner_sizes(product, shape));
-    LPT_TRY(check_apart(finish.c_view, "c", product.b, "b"));
+    GemmCall &call = calls[static_cast<size_t>(g)];
+    call.is_b_transposed = options.is_b_transposed != 0;
+    call.a = cut_rows(rows, groups.begin(g), groups.rows(g));
+    call.c = cut_rows(target, groups.begin(g), groups.rows(g));
+    LPT_TRY(check_second_operand_at(*b, g, !is_check, call.is_b_transposed, call.b, device));
+    GemmShape shape;
+    LPT_TRY(check_inner_sizes(call, shape));
+    LPT_TRY(check_no_overlap(epilogue.c_view, "c", call.b, "b"));
   }
-  LPT_TRY(set_bias(options, n, finish.c_view, device, products));
-  LPT_TRY(run_products(context, products, is_check));
-  return end_finish(context, finish, is_check);
+  LPT_TRY(set_bias(options, n, epilogue.c_view, device, calls));
+  LPT_TRY(run_gemms(context, calls, is_check));
+  return end_epilogue(context, epilogue, is_check);
 }
 
 // The transposed rows of each group of a by those of b: sums along the rows.
 Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
-                             const lpt_gemm_options &options, const Product &common, Tensor *c) {
+                             const lpt_gemm_options &options, const GemmCall &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);
   const Device &device = context.queue.device();
   if (options.is_b_transposed != 0) return invalid("is_b_transposed is 1: expected 0 where groups lie along k");
@@ -122,33 +122,33 @@ Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b,
     return invalid("inner sizes differ: a is %s transposed, b is %s", tensor_text(*a).c_str(), tensor_text(*b).c_str());
   }
   const int64_t m = left.columns, n = right.columns;
-  Finish finish;
-  LPT_TRY(begin_finish(context, options, c, groups.count * m, n, false, finish));
-  LPT_TRY(check_apart(finish.c_view, "c", left, "a"));
-  LPT_TRY(check_apart(finish.c_view, "c", right, "b"));
+  GemmEpilogue epilogue;
+  LPT_TRY(begin_epilogue(context, options, c, groups.count * m, n, false, epilogue));
+  LPT_TRY(check_no_overlap(epilogue.c_view, "c", left, "a"));
+  LPT_TRY(check_no_overlap(epilogue.c_view, "c", right, "b"));
   size_t cast_bytes = 0;
   LPT_TRY(cast_first_operand(context, options, left, cast_bytes));
-  const MatrixView &target = finish.is_direct ? finish.c_view : finish.target;
-  std::vector<Product> products(static_cast<size_t>(groups.count), common);
+  const MatrixView &target = epilogue.is_direct ? epilogue.c_view : epilogue.target;
+  std::vector<GemmCall> calls(static_cast<size_t>(groups.count), common);
   for (int64_t g = 0; g < groups.count; ++g) {
-    Product &product = products[static_cast<size_t>(g)];
-    product.is_a_transposed = true;
-    product.a = cut_rows(left, groups.begin(g), groups.rows(g));
-    product.b = cut_rows(right, groups.begin(g), groups.rows(g));
-    product.c = cut_rows(target, g * m, m);
+    GemmCall &call = calls[static_cast<size_t>(g)];
+    call.is_a_transposed = true;
+    call.a = cut_rows(left, groups.begin(g), groups.rows(g));
+    call.b = cut_rows(right, groups.begin(g), groups.rows(g));
+    call.c = cut_rows(target, g * m, m);
   }
-  LPT_TRY(set_bias(options, n, finish.c_view, device, products));
-  LPT_TRY(run_products(context, products, is_check));
-  return end_finish(context, finish, is_check);
+  LPT_TRY(set_bias(options, n, epilogue.c_view, device, calls));
+  LPT_TRY(run_gemms(context, calls, is_check));
+  return end_epilogue(context, epilogue, is_check);
 }
 
 }  // namespace
 
 Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const int64_t *group_ends, int64_t group_count,
                     const lpt_gemm_options &options, Tensor *c) {
-  Product common;
+  GemmCall common;
   LPT_TRY(check_gemm_options(options, common));
-  LPT_TRY(check_no_outliers(options, "a grouped product"));
+  LPT_TRY(check_no_outliers(options, "a grouped GEMM"));
   LPT_TRY(check_axes(a, "a", 2, context.queue.device()));
   LPT_TRY(check_tensor(c, "c", context.queue.device()));
   const Groups groups{group_ends, group_count};

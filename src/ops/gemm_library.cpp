@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-constexpr size_t kMostPrepared = 1024;  // some kB each: a program with ever new shapes starts anew
+constexpr size_t kMostPrepared = 1024;  // some kB each: a program with ever new shapes starts again
 constexpr size_t kErrorBytes = 512;
 
 // Calls a function of the library with the device as the thread's own.
@@ -44,41 +44,41 @@ LibrarySession::~LibrarySession() {
     forget_all();
     library_.close(session_);
   });
-  static_cast<void>(unheard);  // nobody is there to be told
+  static_cast<void>(unheard);  // no one is there to be reported
 }
 
 void LibrarySession::forget_all() {
-  for (const auto &[product, prepared] : prepared_) {
-    if (prepared.product != nullptr) library_.release(prepared.product);
+  for (const auto &[gemm, prepared] : prepared_) {
+    if (prepared.gemm != nullptr) library_.release(prepared.gemm);
   }
   prepared_.clear();
 }
 
-Status LibrarySession::prepare(const LibraryProduct &product, Prepared **out_prepared) {
-  auto known = prepared_.find(product);
+Status LibrarySession::prepare(const LibraryGemm &gemm, Prepared **out_prepared) {
+  auto known = prepared_.find(gemm);
   if (known == prepared_.end()) {
     if (prepared_.size() >= kMostPrepared) forget_all();
     Prepared made;
     const Status status = call(queue_, library_.name, [&](char *error, size_t bytes) {
-      return library_.prepare(session_, &product, &made.product, &made.workspace_bytes, error, bytes);
+      return library_.prepare(session_, &gemm, &made.gemm, &made.workspace_bytes, error, bytes);
     });
     if (!status.is_ok() && status.code() != LPT_UNSUPPORTED) return status;
-    known = prepared_.emplace(product, made).first;
+    known = prepared_.emplace(gemm, made).first;
   }
   *out_prepared = &known->second;
   return {};
 }
 
-Status LibrarySession::run(const Queue &queue, const char *row, const LibraryProduct &product, Prepared &prepared,
+Status LibrarySession::run(const Queue &queue, const char *row, const LibraryGemm &gemm, Prepared &prepared,
                            const LibraryAddresses &addresses) {
-  if (library_.tune != nullptr && !prepared.is_tuned && !product.reads_c && variable("LPT_GEMM_TUNE") != nullptr) {
+  if (library_.tune != nullptr && !prepared.is_tuned && !gemm.reads_c && variable("LPT_GEMM_TUNE") != nullptr) {
     LPT_TRY(call(queue, row, [&](char *error, size_t bytes) {
-      return library_.tune(session_, prepared.product, &addresses, queue.stream(), error, bytes);
+      return library_.tune(session_, prepared.gemm, &addresses, queue.stream(), error, bytes);
     }));
     prepared.is_tuned = true;
   }
   return call(queue, row, [&](char *error, size_t bytes) {
-    return library_.run(session_, prepared.product, &addresses, queue.stream(), error, bytes);
+    return library_.run(session_, prepared.gemm, &addresses, queue.stream(), error, bytes);
   });
 }
 

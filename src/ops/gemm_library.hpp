@@ -1,4 +1,4 @@
-// A vendor's library of products, opened for one context. What it prepared for a product is kept for the next call.
+// A vendor's library of GEMMs, opened for one context. What it prepared for a GEMM is kept for the next call.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace lpt {
 
 class LibrarySession {
  public:
-  // The library may be missing: then every product is refused with reason().
+  // The library may be missing: then every GEMM is rejected with reason().
   LibrarySession(const Queue &queue, const GemmLibrary &library);
   ~LibrarySession();
   LibrarySession(const LibrarySession &) = delete;
@@ -23,15 +23,15 @@ class LibrarySession {
   int64_t version() const { return version_; }
 
   struct Prepared {
-    void *product = nullptr;  // NULL: the library has no way to run it
+    void *gemm = nullptr;  // NULL: the library has no way to run it
     size_t workspace_bytes = 0;
     bool is_tuned = false;
   };
 
-  Status prepare(const LibraryProduct &product, Prepared **out_prepared);
+  Status prepare(const LibraryGemm &gemm, Prepared **out_prepared);
 
   // Queues it on the context's stream. Where LPT_GEMM_TUNE is set the first call times all ways, and waits for each.
-  Status run(const Queue &queue, const char *row, const LibraryProduct &product, Prepared &prepared,
+  Status run(const Queue &queue, const char *row, const LibraryGemm &gemm, Prepared &prepared,
              const LibraryAddresses &addresses);
 
  private:
@@ -42,7 +42,7 @@ class LibrarySession {
   void *session_ = nullptr;
   int64_t version_ = 0;
   std::string reason_;
-  std::map<LibraryProduct, Prepared> prepared_;
+  std::map<LibraryGemm, Prepared> prepared_;
 };
 
 // The context's session; NULL: its device's plugin brings no library.

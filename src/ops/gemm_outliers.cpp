@@ -58,7 +58,7 @@ Status decode_columns(Context &context, const MatrixView &b, const std::vector<i
   return {};
 }
 
-// Rows of b, k × n, turned.
+// Rows of b, k × n, transposed.
 Status decode_rows(Context &context, const MatrixView &b, const std::vector<int64_t> &outliers,
                    const MatrixView &aside) {
   MatrixView decoded;
@@ -71,27 +71,27 @@ Status decode_rows(Context &context, const MatrixView &b, const std::vector<int6
 }
 
 // What b has at the places of outliers, as n × outliers.
-Status decode_outliers(Context &context, const Product &product, const std::vector<int64_t> &outliers,
+Status decode_outliers(Context &context, const GemmCall &call, const std::vector<int64_t> &outliers,
                        const MatrixView &aside) {
-  if (!product.is_b_transposed) return decode_rows(context, product.b, outliers, aside);
-  if (!is_packed(product.b.layout)) return decode_columns(context, product.b, outliers, aside);
+  if (!call.is_b_transposed) return decode_rows(context, call.b, outliers, aside);
+  if (!is_packed(call.b.layout)) return decode_columns(context, call.b, outliers, aside);
   MatrixView rows;
-  LPT_TRY(take_unpacked(context, product.b, false, rows));
+  LPT_TRY(take_unpacked(context, call.b, false, rows));
   return decode_columns(context, rows, outliers, aside);
 }
 
 }  // namespace
 
-Status multiply_with_outliers(Context &context, const Product &product, float threshold, bool is_check_only) {
-  const MatrixView &a = product.a;
+Status multiply_with_outliers(Context &context, const GemmCall &call, float threshold, bool is_check_only) {
+  const MatrixView &a = call.a;
   if (!is_wide_float(a.format.id) || a.format.id == LPT_FORMAT_F64) {
     return unsupported("a is %s and outlier_threshold is %g: expected f32, bf16 or f16",
                        format_name(a.format.id).c_str(), static_cast<double>(threshold));
   }
-  if (product.is_a_transposed) return unsupported("a is transposed: with outlier_threshold it is stored m x k");
-  Product inner = product;
+  if (call.is_a_transposed) return unsupported("a is transposed: with outlier_threshold it is stored m x k");
+  GemmCall inner = call;
   LPT_TRY(take_matrix(context, LPT_FORMAT_INT8_ROW, a.rows, a.columns, is_check_only, inner.a));
-  if (is_check_only) return multiply_matrices(context, inner, true);
+  if (is_check_only) return run_gemm(context, inner, true);
   MatrixView numbers;
   LPT_TRY(take_f32(context, a.rows, a.columns, numbers));
   LPT_TRY(widen_matrix(context, a, numbers, false));
@@ -101,18 +101,18 @@ Status multiply_with_outliers(Context &context, const Product &product, float th
   LPT_TRY(take_f32(context, a.rows, count, aside));
   move_columns(numbers, outliers, aside);
   LPT_TRY(cast_matrix(context, numbers, inner.a, Cast{}, false));
-  LPT_TRY(multiply_matrices(context, inner, false));
+  LPT_TRY(run_gemm(context, inner, false));
   if (outliers.empty()) return {};
-  Product outer;
+  GemmCall outer;
   outer.a = aside;
   outer.is_b_transposed = true;
-  LPT_TRY(take_f32(context, product.c.columns, count, outer.b));
-  LPT_TRY(decode_outliers(context, product, outliers, outer.b));
-  outer.c = product.c;
-  outer.alpha = product.alpha;
+  LPT_TRY(take_f32(context, call.c.columns, count, outer.b));
+  LPT_TRY(decode_outliers(context, call, outliers, outer.b));
+  outer.c = call.c;
+  outer.alpha = call.alpha;
   outer.beta = 1.0;
-  outer.is_portable = product.is_portable;
-  return multiply_matrices(context, outer, false);
+  outer.is_portable = call.is_portable;
+  return run_gemm(context, outer, false);
 }
 
 }  // namespace lpt

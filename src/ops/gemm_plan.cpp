@@ -22,10 +22,10 @@ std::string storage_text(const OperandShape &shape) {
       break;
     case Layout::kPanels:
       return " packed";
-    case Layout::kLoose:
-      return " packed LOOSE";
-    case Layout::kTiles:
-      return text(" packed in TILES of %d x %d", shape.tile_rows, shape.tile_columns);
+    case Layout::kBitmask:
+      return " packed BITMASK";
+    case Layout::kBlockSparse:
+      return text(" packed BLOCK_SPARSE of %d x %d", shape.tile_rows, shape.tile_columns);
   }
   return "";
 }
@@ -47,13 +47,13 @@ Status check_as_planned(const Tensor *tensor, const char *name, const OperandSha
 
 // The plan's kernel runs where the context works.
 Status check_place(const Context &context, const GemmPlan &plan) {
-  const GemmRow *const row = plan.decision.row;
-  if ((row == nullptr) != context.queue.device().is_cpu()) {
-    const CpuFeatures missing = row == nullptr ? 0 : row->needs & ~context.features;
+  const GemmKernelEntry *const kernel = plan.dispatch.kernel;
+  if ((kernel == nullptr) != context.queue.device().is_cpu()) {
+    const CpuFeatures missing = kernel == nullptr ? 0 : kernel->required_features & ~context.features;
     if (missing == 0) return {};
-    return invalid("the plan's kernel, %s, needs features that this context lacks", row->name);
+    return invalid("the plan's kernel, %s, needs features that this context lacks", kernel->name);
   }
-  return invalid("the plan's kernel, %s, does not run on %s, where the context works", plan.decision.name,
+  return invalid("the plan's kernel, %s, does not run on %s, where the context works", plan.dispatch.name,
                  device_text(context.queue.device()).c_str());
 }
 
@@ -70,7 +70,7 @@ Status create_plan(Context &context, const Tensor *a, const Tensor *b, const lpt
   auto plan = std::make_unique<GemmPlan>();
   plan->options = options;
   plan->options.flags |= LPT_CHECK_ONLY;
-  LPT_TRY(decide_gemm(context, a, b, plan->options, c, plan->decision));
+  LPT_TRY(decide_gemm(context, a, b, plan->options, c, plan->dispatch));
   if (is_check_only(options.flags)) {
     *out_plan = nullptr;
     return {};
@@ -93,17 +93,17 @@ Status run_plan(Context &context, const GemmPlan &plan, const Tensor *a, const T
   options.bias = operands.bias;
   options.residual = operands.residual;
   options.quantize = operands.quantize;
-  return gemm_planned(context, a, b, options, plan.decision.row, c);
+  return gemm_planned(context, a, b, options, plan.dispatch.kernel, c);
 }
 
 lpt_gemm_plan_info plan_values(const GemmPlan &plan) {
   lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
-  values.m = plan.decision.shape.m;
-  values.n = plan.decision.shape.n;
-  values.k = plan.decision.shape.k;
-  values.workspace_bytes = plan.decision.workspace_bytes;
-  values.part_count = plan.decision.part_count;
-  std::strncpy(values.kernel, plan.decision.name, sizeof values.kernel - 1);
+  values.m = plan.dispatch.shape.m;
+  values.n = plan.dispatch.shape.n;
+  values.k = plan.dispatch.shape.k;
+  values.workspace_bytes = plan.dispatch.workspace_bytes;
+  values.part_count = plan.dispatch.part_count;
+  std::strncpy(values.kernel, plan.dispatch.name, sizeof values.kernel - 1);
   return values;
 }
 

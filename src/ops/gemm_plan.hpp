@@ -1,4 +1,4 @@
-// Products that are checked and decided once.
+// GEMMs that are checked and decided once.
 #pragma once
 
 #include "src/ops/gemm.hpp"
@@ -19,7 +19,7 @@ struct OperandShape {
 struct lpt_gemm_plan {
   lpt::HandleKind kind = lpt::HandleKind::kGemmPlan;
   lpt_gemm_options options;  // without handles
-  lpt::Decision decision;
+  lpt::GemmDispatch dispatch;
   lpt::OperandShape a, b, c;
 };
 

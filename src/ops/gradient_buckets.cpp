@@ -42,18 +42,18 @@ std::vector<Tensor *> tensors_of(GradientBuckets &buckets, const Bucket &bucket)
   return tensors;
 }
 
-// A gradient alone is reduced where it lies; many are copied side by side.
-Status reduce_bucket(Context &context, GradientBuckets &buckets, const Bucket &bucket, const lpt_reduce_options &wishes,
-                     Future **out_future) {
+// A gradient alone is reduced where it is; many are copied side by side.
+Status reduce_bucket(Context &context, GradientBuckets &buckets, const Bucket &bucket,
+                     const lpt_reduce_options &requests, Future **out_future) {
   std::vector<Tensor *> tensors = tensors_of(buckets, bucket);
-  lpt_reduce_options options = wishes;
+  lpt_reduce_options options = requests;
   options.random.offset += static_cast<uint64_t>(bucket.first_element);
   if (tensors.size() == 1) return all_reduce(context, *buckets.comm, tensors[0], options, tensors[0], out_future);
   return all_reduce_many(context, *buckets.comm, tensors.data(), static_cast<int64_t>(tensors.size()), options,
                          out_future);
 }
 
-// What would be refused in the midst of backward is refused before.
+// What would be rejected in the midst of backward is rejected before.
 Status check_reductions(Context &context, GradientBuckets &buckets, lpt_reduce_options options) {
   LPT_TRY(check_reduce_options(options));
   options.flags |= LPT_CHECK_ONLY;
@@ -91,7 +91,7 @@ Status launch(Context &context, GradientBuckets &buckets) {
   return {};
 }
 
-Status told_with_names(const GradientBuckets &buckets, size_t bucket, const Status &status) {
+Status reported_with_names(const GradientBuckets &buckets, size_t bucket, const Status &status) {
   const std::vector<size_t> &members = buckets.buckets[bucket].members;
   std::string names;
   for (size_t i = 0; i < std::min(members.size(), kNamed); ++i) {
@@ -113,7 +113,7 @@ Status wait_for_all(Context &context, GradientBuckets &buckets) {
     first = std::move(status);
     failed = i;
   }
-  return first.is_ok() ? Status() : told_with_names(buckets, failed, first);
+  return first.is_ok() ? Status() : reported_with_names(buckets, failed, first);
 }
 
 // Ranks on GPUs have nothing to tell each other their order by.

@@ -29,10 +29,11 @@ void close(OpenBucket &open, std::vector<OpenBucket> &full) {
 }
 
 bool is_each_once(const std::vector<int64_t> &order) {
-  std::vector<bool> is_there(order.size(), false);
+  std::vector<bool> is_present(order.size(), false);
   for (const int64_t index : order) {
-    if (index < 0 || index >= static_cast<int64_t>(order.size()) || is_there[static_cast<size_t>(index)]) return false;
-    is_there[static_cast<size_t>(index)] = true;
+    if (index < 0 || index >= static_cast<int64_t>(order.size()) || is_present[static_cast<size_t>(index)])
+      return false;
+    is_present[static_cast<size_t>(index)] = true;
   }
   return true;
 }
@@ -49,9 +50,9 @@ Status tell_order(Engine &engine, std::vector<int64_t> &order) {
   } else {
     incoming[0] = numbers;
   }
-  const Settled settled(engine);
-  LPT_TRY(engine.swap({"gradient_buckets order", 0, static_cast<int64_t>(order.size()), 1, 0}, outgoing.data(),
-                      incoming.data()));
+  const ExchangeGuard guard(engine);
+  LPT_TRY(engine.all_to_all_v({"gradient_buckets order", 0, static_cast<int64_t>(order.size()), 1, 0}, outgoing.data(),
+                              incoming.data()));
   // Where memory is shared the numbers lie with rank 0.
   if (incoming[0].count > 0 && incoming[0].data != numbers.data) {
     std::memcpy(numbers.data, incoming[0].data, static_cast<size_t>(numbers.count));
@@ -90,7 +91,8 @@ Status agree_on_order(Context &context, GradientBuckets &buckets) {
   std::vector<int64_t> order(buckets.ready.begin(), buckets.ready.end());
   LPT_TRY(run_collective(
       context, *buckets.comm, [&](Context &, Engine &engine) { return tell_order(engine, order); }, nullptr));
-  if (!is_each_once(order)) return Status(LPT_MISMATCH, "the order of gradients that rank 0 told has not each once");
+  if (!is_each_once(order))
+    return Status(LPT_MISMATCH, "the order of gradients that rank 0 reported has not each once");
   fill_buckets(buckets, {order.begin(), order.end()});
   buckets.is_recorded = true;
   return {};

@@ -34,11 +34,11 @@ void set_next_recipe(Linear &linear, const Recipe &recipe) {
 
 Status watch_linear(Linear &linear, bool is_watched) {
   if (is_watched && !linear.device.is_cpu()) {
-    return unsupported("linear works on %s: expected one of the processor, where casts are counted",
+    return unsupported("linear works on %s: expected one of the CPU, where casts are counted",
                        device_text(linear.device).c_str());
   }
   linear.is_watched = is_watched;
-  for (CastSums &sums : linear.sums) sums = {};
+  for (CastStatistics &sums : linear.sums) sums = {};
   return {};
 }
 
@@ -70,7 +70,7 @@ Status check_call(const Context &context, const Linear &linear, const lpt_linear
         static_cast<long long>(options.random.offset != 0 ? options.random.offset : options.random.row_stride));
   }
   RandomSource unused;
-  LPT_TRY(make_random(options.random, RandomRoom::kLinear, 0, 0, 16, 7, unused));
+  LPT_TRY(make_random(options.random, RandomDomain::kLinear, 0, 0, 16, 7, unused));
   if (options.first_row < 0 || options.first_row > (int64_t{1} << 32)) {
     return invalid("first_row is %lld: expected 0 to 2^32", static_cast<long long>(options.first_row));
   }

@@ -27,12 +27,12 @@ struct Storage {
 struct PreparedWeight {
   bool is_ready = false;
   bool is_f64 = false;  // the weight is f64, and so is what is saved as it comes
-  // For the forward product, output × input; for dgrad the same one, or one of its own, which is stored input × output
+  // For the forward GEMM, output × input; for dgrad the same one, or one of its own, which is stored input × output
   // where it has block scales or a rotation: along the inner size.
   MatrixView forward, dgrad;
   Storage forward_storage, dgrad_storage;
   Storage mask;                         // of what the forward cast did not clip, where wgrad wants it
-  lpt_random random = LPT_RANDOM_INIT;  // signs of the forward and the dgrad product are drawn from it
+  lpt_random random = LPT_RANDOM_INIT;  // signs of the forward and the dgrad GEMM are drawn from it
   SparseMask sparse;
 };
 
@@ -48,7 +48,7 @@ struct lpt_linear {
   lpt::Scaler scalers[lpt::kOperandCount];
   lpt::PreparedWeight weight;
   bool is_watched = false;
-  lpt::CastSums sums[lpt::kCastCount];  // of what its casts did while it is watched
+  lpt::CastStatistics sums[lpt::kCastCount];  // of what its casts did while it is watched
 };
 
 namespace lpt {

@@ -9,7 +9,7 @@ namespace {
 // One forward call, its arguments checked.
 struct Forward {
   MatrixView x;
-  Product product;
+  GemmCall gemm;
   const uint8_t *smoothing = nullptr;
   bool is_saved = false;
   std::byte *memory = nullptr;  // of what is saved
@@ -33,12 +33,12 @@ Status check_smoothing(const Call &call, int64_t columns, Forward &forward) {
       return unsupported("input_smoothing is given and the recipe casts the input to %s: it goes with tensor scales",
                          format_name(format).c_str());
     }
-    if (call.product(which / 2).is_rotated()) {
+    if (call.gemm(which / 2).is_rotated()) {
       return unsupported("input_smoothing is given and the recipe rotates the input: factors do not go with it");
     }
   }
-  for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
-    if (call.product(product).source == LPT_LINEAR_SOURCE_PLAIN) continue;
+  for (const lpt_linear_gemm gemm : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+    if (call.gemm(gemm).source == LPT_LINEAR_SOURCE_PLAIN) continue;
     return unsupported(
         "input_smoothing is given and backward takes what forward multiplied: expected "
         "LPT_LINEAR_SOURCE_PLAIN");
@@ -48,10 +48,10 @@ Status check_smoothing(const Call &call, int64_t columns, Forward &forward) {
 }
 
 Status check_output(const Call &call, const Linear &linear, Tensor *output, Forward &forward) {
-  MatrixView &c = forward.product.c;
+  MatrixView &c = forward.gemm.c;
   LPT_TRY(check_wide_matrix(output, "output", !call.is_check_only, c, device_of(call)));
   LPT_TRY(check_shape(c, "output", forward.x.rows, linear.output_columns, "input rows by the layer's output_columns"));
-  return check_apart(c, "output", forward.x, "input");
+  return check_no_overlap(c, "output", forward.x, "input");
 }
 
 Status check_memory(const Call &call, const Linear &linear, const Tensor *saved, Forward &forward) {
@@ -60,17 +60,17 @@ Status check_memory(const Call &call, const Linear &linear, const Tensor *saved,
   LPT_TRY(check_saved(saved, linear, forward.x.rows, !call.is_check_only, &forward.memory));
   const MatrixView bytes =
       vector_view(LPT_FORMAT_UINT8, forward.memory, static_cast<int64_t>(linear_saved_bytes(linear, forward.x.rows)));
-  LPT_TRY(check_apart(bytes, "saved", forward.x, "input"));
-  return check_apart(bytes, "saved", forward.product.c, "output");
+  LPT_TRY(check_no_overlap(bytes, "saved", forward.x, "input"));
+  return check_no_overlap(bytes, "saved", forward.gemm.c, "output");
 }
 
-Status read_bias(const Call &call, const Linear &linear, Product &product) {
+Status read_bias(const Call &call, const Linear &linear, GemmCall &gemm) {
   if (call.options.bias == nullptr) return {};
   void *bias = nullptr;
-  const lpt_format format = is_f64_product(product) ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  const lpt_format format = is_f64_gemm(gemm) ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
   LPT_TRY(check_vector(call.options.bias, "options.bias", format, linear.output_columns, !call.is_check_only, &bias,
                        device_of(call)));
-  product.bias = bias;
+  gemm.bias = bias;
   return {};
 }
 
@@ -89,7 +89,7 @@ Status save_input(const Call &call, const Forward &forward, const Saved &saved) 
   return cast_operand(call, which, source, forward.x.columns, draw, saved.input);
 }
 
-// The input as the forward product multiplies it: in scratch, or where it is saved for backward.
+// The input as the forward GEMM multiplies it: in scratch, or where it is saved for backward.
 Status cast_input(const Call &call, const Forward &forward, const Operand &source, const Operand *place,
                   MatrixView &out_view) {
   const lpt_linear_cast which = LPT_LINEAR_CAST_FORWARD_INPUT;
@@ -108,7 +108,7 @@ Status cast_input(const Call &call, const Forward &forward, const Operand &sourc
   return cast_operand(call, which, source, forward.x.columns, draw, target);
 }
 
-// Casts the input for the product, and saves what backward wants of it.
+// Casts the input for the GEMM, and saves what backward wants of it.
 Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
   const bool is_shared = forward.is_saved && is_input_shared(call.recipe);
   const bool has_mask = forward.is_saved && is_clipped(call.recipe, LPT_LINEAR_GEMM_DGRAD);
@@ -118,13 +118,13 @@ Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
   if (forward.is_saved && !call.is_check_only && !is_on_device(call)) clear_saved_header(forward.memory);
   Operand source;
   LPT_TRY(make_source(call, LPT_LINEAR_CAST_FORWARD_INPUT, forward.x, forward.rotation, has_mask, source));
-  LPT_TRY(cast_input(call, forward, source, is_shared ? &saved.input : nullptr, forward.product.a));
+  LPT_TRY(cast_input(call, forward, source, is_shared ? &saved.input : nullptr, forward.gemm.a));
   if (!forward.is_saved) return {};
   if (!is_shared && saved_cast(call.recipe) == LPT_LINEAR_CAST_WGRAD_INPUT) LPT_TRY(save_input(call, forward, saved));
   if (!is_shared && saved_cast(call.recipe) == LPT_LINEAR_CAST_FORWARD_INPUT) {
     LPT_TRY(widen_view(call, source.view, saved.input.view));
   }
-  if (has_mask) LPT_TRY(write_mask(call, source.view, forward.product.a, saved.mask));
+  if (has_mask) LPT_TRY(write_mask(call, source.view, forward.gemm.a, saved.mask));
   return write_saved_header(call, linear, forward.x.rows, has_factors, forward.memory);
 }
 
@@ -132,7 +132,7 @@ Status run_forward(const Call &call, const Linear &linear, Forward forward) {
   LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_FORWARD, linear.weight.random, nullptr, linear.input_columns,
                         forward.rotation));
   LPT_TRY(cast_and_save(call, linear, forward));
-  return multiply_over_ranks(call, forward.product);
+  return multiply_over_ranks(call, forward.gemm);
 }
 
 }  // namespace
@@ -148,14 +148,14 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
   LPT_TRY(check_output(call, linear, output, forward));
   LPT_TRY(check_smoothing(call, linear.input_columns, forward));
   LPT_TRY(check_memory(call, linear, saved, forward));
-  Product &product = forward.product;
-  product.a = forward.x;
-  product.b = linear.weight.forward;
-  product.is_b_transposed = true;
-  if (call.product(LPT_LINEAR_GEMM_FORWARD).output_scale == LPT_LINEAR_OUTPUT_SCALE_UNIT) {
-    product.alpha = 1.0 / std::sqrt(inner_columns(call, linear));
+  GemmCall &gemm = forward.gemm;
+  gemm.a = forward.x;
+  gemm.b = linear.weight.forward;
+  gemm.is_b_transposed = true;
+  if (call.gemm(LPT_LINEAR_GEMM_FORWARD).output_scale == LPT_LINEAR_OUTPUT_SCALE_UNIT) {
+    gemm.alpha = 1.0 / std::sqrt(inner_columns(call, linear));
   }
-  LPT_TRY(read_bias(call, linear, product));
+  LPT_TRY(read_bias(call, linear, gemm));
   const SilenceOfRanks silence(call);
   return run_call(call, [&](const Call &each) { return run_forward(each, linear, forward); });
 }

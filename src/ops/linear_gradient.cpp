@@ -1,23 +1,23 @@
-// A backward product: dy, with its draws and parts, times the other operand.
+// A backward GEMM: dy, with its draws and parts, times the other operand.
 #include "src/ops/linear_parts.hpp"
 
 namespace lpt {
 namespace {
 
-bool is_gradient_single(const Recipe &recipe, lpt_linear_gemm product) {
-  const ProductRule &rule = recipe.products[product];
+bool is_gradient_single(const Recipe &recipe, lpt_linear_gemm gemm) {
+  const GemmRule &rule = recipe.gemms[gemm];
   return rule.hadamard_size == 0 && rule.draws == 1 && rule.parts == 1;
 }
 
-// How many casts of dy a product adds up. Without a cast, or without chance, one says all.
-int32_t count_draws(const Call &call, lpt_linear_gemm product) {
-  const lpt_rounding rounding = call.cast(2 * product).rounding;
+// How many casts of dy a GEMM adds up. Without a cast, or without chance, one says all.
+int32_t count_draws(const Call &call, lpt_linear_gemm gemm) {
+  const lpt_rounding rounding = call.cast(2 * gemm).rounding;
   const bool has_chance = rounding == LPT_ROUNDING_STOCHASTIC || rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW;
-  return has_chance && call.cast(2 * product).format != LPT_FORMAT_NONE ? call.product(product).draws : 1;
+  return has_chance && call.cast(2 * gemm).format != LPT_FORMAT_NONE ? call.gemm(gemm).draws : 1;
 }
 
-int32_t count_parts(const Call &call, lpt_linear_gemm product) {
-  return call.cast(2 * product).format != LPT_FORMAT_NONE ? call.product(product).parts : 1;
+int32_t count_parts(const Call &call, lpt_linear_gemm gemm) {
+  return call.cast(2 * gemm).format != LPT_FORMAT_NONE ? call.gemm(gemm).parts : 1;
 }
 
 // rest = source - cast, dense f32 of one shape.
@@ -27,7 +27,7 @@ Status subtract_cast(const Call &call, const MatrixView &source, const MatrixVie
     LPT_TRY(take_view(call, rest.format, rest.rows, rest.columns, decoded));
     LPT_TRY(decode_view(call, cast, decoded));
     LPT_TRY(widen_view(call, source, rest));
-    return add_there(call, decoded, -1.0f, rest);
+    return add_on_device(call, decoded, -1.0f, rest);
   }
   LPT_TRY(decode_view(call, cast, rest));
   if (call.is_check_only) return {};
@@ -41,16 +41,16 @@ Status subtract_cast(const Call &call, const MatrixView &source, const MatrixVie
   return {};
 }
 
-Status multiply_once(const Call &call, GradientProduct &gradient) {
-  Product &product = gradient.product;
-  product.a = gradient.operand.view;
-  product.is_a_transposed = gradient.operand.is_transposed != (gradient.which == LPT_LINEAR_GEMM_WGRAD);
-  LPT_TRY(multiply_views(call, product));
-  product.beta = 1.0;
+Status multiply_once(const Call &call, GradientGemm &gradient) {
+  GemmCall &gemm = gradient.gemm;
+  gemm.a = gradient.operand.view;
+  gemm.is_a_transposed = gradient.operand.is_transposed != (gradient.which == LPT_LINEAR_GEMM_WGRAD);
+  LPT_TRY(multiply_views(call, gemm));
+  gemm.beta = 1.0;
   return {};
 }
 
-Status multiply_draws(const Call &call, const Operand &source, int64_t columns, GradientProduct &gradient) {
+Status multiply_draws(const Call &call, const Operand &source, int64_t columns, GradientGemm &gradient) {
   const lpt_linear_cast which = 2 * gradient.which;
   const int32_t draws = count_draws(call, gradient.which);
   const int32_t parts = count_parts(call, gradient.which);
@@ -66,7 +66,7 @@ Status multiply_draws(const Call &call, const Operand &source, int64_t columns, 
     LPT_TRY(take_view(call, source.view.format, source.view.rows, source.view.columns, last.view));
     LPT_TRY(subtract_cast(call, source.view, gradient.operand.view, last.view));
   }
-  gradient.product.alpha /= draws;
+  gradient.gemm.alpha /= draws;
   for (int32_t i = 0; i < draws; ++i) {
     Draw draw;
     draw.index = i;
@@ -87,18 +87,18 @@ bool is_gradient_shared(const Recipe &recipe) {
          is_gradient_single(recipe, LPT_LINEAR_GEMM_DGRAD) && is_gradient_single(recipe, LPT_LINEAR_GEMM_WGRAD);
 }
 
-Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation &rotation, const Ending &ending,
-                         GradientProduct &gradient) {
+Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation &rotation,
+                         const GradientEpilogue &epilogue, GradientGemm &gradient) {
   const lpt_linear_cast which = 2 * gradient.which;
-  const bool is_added = gradient.product.beta != 0.0;
+  const bool is_added = gradient.gemm.beta != 0.0;
   const bool is_sum = count_draws(call, gradient.which) * count_parts(call, gradient.which) > 1;
-  const MatrixView target = gradient.product.c;
+  const MatrixView target = gradient.gemm.c;
   const lpt_format wide = target.format.id;
   // Sums are not rounded to halves on the way.
-  const bool has_scratch = ending.is_needed() || (is_sum && wide != LPT_FORMAT_F32 && wide != LPT_FORMAT_F64);
+  const bool has_scratch = epilogue.is_needed() || (is_sum && wide != LPT_FORMAT_F32 && wide != LPT_FORMAT_F64);
   if (has_scratch) {
-    LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), target.rows, target.columns, gradient.product.c));
-    gradient.product.beta = 0.0;
+    LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), target.rows, target.columns, gradient.gemm.c));
+    gradient.gemm.beta = 0.0;
   }
   if (gradient.operand.view.rows == 0) {
     Operand source;
@@ -113,7 +113,7 @@ Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation 
   } else {
     LPT_TRY(multiply_once(call, gradient));
   }
-  return has_scratch ? end_gradient(call, ending, gradient.product.c, is_added, target) : Status();
+  return has_scratch ? apply_gradient_epilogue(call, epilogue, gradient.gemm.c, is_added, target) : Status();
 }
 
 }  // namespace lpt

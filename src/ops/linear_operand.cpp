@@ -1,4 +1,4 @@
-// Operands of a linear layer's products: where they are stored, and their casts.
+// Operands of a linear layer's GEMMs: where they are stored, and their casts.
 #include <cassert>
 
 #include "src/ops/linear_parts.hpp"
@@ -10,7 +10,7 @@ constexpr lpt_linear_operand kOperandOf[kCastCount] = {LPT_LINEAR_OPERAND_INPUT,
                                                        LPT_LINEAR_OPERAND_GRADIENT, LPT_LINEAR_OPERAND_WEIGHT,
                                                        LPT_LINEAR_OPERAND_GRADIENT, LPT_LINEAR_OPERAND_INPUT};
 
-lpt_linear_gemm product_of(lpt_linear_cast which) { return which / 2; }
+lpt_linear_gemm gemm_of(lpt_linear_cast which) { return which / 2; }
 
 bool has_blocks(const CastRule &rule) {
   return rule.format != LPT_FORMAT_NONE && format_of(rule.format).has_block_scale();
@@ -24,9 +24,9 @@ bool is_byte_float(const Format &format) {
   return format.element == LPT_FORMAT_E4M3FN || format.element == LPT_FORMAT_E5M2;
 }
 
-// Products of bytes without block scales that a device's tensor cores take, where both operands lie along the inner size.
-bool is_product_of_bytes(const Recipe &recipe, lpt_linear_gemm product) {
-  const lpt_format ids[2] = {recipe.casts[2 * product].format, recipe.casts[2 * product + 1].format};
+// GEMMs of bytes without block scales that a device's tensor cores take, where both operands lie along the inner size.
+bool is_int8_gemm(const Recipe &recipe, lpt_linear_gemm gemm) {
+  const lpt_format ids[2] = {recipe.casts[2 * gemm].format, recipe.casts[2 * gemm + 1].format};
   if (ids[0] == LPT_FORMAT_NONE || ids[1] == LPT_FORMAT_NONE) return false;
   const Format a = format_of(ids[0]), b = format_of(ids[1]);
   if (a.has_block_scale() || b.has_block_scale()) return false;
@@ -71,40 +71,40 @@ bool is_inner_along_rows(lpt_linear_cast which) {
 
 bool is_stored_transposed(const Recipe &recipe, lpt_linear_cast which) {
   if (!is_inner_along_rows(which)) return false;
-  if (has_blocks(recipe.casts[which]) || recipe.products[product_of(which)].is_rotated()) return true;
-  return recipe.is_for_device && is_product_of_bytes(recipe, product_of(which));
+  if (has_blocks(recipe.casts[which]) || recipe.gemms[gemm_of(which)].is_rotated()) return true;
+  return recipe.is_for_device && is_int8_gemm(recipe, gemm_of(which));
 }
 
 bool is_weight_shared(const Recipe &recipe) {
   const CastRule &forward = recipe.casts[LPT_LINEAR_CAST_FORWARD_WEIGHT];
   const CastRule &dgrad = recipe.casts[LPT_LINEAR_CAST_DGRAD_WEIGHT];
-  const ProductRule &product = recipe.products[LPT_LINEAR_GEMM_DGRAD];
-  if (product.is_rotated()) return false;
-  if (product.source != LPT_LINEAR_SOURCE_PLAIN) return dgrad.format == LPT_FORMAT_NONE || dgrad == forward;
+  const GemmRule &gemm = recipe.gemms[LPT_LINEAR_GEMM_DGRAD];
+  if (gemm.is_rotated()) return false;
+  if (gemm.source != LPT_LINEAR_SOURCE_PLAIN) return dgrad.format == LPT_FORMAT_NONE || dgrad == forward;
   return dgrad == forward && !is_stored_transposed(recipe, LPT_LINEAR_CAST_DGRAD_WEIGHT) &&
-         !recipe.products[LPT_LINEAR_GEMM_FORWARD].is_rotated();
+         !recipe.gemms[LPT_LINEAR_GEMM_FORWARD].is_rotated();
 }
 
 bool is_input_kept(const Recipe &recipe) {
   const CastRule &wgrad = recipe.casts[LPT_LINEAR_CAST_WGRAD_INPUT];
-  const ProductRule &product = recipe.products[LPT_LINEAR_GEMM_WGRAD];
-  if (product.source == LPT_LINEAR_SOURCE_PLAIN || product.is_rotated()) return false;
+  const GemmRule &gemm = recipe.gemms[LPT_LINEAR_GEMM_WGRAD];
+  if (gemm.source == LPT_LINEAR_SOURCE_PLAIN || gemm.is_rotated()) return false;
   return wgrad.format == LPT_FORMAT_NONE || wgrad == recipe.casts[LPT_LINEAR_CAST_FORWARD_INPUT];
 }
 
 bool is_input_shared(const Recipe &recipe) {
   const CastRule &forward = recipe.casts[LPT_LINEAR_CAST_FORWARD_INPUT];
   if (forward.format == LPT_FORMAT_NONE) return false;
-  if (recipe.products[LPT_LINEAR_GEMM_WGRAD].source != LPT_LINEAR_SOURCE_PLAIN) return true;
+  if (recipe.gemms[LPT_LINEAR_GEMM_WGRAD].source != LPT_LINEAR_SOURCE_PLAIN) return true;
   return forward == recipe.casts[LPT_LINEAR_CAST_WGRAD_INPUT] &&
          !is_stored_transposed(recipe, LPT_LINEAR_CAST_WGRAD_INPUT) &&
-         !recipe.products[LPT_LINEAR_GEMM_FORWARD].is_rotated() && !recipe.products[LPT_LINEAR_GEMM_WGRAD].is_rotated();
+         !recipe.gemms[LPT_LINEAR_GEMM_FORWARD].is_rotated() && !recipe.gemms[LPT_LINEAR_GEMM_WGRAD].is_rotated();
 }
 
-bool is_clipped(const Recipe &recipe, lpt_linear_gemm product) {
+bool is_clipped(const Recipe &recipe, lpt_linear_gemm gemm) {
   const lpt_linear_cast which =
-      product == LPT_LINEAR_GEMM_DGRAD ? LPT_LINEAR_CAST_FORWARD_INPUT : LPT_LINEAR_CAST_FORWARD_WEIGHT;
-  return recipe.products[product].source == LPT_LINEAR_SOURCE_FORWARD_CLIPPED &&
+      gemm == LPT_LINEAR_GEMM_DGRAD ? LPT_LINEAR_CAST_FORWARD_INPUT : LPT_LINEAR_CAST_FORWARD_WEIGHT;
+  return recipe.gemms[gemm].source == LPT_LINEAR_SOURCE_FORWARD_CLIPPED &&
          recipe.casts[which].format != LPT_FORMAT_NONE;
 }
 
@@ -112,17 +112,17 @@ Status make_source(const Call &call, lpt_linear_cast which, const MatrixView &so
                    bool is_f32, Operand &out_source) {
   out_source = Operand{source, false};
   if (rotation.size == 0 && !is_f32) return {};
-  // A rotation of dgrad's dy along its rows turns it, if blocks do not want it as it was.
-  const bool is_along_rows = rotation.size != 0 && call.product(product_of(which)).is_rotated_along_rows();
+  // A rotation of dgrad's dy along its rows needs a transpose, unless blocks take it as it was.
+  const bool is_along_rows = rotation.size != 0 && call.gemm(gemm_of(which)).is_rotated_along_rows();
   out_source.is_transposed = is_along_rows || is_stored_transposed(call.recipe, which);
-  const MatrixView from = out_source.is_transposed ? turned(source) : source;
+  const MatrixView from = out_source.is_transposed ? transposed_view(source) : source;
   LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), from.rows, from.columns, out_source.view));
   LPT_TRY(rotate_view(call, from, out_source.view, rotation));
   if (!is_along_rows || !is_f32) return {};
   const MatrixView rotated = out_source.view;
   LPT_TRY(take_view(call, rotated.format, source.rows, source.columns, out_source.view));
   out_source.is_transposed = false;
-  return rotate_view(call, turned(rotated), out_source.view, Rotation());
+  return rotate_view(call, transposed_view(rotated), out_source.view, Rotation());
 }
 
 Operand shape_cast(const Call &call, lpt_linear_cast which, const Operand &source, bool is_smoothed) {
@@ -132,9 +132,9 @@ Operand shape_cast(const Call &call, lpt_linear_cast which, const Operand &sourc
   const bool is_settled = format.has_block_scale() || is_stored_transposed(call.recipe, which);
   target.is_transposed = is_settled ? is_inner_along_rows(which) : source.is_transposed;
   if (is_smoothed) format = with_column_factors(format);
-  const bool is_turned = target.is_transposed != source.is_transposed;
-  lay_out_matrix(format, is_turned ? source.view.columns : source.view.rows,
-                 is_turned ? source.view.rows : source.view.columns, nullptr, target.view);
+  const bool needs_transpose = target.is_transposed != source.is_transposed;
+  lay_out_matrix(format, needs_transpose ? source.view.columns : source.view.rows,
+                 needs_transpose ? source.view.rows : source.view.columns, nullptr, target.view);
   return target;
 }
 
@@ -153,7 +153,7 @@ Status cast_operand(const Call &call, lpt_linear_cast which, const Operand &sour
   if (rule.rule == LPT_SCALE_RULE_FIXED) LPT_TRY(write_unit_scales(call, target.view));
   lpt_random random = random_of(call.options, operand);
   if (operand != LPT_LINEAR_OPERAND_WEIGHT) random.offset = call.options.first_row * columns;
-  LPT_TRY(make_random(random, RandomRoom::kLinear, static_cast<uint32_t>(operand), source.view.columns,
+  LPT_TRY(make_random(random, RandomDomain::kLinear, static_cast<uint32_t>(operand), source.view.columns,
                       rule.stochastic_bits, rule.philox_rounds, cast.random));
   if (is_stochastic(cast.rounding)) place_draw(draw.index, cast.random);
   return cast_view(call, source.view, target.view, cast);

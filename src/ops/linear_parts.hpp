@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "kernels/linear/signs.hpp"
-#include "src/ops/flight.hpp"
 #include "src/ops/linear.hpp"
+#include "src/ops/pending_reductions.hpp"
 
 namespace lpt {
 
@@ -16,14 +16,14 @@ struct Call {
   Scaler *scalers;
   const lpt_linear_options &options;
   bool is_check_only;
-  CastSums *sums;  // of each cast, added to; or NULL
+  CastStatistics *sums;  // of each cast, added to; or NULL
 
   const CastRule &cast(lpt_linear_cast which) const { return recipe.casts[which]; }
-  const ProductRule &product(lpt_linear_gemm which) const { return recipe.products[which]; }
+  const GemmRule &gemm(lpt_linear_gemm which) const { return recipe.gemms[which]; }
 };
 
 // Where a call of the layer counts; NULL if it is not watched.
-inline CastSums *watched_sums(Linear &linear) { return linear.is_watched ? linear.sums : nullptr; }
+inline CastStatistics *watched_sums(Linear &linear) { return linear.is_watched ? linear.sums : nullptr; }
 
 Status check_call(const Context &context, const Linear &linear, const lpt_linear_options &options, bool needs_prepared);
 
@@ -31,7 +31,7 @@ Status check_call(const Context &context, const Linear &linear, const lpt_linear
 
 Status check_ranks(const Linear &linear, const lpt_linear_options &options);
 
-// With a comm, a Silence.
+// With a comm, a SuppressProgress.
 class SilenceOfRanks {
  public:
   explicit SilenceOfRanks(const Call &call) {
@@ -39,23 +39,23 @@ class SilenceOfRanks {
   }
 
  private:
-  std::optional<Silence> silence_;
+  std::optional<SuppressProgress> silence_;
 };
 
 // The random numbers of casts of an operand: ranks draw apart for what only one of them has.
 lpt_random random_of(const lpt_linear_options &options, lpt_linear_operand operand);
 
-// The inner size of the forward product over all ranks.
+// The inner size of the forward GEMM over all ranks.
 double inner_columns(const Call &call, const Linear &linear);
 
-// The forward product and what ranks make of it.
-Status multiply_over_ranks(const Call &call, const Product &product);
+// The forward GEMM and what ranks make of it.
+Status multiply_over_ranks(const Call &call, const GemmCall &gemm);
 
 // The output's gradient as the layer's own backward takes it: itself, or joined with that of the other ranks, in scratch.
 Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &out_view);
 
 // Begins the sum over ranks of the input's gradient, in place; NULL: there is none to make.
-Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<Flight> &out_flight);
+Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<PendingReductions> &out_flight);
 
 struct Rotation;
 
@@ -64,10 +64,10 @@ struct Rotation;
 const Device &device_of(const Call &call);
 bool is_on_device(const Call &call);
 
-// Refuses what a device has no work for, before any is queued.
+// Rejects what a device has no work for, before any is queued.
 Status check_served(const Call &call);
 
-// Runs body(call). On a device as a check first, so that a refusal leaves nothing queued.
+// Runs body(call). On a device as a check first, so that a rejection leaves nothing queued.
 template <typename Body>
 Status run_call(const Call &call, const Body &body) {
   if (is_on_device(call) && !call.is_check_only) {
@@ -79,19 +79,19 @@ Status run_call(const Call &call, const Body &body) {
   return body(call);
 }
 
-// As take_matrix(), cast_matrix(), dequantize_matrix(), widen_matrix(), rotate_matrix() and multiply_matrices().
+// As take_matrix(), cast_matrix(), dequantize_matrix(), widen_matrix(), rotate_matrix() and run_gemm().
 Status take_view(const Call &call, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view);
 Status cast_view(const Call &call, const MatrixView &source, const MatrixView &target, const Cast &cast);
 Status decode_view(const Call &call, const MatrixView &source, const MatrixView &target);
 Status widen_view(const Call &call, const MatrixView &source, const MatrixView &target);
 Status rotate_view(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation);
-Status multiply_views(const Call &call, const Product &product);
+Status multiply_views(const Call &call, const GemmCall &gemm);
 
 // What a format's scales are worth where they are given: ones.
 Status write_unit_scales(const Call &call, const MatrixView &view);
 
 // On a device: target += factor · source, which is f32.
-Status add_there(const Call &call, const MatrixView &source, float factor, const MatrixView &target);
+Status add_on_device(const Call &call, const MatrixView &source, float factor, const MatrixView &target);
 
 // A row of ones in scratch, in a format that multiplies with `beside`.
 Status take_ones(const Call &call, lpt_format beside, int64_t count, MatrixView &out_ones);
@@ -105,11 +105,11 @@ struct Rotation {
   bool is_inverse = false;
 };
 
-// The rotation of `columns` columns that a product has, with signs from `random`; on a device from `seed`, if it is not NULL.
-Status make_rotation(const Call &call, lpt_linear_gemm product, const lpt_random &random, const SignSeed *seed,
+// The rotation of `columns` columns that a GEMM has, with signs from `random`; on a device from `seed`, if it is not NULL.
+Status make_rotation(const Call &call, lpt_linear_gemm gemm, const lpt_random &random, const SignSeed *seed,
                      int64_t columns, Rotation &out_rotation);
 
-// Writes `source` to `target`, dense f32 of its shape, with its columns rotated; on the processor.
+// Writes `source` to `target`, dense f32 of its shape, with its columns rotated; on the CPU.
 Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation);
 
 // Masks: a bit for each element, rows on whole bytes, lowest bit first; 1: the cast did not clip it.
@@ -117,8 +117,8 @@ constexpr int64_t mask_row_bytes(int64_t columns) { return (columns + 7) / 8; }
 Status write_mask(const Call &call, const MatrixView &numbers, const MatrixView &codes, std::byte *mask);
 Status apply_mask(const Call &call, const std::byte *mask, const MatrixView &numbers);
 
-// What is done to a gradient after its product.
-struct Ending {
+// What is done to a gradient after its GEMM.
+struct GradientEpilogue {
   Rotation rows;                    // a rotation of its rows is undone
   const std::byte *mask = nullptr;  // then what was clipped becomes zero
   bool has_mask = false;
@@ -127,13 +127,13 @@ struct Ending {
   bool is_needed() const { return rows.size != 0 || has_mask || columns.size != 0; }
 };
 
-// Does all of it to `product` in f32 scratch, and writes it to `target`, or adds it.
-Status end_gradient(const Call &call, const Ending &ending, const MatrixView &product, bool is_added,
-                    const MatrixView &target);
+// Does all of it to `GEMM` in f32 scratch, and writes it to `target`, or adds it.
+Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogue, const MatrixView &gemm,
+                               bool is_added, const MatrixView &target);
 
 // ---- linear_sparse.cpp: N:M masks
 
-// The weight as its products take it: itself, or masked in f32 scratch. The mask is `linear`'s, or a new one.
+// The weight as its GEMMs take it: itself, or masked in f32 scratch. The mask is `linear`'s, or a new one.
 Status mask_weight(const Call &call, const Linear &linear, const MatrixView &weight, SparseMask &out_mask,
                    MatrixView &out_view);
 
@@ -151,24 +151,24 @@ bool is_tensor_scaled(const Format &format);
 // The same element with one more e8m0fnu factor per column: what a smoothed input decodes by.
 Format with_column_factors(const Format &format);
 
-// Whether the inner size of this cast's product runs along the rows of x, w or dy.
+// Whether the inner size of this cast's GEMM runs along the rows of x, w or dy.
 bool is_inner_along_rows(lpt_linear_cast which);
 
-// Whether a cast is stored columns × rows of its source: blocks and rotations run along the product's inner size, and so do the
+// Whether a cast is stored columns × rows of its source: blocks and rotations run along the GEMM's inner size, and so do the
 // bytes that a device multiplies.
 bool is_stored_transposed(const Recipe &recipe, lpt_linear_cast which);
 
-// True if dgrad multiplies the forward product's weight, codes and all.
+// True if dgrad multiplies the forward GEMM's weight, codes and all.
 bool is_weight_shared(const Recipe &recipe);
 
-// True if wgrad multiplies what forward saved of its own product, codes and all.
+// True if wgrad multiplies what forward saved of its own GEMM, codes and all.
 bool is_input_kept(const Recipe &recipe);
 
-// True if one cast of the input serves the forward product and what is saved.
+// True if one cast of the input serves the forward GEMM and what is saved.
 bool is_input_shared(const Recipe &recipe);
 
-// Whether a backward product's gradient is masked by what the forward cast of x (dgrad) or of w (wgrad) clipped.
-bool is_clipped(const Recipe &recipe, lpt_linear_gemm product);
+// Whether a backward GEMM's gradient is masked by what the forward cast of x (dgrad) or of w (wgrad) clipped.
+bool is_clipped(const Recipe &recipe, lpt_linear_gemm gemm);
 
 // A matrix and whether it is stored with rows and columns changed.
 struct Operand {
@@ -195,30 +195,30 @@ struct Draw {
 Status cast_operand(const Call &call, lpt_linear_cast which, const Operand &source, int64_t columns, const Draw &draw,
                     const Operand &target);
 
-// The operand of a product: `source` as it comes, or its cast in scratch.
+// The operand of a GEMM: `source` as it comes, or its cast in scratch.
 Status make_operand(const Call &call, lpt_linear_cast which, const MatrixView &source, const Rotation &rotation,
                     const uint8_t *smoothing, Operand &out_operand);
 
 // ---- linear_gradient.cpp
 
-// True if one cast of dy serves both backward products.
+// True if one cast of dy serves both backward GEMMs.
 bool is_gradient_shared(const Recipe &recipe);
 
-// A product whose left operand is the sum of casts of dy; `operand` holds the last of them, or the one that another product
+// A GEMM whose left operand is the sum of casts of dy; `operand` holds the last of them, or the one that another GEMM
 // made before.
-struct GradientProduct {
+struct GradientGemm {
   lpt_linear_gemm which;
-  Product product;  // b, c, alpha and beta
+  GemmCall gemm;  // b, c, alpha and beta
   Operand operand;
 };
 
 // c = alpha · dy · b, or of dyᵀ, with dy cast as the recipe says, then what ends it.
-Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation &rotation, const Ending &ending,
-                         GradientProduct &gradient);
+Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation &rotation,
+                         const GradientEpilogue &epilogue, GradientGemm &gradient);
 
 // ---- linear_saved.cpp
 
-// What forward leaves for backward begins with this, so that a wrong or unwritten buffer is told from a right one.
+// What forward leaves for backward begins with this, so that a wrong or unwritten buffer is reported from a right one.
 struct SavedHeader {
   uint32_t magic;
   uint32_t is_smoothed;

@@ -17,7 +17,7 @@ struct Next {
   const Recipe &recipe;
   Scaler scalers[kOperandCount];
   PreparedWeight weight;
-  CastSums sums[kCastCount];
+  CastStatistics sums[kCastCount];
 };
 
 // Those of a device are shared with the layer: its histories are not copied.
@@ -69,7 +69,7 @@ Status allocate_view(const Call &call, MatrixView &view, Storage &storage) {
   return {};
 }
 
-// Casts the weight for one product into storage of the layer; as it comes, it is copied.
+// Casts the weight for one GEMM into storage of the layer; as it comes, it is copied.
 Status prepare_cast(const Call &call, lpt_linear_cast which, const Operand &source, MatrixView &out_view,
                     Storage &storage) {
   const bool is_cast = call.cast(which).format != LPT_FORMAT_NONE;
@@ -103,13 +103,13 @@ Status prepare_dgrad(const Call &call, const MatrixView &view, PreparedWeight &w
     return {};
   }
   MatrixView from = view;
-  if (call.product(LPT_LINEAR_GEMM_DGRAD).source != LPT_LINEAR_SOURCE_PLAIN) {
+  if (call.gemm(LPT_LINEAR_GEMM_DGRAD).source != LPT_LINEAR_SOURCE_PLAIN) {
     LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), view.rows, view.columns, from));
     LPT_TRY(decode_view(call, weight.forward, from));
   }
   Rotation rotation;
   Operand source;
-  if (call.product(LPT_LINEAR_GEMM_DGRAD).is_rotated()) {
+  if (call.gemm(LPT_LINEAR_GEMM_DGRAD).is_rotated()) {
     LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_DGRAD, call.options.random, nullptr, view.rows, rotation));
   }
   LPT_TRY(make_source(call, LPT_LINEAR_CAST_DGRAD_WEIGHT, from, rotation, false, source));
@@ -131,7 +131,7 @@ Status prepare_weight(const Call &call, const Tensor *tensor, const Linear &line
 size_t linear_cast_bytes(const Linear &linear) {
   const auto bytes = [&](lpt_linear_cast which) {
     const bool is_transposed = is_stored_transposed(linear.recipe, which);
-    const bool is_f64 = linear.weight.is_f64 && !linear.recipe.products[which / 2].is_rotated();
+    const bool is_f64 = linear.weight.is_f64 && !linear.recipe.gemms[which / 2].is_rotated();
     lpt_format format = linear.recipe.casts[which].format;
     if (format == LPT_FORMAT_NONE) format = is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
     MatrixView view;

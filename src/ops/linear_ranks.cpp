@@ -20,16 +20,16 @@ PartialPlan plan_of(const lpt_linear_options &options, int64_t columns) {
 // One rank joins nothing with nothing.
 bool is_identity(const PartialPlan &plan) { return plan.ranks == 1 && (plan.shared == plan.hidden || plan.scale == 1); }
 
-// output += bias, in every row: a product of no terms.
-Status add_bias(const Call &call, const Product &product) {
-  Product sum;
-  const Format format = format_of(is_f64_product(product) ? LPT_FORMAT_F64 : LPT_FORMAT_F32);
-  LPT_TRY(take_matrix(call.context, format, product.c.rows, 0, sum.a));
-  LPT_TRY(take_matrix(call.context, format, 0, product.c.columns, sum.b));
-  sum.c = product.c;
+// output += bias, in every row: a GEMM of no terms.
+Status add_bias(const Call &call, const GemmCall &gemm) {
+  GemmCall sum;
+  const Format format = format_of(is_f64_gemm(gemm) ? LPT_FORMAT_F64 : LPT_FORMAT_F32);
+  LPT_TRY(take_matrix(call.context, format, gemm.c.rows, 0, sum.a));
+  LPT_TRY(take_matrix(call.context, format, 0, gemm.c.columns, sum.b));
+  sum.c = gemm.c;
   sum.beta = 1.0;
-  sum.bias = product.bias;
-  return multiply_matrices(call.context, sum, call.is_check_only);
+  sum.bias = gemm.bias;
+  return run_gemm(call.context, sum, call.is_check_only);
 }
 
 Status check_plan_columns(const Linear &linear, const lpt_linear_options &options) {
@@ -47,7 +47,7 @@ Status check_ranks(const Linear &linear, const lpt_linear_options &options) {
   LPT_TRY(check_choice("parallel", options.parallel, LPT_LINEAR_PARALLEL_ROWS));
   if (options.reserved_two != 0) return unsupported("reserved_two is %d: expected 0", options.reserved_two);
   const bool is_parallel = options.parallel != LPT_LINEAR_PARALLEL_NONE;
-  if (options.comm != nullptr) LPT_TRY(check_on_processors(*options.comm));
+  if (options.comm != nullptr) LPT_TRY(check_on_cpus(*options.comm));
   if (options.comm != nullptr && !is_parallel) {
     return invalid("parallel is 0 and comm is given: expected LPT_LINEAR_PARALLEL_COLUMNS or LPT_LINEAR_PARALLEL_ROWS");
   }
@@ -74,21 +74,21 @@ double inner_columns(const Call &call, const Linear &linear) {
   return is_cut ? columns * call.options.comm->engine->ranks() : columns;
 }
 
-Status multiply_over_ranks(const Call &call, const Product &product) {
+Status multiply_over_ranks(const Call &call, const GemmCall &gemm) {
   const bool is_cut = call.options.comm != nullptr && is_row_parallel(call.options);
-  if (!is_cut) return multiply_views(call, product);
-  const PartialPlan plan = plan_of(call.options, product.c.columns);
-  if (is_identity(plan)) return multiply_matrices(call.context, product, call.is_check_only);
-  Product part = product;
+  if (!is_cut) return multiply_views(call, gemm);
+  const PartialPlan plan = plan_of(call.options, gemm.c.columns);
+  if (is_identity(plan)) return run_gemm(call.context, gemm, call.is_check_only);
+  GemmCall part = gemm;
   part.bias = nullptr;
   if (call.is_check_only) {
     Partial unused{};
-    LPT_TRY(prepare_partial(call.context, plan, LPT_PARTIAL_PASS_FORWARD, product.c, product.c, unused));
-    LPT_TRY(multiply_matrices(call.context, part, true));
+    LPT_TRY(prepare_partial(call.context, plan, LPT_PARTIAL_PASS_FORWARD, gemm.c, gemm.c, unused));
+    LPT_TRY(run_gemm(call.context, part, true));
   } else {
     LPT_TRY(multiply_partially(call.context, *call.options.comm, plan, part));
   }
-  return product.bias == nullptr ? Status() : add_bias(call, product);
+  return gemm.bias == nullptr ? Status() : add_bias(call, gemm);
 }
 
 Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &out_view) {
@@ -100,20 +100,20 @@ Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
   LPT_TRY(prepare_partial(call.context, plan, LPT_PARTIAL_PASS_BACKWARD, gradient, out_view, partial));
   if (call.is_check_only) return {};
   if (plan.shared == 0) return scale_private(call.context, plan, partial);
-  Flight flight(call.context, *call.options.comm);
-  LPT_TRY(flight.begin(partial.reducing));
+  PendingReductions pending(call.context, *call.options.comm);
+  LPT_TRY(pending.begin(partial.reducing));
   LPT_TRY(scale_private(call.context, plan, partial));
-  return flight.end();
+  return pending.end();
 }
 
-Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<Flight> &out_flight) {
-  const bool is_wanted = call.options.parallel == LPT_LINEAR_PARALLEL_COLUMNS && call.options.plan == nullptr;
-  if (!is_wanted || call.is_check_only) return {};
+Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<PendingReductions> &out_flight) {
+  const bool is_requested = call.options.parallel == LPT_LINEAR_PARALLEL_COLUMNS && call.options.plan == nullptr;
+  if (!is_requested || call.is_check_only) return {};
   const PartialPlan plan = plan_of(call.options, gradient.columns);
   if (is_identity(plan)) return {};
   Partial partial{};
   LPT_TRY(prepare_partial(call.context, plan, LPT_PARTIAL_PASS_BACKWARD, gradient, gradient, partial));
-  out_flight = std::make_unique<Flight>(call.context, *call.options.comm);
+  out_flight = std::make_unique<PendingReductions>(call.context, *call.options.comm);
   return out_flight->begin(partial.reducing);
 }
 
@@ -125,14 +125,14 @@ Status share_amax(Context &context, Comm &comm, Linear *const *linears, int64_t 
       numbers.insert(numbers.end(), {scaler.is_recorded ? 1.0f : 0.0f, scaler.running_amax});
     }
   }
-  Reducing reducing{};
+  ReductionPlan reducing{};
   reducing.operation = "linear_share_amax";
   reducing.input = reducing.output = vector_view(LPT_FORMAT_F32, numbers.data(), static_cast<int64_t>(numbers.size()));
   reducing.reduction = Reduction::kMaximum;
   reducing.factor = 1.0;
   reducing.shares = equal_shares(reducing.input.columns, comm.engine->ranks());
-  ChosenReducing chosen{};
-  LPT_TRY(choose_reducing(context, LPT_REDUCE_OPTIONS_INIT, reducing, comm.engine->ranks(), true, chosen));
+  SelectedReduction chosen{};
+  LPT_TRY(select_reduction(context, LPT_REDUCE_OPTIONS_INIT, reducing, comm.engine->ranks(), true, chosen));
   const auto reduce = [&](Context &worker, Engine &engine) { return run_to_all(worker, engine, chosen); };
   LPT_TRY(run_collective(context, comm, reduce, nullptr));
   const float *next = numbers.data();

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "kernels/hadamard/hadamard.hpp"
-#include "kernels/linear/cuda_rows.hpp"
+#include "kernels/linear/cuda_kernels.hpp"
 #include "src/formats/block_scale.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/linear_parts.hpp"
@@ -64,17 +64,17 @@ void add_rows(Context &context, const MatrixView &source, const MatrixView &targ
 
 }  // namespace
 
-Status make_rotation(const Call &call, lpt_linear_gemm product, const lpt_random &random, const SignSeed *seed,
+Status make_rotation(const Call &call, lpt_linear_gemm gemm, const lpt_random &random, const SignSeed *seed,
                      int64_t columns, Rotation &out_rotation) {
-  const ProductRule &rule = call.product(product);
+  const GemmRule &rule = call.gemm(gemm);
   out_rotation = Rotation();
   out_rotation.size = rule.hadamard_size;
   if (rule.hadamard_size == 0 || rule.hadamard_signs == LPT_HADAMARD_SIGNS_NONE) return {};
   MatrixView signs;
   LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), 1, columns, signs));
   RandomSource source;
-  const auto role = static_cast<uint32_t>(product);
-  LPT_TRY(make_random(random, RandomRoom::kSigns, role, columns, 16, 7, source));
+  const auto role = static_cast<uint32_t>(gemm);
+  LPT_TRY(make_random(random, RandomDomain::kSigns, role, columns, 16, 7, source));
   source.offset = 0;
   auto *const numbers = static_cast<float *>(signs.data);
   out_rotation.signs = numbers;
@@ -99,15 +99,16 @@ Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixVie
   whole.size = rotation.size;
   whole.signs = rotation.signs;
   whole.is_inverse = rotation.is_inverse;
-  const Row<HadamardRequest> *row = nullptr;
-  LPT_TRY(choose(call.context, "hadamard", hadamard_kernels(), whole, {source.format.id, target.format.id}, &row));
+  const KernelEntry<HadamardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(call.context, "hadamard", hadamard_kernels(), whole, {source.format.id, target.format.id},
+                        &kernel));
   if (call.is_check_only || source.rows == 0 || source.columns == 0) return {};
-  const Measure measure(call.context, "hadamard", row->name, view_bytes(source) + view_bytes(target));
+  const ProfileScope measure(call.context, "hadamard", kernel->name, view_bytes(source) + view_bytes(target));
   parallel_parts(call.context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
     HadamardRequest part = whole;
     part.source = cut_rows(source, begin, count);
     part.target = cut_rows(target, begin, count);
-    row->run(part);
+    kernel->run(part);
   });
   return {};
 }
@@ -149,23 +150,23 @@ Status apply_mask(const Call &call, const std::byte *mask, const MatrixView &num
   return {};
 }
 
-Status end_gradient(const Call &call, const Ending &ending, const MatrixView &product, bool is_added,
-                    const MatrixView &target) {
-  MatrixView result = product;
-  if (ending.rows.size != 0) {
+Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogue, const MatrixView &gemm,
+                               bool is_added, const MatrixView &target) {
+  MatrixView result = gemm;
+  if (epilogue.rows.size != 0) {
     MatrixView columns;
-    LPT_TRY(take_view(call, product.format, product.columns, product.rows, columns));
-    LPT_TRY(rotate_view(call, turned(product), columns, ending.rows));
-    LPT_TRY(rotate_view(call, turned(columns), result, Rotation()));
+    LPT_TRY(take_view(call, gemm.format, gemm.columns, gemm.rows, columns));
+    LPT_TRY(rotate_view(call, transposed_view(gemm), columns, epilogue.rows));
+    LPT_TRY(rotate_view(call, transposed_view(columns), result, Rotation()));
   }
-  if (ending.has_mask) LPT_TRY(apply_mask(call, ending.mask, result));
+  if (epilogue.has_mask) LPT_TRY(apply_mask(call, epilogue.mask, result));
   const bool is_direct = target.format.id == LPT_FORMAT_F32 && !is_added;
-  if (ending.columns.size != 0) {
-    LPT_TRY(rotate_view(call, result, is_direct ? target : result, ending.columns));
+  if (epilogue.columns.size != 0) {
+    LPT_TRY(rotate_view(call, result, is_direct ? target : result, epilogue.columns));
     if (is_direct) return {};
   }
   if (!is_added) return widen_view(call, result, target);
-  if (is_on_device(call)) return add_there(call, result, 1.0f, target);
+  if (is_on_device(call)) return add_on_device(call, result, 1.0f, target);
   if (call.is_check_only) return {};
   if (target.format.id == LPT_FORMAT_F64) {
     add_rows<double>(call.context, result, target);

@@ -1,7 +1,7 @@
 // What a linear layer keeps from forward to backward, and from step to step.
 #include <cstring>
 
-#include "kernels/linear/cuda_rows.hpp"
+#include "kernels/linear/cuda_kernels.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/device_scaler.hpp"
 #include "src/ops/linear_parts.hpp"
@@ -17,14 +17,14 @@ static_assert(sizeof(SavedHeader) <= kHeaderBytes && sizeof(WordsRequest::word) 
 Format saved_format(const Linear &linear, lpt_linear_cast which) {
   const lpt_format id = linear.recipe.casts[which].format;
   if (id != LPT_FORMAT_NONE) return format_of(id);
-  const bool is_rotated = linear.recipe.products[which / 2].is_rotated();
+  const bool is_rotated = linear.recipe.gemms[which / 2].is_rotated();
   return format_of(linear.weight.is_f64 && !is_rotated ? LPT_FORMAT_F64 : LPT_FORMAT_F32);
 }
 
 }  // namespace
 
 lpt_linear_cast saved_cast(const Recipe &recipe) {
-  const bool is_plain = recipe.products[LPT_LINEAR_GEMM_WGRAD].source == LPT_LINEAR_SOURCE_PLAIN;
+  const bool is_plain = recipe.gemms[LPT_LINEAR_GEMM_WGRAD].source == LPT_LINEAR_SOURCE_PLAIN;
   return is_plain ? LPT_LINEAR_CAST_WGRAD_INPUT : LPT_LINEAR_CAST_FORWARD_INPUT;
 }
 

@@ -49,17 +49,17 @@ void unpack_bits(const std::byte *bits, const MatrixView &mask) {
 
 // The factor that fits a masked weight to the weight best; 1 where it is all zero. Sums run in f64, row by row.
 float fitting_factor(const MatrixView &weight, const MatrixView &masked) {
-  double products = 0.0;
+  double gemms = 0.0;
   double squares = 0.0;
   for (int64_t row = 0; row < weight.rows; ++row) {
     const float *w = static_cast<const float *>(weight.data) + row * weight.row_stride;
     const float *m = static_cast<const float *>(masked.data) + row * masked.row_stride;
     for (int64_t c = 0; c < weight.columns; ++c) {
-      products += static_cast<double>(w[c]) * static_cast<double>(m[c]);
+      gemms += static_cast<double>(w[c]) * static_cast<double>(m[c]);
       squares += static_cast<double>(m[c]) * static_cast<double>(m[c]);
     }
   }
-  const double factor = products / squares;
+  const double factor = gemms / squares;
   return std::isfinite(factor) && factor > 0.0 ? static_cast<float>(factor) : 1.0f;
 }
 
@@ -80,8 +80,8 @@ bool is_mask_kept(const Linear &linear, const SparseRule &rule, uint32_t step) {
 }
 
 // Selects in `numbers`, f32, and leaves there what stays.
-Status select_anew(const Call &call, const Linear &linear, const SparseRule &rule, const MatrixView &numbers,
-                   SparseMask &out_mask) {
+Status select_again(const Call &call, const Linear &linear, const SparseRule &rule, const MatrixView &numbers,
+                    SparseMask &out_mask) {
   MatrixView mask;
   MatrixView masked;
   const Format bytes = format_of(LPT_FORMAT_UINT8);
@@ -113,7 +113,7 @@ Status mask_weight(const Call &call, const Linear &linear, const MatrixView &wei
   LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), weight.rows, weight.columns, out_view));
   LPT_TRY(widen_matrix(call.context, weight, out_view, call.is_check_only));
   if (!is_mask_kept(linear, rule, call.options.random.step)) {
-    return select_anew(call, linear, rule, out_view, out_mask);
+    return select_again(call, linear, rule, out_view, out_mask);
   }
   out_mask = linear.weight.sparse;
   return apply_mask(call, out_mask.bits.get(), out_view);

@@ -1,6 +1,6 @@
-// A layer's memory and work: on the processor, or queued on the device of its context.
+// A layer's memory and work: on the CPU, or queued on the device of its context.
 #include "kernels/gemm/library.hpp"
-#include "kernels/linear/cuda_rows.hpp"
+#include "kernels/linear/cuda_kernels.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/device_cast.hpp"
 #include "src/ops/device_gemm.hpp"
@@ -10,7 +10,7 @@ namespace lpt {
 namespace {
 
 // The same numbers in another wide format, rows with gaps too.
-Status widen_there(const Call &call, const MatrixView &source, const MatrixView &target) {
+Status widen_view_on_device(const Call &call, const MatrixView &source, const MatrixView &target) {
   if (source.format.id != target.format.id) {
     HadamardRequest request{};
     request.source = source;
@@ -24,7 +24,8 @@ Status widen_there(const Call &call, const MatrixView &source, const MatrixView 
                                   source.rows});
 }
 
-Status rotate_there(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation) {
+Status rotate_on_device(const Call &call, const MatrixView &source, const MatrixView &target,
+                        const Rotation &rotation) {
   HadamardRequest request{};
   request.source = source;
   request.target = target;
@@ -32,7 +33,7 @@ Status rotate_there(const Call &call, const MatrixView &source, const MatrixView
   request.signs = rotation.signs;
   request.is_inverse = rotation.is_inverse;
   if (source.column_stride != 1) {
-    LPT_TRY(turn_on_device(call.context, turned(source), call.is_check_only, request.source));
+    LPT_TRY(transpose_on_device(call.context, transposed_view(source), call.is_check_only, request.source));
   }
   return hadamard_on_device(call.context, request, call.is_check_only);
 }
@@ -46,11 +47,13 @@ bool is_on_device(const Call &call) { return !device_of(call).is_cpu(); }
 Status check_served(const Call &call) {
   if (!is_on_device(call)) return {};
   const std::string place = device_text(device_of(call));
-  const auto refused = [&](const char *what) { return unsupported("%s: layers on %s have none", what, place.c_str()); };
-  if (call.options.comm != nullptr) return refused("comm is given");
-  if (call.options.input_smoothing != nullptr) return refused("input_smoothing is given");
+  const auto rejected = [&](const char *what) {
+    return unsupported("%s: layers on %s have none", what, place.c_str());
+  };
+  if (call.options.comm != nullptr) return rejected("comm is given");
+  if (call.options.input_smoothing != nullptr) return rejected("input_smoothing is given");
   for (const SparseRule &rule : call.recipe.sparsity) {
-    if (rule.is_used()) return refused("the recipe has sparsity");
+    if (rule.is_used()) return rejected("the recipe has sparsity");
   }
   return {};
 }
@@ -67,24 +70,24 @@ Status cast_view(const Call &call, const MatrixView &source, const MatrixView &t
 
 Status decode_view(const Call &call, const MatrixView &source, const MatrixView &target) {
   if (!is_on_device(call)) return dequantize_matrix(call.context, source, target, call.is_check_only);
-  if (is_wide_float(source.format.id)) return widen_there(call, source, target);
+  if (is_wide_float(source.format.id)) return widen_view_on_device(call, source, target);
   return dequantize_on_device(call.context, source, target, call.is_check_only);
 }
 
 Status widen_view(const Call &call, const MatrixView &source, const MatrixView &target) {
   if (!is_on_device(call)) return widen_matrix(call.context, source, target, call.is_check_only);
-  return widen_there(call, source, target);
+  return widen_view_on_device(call, source, target);
 }
 
 Status rotate_view(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation) {
-  return is_on_device(call) ? rotate_there(call, source, target, rotation)
+  return is_on_device(call) ? rotate_on_device(call, source, target, rotation)
                             : rotate_matrix(call, source, target, rotation);
 }
 
-Status multiply_views(const Call &call, const Product &product) {
-  if (!is_on_device(call)) return multiply_matrices(call.context, product, call.is_check_only);
+Status multiply_views(const Call &call, const GemmCall &gemm) {
+  if (!is_on_device(call)) return run_gemm(call.context, gemm, call.is_check_only);
   const Arena::Mark mark = call.context.device_arena->mark();
-  LPT_TRY(multiply_on_device(call.context, product, call.is_check_only, nullptr));
+  LPT_TRY(multiply_on_device(call.context, gemm, call.is_check_only, nullptr));
   call.context.device_arena->give_back(mark);  // what comes next is queued behind it
   return {};
 }
@@ -103,15 +106,15 @@ Status write_unit_scales(const Call &call, const MatrixView &view) {
   return run_on_device(call.context, "ones", OnesRequest{one}, {LPT_FORMAT_F32}, call.is_check_only);
 }
 
-// As sums of a product whose `beta` is 1.
-Status add_there(const Call &call, const MatrixView &source, float factor, const MatrixView &target) {
-  GemmFinishRequest finish{};
-  finish.x = source.data;
-  finish.x_stride = source.row_stride;
-  finish.c = target;
-  finish.alpha = factor;
-  finish.beta = 1.0f;
-  return run_on_device(call.context, "gemm_finish", finish, {source.format.id, target.format.id}, call.is_check_only);
+// As sums of a GEMM whose `beta` is 1.
+Status add_on_device(const Call &call, const MatrixView &source, float factor, const MatrixView &target) {
+  GemmEpilogueRequest epilogue{};
+  epilogue.x = source.data;
+  epilogue.x_stride = source.row_stride;
+  epilogue.c = target;
+  epilogue.alpha = factor;
+  epilogue.beta = 1.0f;
+  return run_on_device(call.context, "gemm_finish", epilogue, {source.format.id, target.format.id}, call.is_check_only);
 }
 
 Status take_ones(const Call &call, lpt_format beside, int64_t count, MatrixView &out_ones) {

@@ -38,13 +38,13 @@ Fit fit_both(const double *bytes, const double *seconds, int64_t count) {
     x += w;
   }
   const double mean = xy / xx;
-  double rest = 0.0, product = 0.0;
+  double rest = 0.0, total = 0.0;
   for (int64_t i = 0; i < count; ++i) {
     const double z = (bytes[i] - mean) / seconds[i];
     rest += z * z;
-    product += z;
+    total += z;
   }
-  const double beta = product / rest;
+  const double beta = total / rest;
   return {x / xx - beta * mean, beta};
 }
 

@@ -27,9 +27,10 @@ Status check_pair(const Tensor *first, const std::string &first_name, const Tens
 }
 
 Status choose_sums(Context &context, const MatrixView &first, const MatrixView &second, PairSumsRequest &out_request,
-                   const Row<PairSumsRequest> **out_row) {
+                   const KernelEntry<PairSumsRequest> **out_kernel) {
   out_request = {0, nullptr, first.format.id, nullptr, second.format.id, nullptr};
-  return choose(context, "pair_sums", pair_sums_kernels(), out_request, {first.format.id, second.format.id}, out_row);
+  return select_kernel(context, "pair_sums", pair_sums_kernels(), out_request, {first.format.id, second.format.id},
+                       out_kernel);
 }
 
 void *place(const MatrixView &view, int64_t row, int64_t column) {
@@ -40,15 +41,15 @@ void *place(const MatrixView &view, int64_t row, int64_t column) {
 void add(PairSums &sums, const PairSums &more) {
   sums.first_squares += more.first_squares;
   sums.second_squares += more.second_squares;
-  sums.products += more.products;
+  sums.dots += more.dots;
   sums.squared_differences += more.squared_differences;
   sums.nonfinite_count += more.nonfinite_count;
 }
 
 // The sums of each row, runs added in order.
-void sum_rows(Context &context, const Row<PairSumsRequest> &row, const PairSumsRequest &formats,
+void sum_rows(Context &context, const KernelEntry<PairSumsRequest> &kernel, const PairSumsRequest &formats,
               const MatrixView &first, const MatrixView &second, std::vector<PairSums> &out_sums) {
-  const Measure measure(context, "pair_sums", row.name, view_bytes(first) + view_bytes(second));
+  const ProfileScope measure(context, "pair_sums", kernel.name, view_bytes(first) + view_bytes(second));
   const int64_t runs = (first.columns + kRun - 1) / kRun;
   std::vector<PairSums> partial(static_cast<size_t>(first.rows * runs));
   parallel_parts(context, first.rows * runs, std::min(first.columns, kRun), [&](int64_t begin, int64_t count) {
@@ -59,7 +60,7 @@ void sum_rows(Context &context, const Row<PairSumsRequest> &row, const PairSumsR
       request.first = place(first, i / runs, column);
       request.second = place(second, i / runs, column);
       request.sums = &partial[static_cast<size_t>(i)];
-      row.run(request);
+      kernel.run(request);
     }
   });
   out_sums.assign(static_cast<size_t>(first.rows), PairSums{});
@@ -71,7 +72,7 @@ void sum_rows(Context &context, const Row<PairSumsRequest> &row, const PairSumsR
 lpt_noise_info noise_values(lpt_noise_kind kind, const PairSums &sums) {
   lpt_noise_info values = LPT_NOISE_INFO_INIT;
   const bool is_drawn_twice = kind == LPT_NOISE_KIND_TWO_DRAWS;
-  const double gradient = is_drawn_twice ? std::max(sums.products, 0.0) : sums.first_squares;
+  const double gradient = is_drawn_twice ? std::max(sums.dots, 0.0) : sums.first_squares;
   const double noise = is_drawn_twice ? sums.squared_differences / 2.0 : sums.squared_differences;
   values.gradient_norm = std::sqrt(gradient);
   values.noise_norm = std::sqrt(noise);
@@ -108,12 +109,12 @@ Status measure_noise(Context &context, const Tensor *const *gradients, const Ten
   for (int64_t i = 0; i < count; ++i) {
     MatrixView first, second;
     PairSumsRequest request;
-    const Row<PairSumsRequest> *row = nullptr;
+    const KernelEntry<PairSumsRequest> *kernel = nullptr;
     std::vector<PairSums> rows;
     LPT_TRY(check_pair(gradients[i], item("gradients", i), noisy[i], item("noisy", i), needs_data, first, second));
-    LPT_TRY(choose_sums(context, first, second, request, &row));
+    LPT_TRY(choose_sums(context, first, second, request, &kernel));
     if (!needs_data) continue;
-    sum_rows(context, *row, request, first, second, rows);
+    sum_rows(context, *kernel, request, first, second, rows);
     for (const PairSums &more : rows) add(sums, more);
   }
   out_info = noise_values(options.kind, sums);
@@ -128,18 +129,18 @@ Status measure_alignment(Context &context, const Tensor *gate_weight, const Tens
   if (cosines != nullptr) {
     LPT_TRY(check_vector(cosines, "cosines", LPT_FORMAT_F32, gate.rows, true, &numbers));
     const MatrixView view = vector_view(LPT_FORMAT_F32, numbers, gate.rows);
-    LPT_TRY(check_apart(view, "cosines", gate, "gate_weight"));
-    LPT_TRY(check_apart(view, "cosines", up, "up_weight"));
+    LPT_TRY(check_no_overlap(view, "cosines", gate, "gate_weight"));
+    LPT_TRY(check_no_overlap(view, "cosines", up, "up_weight"));
   }
   PairSumsRequest request;
-  const Row<PairSumsRequest> *row = nullptr;
-  LPT_TRY(choose_sums(context, gate, up, request, &row));
+  const KernelEntry<PairSumsRequest> *kernel = nullptr;
+  LPT_TRY(choose_sums(context, gate, up, request, &kernel));
   std::vector<PairSums> rows;
-  sum_rows(context, *row, request, gate, up, rows);
+  sum_rows(context, *kernel, request, gate, up, rows);
   double sum = 0.0, magnitudes = 0.0;
   for (size_t i = 0; i < rows.size(); ++i) {
     const double size = std::sqrt(rows[i].first_squares) * std::sqrt(rows[i].second_squares);
-    const double cosine = size > 0.0 ? rows[i].products / size : 0.0;
+    const double cosine = size > 0.0 ? rows[i].dots / size : 0.0;
     if (numbers != nullptr) static_cast<float *>(numbers)[i] = static_cast<float>(cosine);
     sum += cosine;
     magnitudes += std::abs(cosine);
@@ -157,13 +158,13 @@ Status measure_alignment(Context &context, const Tensor *gate_weight, const Tens
 
 Status record_number(Monitor &monitor, int64_t step, const char *name, double value) {
   LPT_TRY(check_name(name));
-  monitor.lines.push_back({step, name, value});
+  monitor.entries.push_back({step, name, value});
   return {};
 }
 
 namespace {
 
-Status record_sums(Monitor &monitor, int64_t step, const char *name, const CastSums &sums) {
+Status record_sums(Monitor &monitor, int64_t step, const char *name, const CastStatistics &sums) {
   const lpt_statistics_info values = statistics_values(sums);
   const auto share = [&](int64_t count) {
     return values.element_count == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(values.element_count);
@@ -171,12 +172,12 @@ Status record_sums(Monitor &monitor, int64_t step, const char *name, const CastS
   const struct {
     const char *what;
     double value;
-  } lines[] = {{"amax", values.amax},
-               {"clipped", share(values.clipped_count)},
-               {"underflow", share(values.underflow_count)},
-               {"nan", share(values.nan_count)},
-               {"relative_error", values.squared_sum > 0.0 ? values.squared_error / values.squared_sum : 0.0}};
-  for (const auto &[what, value] : lines) {
+  } entries[] = {{"amax", values.amax},
+                 {"clipped", share(values.clipped_count)},
+                 {"underflow", share(values.underflow_count)},
+                 {"nan", share(values.nan_count)},
+                 {"relative_error", values.squared_sum > 0.0 ? values.squared_error / values.squared_sum : 0.0}};
+  for (const auto &[what, value] : entries) {
     LPT_TRY(record_number(monitor, step, text("%s/%s", name, what).c_str(), value));
   }
   return {};
@@ -210,8 +211,9 @@ Status save_monitor(const Monitor &monitor, const char *path) {
   std::FILE *file = std::fopen(path, "w");
   if (file == nullptr) return invalid("path '%s' cannot be written: %s", path, std::strerror(errno));
   std::fputs("step,name,value\n", file);
-  for (const Monitor::Line &line : monitor.lines) {
-    std::fprintf(file, "%lld,%s,%.17g\n", static_cast<long long>(line.step), csv_field(line.name).c_str(), line.value);
+  for (const Monitor::MonitorEntry &entry : monitor.entries) {
+    std::fprintf(file, "%lld,%s,%.17g\n", static_cast<long long>(entry.step), csv_field(entry.name).c_str(),
+                 entry.value);
   }
   const bool is_bad = std::ferror(file) != 0;
   if (std::fclose(file) != 0 || is_bad) return invalid("path '%s' cannot be written: %s", path, std::strerror(errno));

@@ -9,13 +9,13 @@
 #include "src/ops/quantize.hpp"
 
 struct lpt_monitor {
-  struct Line {
+  struct MonitorEntry {
     int64_t step;
     std::string name;
     double value;
   };
   lpt::HandleKind kind = lpt::HandleKind::kMonitor;
-  std::vector<Line> lines;
+  std::vector<MonitorEntry> entries;
 };
 
 namespace lpt {

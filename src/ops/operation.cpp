@@ -25,9 +25,9 @@ Range places_range(const MatrixView &view) {
   return {begin, begin + static_cast<uintptr_t>((view.rows - 1) * view.index_stride + index_bytes(view.columns))};
 }
 
-bool do_meet(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
+bool do_overlap(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
 
-// Two sets of columns of one row-major matrix: the same row stride, and byte columns that do not meet modulo it. A single
+// Two sets of columns of one row-major matrix: the same row stride, and byte columns that do not overlap modulo it. A single
 // row has any stride: it may lie in the gap between the rows of the other.
 bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
   const int64_t a_stride = row_bytes(a.format.element, a.row_stride);
@@ -60,8 +60,8 @@ Status check_tensor(const Tensor *tensor, const char *name, const Device &device
   if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
   if (tensor->device == device) return {};
   if (device.is_cpu()) {
-    return unsupported("%s is %s: no kernel there takes it, expected memory of the processor; see lpt_tensor_copy()",
-                       name, tensor_text(*tensor).c_str());
+    return unsupported("%s is %s: no kernel there takes it, expected memory of the CPU; see lpt_tensor_copy()", name,
+                       tensor_text(*tensor).c_str());
   }
   return invalid("%s is %s on %s: expected %s, where the context works", name, tensor_text(*tensor).c_str(),
                  device_text(tensor->device).c_str(), device_text(device).c_str());
@@ -114,22 +114,23 @@ Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data
   return check_wide_float(out_view, name);
 }
 
-Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name) {
+Status check_no_overlap(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name) {
   if (a.data == nullptr || b.data == nullptr) return {};
   if (a.rows == 0 || a.columns == 0 || b.rows == 0 || b.columns == 0) return {};
-  if (is_packed(a.layout) || is_packed(b.layout)) return {};  // the library's own memory, which nobody sees
+  if (is_packed(a.layout) || is_packed(b.layout)) return {};  // the library's own memory, which no one sees
   const Range a_places = places_range(a), b_places = places_range(b);
-  if (do_meet(a_places, payload_range(b)) || do_meet(payload_range(a), b_places) || do_meet(a_places, b_places)) {
+  if (do_overlap(a_places, payload_range(b)) || do_overlap(payload_range(a), b_places) ||
+      do_overlap(a_places, b_places)) {
     return invalid("%s at %p overlaps %s at %p, elements or sparse indices: expected memory of its own", a_name, a.data,
                    b_name, b.data);
   }
-  if (!do_meet(payload_range(a), payload_range(b)) || are_columns_apart(a, b) || are_columns_apart(b, a)) return {};
+  if (!do_overlap(payload_range(a), payload_range(b)) || are_columns_apart(a, b) || are_columns_apart(b, a)) return {};
   return invalid("%s at %p overlaps %s at %p: expected memory of its own", a_name, a.data, b_name, b.data);
 }
 
 Status check_in_place(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name) {
   const bool is_same = a.data == b.data && a.format.id == b.format.id && a.row_stride == b.row_stride;
-  return is_same ? Status() : check_apart(a, a_name, b, b_name);
+  return is_same ? Status() : check_no_overlap(a, a_name, b, b_name);
 }
 
 MatrixView vector_view(lpt_format format, const void *data, int64_t count) {
@@ -151,7 +152,7 @@ MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t colum
   return view;
 }
 
-MatrixView turned(const MatrixView &view) {
+MatrixView transposed_view(const MatrixView &view) {
   MatrixView result = view;
   std::swap(result.rows, result.columns);
   std::swap(result.row_stride, result.column_stride);
@@ -181,7 +182,7 @@ Status check_finite(const char *name, double value, double least, double most) {
   return invalid("%s is %g: expected %g to %g", name, value, least, most);
 }
 
-Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int64_t columns, int32_t bits,
+Status make_random(const lpt_random &random, RandomDomain space, uint32_t role, int64_t columns, int32_t bits,
                    int32_t rounds, RandomSource &out_source) {
   if (random.stream >= (1u << 24)) return invalid("random.stream is %u: expected less than 2^24", random.stream);
   // Bounded, so that no index of a tensor that fits in memory can overflow.
@@ -200,18 +201,18 @@ Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int
   out_source = RandomSource{random.seed,
                             random.offset,
                             random.row_stride == 0 ? columns : random.row_stride,
-                            random_stream(room, random.stream, role),
+                            random_stream(space, random.stream, role),
                             random.step,
                             rounds,
                             bits};
   return {};
 }
 
-void explain_passed(Context &context, const char *row, CpuFeatures missing, const char *reason) {
+void log_rejected(Context &context, const char *row, CpuFeatures missing, const char *reason) {
   context.choices.push_back({nullptr, row, missing, reason});
 }
 
-void explain_taken(Context &context, const char *operation, const char *row) {
+void log_selected(Context &context, const char *operation, const char *row) {
   context.choices.push_back({operation, row, 0, nullptr});
   if (context.log == nullptr || context.log_level < LPT_LOG_LEVEL_DISPATCH) return;
   std::string line = std::string(operation) + ": " + row;
@@ -222,7 +223,7 @@ void explain_taken(Context &context, const char *operation, const char *row) {
   log_line(context, LPT_LOG_LEVEL_DISPATCH, line);
 }
 
-Status no_row(Context &context, const char *operation, std::initializer_list<lpt_format> formats) {
+Status no_kernel(Context &context, const char *operation, std::initializer_list<lpt_format> formats) {
   std::string names;
   for (const lpt_format format : formats) names += (names.empty() ? "" : ", ") + format_name(format);
   if (!context.queue.device().is_cpu()) names += " on " + device_text(context.queue.device());

@@ -8,8 +8,8 @@
 #include <initializer_list>
 #include <span>
 
+#include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
-#include "src/base/row.hpp"
 #include "src/ops/context.hpp"
 #include "src/ops/tensor.hpp"
 
@@ -27,7 +27,7 @@ inline std::string item(const char *array, int64_t index) { return text("%s[%lld
 // Every part that the format has is there, if there are elements at all.
 Status check_data(const Tensor &tensor, const char *name);
 
-// A live tensor in memory of `device`. What does not say another one reads and writes memory of the processor alone.
+// A live tensor in memory of `device`. What does not say another one reads and writes memory of the CPU alone.
 Status check_tensor(const Tensor *tensor, const char *name, const Device &device = {});
 
 // Matrix of a required operand whose rows are adjacent elements. `needs_data` is false under LPT_CHECK_ONLY.
@@ -49,8 +49,8 @@ Status check_wide_float(const MatrixView &view, const char *name);
 Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
                          const Device &device = {});
 
-// The memory of two views must not meet: elements, and places of sparse ones. Interleaved columns of one matrix do not.
-Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
+// The memory of two views must not overlap: elements, and places of sparse ones. Interleaved columns of one matrix do not.
+Status check_no_overlap(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
 
 // The same, or one and the same matrix: there a number is read before it is written.
 Status check_in_place(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
@@ -62,7 +62,7 @@ MatrixView vector_view(lpt_format format, const void *data, int64_t count);
 MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t columns);
 
 // Rows and columns changed places. For numbers in rows alone.
-MatrixView turned(const MatrixView &view);
+MatrixView transposed_view(const MatrixView &view);
 
 // The block scales of a view as a matrix.
 MatrixView scales_of(const MatrixView &view);
@@ -71,7 +71,7 @@ MatrixView scales_of(const MatrixView &view);
 Status check_choice(const char *name, int32_t value, int32_t last);
 Status check_flags(const char *name, uint64_t flags, uint64_t known = LPT_CHECK_ONLY);
 Status check_finite(const char *name, double value, double least, double most);
-Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int64_t columns, int32_t bits,
+Status make_random(const lpt_random &random, RandomDomain space, uint32_t role, int64_t columns, int32_t bits,
                    int32_t rounds, RandomSource &out_source);
 
 inline bool is_check_only(uint64_t flags) { return (flags & LPT_CHECK_ONLY) != 0; }
@@ -85,29 +85,31 @@ Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t co
 
 // ---- choice of a kernel
 
-// Why one row was passed over: it needs features, or it refused with a static phrase.
-void explain_passed(Context &context, const char *row, CpuFeatures missing, const char *reason);
-void explain_taken(Context &context, const char *operation, const char *row);
-Status no_row(Context &context, const char *operation, std::initializer_list<lpt_format> formats);
+// Records in the context's explanation that a kernel was rejected: features are missing, or it returned a static reason.
+void log_rejected(Context &context, const char *kernel, CpuFeatures missing, const char *reason);
+void log_selected(Context &context, const char *operation, const char *kernel);
+Status no_kernel(Context &context, const char *operation, std::initializer_list<lpt_format> formats);
 
-// The row that runs `request`, told in the context's explanation; an error lists every row's reason. Nothing is formatted
-// on the way: small products are called by the thousand.
-template <typename RowType, typename Request>
-Status choose(Context &context, const char *operation, std::span<const RowType> rows, const Request &request,
-              std::initializer_list<lpt_format> formats, const RowType **out_row) {
-  const bool is_elsewhere = !context.queue.device().is_cpu();
-  for (const RowType &row : rows) {
-    const CpuFeatures missing = is_elsewhere ? 0 : row.needs & ~context.features;
-    const char *reason = is_elsewhere ? "it runs on the processor" : nullptr;
-    if (missing == 0 && reason == nullptr && row.refuses != nullptr) reason = row.refuses(request);
+// The first kernel that runs `request`. The explanation names it; an error lists every kernel's reason. Selection formats
+// nothing, as small GEMMs are frequent.
+template <typename Entry, typename Request>
+Status select_kernel(Context &context, const char *operation, std::span<const Entry> kernels, const Request &request,
+                     std::initializer_list<lpt_format> formats, const Entry **out_kernel) {
+  const bool is_on_device = !context.queue.device().is_cpu();
+  for (const Entry &kernel : kernels) {
+    const CpuFeatures missing = is_on_device ? 0 : kernel.required_features & ~context.features;
+    const char *reason = is_on_device ? "it runs on the CPU" : nullptr;
+    if (missing == 0 && reason == nullptr && kernel.unsupported_reason != nullptr) {
+      reason = kernel.unsupported_reason(request);
+    }
     if (missing == 0 && reason == nullptr) {
-      explain_taken(context, operation, row.name);
-      *out_row = &row;
+      log_selected(context, operation, kernel.name);
+      *out_kernel = &kernel;
       return {};
     }
-    explain_passed(context, row.name, missing, reason);
+    log_rejected(context, kernel.name, missing, reason);
   }
-  return no_row(context, operation, formats);
+  return no_kernel(context, operation, formats);
 }
 
 // ---- parts
@@ -144,13 +146,15 @@ Parts split_reported(const Context &context, int64_t units, int64_t work_per_uni
 
 Status cancelled(int64_t done, int64_t work);
 
-// While it lives a context tells no progress: a rank that is told to stop would leave the others waiting.
-class Silence {
+// While it lives a context tells no progress: a rank that is reported to stop would leave the others waiting.
+class SuppressProgress {
  public:
-  explicit Silence(Context &context) : context_(context), progress_(context.progress) { context.progress = nullptr; }
-  ~Silence() { context_.progress = progress_; }
-  Silence(const Silence &) = delete;
-  Silence &operator=(const Silence &) = delete;
+  explicit SuppressProgress(Context &context) : context_(context), progress_(context.progress) {
+    context.progress = nullptr;
+  }
+  ~SuppressProgress() { context_.progress = progress_; }
+  SuppressProgress(const SuppressProgress &) = delete;
+  SuppressProgress &operator=(const SuppressProgress &) = delete;
 
  private:
   Context &context_;
@@ -158,7 +162,7 @@ class Silence {
 };
 
 // Runs body(part) for `count` parts of about the same work, `work` in all. If the caller wants to know, tells after each
-// step how much is done, and stops if told so.
+// step how much is done, and stops if reported so.
 template <typename Body>
 Status run_reported(Context &context, int64_t count, int64_t work, const Body &body) {
   if (context.progress == nullptr) {
@@ -181,7 +185,7 @@ Status run_reported(Context &context, int64_t count, int64_t work, const Body &b
 }
 
 // Items that threads take in turn, each with bytes of scratch of its own.
-struct Turns {
+struct WorkQueue {
   int64_t count, threads;
   size_t thread_bytes;
 };
@@ -189,20 +193,20 @@ struct Turns {
 // Runs body(item, scratch) for each: a thread takes the next one when it has ended one. Tells how much of `work` is done as
 // run_reported() does.
 template <typename Body>
-Status run_in_turn(Context &context, const Turns &turns, int64_t work, const Body &body) {
+Status run_dynamic(Context &context, const WorkQueue &queue, int64_t work, const Body &body) {
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(turns.threads) * turns.thread_bytes, &memory));
-  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(turns.count, 100);
+  LPT_TRY(context.arena->take(static_cast<size_t>(queue.threads) * queue.thread_bytes, &memory));
+  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(queue.count, 100);
   for (int64_t step = 0; step < steps; ++step) {
-    const int64_t end = turns.count * (step + 1) / steps;
-    std::atomic<int64_t> next{turns.count * step / steps};
+    const int64_t end = queue.count * (step + 1) / steps;
+    std::atomic<int64_t> next{queue.count * step / steps};
     const auto take = [&](int64_t thread) {
-      std::byte *const mine = memory + static_cast<size_t>(thread) * turns.thread_bytes;
+      std::byte *const mine = memory + static_cast<size_t>(thread) * queue.thread_bytes;
       for (int64_t item = next++; item < end; item = next++) body(item, mine);
     };
-    parallel_for(context, turns.threads, std::cref(take));
+    parallel_for(context, queue.threads, std::cref(take));
     if (context.progress == nullptr) continue;
-    const int64_t done = end == turns.count ? work : work / turns.count * end;
+    const int64_t done = end == queue.count ? work : work / queue.count * end;
     if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
   }
   return {};
@@ -211,17 +215,17 @@ Status run_in_turn(Context &context, const Turns &turns, int64_t work, const Bod
 // ---- profile
 
 // Measures its own lifetime when a profile is taken.
-class Measure {
+class ProfileScope {
  public:
-  Measure(Context &context, const char *operation, const char *row, double bytes, double flops = 0.0)
+  ProfileScope(Context &context, const char *operation, const char *row, double bytes, double flops = 0.0)
       : context_(context), operation_(operation), row_(row), bytes_(bytes), flops_(flops) {
     if (context.profile.is_enabled()) begin_ = std::chrono::steady_clock::now();
   }
-  ~Measure() {
+  ~ProfileScope() {
     if (context_.profile.is_enabled()) context_.profile.record(operation_, row_, begin_, bytes_, flops_);
   }
-  Measure(const Measure &) = delete;
-  Measure &operator=(const Measure &) = delete;
+  ProfileScope(const ProfileScope &) = delete;
+  ProfileScope &operator=(const ProfileScope &) = delete;
 
  private:
   Context &context_;

@@ -73,7 +73,7 @@ Status read_format(const char *name, lpt_format id, bool is_first, Moment &out_m
   return {};
 }
 
-struct MomentWish {
+struct MomentSetting {
   const char *name;
   lpt_format format;
   int32_t is_expanded;
@@ -83,42 +83,43 @@ struct MomentWish {
   bool is_first;
 };
 
-Status read_moment(const MomentWish &wish, Moment &out_moment) {
-  LPT_TRY(read_format(wish.name, wish.format, wish.is_first, out_moment));
-  LPT_TRY(check_switch(wish.expanded_name, wish.is_expanded));
-  LPT_TRY(check_choice(wish.scaling_name, wish.scaling, LPT_SCALER_KIND_DELAYED));
-  if (wish.is_expanded == 1 && out_moment.block != kGroup) {
-    return unsupported("%s is 1: expected a moment in groups of 128", wish.expanded_name);
+Status read_moment(const MomentSetting &option, Moment &out_moment) {
+  LPT_TRY(read_format(option.name, option.format, option.is_first, out_moment));
+  LPT_TRY(check_switch(option.expanded_name, option.is_expanded));
+  LPT_TRY(check_choice(option.scaling_name, option.scaling, LPT_SCALER_KIND_DELAYED));
+  if (option.is_expanded == 1 && out_moment.block != kGroup) {
+    return unsupported("%s is 1: expected a moment in groups of 128", option.expanded_name);
   }
-  if (wish.scaling == LPT_SCALER_KIND_DELAYED && !out_moment.has_scale) {
-    return unsupported("%s is LPT_SCALER_KIND_DELAYED: expected a moment with one scale per tensor", wish.scaling_name);
+  if (option.scaling == LPT_SCALER_KIND_DELAYED && !out_moment.has_scale) {
+    return unsupported("%s is LPT_SCALER_KIND_DELAYED: expected a moment with one scale per tensor",
+                       option.scaling_name);
   }
-  out_moment.is_expanded = wish.is_expanded == 1;
-  out_moment.scaling = wish.scaling;
+  out_moment.is_expanded = option.is_expanded == 1;
+  out_moment.scaling = option.scaling;
   return {};
 }
 
-Status read_shard(const lpt_optimizer_parameter &wish, OptimizerParameter &out_parameter) {
-  if (wish.elements < 0 || wish.elements > std::numeric_limits<int64_t>::max() / 64) {
-    return invalid("elements is %lld: expected 0 to 2^57", number(wish.elements));
+Status read_shard(const lpt_optimizer_parameter &option, OptimizerParameter &out_parameter) {
+  if (option.elements < 0 || option.elements > std::numeric_limits<int64_t>::max() / 64) {
+    return invalid("elements is %lld: expected 0 to 2^57", number(option.elements));
   }
-  const int64_t whole = wish.whole_elements == 0 ? wish.elements : wish.whole_elements;
-  if (whole < wish.elements || whole > std::numeric_limits<int64_t>::max() / 64) {
+  const int64_t whole = option.whole_elements == 0 ? option.elements : option.whole_elements;
+  if (whole < option.elements || whole > std::numeric_limits<int64_t>::max() / 64) {
     return invalid("whole_elements is %lld: expected 0, or elements, %lld, to 2^57", number(whole),
-                   number(wish.elements));
+                   number(option.elements));
   }
-  if (wish.begin < 0 || wish.begin > whole - wish.elements) {
-    return invalid("begin is %lld: expected 0 to whole_elements - elements, %lld", number(wish.begin),
-                   number(whole - wish.elements));
+  if (option.begin < 0 || option.begin > whole - option.elements) {
+    return invalid("begin is %lld: expected 0 to whole_elements - elements, %lld", number(option.begin),
+                   number(whole - option.elements));
   }
   const int64_t block = std::max(out_parameter.first.block, out_parameter.second.block);
-  if (block != 0 && wish.begin % block != 0) {
-    return invalid("begin is %lld: expected a multiple of %lld, the block of the moments", number(wish.begin),
+  if (block != 0 && option.begin % block != 0) {
+    return invalid("begin is %lld: expected a multiple of %lld, the block of the moments", number(option.begin),
                    number(block));
   }
-  out_parameter.elements = wish.elements;
+  out_parameter.elements = option.elements;
   out_parameter.whole_elements = whole;
-  out_parameter.begin = wish.begin;
+  out_parameter.begin = option.begin;
   return {};
 }
 
@@ -126,23 +127,23 @@ bool has_second(lpt_optimizer_method method) {
   return method == LPT_OPTIMIZER_METHOD_ADAMW || method == LPT_OPTIMIZER_METHOD_ADAM;
 }
 
-Status read_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
+Status read_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter &option,
                       OptimizerParameter &out_parameter) {
-  LPT_TRY(check_finite("weight_decay", wish.weight_decay, 0.0, static_cast<double>(FLT_MAX)));
-  LPT_TRY(read_moment({"first_moment", wish.first_moment, wish.is_first_expanded, "is_first_expanded",
-                       wish.first_scaling, "first_scaling", true},
+  LPT_TRY(check_finite("weight_decay", option.weight_decay, 0.0, static_cast<double>(FLT_MAX)));
+  LPT_TRY(read_moment({"first_moment", option.first_moment, option.is_first_expanded, "is_first_expanded",
+                       option.first_scaling, "first_scaling", true},
                       out_parameter.first));
   if (has_second(optimizer.options.method)) {
-    LPT_TRY(read_moment({"second_moment", wish.second_moment, wish.is_second_expanded, "is_second_expanded",
-                         wish.second_scaling, "second_scaling", false},
+    LPT_TRY(read_moment({"second_moment", option.second_moment, option.is_second_expanded, "is_second_expanded",
+                         option.second_scaling, "second_scaling", false},
                         out_parameter.second));
   }
-  if (wish.compensation != LPT_FORMAT_NONE && wish.compensation != LPT_FORMAT_BF16) {
-    return unsupported("compensation is %s: expected bf16 or none", format_name(wish.compensation).c_str());
+  if (option.compensation != LPT_FORMAT_NONE && option.compensation != LPT_FORMAT_BF16) {
+    return unsupported("compensation is %s: expected bf16 or none", format_name(option.compensation).c_str());
   }
-  out_parameter.is_compensated = wish.compensation == LPT_FORMAT_BF16;
-  out_parameter.weight_decay = wish.weight_decay;
-  return read_shard(wish, out_parameter);
+  out_parameter.is_compensated = option.compensation == LPT_FORMAT_BF16;
+  out_parameter.weight_decay = option.weight_decay;
+  return read_shard(option, out_parameter);
 }
 
 Status allocate_moment(const Optimizer &optimizer, int64_t elements, Moment &moment) {
@@ -178,9 +179,9 @@ Status StateMemory::allocate(const Optimizer &optimizer, int64_t bytes) {
   return MappedMemory::create(optimizer.state_directory.c_str(), bytes_, file_);
 }
 
-void let_go(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
+void dont_need(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
   for_each_range(parameter, begin, end,
-                 [](const MappedMemory &file, size_t first, size_t last) { file.let_go(first, last); });
+                 [](const MappedMemory &file, size_t first, size_t last) { file.dont_need(first, last); });
 }
 
 Status check_index(const Optimizer &optimizer, const char *name, int64_t index) {
@@ -196,7 +197,7 @@ Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter)
   if (parameter.is_compensated) {
     LPT_TRY(parameter.compensation.allocate(optimizer, parameter.elements * element_bytes(LPT_FORMAT_BF16)));
   }
-  let_go(parameter, 0, parameter.elements);
+  dont_need(parameter, 0, parameter.elements);
   return {};
 }
 
@@ -225,7 +226,7 @@ Status set_state_directory(Optimizer &optimizer, const char *directory, size_t r
                    optimizer.parameters.size());
   }
   if (!optimizer.device.is_cpu()) {
-    return unsupported("optimizer keeps its state on %s: files are mapped for the processor alone",
+    return unsupported("optimizer keeps its state on %s: files are mapped for the CPU alone",
                        device_text(optimizer.device).c_str());
   }
   std::shared_ptr<MappedMemory> probe;  // a directory that takes no file is found now
@@ -235,12 +236,12 @@ Status set_state_directory(Optimizer &optimizer, const char *directory, size_t r
   return {};
 }
 
-Status make_parameter(Context &context, const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
+Status make_parameter(Context &context, const Optimizer &optimizer, const lpt_optimizer_parameter &option,
                       OptimizerParameter &out_parameter) {
   LPT_TRY(check_place(context, optimizer));
-  LPT_TRY(read_parameter(optimizer, wish, out_parameter));
+  LPT_TRY(read_parameter(optimizer, option, out_parameter));
   return optimizer.device.is_cpu() ? allocate_state(optimizer, out_parameter)
-                                   : allocate_state_there(context, optimizer, out_parameter);
+                                   : allocate_state_on_device(context, optimizer, out_parameter);
 }
 
 Status add_parameter(Context &context, Optimizer &optimizer, const lpt_optimizer_parameter &parameter,
@@ -267,7 +268,7 @@ Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> para
 
 Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_info) {
   out_info = optimizer.values;
-  if (!optimizer.is_norm_there) return {};
+  if (!optimizer.is_norm_on_device) return {};
   LPT_TRY(check_place(context, optimizer));
   return fetch_norm(context, optimizer, out_info);
 }

@@ -51,8 +51,8 @@ struct OptimizerParameter {
   Moment first, second;
   bool is_compensated = false;
   StateMemory compensation;
-  StateMemory whole_scales;  // on a GPU: two of StepScales, number `turn` of them is what is stored
-  int32_t turn = 0;
+  StateMemory whole_scales;  // on a GPU: two of StepScales, number `slot` of them is what is stored
+  int32_t transpose = 0;
 
   bool has_whole_scales() const { return first.has_scale || second.has_scale; }
 };
@@ -65,9 +65,9 @@ struct lpt_optimizer {
   std::string state_directory;  // empty: state is in memory
   size_t resident_bytes = size_t{64} << 20;
   std::shared_ptr<const lpt::Allocator> allocator;
-  lpt::Device device;                // where the state lies
+  lpt::Device device;                // where the state is
   std::shared_ptr<std::byte> facts;  // on a GPU: GradientFacts of the last step that sought a norm
-  bool is_norm_there = false;        // the last step's norm is not known here yet
+  bool is_norm_on_device = false;    // the last step's norm is not known here yet
   std::vector<lpt::OptimizerParameter> parameters;
   lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
 };
@@ -102,13 +102,13 @@ Status load_optimizer_states(Context &context, Optimizer &optimizer, int64_t ind
 
 Status check_index(const Optimizer &optimizer, const char *name, int64_t index);
 
-// The context works where the state lies.
+// The context works where the state is.
 Status check_place(const Context &context, const Optimizer &optimizer);
 
 int64_t element_bytes(lpt_format element);
 
 // A parameter as it is described, with its state.
-Status make_parameter(Context &context, const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
+Status make_parameter(Context &context, const Optimizer &optimizer, const lpt_optimizer_parameter &option,
                       OptimizerParameter &out_parameter);
 
 // What is saved, with memory of its own: of `parameter`, or of any shard of the same whole, which then has its place.
@@ -119,7 +119,7 @@ Status read_state(const Optimizer &optimizer, const OptimizerParameter &paramete
 Status take_loaded(const Context &context, const Optimizer &optimizer, OptimizerParameter loaded,
                    OptimizerParameter &out_parameter);
 
-// Memory of the processor for all of a parameter's state, as its moments' formats want it.
+// Memory of the CPU for all of a parameter's state, as its moments' formats want it.
 Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter);
 
 // Calls visit(array) for each array of a parameter's state.
@@ -152,7 +152,7 @@ void for_each_range(const OptimizerParameter &parameter, int64_t begin, int64_t 
   range(parameter.compensation, 1);
 }
 
-// Lets go of mapped state that lies in memory.
-void let_go(const OptimizerParameter &parameter, int64_t begin, int64_t end);
+// Lets go of mapped state that is in memory.
+void dont_need(const OptimizerParameter &parameter, int64_t begin, int64_t end);
 
 }  // namespace lpt

@@ -32,9 +32,9 @@ Status take_scratch(Context &context, const std::vector<MatrixView> &gradients, 
 Status measure_one(Context &context, const MatrixView &gradient, const Measured &measured, int64_t &nonfinite_count) {
   if (gradient.columns == 0) return {};
   const NormRequest whole = {gradient.data, gradient.format.element, 0, gradient.columns, measured.sums, nullptr};
-  const Row<NormRequest> *row = nullptr;
-  LPT_TRY(choose(context, "gradient_norm", norm_kernels(), whole, {gradient.format.id}, &row));
-  const Measure measure(context, "gradient_norm", row->name, view_bytes(gradient));
+  const KernelEntry<NormRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "gradient_norm", norm_kernels(), whole, {gradient.format.id}, &kernel));
+  const ProfileScope measure(context, "gradient_norm", kernel->name, view_bytes(gradient));
   const Parts parts = split(context, block_count(gradient), kNormBlock);
   std::fill_n(measured.nonfinites, measured.part_count, 0);
   parallel_for(context, parts.count, [&](int64_t i) {
@@ -42,7 +42,7 @@ Status measure_one(Context &context, const MatrixView &gradient, const Measured 
     part.begin = i * parts.length * kNormBlock;
     part.count = std::min(parts.length * kNormBlock, gradient.columns - part.begin);
     part.nonfinite_count = measured.nonfinites + i;
-    row->run(part);
+    kernel->run(part);
   });
   for (int64_t i = 0; i < parts.count; ++i) nonfinite_count += measured.nonfinites[i];
   return {};
@@ -51,7 +51,7 @@ Status measure_one(Context &context, const MatrixView &gradient, const Measured 
 }  // namespace
 
 Status measure_gradients(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums) {
-  if (!context.queue.device().is_cpu()) return measure_gradients_there(context, gradients, out_sums);
+  if (!context.queue.device().is_cpu()) return measure_gradients_on_device(context, gradients, out_sums);
   out_sums = {};
   Measured measured = {};
   LPT_TRY(take_scratch(context, gradients, measured));

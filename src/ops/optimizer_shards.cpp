@@ -67,7 +67,7 @@ Tensor cut_tensor(const Tensor &tensor, const MatrixView &view, const OptimizerP
   return shard;
 }
 
-// Shards travel from where they lie.
+// Shards are sent from where they lie.
 Status check_state_place(const Comm &comm, const Optimizer &optimizer) {
   if (optimizer.device == device_of(comm)) return {};
   return invalid("optimizer keeps its state on %s: expected %s, where the comm works",
@@ -168,7 +168,7 @@ class ShardRanks : public StepRanks {
 
   // The sum of each block comes from the one rank that has it; zeros of the others change nothing.
   Status find_sums(const std::vector<StepWork> &works, GradientSums &out_sums) override {
-    if (!device_of(comm_).is_cpu()) return measure_shards_there(context_, works, *this, out_sums);
+    if (!device_of(comm_).is_cpu()) return measure_shards_on_device(context_, works, *this, out_sums);
     int64_t blocks = 0;
     for (const StepWork &work : works) blocks += units_of(work.parameter->whole_elements);
     std::vector<double> sums(static_cast<size_t>(blocks) + 1, 0.0);
@@ -189,7 +189,7 @@ class ShardRanks : public StepRanks {
     return {};
   }
 
-  Status find_largest_there(float *numbers, int64_t count) override {
+  Status find_largest_on_device(float *numbers, int64_t count) override {
     return reduce_numbers(context_, comm_, LPT_FORMAT_F32, numbers, count, LPT_REDUCTION_MAXIMUM);
   }
 
@@ -233,7 +233,7 @@ Status step_own(Context &context, Optimizer &optimizer, const StepCall &call, co
                          ranks);
 }
 
-// What would be refused later is refused before other ranks hear of it.
+// What would be rejected later is rejected before other ranks hear of it.
 Status check_step(Context &context, Comm &comm, Optimizer &optimizer, const StepCall &call,
                   const lpt_reduce_options *reduce, Wholes &wholes) {
   LPT_TRY(check_lists(call));
@@ -289,12 +289,13 @@ Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int
   const StepCall call{indices, count, gradients, &options, parameters};
   LPT_TRY(check_step(context, comm, optimizer, call, reduce, wholes));
   if (count == 0 || is_check_only(options.flags)) return {};
-  const Silence silence(context);
+  const SuppressProgress silence(context);
   Status status;
   try {
     status = run_step(context, comm, optimizer, call, reduce, wholes);
   } catch (const std::bad_alloc &) {
-    status = Status(LPT_OUT_OF_MEMORY, "out of memory");  // the other ranks are told as well: they wait for this one
+    status =
+        Status(LPT_OUT_OF_MEMORY, "out of memory");  // the other ranks are reported as well: they wait for this one
   }
   if (!status.is_ok()) comm.engine->interrupt(status.message().c_str());
   return status;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/ops/collective.hpp"
-#include "src/ops/line.hpp"
+#include "src/ops/flat_view.hpp"
 #include "src/ops/optimizer.hpp"
 
 namespace lpt {
@@ -17,17 +17,17 @@ Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int
 
 // ---- optimizer_shards_move.cpp
 
-// Memory that lies in one run.
+// Memory that is in one run.
 using Runs = std::vector<Bytes>;
 
 // Whether gradients of a format can be reduced so.
 Status check_shard_reduction(Context &context, Comm &comm, lpt_format format, const lpt_reduce_options &options);
 
-// Reduces to each rank what lies in its runs; `out` takes this rank's, side by side. All are of one format.
+// Reduces to each rank what is in its runs; `out` takes this rank's, side by side. All are of one format.
 Status reduce_shards(Context &context, Comm &comm, lpt_format format, const std::vector<Runs> &runs_of_ranks,
                      const lpt_reduce_options &options, std::byte *out);
 
-// Gives all ranks what lies in the runs of each.
+// Gives all ranks what is in the runs of each.
 Status gather_shards(Context &context, Comm &comm, const std::vector<Runs> &runs_of_ranks);
 
 // Reduces numbers of all ranks in place.

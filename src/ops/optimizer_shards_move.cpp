@@ -40,7 +40,7 @@ void for_bytes(const Runs &runs, int64_t begin, int64_t count, const Visit &visi
   }
 }
 
-// By the queue of where all of it lies.
+// By the queue of where all of it is.
 Status copy_out(const Queue &queue, const Runs &runs, int64_t begin, int64_t count, std::byte *to) {
   Status status;
   for_bytes(runs, begin, count, [&](const std::byte *data, int64_t here) {
@@ -89,7 +89,7 @@ Status fill_pack(const Queue &queue, const std::vector<Runs> &runs_of_ranks, int
 Status reduce_pack(Context &context, Comm &comm, lpt_format format, const Pack &pack, const lpt_reduce_options &options,
                    std::byte *out) {
   const Range &mine = pack.shares[static_cast<size_t>(comm.engine->rank())];
-  Reducing reducing{};
+  ReductionPlan reducing{};
   reducing.operation = "gradients of shards";
   reducing.device = device_of(comm);
   reducing.input = vector_view(format, pack.data, pack.shares.back().end);
@@ -97,8 +97,8 @@ Status reduce_pack(Context &context, Comm &comm, lpt_format format, const Pack &
   reducing.reduction = static_cast<Reduction>(options.reduction);
   reducing.factor = options.factor;
   reducing.shares = pack.shares;
-  ChosenReducing chosen{};
-  LPT_TRY(choose_reducing(context, options, reducing, comm.engine->ranks(), false, chosen));
+  SelectedReduction chosen{};
+  LPT_TRY(select_reduction(context, options, reducing, comm.engine->ranks(), false, chosen));
   if (out == nullptr) return {};
   return run_collective(
       context, comm,
@@ -109,22 +109,22 @@ Status reduce_pack(Context &context, Comm &comm, lpt_format format, const Pack &
         arena.give_back(mark);
         return status;
       },
-      nullptr, Reach::kDevices);
+      nullptr, DeviceSupport::kDevices);
 }
 
-Status swap_pieces(Context &worker, Engine &engine, const std::vector<Runs> &runs_of_ranks, int64_t begin,
-                   std::byte *mine) {
+Status exchange_pieces(Context &worker, Engine &engine, const std::vector<Runs> &runs_of_ranks, int64_t begin,
+                       std::byte *mine) {
   const auto self = static_cast<size_t>(engine.rank());
   const Bytes sent{mine, piece_of(runs_of_ranks[self], begin, kPieceBytes)};
   const Queue &queue = queue_of(worker, engine);
   LPT_TRY(copy_out(queue, runs_of_ranks[self], begin, sent.count, mine));
   std::vector<Bytes> outgoing(runs_of_ranks.size(), sent), incoming = outgoing;
   for (size_t q = 0; q < incoming.size(); ++q) {
-    if (q != self) LPT_TRY(take_room(worker, engine, piece_of(runs_of_ranks[q], begin, kPieceBytes), incoming[q]));
+    if (q != self) LPT_TRY(take_space(worker, engine, piece_of(runs_of_ranks[q], begin, kPieceBytes), incoming[q]));
   }
-  const Settled settled(engine);
-  LPT_TRY(
-      engine.swap({"parameters of shards", 0, most_bytes(runs_of_ranks), begin, 0}, outgoing.data(), incoming.data()));
+  const ExchangeGuard guard(engine);
+  LPT_TRY(engine.all_to_all_v({"parameters of shards", 0, most_bytes(runs_of_ranks), begin, 0}, outgoing.data(),
+                              incoming.data()));
   for (size_t q = 0; q < incoming.size(); ++q) {
     if (q != self) LPT_TRY(copy_in(queue, runs_of_ranks[q], begin, incoming[q].count, incoming[q].data));
   }
@@ -144,14 +144,14 @@ Status check_shard_reduction(Context &context, Comm &comm, lpt_format format, co
 }
 
 Status reduce_shards(Context &context, Comm &comm, lpt_format format, const std::vector<Runs> &runs_of_ranks,
-                     const lpt_reduce_options &wishes, std::byte *out) {
+                     const lpt_reduce_options &requests, std::byte *out) {
   Arena &arena = arena_of(context, *comm.engine);
   const Arena::Mark mark = arena.mark();
   Pack pack{nullptr, {}, element_bits(format) / 8};
   const int64_t length = kPieceElements * pack.element_bytes;
   const int64_t ranks = comm.engine->ranks(), most = most_bytes(runs_of_ranks);
   LPT_TRY(arena.take(static_cast<size_t>(ranks * std::min(length, most)), &pack.data));
-  lpt_reduce_options options = wishes;
+  lpt_reduce_options options = requests;
   for (int64_t begin = 0; begin < most; begin += length) {
     LPT_TRY(fill_pack(queue_of(context, *comm.engine), runs_of_ranks, begin, length, pack));
     LPT_TRY(reduce_pack(context, comm, format, pack, options, out + begin));
@@ -171,12 +171,12 @@ Status gather_shards(Context &context, Comm &comm, const std::vector<Runs> &runs
         for (int64_t begin = 0; begin < most; begin += kPieceBytes) {
           Arena &arena = arena_of(worker, engine);
           const Arena::Mark mark = arena.mark();
-          LPT_TRY(swap_pieces(worker, engine, runs_of_ranks, begin, mine));
+          LPT_TRY(exchange_pieces(worker, engine, runs_of_ranks, begin, mine));
           arena.give_back(mark);
         }
         return {};
       },
-      nullptr, Reach::kDevices);
+      nullptr, DeviceSupport::kDevices);
 }
 
 Status reduce_numbers(Context &context, Comm &comm, lpt_format format, void *numbers, int64_t count,

@@ -176,7 +176,7 @@ Status read_header(BlobReader &reader, const char *name, Moment &moment) {
   return is_scale(moment.scale) ? Status() : damaged(text("a moment's scale is %g", static_cast<double>(moment.scale)));
 }
 
-// What lies in the processor's memory.
+// What is in the CPU's memory.
 Status save_parameter(const Optimizer &optimizer, const OptimizerParameter &parameter, void *buffer,
                       size_t buffer_bytes) {
   BlobWriter writer(BlobKind::kOptimizerParameter);
@@ -192,7 +192,7 @@ Status save_parameter(const Optimizer &optimizer, const OptimizerParameter &para
     writer.u64(bytes);
     write_section(optimizer, parameter, section, writer);
   });
-  let_go(parameter, 0, parameter.elements);
+  dont_need(parameter, 0, parameter.elements);
   return writer.save(buffer, buffer_bytes);
 }
 
@@ -203,9 +203,9 @@ Status read_parts(const Optimizer &optimizer, BlobReader &reader, size_t given, 
   LPT_TRY(read_count(reader, "the step count", loaded.step_count));
   LPT_TRY(read_header(reader, "the first moment's format", loaded.first));
   LPT_TRY(allocate_state(optimizer, loaded));
-  const size_t wanted = payload_bytes(optimizer, loaded);
-  if (given != wanted) {
-    return blob_mismatch("the length of the state", static_cast<long long>(given), static_cast<long long>(wanted));
+  const size_t requested = payload_bytes(optimizer, loaded);
+  if (given != requested) {
+    return blob_mismatch("the length of the state", static_cast<long long>(given), static_cast<long long>(requested));
   }
   read_codes(reader, loaded.first);
   LPT_TRY(read_header(reader, "the second moment's format", loaded.second));
@@ -217,7 +217,7 @@ Status read_parts(const Optimizer &optimizer, BlobReader &reader, size_t given, 
   LPT_TRY(std::move(status));
   if (!reader.is_ok() || reader.left_bytes() != 0) return damaged("its parts are of another length");
   if (loaded.begin == kAnyPlace) loaded.begin = 0;  // the whole says no place
-  let_go(loaded, 0, loaded.elements);
+  dont_need(loaded, 0, loaded.elements);
   return {};
 }
 

@@ -42,26 +42,26 @@ Status check_alike(const OptimizerParameter &first, const OptimizerParameter &ot
 }
 
 // Each element once: nothing is missing, and nothing is there twice.
-Status check_covers(const std::vector<OptimizerParameter> &saved, const OptimizerParameter &wanted) {
+Status check_covers(const std::vector<OptimizerParameter> &saved, const OptimizerParameter &requested) {
   std::vector<size_t> order(saved.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return saved[a].begin < saved[b].begin; });
-  int64_t next = wanted.begin;
+  int64_t next = requested.begin;
   for (const size_t i : order) {
-    const Extent common = common_of(saved[i], wanted);
+    const Extent common = common_of(saved[i], requested);
     if (common.begin == common.end) continue;
     if (common.begin != next) {
       return damaged(text("elements %lld to %lld are %s: expected %lld to %lld once each",
                           number(std::min(next, common.begin)), number(std::max(next, common.begin)),
-                          common.begin > next ? "missing" : "there twice", number(wanted.begin),
-                          number(wanted.begin + wanted.elements)));
+                          common.begin > next ? "missing" : "there twice", number(requested.begin),
+                          number(requested.begin + requested.elements)));
     }
     next = common.end;
   }
-  if (next == wanted.begin + wanted.elements) return {};
+  if (next == requested.begin + requested.elements) return {};
   return damaged(text("elements %lld to %lld are missing: expected %lld to %lld once each", number(next),
-                      number(wanted.begin + wanted.elements), number(wanted.begin),
-                      number(wanted.begin + wanted.elements)));
+                      number(requested.begin + requested.elements), number(requested.begin),
+                      number(requested.begin + requested.elements)));
 }
 
 // Copies what elements `common` take of one array, with one unit for each `block` elements.
@@ -89,7 +89,7 @@ void copy_common(const OptimizerParameter &source, OptimizerParameter &target) {
     copy(from[k]->exponents, to[k]->exponents, from[k]->block);
   }
   copy(source.compensation, target.compensation, 1);
-  let_go(source, 0, source.elements);
+  dont_need(source, 0, source.elements);
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ Status load_optimizer_states(Context &context, Optimizer &optimizer, int64_t ind
     to[k]->amax = from[k]->amax;
   }
   for (const OptimizerParameter &source : saved) copy_common(source, loaded);
-  let_go(loaded, 0, loaded.elements);
+  dont_need(loaded, 0, loaded.elements);
   return take_loaded(context, optimizer, std::move(loaded), parameter);
 }
 

@@ -28,7 +28,7 @@ size_t mapped_bytes(OptimizerParameter &parameter) {
 }
 
 // A quarter of what may be resident: the piece that is computed, the next one that comes, the last one that goes, and as
-// much again for pages that the system maps around those it is asked for.
+// much again for pages that the system maps around those it is requested.
 int64_t piece_length(const Optimizer &optimizer, OptimizerParameter &parameter) {
   const size_t mapped = mapped_bytes(parameter);
   const size_t resident = optimizer.resident_bytes;
@@ -38,9 +38,9 @@ int64_t piece_length(const Optimizer &optimizer, OptimizerParameter &parameter) 
   return std::max(length / kPieceUnit, int64_t{1}) * kPieceUnit;
 }
 
-void ask_for(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
+void will_need(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
   for_each_range(parameter, begin, end,
-                 [](const MappedMemory &file, size_t first, size_t last) { file.ask_for(first, last); });
+                 [](const MappedMemory &file, size_t first, size_t last) { file.will_need(first, last); });
 }
 
 void start_writing(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
@@ -70,9 +70,9 @@ void run_part(const Pass &pass, int64_t i) {
   part.begin = pass.begin + i * pass.parts.length * kStepUnit;
   part.count = std::min(pass.parts.length * kStepUnit, pass.end - part.begin);
   part.is_measure = pass.is_measure;
-  const bool is_wanted = pass.is_measure || pass.work.is_recording;
-  part.amax = is_wanted ? pass.amaxes[static_cast<size_t>(i)].of : nullptr;
-  pass.work.row->run(part);
+  const bool is_needed = pass.is_measure || pass.work.is_recording;
+  part.amax = is_needed ? pass.amaxes[static_cast<size_t>(i)].of : nullptr;
+  pass.work.kernel->run(part);
 }
 
 // Writing goes on while the next piece is computed; a piece is let go when that one is done.
@@ -83,15 +83,15 @@ void run_pass(Context &context, const Optimizer &optimizer, const StepWork &work
   int64_t last_begin = 0;
   for (int64_t begin = 0; begin < elements; begin += length) {
     const int64_t end = std::min(begin + length, elements);
-    ask_for(*work.parameter, end, std::min(end + length, elements));
+    will_need(*work.parameter, end, std::min(end + length, elements));
     const Pass pass{work, is_measure, amaxes, begin, end, parts_of(context, end - begin)};
     // The body holds one reference: a larger one would take memory here.
     parallel_for(context, pass.parts.count, [&pass](int64_t i) { run_part(pass, i); });
     if (!is_measure) start_writing(*work.parameter, begin, end);
-    let_go(*work.parameter, last_begin, begin);
+    dont_need(*work.parameter, last_begin, begin);
     last_begin = begin;
   }
-  let_go(*work.parameter, last_begin, elements);
+  dont_need(*work.parameter, last_begin, elements);
 }
 
 float largest(const Amaxes &amaxes, size_t k) {
@@ -130,14 +130,14 @@ constexpr size_t kArrays = 3;
 
 Status find_amaxes(Context &context, const Optimizer &optimizer, std::span<StepWork> works, StepRanks *ranks,
                    Amaxes &amaxes, std::vector<float> &out_found) {
-  bool is_asked = false;
+  bool is_requested = false;
   for (size_t i = 0; i < works.size(); ++i) {
     if (!works[i].is_looking) continue;
-    is_asked = true;
+    is_requested = true;
     run_pass(context, optimizer, works[i], true, amaxes);
     for (size_t k = 0; k < kArrays; ++k) out_found[kArrays * i + k] = largest(amaxes, k);
   }
-  return is_asked && ranks != nullptr ? ranks->find_largest(out_found) : Status();
+  return is_requested && ranks != nullptr ? ranks->find_largest(out_found) : Status();
 }
 
 // Makes the new scales, writes all arrays, and leaves in `found` what was written.
@@ -163,8 +163,9 @@ void store(Context &context, const Optimizer &optimizer, StepWork &work, Amaxes 
 }
 
 Status keep_amaxes(std::span<StepWork> works, StepRanks *ranks, std::vector<float> &stored) {
-  const bool is_asked = std::any_of(works.begin(), works.end(), [](const StepWork &work) { return work.is_recording; });
-  if (is_asked && ranks != nullptr) LPT_TRY(ranks->find_largest(stored));
+  const bool is_requested =
+      std::any_of(works.begin(), works.end(), [](const StepWork &work) { return work.is_recording; });
+  if (is_requested && ranks != nullptr) LPT_TRY(ranks->find_largest(stored));
   for (size_t i = 0; i < works.size(); ++i) {
     Moment *const moments[2] = {&works[i].parameter->first, &works[i].parameter->second};
     for (size_t k = 0; k < 2; ++k) {
@@ -175,18 +176,18 @@ Status keep_amaxes(std::span<StepWork> works, StepRanks *ranks, std::vector<floa
 }
 
 // New scales need the new amax, so that a parameter with scales is computed twice; a delayed one takes the last amax, with
-// room for twice of it. Of shards the amax is that of all ranks.
+// memory for twice of it. Of shards the amax is that of all ranks.
 Status run_works(Context &context, const Optimizer &optimizer, std::span<StepWork> works, StepRanks *ranks,
                  Amaxes &amaxes, std::vector<float> &found) {
   double moved = 0.0;
   for (const StepWork &work : works) moved += moved_bytes(work);
-  const Measure measure(context, "step", works.front().row->name, moved);
+  const ProfileScope measure(context, "step", works.front().kernel->name, moved);
   LPT_TRY(find_amaxes(context, optimizer, works, ranks, amaxes, found));
   for (size_t i = 0; i < works.size(); ++i) store(context, optimizer, works[i], amaxes, found.data() + kArrays * i);
   return keep_amaxes(works, ranks, found);
 }
 
-// Alone each parameter is done before the next one, while it is in a cache; ranks ask each other once for all.
+// Alone each parameter is done before the next one, while it is in a cache; ranks exchange amax once for all.
 Status run_all(Context &context, const Optimizer &optimizer, std::vector<StepWork> &works, StepRanks *ranks,
                Amaxes &amaxes, std::vector<float> &found) {
   if (ranks != nullptr) return run_works(context, optimizer, works, ranks, amaxes, found);
@@ -194,7 +195,7 @@ Status run_all(Context &context, const Optimizer &optimizer, std::vector<StepWor
   return {};
 }
 
-Amaxes room_for_amaxes(Context &context, const Optimizer &optimizer, const std::vector<StepWork> &works) {
+Amaxes space_for_amaxes(Context &context, const Optimizer &optimizer, const std::vector<StepWork> &works) {
   int64_t most = 1;
   for (const StepWork &work : works) {
     const int64_t length = std::min(piece_length(optimizer, *work.parameter), work.parameter->elements);
@@ -228,15 +229,15 @@ Status find_norm(Context &context, const std::vector<StepWork> &works, StepRanks
 }
 
 // Whether the norm has to be found here.
-bool is_norm_asked(const lpt_optimizer_step_options &options) {
-  const bool is_asked = options.largest_norm > 0.0 || options.is_nonfinite_skipped == 1;
-  return is_asked && options.gradient_norm == 0.0;
+bool is_norm_requested(const lpt_optimizer_step_options &options) {
+  const bool is_requested = options.largest_norm > 0.0 || options.is_nonfinite_skipped == 1;
+  return is_requested && options.gradient_norm == 0.0;
 }
 
 Status decide(Context &context, const std::vector<StepWork> &works, StepRanks *ranks,
               const lpt_optimizer_step_options &options, Decision &out_decision) {
   out_decision.norm = options.gradient_norm;
-  if (is_norm_asked(options)) {
+  if (is_norm_requested(options)) {
     LPT_TRY(find_norm(context, works, ranks, options.gradient_scale, out_decision.norm));
   }
   out_decision.is_skipped = options.is_nonfinite_skipped == 1 && std::isinf(out_decision.norm);
@@ -254,7 +255,7 @@ void keep_values(Optimizer &optimizer, const Decision &decision) {
 }
 
 Status run_here(Context &context, const Optimizer &optimizer, std::vector<StepWork> &works, StepRanks *ranks) {
-  Amaxes amaxes = room_for_amaxes(context, optimizer, works);
+  Amaxes amaxes = space_for_amaxes(context, optimizer, works);
   std::vector<float> found(kArrays * works.size());
   return run_all(context, optimizer, works, ranks, amaxes, found);
 }
@@ -263,22 +264,22 @@ Status run_here(Context &context, const Optimizer &optimizer, std::vector<StepWo
 
 Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &call, StepRanks *ranks) {
   const lpt_optimizer_step_options &options = *call.options;
-  const bool is_there = !optimizer.device.is_cpu();
+  const bool is_present = !optimizer.device.is_cpu();
   std::vector<StepWork> works;
   LPT_TRY(check_place(context, optimizer));
   LPT_TRY(make_works(context, optimizer, call, works));
   if (works.empty() || is_check_only(options.flags)) return {};
   // A step that may be skipped has to know the norm: whether it counts decides what the next one does.
-  const bool is_norm_there = is_there && is_norm_asked(options) && options.is_nonfinite_skipped == 0;
+  const bool is_norm_on_device = is_present && is_norm_requested(options) && options.is_nonfinite_skipped == 0;
   Decision decision;
-  LPT_TRY(is_norm_there ? queue_norm(context, optimizer, options, works, ranks)
-                        : decide(context, works, ranks, options, decision));
+  LPT_TRY(is_norm_on_device ? queue_norm(context, optimizer, options, works, ranks)
+                            : decide(context, works, ranks, options, decision));
   if (!decision.is_skipped) {
     for (StepWork &work : works) LPT_TRY(set_constants(optimizer, options, decision.clip_factor, work));
-    LPT_TRY(is_there ? queue_steps(context, works, ranks) : run_here(context, optimizer, works, ranks));
+    LPT_TRY(is_present ? queue_steps(context, works, ranks) : run_here(context, optimizer, works, ranks));
   }
   keep_values(optimizer, decision);
-  optimizer.is_norm_there = is_norm_there;
+  optimizer.is_norm_on_device = is_norm_on_device;
   return {};
 }
 

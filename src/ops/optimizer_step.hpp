@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/optimizer/optimizer.hpp"
 #include "src/ops/optimizer.hpp"
 
@@ -16,8 +16,8 @@ constexpr int64_t kStepUnit = 1024;  // elements: parts end on cache lines of ev
 struct StepWork {
   OptimizerParameter *parameter;
   MatrixView gradient, value;
-  const Row<StepRequest> *row;
-  const DeviceRow<StepRequest> *device_row;  // instead of it, on a device
+  const KernelEntry<StepRequest> *kernel;
+  const DeviceKernelEntry<StepRequest> *device_kernel;  // instead of it, on a device
   StepRequest request;
   bool is_looking;    // a scale waits for its new amax: two passes
   bool is_recording;  // a delayed scale's amax is kept for the next step
@@ -39,14 +39,14 @@ Status set_constants(const Optimizer &optimizer, const lpt_optimizer_step_option
                      StepWork &work);
 
 // Whether a row takes the moments of a parameter on the context's device, beside gradients and parameters of f32.
-Status check_moments_there(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter);
+Status check_moments_on_device(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter);
 
 // A tensor of any shape without gaps, as one row.
 Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
                    const Device &device = {});
 Status check_elements(const Tensor *tensor, const std::string &name, int64_t found, int64_t expected);
 
-// No value meets another one, or a gradient.
+// No value overlaps another one, or a gradient.
 Status check_memory_apart(const std::vector<MatrixView> &gradients, const std::vector<MatrixView> &values);
 
 // The same, f32 or bf16.
@@ -66,7 +66,7 @@ Status measure_gradients(Context &context, const std::vector<MatrixView> &gradie
 Status measure_gradient_tensors(Context &context, const Tensor *const *gradients, int64_t count,
                                 lpt_gradients_info &out_info);
 
-// What a step of shards asks the ranks that have the others. All of them ask for the same, in the same order.
+// What a step of shards exchanges with the ranks of the others. All ranks exchange the same, in the same order.
 class StepRanks {
  public:
   virtual ~StepRanks() = default;
@@ -78,9 +78,9 @@ class StepRanks {
   virtual Status find_sums(const std::vector<StepWork> &works, GradientSums &out_sums) = 0;
 
   // The same where numbers lie on a device: this is queued.
-  virtual Status find_largest_there(float *numbers, int64_t count) = 0;
+  virtual Status find_largest_on_device(float *numbers, int64_t count) = 0;
 
-  // `sums` has room for every block of the whole gradients, one after the other, and what this rank has of them; `nonfinite_counts`
+  // `sums` holds every block of the whole gradients, one after the other, and what this rank has of them; `nonfinite_counts`
   // for a count of each rank, and its own. Both get those of the others.
   virtual Status share_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) = 0;
 

@@ -1,4 +1,4 @@
-// What a caller of a step gave, checked and turned into requests for kernels.
+// What a caller of a step gave, checked and transposed into requests for kernels.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -105,7 +105,7 @@ Status make_request(const Optimizer &optimizer, const lpt_optimizer_step_options
   random.row_stride = 0;
   StateArray *const arrays[3] = {&request.first, &request.second, &request.parameter};
   for (uint32_t role = 0; role < 3; ++role) {
-    LPT_TRY(make_random(random, RandomRoom::kOptimizer, role, 0, 16, 7, arrays[role]->random));
+    LPT_TRY(make_random(random, RandomDomain::kOptimizer, role, 0, 16, 7, arrays[role]->random));
     arrays[role]->random.offset += parameter.begin;
   }
   work.is_looking =
@@ -115,7 +115,7 @@ Status make_request(const Optimizer &optimizer, const lpt_optimizer_step_options
   return {};
 }
 
-// Bytes of memory that a call reads or writes, for finding outputs that meet something else.
+// Bytes of memory that a call reads or writes, for finding outputs that overlap something else.
 struct Range {
   uintptr_t begin, end;
   bool is_output;
@@ -146,7 +146,7 @@ void add_range(std::vector<Range> &ranges, const MatrixView &view, bool is_outpu
   ranges.push_back({begin, begin + static_cast<uintptr_t>(view_bytes(view)), is_output, array, position});
 }
 
-Status check_apart(const std::vector<StepWork> &works) {
+Status check_no_overlap(const std::vector<StepWork> &works) {
   std::vector<MatrixView> gradients, values;
   for (const StepWork &work : works) {
     gradients.push_back(work.gradient);
@@ -167,14 +167,15 @@ bool is_alike(const StepWork &a, const StepWork &b) {
          is_alike(a.request.parameter, b.request.parameter) && is_alike(a.request.compensation, b.request.compensation);
 }
 
-Status choose_row(Context &context, StepWork &work) {
+Status select_gemm_kernel(Context &context, StepWork &work) {
   float amax[3] = {};
   StepRequest request = work.request;
   request.amax = work.is_recording ? amax : nullptr;
   const std::initializer_list<lpt_format> formats = {work.gradient.format.id, work.parameter->first.format,
                                                      work.parameter->second.format, work.value.format.id};
-  if (!context.queue.device().is_cpu()) return choose_on_device(context, "step", request, formats, &work.device_row);
-  return choose(context, "step", step_kernels(), request, formats, &work.row);
+  if (!context.queue.device().is_cpu())
+    return select_kernel_on_device(context, "step", request, formats, &work.device_kernel);
+  return select_kernel(context, "step", step_kernels(), request, formats, &work.kernel);
 }
 
 Status choose_rows(Context &context, std::vector<StepWork> &works) {
@@ -183,11 +184,11 @@ Status choose_rows(Context &context, std::vector<StepWork> &works) {
     const auto found =
         std::find_if(chosen.begin(), chosen.end(), [&](const StepWork *other) { return is_alike(work, *other); });
     if (found != chosen.end()) {
-      work.row = (*found)->row;
-      work.device_row = (*found)->device_row;
+      work.kernel = (*found)->kernel;
+      work.device_kernel = (*found)->device_kernel;
       continue;
     }
-    LPT_TRY(choose_row(context, work));
+    LPT_TRY(select_gemm_kernel(context, work));
     chosen.push_back(&work);
   }
   return {};
@@ -195,13 +196,13 @@ Status choose_rows(Context &context, std::vector<StepWork> &works) {
 
 }  // namespace
 
-Status check_moments_there(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter) {
+Status check_moments_on_device(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter) {
   StepRequest request = {};
   request.method = optimizer.options.method;
   request.gradient_format = LPT_FORMAT_F32;
   request.first = array_of(parameter.first, LPT_ROUNDING_NEAREST_EVEN);
   request.second = array_of(parameter.second, LPT_ROUNDING_NEAREST_EVEN);
-  // Rows ask whether there is memory, which there is not yet.
+  // Kernels test whether there is memory, which there is not yet.
   const Moment *const moments[2] = {&parameter.first, &parameter.second};
   StateArray *const arrays[2] = {&request.first, &request.second};
   uint16_t exponent = 0;
@@ -213,9 +214,10 @@ Status check_moments_there(Context &context, const Optimizer &optimizer, const O
     request.compensation.data = &request;
     request.compensation.element = request.parameter.element = LPT_FORMAT_BF16;
   }
-  const DeviceRow<StepRequest> *row = nullptr;
-  return choose_on_device(context, "step", request,
-                          {LPT_FORMAT_F32, parameter.first.format, parameter.second.format, LPT_FORMAT_F32}, &row);
+  const DeviceKernelEntry<StepRequest> *kernel = nullptr;
+  return select_kernel_on_device(context, "step", request,
+                                 {LPT_FORMAT_F32, parameter.first.format, parameter.second.format, LPT_FORMAT_F32},
+                                 &kernel);
 }
 
 Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
@@ -257,27 +259,27 @@ Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_
 Status set_constants(const Optimizer &optimizer, const lpt_optimizer_step_options &options, double clip_factor,
                      StepWork &work) {
   constexpr double most = static_cast<double>(FLT_MAX);
-  const lpt_optimizer_options &wish = optimizer.options;
-  const bool is_adam = wish.method == LPT_OPTIMIZER_METHOD_ADAMW || wish.method == LPT_OPTIMIZER_METHOD_ADAM;
-  const bool is_coupled = wish.method == LPT_OPTIMIZER_METHOD_ADAM || wish.method == LPT_OPTIMIZER_METHOD_SGD;
+  const lpt_optimizer_options &option = optimizer.options;
+  const bool is_adam = option.method == LPT_OPTIMIZER_METHOD_ADAMW || option.method == LPT_OPTIMIZER_METHOD_ADAM;
+  const bool is_coupled = option.method == LPT_OPTIMIZER_METHOD_ADAM || option.method == LPT_OPTIMIZER_METHOD_SGD;
   const auto t = static_cast<double>(work.parameter->step_count + 1);
-  const double correction = is_adam ? 1.0 - std::pow(wish.beta1, t) : 1.0;
+  const double correction = is_adam ? 1.0 - std::pow(option.beta1, t) : 1.0;
   const double step_size = options.learning_rate / correction;
   const double decay = options.learning_rate * work.parameter->weight_decay;
   LPT_TRY(check_finite("learning_rate / (1 - beta1^t)", step_size, 0.0, most));
   LPT_TRY(check_finite("learning_rate * weight_decay", decay, 0.0, most));
   StepConstants &c = work.request.constants;
-  c.beta1 = static_cast<float>(wish.beta1);
-  c.one_minus_beta1 = static_cast<float>(1.0 - wish.beta1);
-  c.beta2 = static_cast<float>(wish.beta2);
-  c.one_minus_beta2 = static_cast<float>(1.0 - wish.beta2);
-  c.root_correction = static_cast<float>(1.0 / (1.0 - std::pow(wish.beta2, t)));
+  c.beta1 = static_cast<float>(option.beta1);
+  c.one_minus_beta1 = static_cast<float>(1.0 - option.beta1);
+  c.beta2 = static_cast<float>(option.beta2);
+  c.one_minus_beta2 = static_cast<float>(1.0 - option.beta2);
+  c.root_correction = static_cast<float>(1.0 / (1.0 - std::pow(option.beta2, t)));
   c.step_size = static_cast<float>(step_size);
   c.decay = is_coupled ? 0.0f : static_cast<float>(decay);
   c.coupled_decay = is_coupled ? static_cast<float>(work.parameter->weight_decay) : 0.0f;
-  c.epsilon = static_cast<float>(wish.epsilon);
+  c.epsilon = static_cast<float>(option.epsilon);
   c.gradient_scale = static_cast<float>(options.gradient_scale * clip_factor);
-  c.is_nesterov = wish.is_nesterov == 1;
+  c.is_nesterov = option.is_nesterov == 1;
   return {};
 }
 
@@ -293,7 +295,7 @@ Status make_works(Context &context, Optimizer &optimizer, const StepCall &call, 
     LPT_TRY(make_request(optimizer, *call.options, call.indices[i], work));
     LPT_TRY(set_constants(optimizer, *call.options, 1.0, work));
   }
-  LPT_TRY(check_apart(out_works));
+  LPT_TRY(check_no_overlap(out_works));
   return choose_rows(context, out_works);
 }
 

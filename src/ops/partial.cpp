@@ -9,7 +9,7 @@ namespace lpt {
 namespace {
 
 // Ranks that call different passes are found by it.
-constexpr const char *kOperations[] = {"partial_allreduce, forward", "partial_allreduce, backward"};
+constexpr const char *kOperations[] = {"partial_all_reduce, forward", "partial_all_reduce, backward"};
 
 constexpr const char *kWires[] = {"forward_wire", "backward_wire"};
 
@@ -32,12 +32,12 @@ ReduceRequest scale_request(lpt_format format, double factor) {
   return request;
 }
 
-Status choose_scale(Context &context, lpt_format format, double factor, const Row<ReduceRequest> **out_row) {
-  return choose(context, "scale", reduce_kernels(), scale_request(format, factor), {format}, out_row);
+Status choose_scale(Context &context, lpt_format format, double factor, const KernelEntry<ReduceRequest> **out_kernel) {
+  return select_kernel(context, "scale", reduce_kernels(), scale_request(format, factor), {format}, out_kernel);
 }
 
 // target = factor · source, elements of one format, by the kernels that also add.
-void scale_matrix(Context &context, const Row<ReduceRequest> &row, double factor, const MatrixView &source,
+void scale_matrix(Context &context, const KernelEntry<ReduceRequest> &kernel, double factor, const MatrixView &source,
                   const MatrixView &target) {
   const int64_t from = row_bytes(source.format.element, source.row_stride);
   const int64_t to = row_bytes(target.format.element, target.row_stride);
@@ -51,21 +51,23 @@ void scale_matrix(Context &context, const Row<ReduceRequest> &row, double factor
     for (int64_t r = begin; r < begin + count; ++r) {
       read = static_cast<const std::byte *>(source.data) + r * from;
       written = static_cast<std::byte *>(target.data) + r * to;
-      row.run(request);
+      kernel.run(request);
     }
   });
 }
 
-Status choose_columns(Context &context, const ColumnsRequest &request, const DeviceRow<ColumnsRequest> **out_row) {
-  return choose_on_device(context, "scale", request, {request.source.format.id, request.target.format.id}, out_row);
+Status choose_columns(Context &context, const ColumnsRequest &request,
+                      const DeviceKernelEntry<ColumnsRequest> **out_kernel) {
+  return select_kernel_on_device(context, "scale", request, {request.source.format.id, request.target.format.id},
+                                 out_kernel);
 }
 
 // The same on a device, where formats may differ and rows lie apart.
 Status scale_on_device(Context &context, double factor, const MatrixView &source, const MatrixView &target) {
   const ColumnsRequest request{source, target, factor};
-  const DeviceRow<ColumnsRequest> *row = nullptr;
-  LPT_TRY(choose_columns(context, request, &row));
-  return queue_row(context, *row, request);
+  const DeviceKernelEntry<ColumnsRequest> *kernel = nullptr;
+  LPT_TRY(choose_columns(context, request, &kernel));
+  return queue_kernel(context, *kernel, request);
 }
 
 void copy_rows(Context &context, const MatrixView &source, const MatrixView &target) {
@@ -76,8 +78,8 @@ void copy_rows(Context &context, const MatrixView &source, const MatrixView &tar
 }
 
 // The same on a device, queued.
-Status scale_private_there(Context &context, const PartialPlan &plan, const MatrixView &source,
-                           const MatrixView &target) {
+Status scale_private_on_device(Context &context, const PartialPlan &plan, const MatrixView &source,
+                               const MatrixView &target) {
   if (plan.scale != 1.0) return scale_on_device(context, plan.scale, source, target);
   if (source.data == target.data) return {};
   const lpt_format element = source.format.element;
@@ -88,8 +90,8 @@ Status scale_private_there(Context &context, const PartialPlan &plan, const Matr
 Status done_already(Future **out_future) {
   if (out_future == nullptr) return {};
   auto future = std::make_unique<Future>();
-  future->outcome = std::make_shared<Outcome>();
-  future->outcome->settle({});
+  future->completion = std::make_shared<Completion>();
+  future->completion->complete({});
   *out_future = future.release();
   return {};
 }
@@ -111,7 +113,7 @@ Status prepare_partial(Context &context, const PartialPlan &plan, lpt_partial_pa
   out_partial.device = device;
   out_partial.input = input;
   out_partial.output = output;
-  Reducing reducing{};
+  ReductionPlan reducing{};
   reducing.operation = kOperations[pass];
   reducing.site = pass;
   reducing.device = device;
@@ -122,17 +124,17 @@ Status prepare_partial(Context &context, const PartialPlan &plan, lpt_partial_pa
   reducing.shares = equal_shares(input.rows * plan.shared, plan.ranks);
   if (plan.shared > 0) {
     const Status status =
-        choose_reducing(context, reduce_options(plan, pass), reducing, plan.ranks, true, out_partial.reducing);
+        select_reduction(context, reduce_options(plan, pass), reducing, plan.ranks, true, out_partial.reducing);
     if (!status.is_ok())
       return Status(status.code(), text("the plan's %s: %s", kWires[pass], status.message().c_str()));
   }
   if (plan.shared == plan.hidden || plan.scale == 1.0) return {};
   if (!device.is_cpu()) {
-    const DeviceRow<ColumnsRequest> *row = nullptr;
+    const DeviceKernelEntry<ColumnsRequest> *kernel = nullptr;
     LPT_TRY(check_works_on(context, device));
-    return choose_columns(context, {input, output, plan.scale}, &row);
+    return choose_columns(context, {input, output, plan.scale}, &kernel);
   }
-  return choose_scale(context, input.format.id, plan.scale, &out_partial.scale_row);
+  return choose_scale(context, input.format.id, plan.scale, &out_partial.scale_kernel);
 }
 
 Status scale_private(Context &context, const PartialPlan &plan, const Partial &partial) {
@@ -140,17 +142,17 @@ Status scale_private(Context &context, const PartialPlan &plan, const Partial &p
   if (count == 0 || partial.input.rows == 0) return {};
   const MatrixView source = cut_columns(partial.input, plan.shared, count);
   const MatrixView target = cut_columns(partial.output, plan.shared, count);
-  if (!partial.device.is_cpu()) return scale_private_there(context, plan, source, target);
-  if (partial.scale_row == nullptr) {
+  if (!partial.device.is_cpu()) return scale_private_on_device(context, plan, source, target);
+  if (partial.scale_kernel == nullptr) {
     copy_rows(context, source, target);
   } else {
-    scale_matrix(context, *partial.scale_row, plan.scale, source, target);
+    scale_matrix(context, *partial.scale_kernel, plan.scale, source, target);
   }
   return {};
 }
 
-Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
-                         const Tensor *input, Tensor *output, Future **out_future) {
+Status partial_all_reduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
+                          const Tensor *input, Tensor *output, Future **out_future) {
   MatrixView from, to;
   LPT_TRY(check_choice("pass", pass, LPT_PARTIAL_PASS_BACKWARD));
   LPT_TRY(check_partial_comm(plan, comm));
@@ -176,7 +178,7 @@ Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, 
       [reducing = partial.reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
         return run_to_all(worker, engine, reducing);
       },
-      out_future, Reach::kDevices));
+      out_future, DeviceSupport::kDevices));
   return scale_private(context, plan, partial);
 }
 
@@ -191,9 +193,9 @@ Status partial_scale_weight(Context &context, const PartialPlan &plan, Tensor *w
   if (plan.scale == 1.0 || whole.columns == 0) return {};
   const MatrixView rows = cut_rows(whole, plan.shared, plan.hidden - plan.shared);
   if (!device.is_cpu()) return scale_on_device(context, plan.scale, rows, rows);
-  const Row<ReduceRequest> *row = nullptr;
-  LPT_TRY(choose_scale(context, whole.format.id, plan.scale, &row));
-  scale_matrix(context, *row, plan.scale, rows, rows);
+  const KernelEntry<ReduceRequest> *kernel = nullptr;
+  LPT_TRY(choose_scale(context, whole.format.id, plan.scale, &kernel));
+  scale_matrix(context, *kernel, plan.scale, rows, rows);
   return {};
 }
 

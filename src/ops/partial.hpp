@@ -34,28 +34,28 @@ Status check_partial_comm(const PartialPlan &plan, const Comm &comm);
 // The reduction of the shared columns of checked views, and the row that scales the private ones.
 struct Partial {
   MatrixView input, output;  // all columns
-  ChosenReducing reducing;
-  const Row<ReduceRequest> *scale_row;  // NULL: there is nothing to multiply by
-  Device device;                        // where they lie
+  SelectedReduction reducing;
+  const KernelEntry<ReduceRequest> *scale_kernel;  // NULL: there is nothing to multiply by
+  Device device;                                   // where they lie
 };
 Status prepare_partial(Context &context, const PartialPlan &plan, lpt_partial_pass pass, const MatrixView &input,
                        const MatrixView &output, Partial &out_partial, const Device &device = {});
 
-// Rows of a product of so many that are reduced while the next ones are multiplied.
+// Rows of a GEMM of so many that are reduced while the next ones are multiplied.
 Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format, int64_t &out_rows);
 
-// Writes the private columns. On the processor it neither fails nor throws: others may be at the shared ones.
+// Writes the private columns. On the CPU it neither fails nor throws: others may be at the shared ones.
 Status scale_private(Context &context, const PartialPlan &plan, const Partial &partial);
 
-Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
-                         const Tensor *input, Tensor *output, Future **out_future);
+Status partial_all_reduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
+                          const Tensor *input, Tensor *output, Future **out_future);
 Status partial_scale_weight(Context &context, const PartialPlan &plan, Tensor *weight);
 
 // ---- partial_gemm.cpp
 
-// A product whose c is then reduced: the private columns are computed while the shared ones are on their way. Returns
+// A GEMM whose c is then reduced: the private columns are computed while the shared ones are on their way. Returns
 // when all is done.
-Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan, const Product &product);
+Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan, const GemmCall &call);
 
 Status partial_gemm(Context &context, Comm &comm, const PartialPlan &plan, const Tensor *a, const Tensor *b,
                     const lpt_gemm_options &options, Tensor *c);

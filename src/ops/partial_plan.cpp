@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostColumns = int64_t{1} << 28;
 constexpr int32_t kMostRanks = 1024;
-constexpr double kMostChunks = 16.0;  // of a product: each packs b anew
+constexpr double kMostChunks = 16.0;  // of a GEMM: each packs b again
 
 Status check_count(const char *name, int64_t value, int64_t least, int64_t most) {
   if (value >= least && value <= most) return {};
@@ -65,7 +65,7 @@ Status find_shared_columns(int64_t hidden, double fraction, int64_t &out_columns
   LPT_TRY(check_count("hidden_columns", hidden, 1, kMostColumns));
   LPT_TRY(check_finite("fraction", fraction, 0.0, 1.0));
   // A quotient that is rounded grows with its numerator: this ends at the largest one whose share is not above, next to
-  // the product.
+  // the GEMM.
   const auto share = [&](int64_t columns) { return static_cast<double>(columns) / static_cast<double>(hidden); };
   auto columns = static_cast<int64_t>(static_cast<double>(hidden) * fraction);
   while (columns < hidden && share(columns + 1) <= fraction) ++columns;
@@ -116,7 +116,7 @@ Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial
   return {};
 }
 
-// Where a product takes as long as its bytes, t, and a chunk's latency is a, c chunks take t + t / c + c · a: the least with
+// Where a GEMM takes as long as its bytes, t, and a chunk's latency is a, c chunks take t + t / c + c · a: the least with
 // c = sqrt(t / a).
 Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format, int64_t &out_rows) {
   out_rows = plan.chunk_rows > 0 ? plan.chunk_rows : rows;

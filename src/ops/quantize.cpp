@@ -151,7 +151,7 @@ Status read_cast(Context &context, const lpt_quantize_options &options, const Ma
       return invalid("statistics is not a live handle of its kind");
     LPT_TRY(sums_of(context, *options.statistics, &cast.sums));
   }
-  LPT_TRY(make_random(options.random, RandomRoom::kQuantize, 0, source.columns, options.stochastic_bits,
+  LPT_TRY(make_random(options.random, RandomDomain::kQuantize, 0, source.columns, options.stochastic_bits,
                       options.philox_rounds, cast.random));
   LPT_TRY(read_random_words(options.random_words, source, options, needs_data, context.queue.device(), cast));
   LPT_TRY(read_scale_list(options.scale_list, needs_data, cast));
@@ -194,16 +194,16 @@ Status check_target(const Tensor *tensor, const char *name, const MatrixView &so
   LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   LPT_TRY(check_shape(out_view, name, is_transposed ? source.columns : source.rows,
                       is_transposed ? source.rows : source.columns, is_transposed ? "source transposed" : "source"));
-  return check_apart(out_view, name, source, "source");
+  return check_no_overlap(out_view, name, source, "source");
 }
 
-// The outputs that are wanted, `quantized` first. Both are checked before any work is queued.
+// The outputs that are requested, `quantized` first. Both are checked before any work is queued.
 Status queue_casts(Context &context, const MatrixView &source, const MatrixView (&outputs)[2], Cast &cast,
                    bool is_check_only) {
-  const size_t told = context.choices.size();
+  const size_t reported = context.choices.size();
   for (const bool runs : {false, true}) {
     if (runs && is_check_only) break;
-    context.choices.resize(told);
+    context.choices.resize(reported);
     for (const int i : {0, 1}) {
       cast.is_transposed = i == 1;
       if (outputs[i].format.id == LPT_FORMAT_NONE) continue;
@@ -226,7 +226,7 @@ Status check_cast_options(const lpt_quantize_options &options) {
     return invalid("hadamard_signs is given and hadamard_size is 0: expected 16, 32, 64 or 128");
   }
   RandomSource unused;
-  return make_random(options.random, RandomRoom::kQuantize, 0, 0, options.stochastic_bits, options.philox_rounds,
+  return make_random(options.random, RandomDomain::kQuantize, 0, 0, options.stochastic_bits, options.philox_rounds,
                      unused);
 }
 
@@ -251,7 +251,7 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
     LPT_TRY(check_target_format(views[i].format, kNames[i], i == 1, options, cast));
   }
   if (quantized != nullptr && transposed != nullptr) {
-    LPT_TRY(check_apart(views[0], kNames[0], views[1], kNames[1]));
+    LPT_TRY(check_no_overlap(views[0], kNames[0], views[1], kNames[1]));
   }
   if (options.hadamard_signs != nullptr) {
     // One vector serves both outputs where it has the size of a group; else it fits the columns of either.
@@ -307,7 +307,7 @@ Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_o
   if (source_view.format.id == LPT_FORMAT_UINT8) return unsupported("source is uint8: it holds bytes, not numbers");
   LPT_TRY(check_wide_float(output_view, "output"));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
-  LPT_TRY(check_apart(output_view, "output", source_view, "source"));
+  LPT_TRY(check_no_overlap(output_view, "output", source_view, "source"));
   if (!device.is_cpu()) return dequantize_on_device(context, source_view, output_view, !needs_data);
   return dequantize_matrix(context, source_view, output_view, !needs_data);
 }
@@ -339,15 +339,16 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
   if (!is_f32) {
     whole.target = dense_view(LPT_FORMAT_F32, nullptr, source_view.rows, source_view.columns);
   }
-  const Row<HadamardRequest> *row = nullptr;
-  const Row<DequantizeRequest> *narrow = nullptr;
-  LPT_TRY(choose(context, "hadamard", hadamard_kernels(), whole, {source_view.format.id, output_view.format.id}, &row));
+  const KernelEntry<HadamardRequest> *kernel = nullptr;
+  const KernelEntry<DequantizeRequest> *narkernel = nullptr;
+  LPT_TRY(select_kernel(context, "hadamard", hadamard_kernels(), whole, {source_view.format.id, output_view.format.id},
+                        &kernel));
   if (!is_f32) {
-    LPT_TRY(choose(context, "dequantize", dequantize_kernels(), DequantizeRequest{whole.target, output_view},
-                   {LPT_FORMAT_F32, output_view.format.id}, &narrow));
+    LPT_TRY(select_kernel(context, "dequantize", dequantize_kernels(), DequantizeRequest{whole.target, output_view},
+                          {LPT_FORMAT_F32, output_view.format.id}, &narkernel));
   }
   if (!needs_data) return {};
-  const Measure measure(context, "hadamard", row->name, view_bytes(source_view) + view_bytes(output_view));
+  const ProfileScope measure(context, "hadamard", kernel->name, view_bytes(source_view) + view_bytes(output_view));
   const Parts parts = split(context, (source_view.rows + unit - 1) / unit, unit * source_view.columns);
   std::vector<std::byte *> scratch(static_cast<size_t>(is_f32 ? 0 : parts.count));
   for (std::byte *&piece : scratch) {
@@ -360,13 +361,13 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
       part.source = cut_rows(whole.source, u * unit, count);
       if (is_f32) {
         part.target = cut_rows(whole.target, u * unit, count);
-        row->run(part);
+        kernel->run(part);
         continue;
       }
       part.target.data = scratch[static_cast<size_t>(i)];
       part.target.rows = count;
-      row->run(part);
-      narrow->run({part.target, cut_rows(output_view, u * unit, count)});
+      kernel->run(part);
+      narkernel->run({part.target, cut_rows(output_view, u * unit, count)});
     }
   });
   return {};
@@ -381,7 +382,7 @@ Status random_signs(Context &context, const lpt_random &random, Tensor *signs) {
   const Device &device = context.queue.device();
   LPT_TRY(check_vector(signs, "signs", LPT_FORMAT_INT8, count, true, &data, device));
   RandomSource source;
-  LPT_TRY(make_random(random, RandomRoom::kSigns, 0, count, 16, 7, source));
+  LPT_TRY(make_random(random, RandomDomain::kSigns, 0, count, 16, 7, source));
   if (!device.is_cpu()) return signs_on_device(context, source, static_cast<int8_t *>(data), count);
   for (int64_t i = 0; i < count; ++i) {
     static_cast<int8_t *>(data)[i] = (random_bits(source, 0, i) & 1) != 0 ? -1 : 1;
@@ -389,7 +390,7 @@ Status random_signs(Context &context, const lpt_random &random, Tensor *signs) {
   return {};
 }
 
-lpt_statistics_info statistics_values(const CastSums &sums) {
+lpt_statistics_info statistics_values(const CastStatistics &sums) {
   lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   values.element_count = sums.elements;
   values.nan_count = sums.nans;

@@ -19,7 +19,7 @@ struct PresetCast {
 struct Preset {
   const char *name;
   PresetCast casts[kCastCount];  // forward x, forward w; dgrad dy, dgrad w; wgrad dy, wgrad x
-  ProductRule products[kProductCount] = {};
+  GemmRule gemms[kGemmCount] = {};
   lpt_scaler_kind scaler = LPT_SCALER_KIND_CURRENT;
   SparseRule sparsity[kOperandCount] = {};
 };
@@ -50,16 +50,16 @@ constexpr PresetCast kInt8 = {"int8_tensor", LPT_SCALE_RULE_AMAX};
 constexpr PresetCast kPlainE4m3 = {"e4m3fn"};
 constexpr PresetCast kPlainE5m2 = {"e5m2"};
 
-constexpr ProductRule kPlain = {};
-constexpr ProductRule kHadamard32 = {.hadamard_size = 32};
-constexpr ProductRule kHadamard128 = {.hadamard_size = 128};
-constexpr ProductRule kHadamard128Rows = {.hadamard_size = 128, .hadamard_axis = LPT_HADAMARD_AXIS_ROWS};
-constexpr ProductRule kHadamard16Fixed = {.hadamard_size = 16, .hadamard_signs = LPT_HADAMARD_SIGNS_FIXED};
-constexpr ProductRule kQuartetBackward = {
+constexpr GemmRule kPlain = {};
+constexpr GemmRule kHadamard32 = {.hadamard_size = 32};
+constexpr GemmRule kHadamard128 = {.hadamard_size = 128};
+constexpr GemmRule kHadamard128Rows = {.hadamard_size = 128, .hadamard_axis = LPT_HADAMARD_AXIS_ROWS};
+constexpr GemmRule kHadamard16Fixed = {.hadamard_size = 16, .hadamard_signs = LPT_HADAMARD_SIGNS_FIXED};
+constexpr GemmRule kQuartetBackward = {
     .hadamard_size = 32, .hadamard_signs = LPT_HADAMARD_SIGNS_RANDOM, .source = LPT_LINEAR_SOURCE_FORWARD_CLIPPED};
-constexpr ProductRule kTwoDraws = {.draws = 2};
-constexpr ProductRule kTwoParts = {.source = LPT_LINEAR_SOURCE_FORWARD_CLIPPED, .parts = 2};
-constexpr ProductRule kUnit = {.output_scale = LPT_LINEAR_OUTPUT_SCALE_UNIT};
+constexpr GemmRule kTwoDraws = {.draws = 2};
+constexpr GemmRule kTwoParts = {.source = LPT_LINEAR_SOURCE_FORWARD_CLIPPED, .parts = 2};
+constexpr GemmRule kUnit = {.output_scale = LPT_LINEAR_OUTPUT_SCALE_UNIT};
 
 constexpr SparseRule kDense = {};
 constexpr SparseRule kRows24 = {.kept = 2, .of = 4};
@@ -79,27 +79,27 @@ constexpr Preset kPresets[] = {
     {.name = "fp4_all_the_way", .casts = {kNvfp4, kNvfp4, kNvfp4Random, kNvfp4, kNvfp4Random, kNvfp4Random}},
     {.name = "nvfp4_pretrain",
      .casts = {kNvfp4, kNvfp4Square, kNvfp4Random, kNvfp4Square, kNvfp4Random, kNvfp4},
-     .products = {kPlain, kPlain, kHadamard16Fixed}},
+     .gemms = {kPlain, kPlain, kHadamard16Fixed}},
     {.name = "quartet",
      .casts = {kQuest, kQuest, kRoomyMxfp4Random, kRoomyMxfp4, kRoomyMxfp4Random, kRoomyMxfp4},
-     .products = {kHadamard32, kQuartetBackward, kQuartetBackward}},
+     .gemms = {kHadamard32, kQuartetBackward, kQuartetBackward}},
     {.name = "luq",
      .casts = {kSawb, kSawb, kLogarithmic, kSawb, kLogarithmic, kSawb},
-     .products = {kPlain, kTwoDraws, kTwoDraws}},
+     .gemms = {kPlain, kTwoDraws, kTwoDraws}},
     {.name = "halo_0", .casts = {kE4m3, kE4m3, kE4m3, kE4m3, kE4m3, kE4m3}},
     {.name = "halo_1",
      .casts = {kFp6Fine, kFp6Fine, kFp6Wide, kFp6Wide, kFp6Wide, kFp6Wide},
-     .products = {kHadamard128, kPlain, kPlain}},
+     .gemms = {kHadamard128, kPlain, kPlain}},
     {.name = "halo_2",
      .casts = {kInt8, kInt8, kInt8, kInt8, kInt8, kInt8},
-     .products = {kHadamard128, kHadamard128Rows, kPlain}},
+     .gemms = {kHadamard128, kHadamard128Rows, kPlain}},
     {.name = "coat", .casts = {kE4m3, kE4m3, kE5m2, kE4m3, kE5m2, kGroup}},
     {.name = "int4_hadamard",
      .casts = {kSawb, kSawb, kInt4Random, kSawb, kInt4Random, kSawb},
-     .products = {kHadamard32, kTwoParts, kTwoParts}},
+     .gemms = {kHadamard32, kTwoParts, kTwoParts}},
     {.name = "unit_scaling",
      .casts = {kPlainE4m3, kPlainE4m3, kPlainE5m2, kPlainE4m3, kPlainE5m2, kPlainE4m3},
-     .products = {kUnit, kUnit, kUnit}},
+     .gemms = {kUnit, kUnit, kUnit}},
     {.name = "sparse24", .casts = {}, .sparsity = {kDense, kRows24, kDense}},
     {.name = "sparse24_transposable", .casts = {}, .sparsity = {kDense, kBoth24, kDense}},
     {.name = "mvue24_gradients", .casts = {}, .sparsity = {kDense, kDense, kMvue24}},
@@ -114,7 +114,7 @@ Status recipe_of(const Preset &preset, Recipe &out_recipe) {
     rule.rule = given.rule;
     rule.rounding = given.rounding;
   }
-  for (int i = 0; i < kProductCount; ++i) out_recipe.products[i] = preset.products[i];
+  for (int i = 0; i < kGemmCount; ++i) out_recipe.gemms[i] = preset.gemms[i];
   for (int i = 0; i < kOperandCount; ++i) out_recipe.sparsity[i] = preset.sparsity[i];
   for (lpt_scaler_options &scaler : out_recipe.scalers) scaler.kind = preset.scaler;
   return {};

@@ -1,4 +1,4 @@
-// What a recipe is: how the operands of a linear layer's three products are cast, and how the products are made.
+// What a recipe is: how the operands of a linear layer's three GEMMs are cast, and how the GEMMs are made.
 #pragma once
 
 #include "src/ops/context.hpp"
@@ -8,9 +8,9 @@ namespace lpt {
 
 constexpr int kCastCount = 6;     // lpt_linear_cast_values
 constexpr int kOperandCount = 3;  // lpt_linear_operand_values
-constexpr int kProductCount = 3;  // lpt_linear_gemm_values
+constexpr int kGemmCount = 3;     // lpt_linear_gemm_values
 
-// How one operand of one product is cast; NONE: it is used as it comes.
+// How one operand of one GEMM is cast; NONE: it is used as it comes.
 struct CastRule {
   lpt_format format = LPT_FORMAT_NONE;
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
@@ -22,8 +22,8 @@ struct CastRule {
   bool operator==(const CastRule &) const = default;
 };
 
-// How one product is made of its casts: lpt_linear_gemm_options.
-struct ProductRule {
+// How one GEMM is made of its casts: lpt_linear_gemm_options.
+struct GemmRule {
   int32_t hadamard_size = 0;
   lpt_hadamard_signs hadamard_signs = LPT_HADAMARD_SIGNS_NONE;
   lpt_hadamard_axis hadamard_axis = LPT_HADAMARD_AXIS_INNER;
@@ -57,7 +57,7 @@ struct SparseRule {
 struct lpt_recipe {
   lpt::HandleKind kind = lpt::HandleKind::kRecipe;
   lpt::CastRule casts[lpt::kCastCount];
-  lpt::ProductRule products[lpt::kProductCount];
+  lpt::GemmRule gemms[lpt::kGemmCount];
   lpt_scaler_options scalers[lpt::kOperandCount] = {LPT_SCALER_OPTIONS_INIT, LPT_SCALER_OPTIONS_INIT,
                                                     LPT_SCALER_OPTIONS_INIT};
   lpt::SparseRule sparsity[lpt::kOperandCount];
@@ -72,9 +72,9 @@ Status make_recipe(const char *name, Recipe &out_recipe);
 const char *recipe_name(int64_t index);  // NULL past the last one
 
 Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, const lpt_quantize_options &options);
-Status set_recipe_product(Recipe &recipe, lpt_linear_gemm product, const lpt_linear_gemm_options &options);
+Status set_recipe_gemm(Recipe &recipe, lpt_linear_gemm gemm, const lpt_linear_gemm_options &options);
 Status set_recipe_sparsity(Recipe &recipe, lpt_linear_operand operand, const lpt_sparse_options *options,
                            int32_t interval);
-Status raise_recipe(Recipe &recipe, lpt_linear_gemm product, lpt_format format);
+Status raise_recipe(Recipe &recipe, lpt_linear_gemm gemm, lpt_format format);
 
 }  // namespace lpt

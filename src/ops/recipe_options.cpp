@@ -1,4 +1,4 @@
-// Changes to a recipe: of a cast, of a product, and up to a high precision.
+// Changes to a recipe: of a cast, of a GEMM, and up to a high precision.
 #include <utility>
 
 #include "src/ops/quantize.hpp"
@@ -38,19 +38,19 @@ Status check_range(const char *name, int32_t value, int32_t last) {
   return value >= 1 && value <= last ? Status() : invalid("%s is %d: expected 1 to %d", name, value, last);
 }
 
-// What only backward products have.
+// What only backward GEMMs have.
 Status check_forward_options(const lpt_linear_gemm_options &options) {
   if (options.source != LPT_LINEAR_SOURCE_PLAIN) {
-    return unsupported("source is %d: the forward product takes LPT_LINEAR_SOURCE_PLAIN", options.source);
+    return unsupported("source is %d: the forward GEMM takes LPT_LINEAR_SOURCE_PLAIN", options.source);
   }
   if (options.draws != 1 || options.parts != 1) {
-    return unsupported("%s is %d: the forward product has no gradient, it takes 1",
-                       options.draws != 1 ? "draws" : "parts", options.draws != 1 ? options.draws : options.parts);
+    return unsupported("%s is %d: the forward GEMM has no gradient, it takes 1", options.draws != 1 ? "draws" : "parts",
+                       options.draws != 1 ? options.draws : options.parts);
   }
   return {};
 }
 
-Status check_product_options(lpt_linear_gemm product, const lpt_linear_gemm_options &options) {
+Status check_gemm_options(lpt_linear_gemm gemm, const lpt_linear_gemm_options &options) {
   LPT_TRY(check_flags("flags", options.flags));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   const int32_t size = options.hadamard_size;
@@ -63,10 +63,10 @@ Status check_product_options(lpt_linear_gemm product, const lpt_linear_gemm_opti
   LPT_TRY(check_range("draws", options.draws, 16));
   LPT_TRY(check_range("parts", options.parts, 2));
   LPT_TRY(check_choice("output_scale", options.output_scale, LPT_LINEAR_OUTPUT_SCALE_UNIT));
-  if (options.hadamard_axis == LPT_HADAMARD_AXIS_ROWS && product != LPT_LINEAR_GEMM_DGRAD) {
+  if (options.hadamard_axis == LPT_HADAMARD_AXIS_ROWS && gemm != LPT_LINEAR_GEMM_DGRAD) {
     return unsupported("hadamard_axis is LPT_HADAMARD_AXIS_ROWS: it is for LPT_LINEAR_GEMM_DGRAD");
   }
-  return product == LPT_LINEAR_GEMM_FORWARD ? check_forward_options(options) : Status();
+  return gemm == LPT_LINEAR_GEMM_FORWARD ? check_forward_options(options) : Status();
 }
 
 Status check_numbers(lpt_format format) {
@@ -95,13 +95,12 @@ Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, 
   return {};
 }
 
-Status set_recipe_product(Recipe &recipe, lpt_linear_gemm product, const lpt_linear_gemm_options &options) {
-  LPT_TRY(check_choice("product", product, kProductCount - 1));
-  LPT_TRY(check_product_options(product, options));
+Status set_recipe_gemm(Recipe &recipe, lpt_linear_gemm gemm, const lpt_linear_gemm_options &options) {
+  LPT_TRY(check_choice("product", gemm, kGemmCount - 1));
+  LPT_TRY(check_gemm_options(gemm, options));
   if (is_check_only(options.flags)) return {};
-  recipe.products[product] =
-      ProductRule{options.hadamard_size, options.hadamard_signs, options.hadamard_axis, options.source,
-                  options.draws,         options.parts,          options.output_scale};
+  recipe.gemms[gemm] = GemmRule{options.hadamard_size, options.hadamard_signs, options.hadamard_axis, options.source,
+                                options.draws,         options.parts,          options.output_scale};
   return {};
 }
 
@@ -143,15 +142,15 @@ Status set_recipe_sparsity(Recipe &recipe, lpt_linear_operand operand, const lpt
   return {};
 }
 
-Status raise_recipe(Recipe &recipe, lpt_linear_gemm product, lpt_format format) {
-  LPT_TRY(check_choice("product", product, kProductCount - 1));
+Status raise_recipe(Recipe &recipe, lpt_linear_gemm gemm, lpt_format format) {
+  LPT_TRY(check_choice("product", gemm, kGemmCount - 1));
   LPT_TRY(check_numbers(format));
   CastRule rule;
   rule.format = format;
-  recipe.casts[2 * product] = recipe.casts[2 * product + 1] = rule;
-  const lpt_linear_output_scale output_scale = recipe.products[product].output_scale;
-  recipe.products[product] = ProductRule();
-  recipe.products[product].output_scale = output_scale;
+  recipe.casts[2 * gemm] = recipe.casts[2 * gemm + 1] = rule;
+  const lpt_linear_output_scale output_scale = recipe.gemms[gemm].output_scale;
+  recipe.gemms[gemm] = GemmRule();
+  recipe.gemms[gemm].output_scale = output_scale;
   return {};
 }
 

@@ -42,7 +42,7 @@ Lines lines_of_run(std::byte *run, const Range &range, int64_t element_bytes) {
 }
 
 // Adds up a range of elements of `sources` and writes it to `targets`, run by run: as far as all of them lie in one row.
-void reduce_runs(const Reducing &reducing, const std::vector<Lines> &sources, const std::vector<Lines> &targets,
+void reduce_runs(const ReductionPlan &reducing, const std::vector<Lines> &sources, const std::vector<Lines> &targets,
                  const Range &range, bool is_streamed) {
   std::vector<const void *> from(sources.size());
   std::vector<void *> to(targets.size());
@@ -67,11 +67,11 @@ void reduce_runs(const Reducing &reducing, const std::vector<Lines> &sources, co
       to[q] = targets[q].at(i);
     }
     request.elements = run;
-    reducing.row->run(request);
+    reducing.kernel->run(request);
   }
 }
 
-void reduce_range(Context &worker, const Reducing &reducing, const std::vector<Lines> &sources,
+void reduce_range(Context &worker, const ReductionPlan &reducing, const std::vector<Lines> &sources,
                   const std::vector<Lines> &targets, const Range &range) {
   const bool is_streamed =
       range.count() * targets.front().element_bytes * static_cast<int64_t>(targets.size()) >= kStreamedBytes;
@@ -84,18 +84,18 @@ void reduce_range(Context &worker, const Reducing &reducing, const std::vector<L
                  });
 }
 
-int64_t bytes_of(const Reducing &reducing, const Range &range) {
+int64_t bytes_of(const ReductionPlan &reducing, const Range &range) {
   return range.count() * (element_bits(reducing.input.format.element) / 8);
 }
 
 // ---- ranks that share memory: each reads its share of every input and writes it to every output
 
-struct Face {
+struct SharedBuffers {
   Lines input, output;
 };
 
 // What the same share would be as messages: those of the others come, and what became of them goes back.
-void count_shared(Engine &engine, const Reducing &reducing, bool is_to_all) {
+void count_shared(Engine &engine, const ReductionPlan &reducing, bool is_to_all) {
   const int64_t mine = bytes_of(reducing, reducing.shares[static_cast<size_t>(engine.rank())]);
   int64_t whole = 0;
   for (const Range &share : reducing.shares) whole += bytes_of(reducing, share);
@@ -103,14 +103,14 @@ void count_shared(Engine &engine, const Reducing &reducing, bool is_to_all) {
   engine.count(whole - mine + (is_to_all ? others : 0), others + (is_to_all ? whole - mine : 0));
 }
 
-Status reduce_shared(Context &worker, Engine &engine, const Reducing &reducing, bool is_to_all) {
-  const Face face{lines_of(reducing.input), lines_of(reducing.output)};
-  const Settled settled(engine);
-  LPT_TRY(engine.show(signature_of(reducing), &face));
+Status reduce_shared(Context &worker, Engine &engine, const ReductionPlan &reducing, bool is_to_all) {
+  const SharedBuffers face{lines_of(reducing.input), lines_of(reducing.output)};
+  const ExchangeGuard guard(engine);
+  LPT_TRY(engine.publish(signature_of(reducing), &face));
   const Range &share = reducing.shares[static_cast<size_t>(engine.rank())];
   std::vector<Lines> sources, targets;
   for (int32_t q = 0; q < engine.ranks(); ++q) {
-    const Face &theirs = *static_cast<const Face *>(engine.shown(q));
+    const SharedBuffers &theirs = *static_cast<const SharedBuffers *>(engine.shown(q));
     sources.push_back(theirs.input);
     if (is_to_all || q == engine.rank()) targets.push_back(theirs.output);
     if (!is_to_all && q == engine.rank()) targets.back().first = share.begin;
@@ -124,7 +124,7 @@ Status reduce_shared(Context &worker, Engine &engine, const Reducing &reducing, 
 
 class Messages {
  public:
-  Messages(Context &worker, Engine &engine, const Reducing &reducing)
+  Messages(Context &worker, Engine &engine, const ReductionPlan &reducing)
       : worker_(worker), engine_(engine), reducing_(reducing), input_(reducing.input), output_(reducing.output) {}
 
   // All send all of it to all: one way, for little.
@@ -164,8 +164,8 @@ class Messages {
     const Bytes mine = incoming[static_cast<size_t>(engine_.rank())];
     LPT_TRY(scatter(lines_of_run(mine.data, my_share(), output_.element_bytes())));
     const std::vector<Bytes> outgoing(static_cast<size_t>(engine_.ranks()), mine);
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature_of(reducing_), outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
     LPT_TRY(engine_.release());
     for (size_t q = 0; q < incoming.size(); ++q) {
       const Range &theirs = reducing_.shares[q];
@@ -177,8 +177,8 @@ class Messages {
  private:
   const Range &my_share() const { return reducing_.shares[static_cast<size_t>(engine_.rank())]; }
 
-  // Where a range lies side by side, or room for that.
-  Status place_of(const Line &line, const Range &range, Bytes &out_bytes) {
+  // Where a range is side by side, or memory for that.
+  Status place_of(const FlatView &line, const Range &range, Bytes &out_bytes) {
     out_bytes = {nullptr, line.bytes(range.count())};
     if (line.is_run(range)) {
       out_bytes.data = static_cast<std::byte *>(line.run(range).data);
@@ -187,7 +187,7 @@ class Messages {
     return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
   }
 
-  // A range of the input where it lies, or copied side by side.
+  // A range of the input where it is, or copied side by side.
   Status run_of(const Range &range, Bytes &out_bytes) {
     LPT_TRY(place_of(input_, range, out_bytes));
     if (!input_.is_run(range)) input_.copy_to(range, out_bytes.data);
@@ -198,10 +198,10 @@ class Messages {
   Status exchange(const std::vector<Bytes> &outgoing, const Range &range, const Bytes &mine) {
     std::vector<Bytes> incoming(outgoing.size(), mine);
     for (int32_t q = 0; q < engine_.ranks(); ++q) {
-      if (q != engine_.rank()) LPT_TRY(take_room(worker_, engine_, mine.count, incoming[static_cast<size_t>(q)]));
+      if (q != engine_.rank()) LPT_TRY(take_space(worker_, engine_, mine.count, incoming[static_cast<size_t>(q)]));
     }
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature_of(reducing_), outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
     LPT_TRY(engine_.release());  // before an output is written that may be the input
     sources_.clear();
     for (const Bytes &bytes : incoming) sources_.push_back(lines_of_run(bytes.data, range, input_.element_bytes()));
@@ -210,14 +210,14 @@ class Messages {
 
   Context &worker_;
   Engine &engine_;
-  const Reducing &reducing_;
-  const Line input_, output_;
+  const ReductionPlan &reducing_;
+  const FlatView input_, output_;
   std::vector<Lines> sources_;
 };
 
 }  // namespace
 
-Signature signature_of(const Reducing &reducing) {
+Signature signature_of(const ReductionPlan &reducing) {
   const int64_t choice =
       (static_cast<int64_t>(reducing.reduction) | reducing.site << 4) ^ agreed_factor(reducing.factor);
   return {reducing.operation, reducing.input.format.id, reducing.input.rows, reducing.input.columns, choice};
@@ -235,7 +235,7 @@ std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit) {
   return shares;
 }
 
-Status reduce_to_all(Context &worker, Engine &engine, const Reducing &reducing) {
+Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing) {
   if (engine.shares_memory()) return reduce_shared(worker, engine, reducing, true);
   Messages messages(worker, engine, reducing);
   const int64_t bytes = bytes_of(reducing, {0, reducing.shares.back().end});
@@ -243,7 +243,7 @@ Status reduce_to_all(Context &worker, Engine &engine, const Reducing &reducing) 
   return engine.ranks() == 1 || is_small ? messages.one_shot() : messages.two_shot();
 }
 
-Status reduce_to_parts(Context &worker, Engine &engine, const Reducing &reducing) {
+Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing) {
   if (engine.shares_memory()) return reduce_shared(worker, engine, reducing, false);
   return Messages(worker, engine, reducing).scatter(lines_of(reducing.output));
 }

@@ -3,26 +3,26 @@
 
 #include <vector>
 
-#include "kernels/common/device_row.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/reduce/reduce.hpp"
 #include "src/ops/comm.hpp"
-#include "src/ops/line.hpp"
+#include "src/ops/flat_view.hpp"
 
 namespace lpt {
 
-struct Reducing {
+struct ReductionPlan {
   const char *operation;
   MatrixView input, output;  // all_reduce: of one shape; reduce_scatter: output is this rank's part of the input
   Reduction reduction;
   double factor;
-  const Row<ReduceRequest> *row;
+  const KernelEntry<ReduceRequest> *kernel;
   std::vector<Range> shares;  // of each rank, in elements of the input
-  int64_t site;               // what else must agree: ranks in different passes are told apart
-  Device device;              // where it lies; on another one than the processor:
-  const DeviceRow<ReduceRequest> *device_row;
+  int64_t site;               // what else must agree: ranks in different passes are reported apart
+  Device device;              // where it is; on another one than the CPU:
+  const DeviceKernelEntry<ReduceRequest> *device_kernel;
 };
 
-Signature signature_of(const Reducing &reducing);
+Signature signature_of(const ReductionPlan &reducing);
 
 // A number that ranks compare: 0 for a factor of 1.
 int64_t agreed_factor(double factor);
@@ -31,9 +31,9 @@ int64_t agreed_factor(double factor);
 std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit = 32);
 
 // Every rank gets the whole.
-Status reduce_to_all(Context &worker, Engine &engine, const Reducing &reducing);
+Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing);
 
 // Every rank gets its share.
-Status reduce_to_parts(Context &worker, Engine &engine, const Reducing &reducing);
+Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing);
 
 }  // namespace lpt

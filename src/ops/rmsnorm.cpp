@@ -71,38 +71,38 @@ Status check_forward(const Context &context, const Tensor *weight, const lpt_rms
   LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data, device));
   const MatrixView weight_view = vector_view(format, weight_data, columns);
   whole.weight = weight_data;
-  LPT_TRY(check_apart(whole.output, "output", whole.input, like));
-  LPT_TRY(check_apart(whole.output, "output", weight_view, "weight"));
+  LPT_TRY(check_no_overlap(whole.output, "output", whole.input, like));
+  LPT_TRY(check_no_overlap(whole.output, "output", weight_view, "weight"));
   if (inverse_rms != nullptr) {
     LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &whole.inverse_rms, device));
     const MatrixView view = vector_view(format, whole.inverse_rms, rows);
-    LPT_TRY(check_apart(view, "inverse_rms", whole.input, like));
-    LPT_TRY(check_apart(view, "inverse_rms", weight_view, "weight"));
-    LPT_TRY(check_apart(view, "inverse_rms", whole.output, "output"));
+    LPT_TRY(check_no_overlap(view, "inverse_rms", whole.input, like));
+    LPT_TRY(check_no_overlap(view, "inverse_rms", weight_view, "weight"));
+    LPT_TRY(check_no_overlap(view, "inverse_rms", whole.output, "output"));
   }
   return {};
 }
 
 Status choose_forward(Context &context, const RmsnormForwardRequest &whole,
-                      const Row<RmsnormForwardRequest> **out_row) {
-  return choose(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole,
-                {whole.input.format.id, whole.output.format.id}, out_row);
+                      const KernelEntry<RmsnormForwardRequest> **out_kernel) {
+  return select_kernel(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole,
+                       {whole.input.format.id, whole.output.format.id}, out_kernel);
 }
 
 // Norms the rows from `begin` on, `count` of them.
-void norm_rows(const Row<RmsnormForwardRequest> &row, const RmsnormForwardRequest &whole, int64_t begin,
+void norm_rows(const KernelEntry<RmsnormForwardRequest> &kernel, const RmsnormForwardRequest &whole, int64_t begin,
                int64_t count) {
   RmsnormForwardRequest part = whole;
   part.input = cut_rows(whole.input, begin, count);
   part.output = cut_rows(whole.output, begin, count);
   part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
-  row.run(part);
+  kernel.run(part);
 }
 
 // The two addends of a sum, checked.
 struct Addends {
   MatrixView residual, branch;
-  const Row<ReduceRequest> *row;
+  const KernelEntry<ReduceRequest> *kernel;
 };
 
 Status check_addends(const Context &context, const Tensor *residual, const Tensor *branch, bool needs_data,
@@ -132,7 +132,7 @@ Status choose_addition(Context &context, Addends &addends) {
   request.source_count = 2;
   request.target_count = 1;
   request.factor = 1.0;
-  return choose(context, "add", reduce_kernels(), request, {format}, &addends.row);
+  return select_kernel(context, "add", reduce_kernels(), request, {format}, &addends.kernel);
 }
 
 void add_row(const Addends &addends, const MatrixView &sum, int64_t row) {
@@ -149,7 +149,7 @@ void add_row(const Addends &addends, const MatrixView &sum, int64_t row) {
   request.elements = sum.columns;
   request.sources = sources;
   request.targets = &target;
-  addends.row->run(request);
+  addends.kernel->run(request);
 }
 
 }  // namespace
@@ -157,17 +157,18 @@ void add_row(const Addends &addends, const MatrixView &sum, int64_t row) {
 Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weight, const lpt_rmsnorm_options &options,
                        Tensor *output, Tensor *inverse_rms) {
   RmsnormForwardRequest whole{};
-  const Row<RmsnormForwardRequest> *row = nullptr;
+  const KernelEntry<RmsnormForwardRequest> *kernel = nullptr;
   LPT_TRY(check_options(options));
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, context.queue.device()));
   LPT_TRY(check_forward(context, weight, options, "input", output, inverse_rms, whole));
   if (!context.queue.device().is_cpu()) return rmsnorm_forward_on_device(context, whole, !needs_data);
-  LPT_TRY(choose_forward(context, whole, &row));
+  LPT_TRY(choose_forward(context, whole, &kernel));
   if (!needs_data) return {};
-  const Measure measure(context, "rmsnorm_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
+  const ProfileScope measure(context, "rmsnorm_forward", kernel->name,
+                             view_bytes(whole.input) + view_bytes(whole.output));
   parallel_parts(context, whole.input.rows, whole.input.columns,
-                 [&](int64_t begin, int64_t count) { norm_rows(*row, whole, begin, count); });
+                 [&](int64_t begin, int64_t count) { norm_rows(*kernel, whole, begin, count); });
   return {};
 }
 
@@ -176,33 +177,33 @@ Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tenso
   const bool needs_data = !is_check_only(options.flags);
   RmsnormForwardRequest whole{};
   Addends addends{};
-  const Row<RmsnormForwardRequest> *row = nullptr;
+  const KernelEntry<RmsnormForwardRequest> *kernel = nullptr;
   LPT_TRY(check_options(options));
   LPT_TRY(check_wide_matrix(sum, "sum", needs_data, whole.input, context.queue.device()));
   LPT_TRY(check_addends(context, residual, branch, needs_data, whole.input, addends));
   LPT_TRY(check_forward(context, weight, options, "sum", output, inverse_rms, whole));
   const MatrixView weight_view =
       vector_view(whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32, whole.weight, whole.input.columns);
-  LPT_TRY(check_apart(whole.input, "sum", weight_view, "weight"));
-  LPT_TRY(check_apart(whole.output, "output", addends.residual, "residual"));
-  LPT_TRY(check_apart(whole.output, "output", addends.branch, "branch"));
+  LPT_TRY(check_no_overlap(whole.input, "sum", weight_view, "weight"));
+  LPT_TRY(check_no_overlap(whole.output, "output", addends.residual, "residual"));
+  LPT_TRY(check_no_overlap(whole.output, "output", addends.branch, "branch"));
   if (whole.inverse_rms != nullptr) {
     const MatrixView view = vector_view(weight_view.format.id, whole.inverse_rms, whole.input.rows);
-    LPT_TRY(check_apart(view, "inverse_rms", addends.residual, "residual"));
-    LPT_TRY(check_apart(view, "inverse_rms", addends.branch, "branch"));
+    LPT_TRY(check_no_overlap(view, "inverse_rms", addends.residual, "residual"));
+    LPT_TRY(check_no_overlap(view, "inverse_rms", addends.branch, "branch"));
   }
   if (!context.queue.device().is_cpu()) {
     return rmsnorm_forward_sum_on_device(context, {addends.residual, addends.branch, whole}, !needs_data);
   }
   LPT_TRY(choose_addition(context, addends));
-  LPT_TRY(choose_forward(context, whole, &row));
+  LPT_TRY(choose_forward(context, whole, &kernel));
   if (!needs_data) return {};
-  const Measure measure(context, "rmsnorm_forward_sum", row->name,
-                        3 * view_bytes(whole.input) + view_bytes(whole.output));
+  const ProfileScope measure(context, "rmsnorm_forward_sum", kernel->name,
+                             3 * view_bytes(whole.input) + view_bytes(whole.output));
   parallel_parts(context, whole.input.rows, whole.input.columns, [&](int64_t begin, int64_t count) {
     for (int64_t r = begin; r < begin + count; ++r) {  // the sum is read again while it is in the nearest cache
       add_row(addends, whole.input, r);
-      norm_rows(*row, whole, r, 1);
+      norm_rows(*kernel, whole, r, 1);
     }
   });
   return {};
@@ -248,12 +249,12 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
     const char *name;
   } outputs[] = {{whole.input_gradient, "input_gradient"}, {weight_gradient_view, "weight_gradient"}};
   for (const auto &[view, name] : outputs) {
-    LPT_TRY(check_apart(view, name, stored_view, "input"));
-    LPT_TRY(check_apart(view, name, whole.output_gradient, "output_gradient"));
-    LPT_TRY(check_apart(view, name, vector_view(format, weight_data, columns), "weight"));
-    LPT_TRY(check_apart(view, name, vector_view(format, inverse_data, rows), "inverse_rms"));
+    LPT_TRY(check_no_overlap(view, name, stored_view, "input"));
+    LPT_TRY(check_no_overlap(view, name, whole.output_gradient, "output_gradient"));
+    LPT_TRY(check_no_overlap(view, name, vector_view(format, weight_data, columns), "weight"));
+    LPT_TRY(check_no_overlap(view, name, vector_view(format, inverse_data, rows), "inverse_rms"));
   }
-  LPT_TRY(check_apart(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
+  LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
   if (!device.is_cpu()) {
     const WeightGradient gradient{weight_gradient != nullptr, weight_gradient_data, options.is_accumulated != 0};
     return rmsnorm_backward_on_device(context, stored_view, whole, gradient, !needs_data);
@@ -263,14 +264,14 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
   Stored stored;
   LPT_TRY(stored.prepare(context, stored_view, std::min(chunk, rows), !needs_data));
   whole.input = stored.numbers();
-  const Row<RmsnormBackwardRequest> *row = nullptr;
-  LPT_TRY(choose(context, "rmsnorm_backward", rmsnorm_backward_kernels(), whole,
-                 {stored_view.format.id, whole.output_gradient.format.id}, &row));
+  const KernelEntry<RmsnormBackwardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "rmsnorm_backward", rmsnorm_backward_kernels(), whole,
+                        {stored_view.format.id, whole.output_gradient.format.id}, &kernel));
   if (!needs_data) return {};
 
-  const Measure measure(context, "rmsnorm_backward", row->name,
-                        view_bytes(stored_view) + view_bytes(whole.output_gradient) +
-                            (input_gradient == nullptr ? 0.0 : view_bytes(whole.input_gradient)));
+  const ProfileScope measure(context, "rmsnorm_backward", kernel->name,
+                             view_bytes(stored_view) + view_bytes(whole.output_gradient) +
+                                 (input_gradient == nullptr ? 0.0 : view_bytes(whole.input_gradient)));
   std::vector<double> sums(weight_gradient == nullptr ? 0 : static_cast<size_t>(blocks.count * columns), 0.0);
   const auto run_block = [&](int64_t start, int64_t i) {
     const int64_t begin = i * blocks.length;
@@ -281,7 +282,7 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
     if (input_gradient != nullptr) part.input_gradient = cut_rows(whole.input_gradient, begin, count);
     part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
     part.weight_gradient_sum = weight_gradient == nullptr ? nullptr : sums.data() + i * columns;
-    row->run(part);
+    kernel->run(part);
   };
   const int64_t step = (chunk + blocks.length - 1) / blocks.length;
   const bool is_split = split(context, rows, columns).count > 1;

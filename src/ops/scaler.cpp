@@ -48,7 +48,7 @@ Status check_place(const Context &context, const Scaler &scaler, const char *nam
 }
 
 Status update_scaler(Context &context, Scaler &scaler) {
-  if (scaler.there != nullptr) return update_scaler_there(context, scaler);
+  if (scaler.there != nullptr) return update_scaler_on_device(context, scaler);
   update_scaler(scaler);
   return {};
 }

@@ -33,7 +33,7 @@ Status create_scaler(const Context &context, const lpt_scaler_options &options, 
 Status check_place(const Context &context, const Scaler &scaler, const char *name);
 
 Status update_scaler(Context &context, Scaler &scaler);
-void update_scaler(Scaler &scaler);  // of the processor
+void update_scaler(Scaler &scaler);  // of the CPU
 void record_amax(Scaler &scaler, float amax);
 
 // The amax of the history by its rule, without margin; 0 while it is empty.

@@ -29,7 +29,7 @@ struct Message {
 
 class SignsRun {
  public:
-  SignsRun(Context &worker, Engine &engine, const SignsReducing &reducing)
+  SignsRun(Context &worker, Engine &engine, const SignsReductionPlan &reducing)
       : worker_(worker), engine_(engine), reducing_(reducing), ranks_(static_cast<size_t>(engine.ranks())) {}
 
   Status run() {
@@ -38,11 +38,11 @@ class SignsRun {
     LPT_TRY(scatter({mine.data}));
     std::vector<Bytes> incoming(ranks_, mine);
     for (size_t q = 0; q < ranks_; ++q) {
-      if (q != self()) LPT_TRY(take_room(worker_, engine_, message_bytes(reducing_.shares[q]), incoming[q]));
+      if (q != self()) LPT_TRY(take_space(worker_, engine_, message_bytes(reducing_.shares[q]), incoming[q]));
     }
     const std::vector<Bytes> outgoing(ranks_, mine);
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature(), outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature(), outgoing.data(), incoming.data()));
     LPT_TRY(write_output(incoming));
     return engine_.release();
   }
@@ -68,75 +68,77 @@ class SignsRun {
       const Range &share = reducing_.shares[q];
       LPT_TRY(take_message(share, outgoing[q]));
       LPT_TRY(cast(reducing_.worker_error + share.begin, share.count(), {outgoing[q].data}));
-      if (q != self()) LPT_TRY(take_room(worker_, engine_, message_bytes(my_share()), incoming[q]));
+      if (q != self()) LPT_TRY(take_space(worker_, engine_, message_bytes(my_share()), incoming[q]));
     }
     incoming[self()] = outgoing[self()];
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature(), outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature(), outgoing.data(), incoming.data()));
     LPT_TRY(average(incoming));
     LPT_TRY(engine_.release());
     return cast(reducing_.server_error, my_share().count(), sum);
   }
 
   Status add_input() {
-    const Line line(reducing_.input);
-    return for_spots(worker_, spots_of(reducing_.shares, kPiece), kPiece * kScaleBytes,
-                     [&](const Spot &spot, std::byte *scratch) {
-                       const int64_t begin = reducing_.shares[spot.share].begin + spot.begin;
-                       const Range range{begin, begin + spot.count};
-                       const auto *const from = static_cast<const float *>(line.gathered(range, scratch).data);
-                       add_numbers(from, spot.count, reducing_.worker_error + begin);
-                     });
+    const FlatView line(reducing_.input);
+    return for_subranges(worker_, subranges_of(reducing_.shares, kPiece), kPiece * kScaleBytes,
+                         [&](const Subrange &subrange, std::byte *scratch) {
+                           const int64_t begin = reducing_.shares[subrange.share].begin + subrange.begin;
+                           const Range range{begin, begin + subrange.count};
+                           const auto *const from = static_cast<const float *>(line.gathered(range, scratch).data);
+                           add_numbers(from, subrange.count, reducing_.worker_error + begin);
+                         });
   }
 
   // Numbers become a message, and what it leaves out.
   Status cast(float *numbers, int64_t count, const Message &message) {
     if (count == 0) return {};
-    const std::vector<Spot> spots = spots_of({{0, count}}, kPiece);
-    std::vector<double> squares(spots.size());
-    LPT_TRY(for_spots(worker_, spots, 0, [&](const Spot &spot, std::byte *) {
-      squares[static_cast<size_t>(spot.begin / kPiece)] = squares_of(numbers + spot.begin, spot.count);
+    const std::vector<Subrange> subranges = subranges_of({{0, count}}, kPiece);
+    std::vector<double> squares(subranges.size());
+    LPT_TRY(for_subranges(worker_, subranges, 0, [&](const Subrange &subrange, std::byte *) {
+      squares[static_cast<size_t>(subrange.begin / kPiece)] = squares_of(numbers + subrange.begin, subrange.count);
     }));
     double sum = 0.0;
     for (const double square : squares) sum += square;
     const auto scale = static_cast<float>(std::sqrt(sum / static_cast<double>(count)));
     message.set_scale(scale);
-    return for_spots(worker_, spots, 0, [&](const Spot &spot, std::byte *) {
-      take_signs(scale, spot.count, numbers + spot.begin, message.signs_from(spot.begin));
+    return for_subranges(worker_, subranges, 0, [&](const Subrange &subrange, std::byte *) {
+      take_signs(scale, subrange.count, numbers + subrange.begin, message.signs_from(subrange.begin));
     });
   }
 
   // The server error becomes the average of this rank's share, itself added.
   Status average(const std::vector<Bytes> &incoming) {
-    const std::vector<Spot> spots = spots_of({{0, my_share().count()}}, kPiece / 4);
-    return for_spots(worker_, spots, kPiece / 4 * kScaleBytes, [&](const Spot &spot, std::byte *scratch) {
-      auto *const sum = reinterpret_cast<float *>(scratch);
-      for (size_t q = 0; q < ranks_; ++q) {
-        const Message theirs{incoming[q].data};
-        const auto add = q == 0 ? scale_signs : add_signs;
-        add(theirs.signs_from(spot.begin), theirs.scale(), spot.count, sum);
-      }
-      for (int64_t i = 0; i < spot.count; ++i) sum[i] /= static_cast<float>(ranks_);
-      add_numbers(sum, spot.count, reducing_.server_error + spot.begin);
-    });
+    const std::vector<Subrange> subranges = subranges_of({{0, my_share().count()}}, kPiece / 4);
+    return for_subranges(worker_, subranges, kPiece / 4 * kScaleBytes,
+                         [&](const Subrange &subrange, std::byte *scratch) {
+                           auto *const sum = reinterpret_cast<float *>(scratch);
+                           for (size_t q = 0; q < ranks_; ++q) {
+                             const Message theirs{incoming[q].data};
+                             const auto add = q == 0 ? scale_signs : add_signs;
+                             add(theirs.signs_from(subrange.begin), theirs.scale(), subrange.count, sum);
+                           }
+                           for (int64_t i = 0; i < subrange.count; ++i) sum[i] /= static_cast<float>(ranks_);
+                           add_numbers(sum, subrange.count, reducing_.server_error + subrange.begin);
+                         });
   }
 
   Status write_output(const std::vector<Bytes> &incoming) {
-    const Line line(reducing_.output);
-    return for_spots(
-        worker_, spots_of(reducing_.shares, kPiece), kPiece * kScaleBytes, [&](const Spot &spot, std::byte *scratch) {
-          const int64_t begin = reducing_.shares[spot.share].begin + spot.begin;
-          const Range range{begin, begin + spot.count};
-          const MatrixView place = line.place_of(range, scratch);
-          const Message theirs{incoming[spot.share].data};
-          scale_signs(theirs.signs_from(spot.begin), theirs.scale(), spot.count, static_cast<float *>(place.data));
-          line.settle(range, place);
-        });
+    const FlatView line(reducing_.output);
+    return for_subranges(worker_, subranges_of(reducing_.shares, kPiece), kPiece * kScaleBytes,
+                         [&](const Subrange &subrange, std::byte *scratch) {
+                           const int64_t begin = reducing_.shares[subrange.share].begin + subrange.begin;
+                           const Range range{begin, begin + subrange.count};
+                           const MatrixView place = line.writable_span(range, scratch);
+                           const Message theirs{incoming[subrange.share].data};
+                           scale_signs(theirs.signs_from(subrange.begin), theirs.scale(), subrange.count,
+                                       static_cast<float *>(place.data));
+                           line.write_back(range, place);
+                         });
   }
 
   Context &worker_;
   Engine &engine_;
-  const SignsReducing &reducing_;
+  const SignsReductionPlan &reducing_;
   const size_t ranks_;
 };
 
@@ -144,7 +146,7 @@ class SignsRun {
 
 std::vector<Range> signs_shares(int64_t elements, int32_t ranks) { return equal_shares(elements, ranks, kShareUnit); }
 
-Status reduce_signs_to_all(Context &worker, Engine &engine, const SignsReducing &reducing) {
+Status reduce_signs_to_all(Context &worker, Engine &engine, const SignsReductionPlan &reducing) {
   return SignsRun(worker, engine, reducing).run();
 }
 

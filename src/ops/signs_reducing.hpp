@@ -5,7 +5,7 @@
 
 namespace lpt {
 
-struct SignsReducing {
+struct SignsReductionPlan {
   MatrixView input, output;
   float *worker_error, *server_error;  // of all elements, and of this rank's share
   std::vector<Range> shares;
@@ -14,6 +14,6 @@ struct SignsReducing {
 // The shares of a tensor's elements.
 std::vector<Range> signs_shares(int64_t elements, int32_t ranks);
 
-Status reduce_signs_to_all(Context &worker, Engine &engine, const SignsReducing &reducing);
+Status reduce_signs_to_all(Context &worker, Engine &engine, const SignsReductionPlan &reducing);
 
 }  // namespace lpt

@@ -30,26 +30,26 @@ Status check_rank(const Tensor &tensor, const char *name, const lpt_softmax_opti
 
 // Rows of the whole, some for each thread: `row` runs what `part` makes of them.
 template <typename Request, typename Part>
-Status run_rows(Context &context, const char *operation, const Row<Request> &row, const SoftmaxForwardRequest &whole,
-                const Part &part) {
-  const Measure measure(context, operation, row.name, view_bytes(whole.input) + view_bytes(whole.output));
+Status run_rows(Context &context, const char *operation, const KernelEntry<Request> &kernel,
+                const SoftmaxForwardRequest &whole, const Part &part) {
+  const ProfileScope measure(context, operation, kernel.name, view_bytes(whole.input) + view_bytes(whole.output));
   parallel_parts(context, whole.input.rows, whole.input.columns, [&](int64_t begin, int64_t count) {
     SoftmaxForwardRequest rows = whole;
     rows.input = cut_rows(whole.input, begin, count);
     rows.output = cut_rows(whole.output, begin, count);
     rows.first_row = begin;
-    row.run(part(rows));
+    kernel.run(part(rows));
   });
   return {};
 }
 
 Status softmax_with_levels(Context &context, const SoftmaxExaqRequest &whole, bool is_check_only) {
   if (!context.queue.device().is_cpu()) return softmax_exaq_on_device(context, whole, is_check_only);
-  const Row<SoftmaxExaqRequest> *row = nullptr;
-  LPT_TRY(choose(context, "softmax_exaq", softmax_exaq_kernels(), whole,
-                 {whole.softmax.input.format.id, whole.softmax.output.format.id}, &row));
+  const KernelEntry<SoftmaxExaqRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "softmax_exaq", softmax_exaq_kernels(), whole,
+                        {whole.softmax.input.format.id, whole.softmax.output.format.id}, &kernel));
   if (is_check_only) return {};
-  return run_rows(context, "softmax_exaq", *row, whole.softmax, [&](const SoftmaxForwardRequest &rows) {
+  return run_rows(context, "softmax_exaq", *kernel, whole.softmax, [&](const SoftmaxForwardRequest &rows) {
     return SoftmaxExaqRequest{rows, whole.bits, whole.clip};
   });
 }
@@ -67,7 +67,7 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
   const int64_t rows = whole.input.rows;
   const int64_t columns = whole.input.columns;
   LPT_TRY(check_shape(whole.output, "output", rows, columns, "input"));
-  LPT_TRY(check_apart(whole.output, "output", whole.input, "input"));
+  LPT_TRY(check_no_overlap(whole.output, "output", whole.input, "input"));
   whole.scale = options.scale;
   whole.is_causal = options.is_causal != 0;
   whole.period = whole.is_causal ? input->extents[input->rank - 2] : rows;
@@ -75,11 +75,11 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
     return softmax_with_levels(context, {whole, options.exaq_bits, options.exaq_clip}, !needs_data);
   }
   if (!device.is_cpu()) return softmax_forward_on_device(context, whole, !needs_data);
-  const Row<SoftmaxForwardRequest> *row = nullptr;
-  LPT_TRY(choose(context, "softmax_forward", softmax_forward_kernels(), whole,
-                 {whole.input.format.id, whole.output.format.id}, &row));
+  const KernelEntry<SoftmaxForwardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "softmax_forward", softmax_forward_kernels(), whole,
+                        {whole.input.format.id, whole.output.format.id}, &kernel));
   if (!needs_data) return {};
-  return run_rows(context, "softmax_forward", *row, whole, [](const SoftmaxForwardRequest &rows) { return rows; });
+  return run_rows(context, "softmax_forward", *kernel, whole, [](const SoftmaxForwardRequest &rows) { return rows; });
 }
 
 Status softmax_backward(Context &context, const Tensor *output, const Tensor *output_gradient,
@@ -96,21 +96,23 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   const int64_t columns = whole.output.columns;
   LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "output"));
   LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "output"));
-  LPT_TRY(check_apart(whole.input_gradient, "input_gradient", whole.output, "output"));
-  LPT_TRY(check_apart(whole.input_gradient, "input_gradient", whole.output_gradient, "output_gradient"));
+  LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", whole.output, "output"));
+  LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", whole.output_gradient, "output_gradient"));
   whole.scale = options.scale;
   if (!device.is_cpu()) return softmax_backward_on_device(context, whole, !needs_data);
-  const Row<SoftmaxBackwardRequest> *row = nullptr;
-  LPT_TRY(choose(context, "softmax_backward", softmax_backward_kernels(), whole,
-                 {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id}, &row));
+  const KernelEntry<SoftmaxBackwardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "softmax_backward", softmax_backward_kernels(), whole,
+                        {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id},
+                        &kernel));
   if (!needs_data) return {};
 
-  const Measure measure(
-      context, "softmax_backward", row->name,
+  const ProfileScope measure(
+      context, "softmax_backward", kernel->name,
       view_bytes(whole.output) + view_bytes(whole.output_gradient) + view_bytes(whole.input_gradient));
   parallel_parts(context, rows, columns, [&](int64_t begin, int64_t count) {
-    row->run(SoftmaxBackwardRequest{cut_rows(whole.output, begin, count), cut_rows(whole.output_gradient, begin, count),
-                                    cut_rows(whole.input_gradient, begin, count), whole.scale});
+    kernel->run(SoftmaxBackwardRequest{cut_rows(whole.output, begin, count),
+                                       cut_rows(whole.output_gradient, begin, count),
+                                       cut_rows(whole.input_gradient, begin, count), whole.scale});
   });
   return {};
 }

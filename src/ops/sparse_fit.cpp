@@ -1,6 +1,6 @@
 // A masked weight that gives what the whole one gives: least squares by conjugate gradients, all rows side by side.
 //
-// For each row w of the weight, with the mask M and H = inputsᵀ · inputs, the row w' is wanted that minimizes
+// For each row w of the weight, with the mask M and H = inputsᵀ · inputs, find the row w' that minimizes
 //   (w' - w) · H · (w' - w)ᵀ + damping · |w' - M w|²    among those with w' = M w':
 // the solution of M (H + damping) w' = M (H w + damping M w), from w' = M w on, with the diagonal as preconditioner.
 #include <cmath>
@@ -23,13 +23,13 @@ struct Fit {
   MatrixView fitted, residual, direction, image;  // as the weight
   MatrixView mask;
   double damping = 0.0;
-  std::vector<float> diagonal;   // of the gram matrix, with the damping
-  std::vector<double> products;  // of each row: residual · preconditioned residual
-  std::vector<double> first_products;
+  std::vector<float> diagonal;  // of the gram matrix, with the damping
+  std::vector<double> gemms;    // of each row: residual · preconditioned residual
+  std::vector<double> first_gemms;
   std::vector<std::shared_ptr<std::byte>> storage;
 };
 
-// The products inside are steps of this operation: their progress is not the caller's.
+// The GEMMs inside are steps of this operation: their progress is not the caller's.
 class QuietProgress {
  public:
   explicit QuietProgress(Context &context) : context_(context), progress_(context.progress) {
@@ -66,13 +66,13 @@ Status make_matrix(Context &context, int64_t rows, int64_t columns, Fit &fit, Ma
 }
 
 Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, const MatrixView &b, const MatrixView &c) {
-  Product product;
-  product.a = a;
-  product.b = b;
-  product.c = c;
-  product.is_a_transposed = is_a_transposed;
-  context.arena->reset();  // nothing of a fit lies there, and products of many steps would fill it
-  return multiply_matrices(context, product, false);
+  GemmCall gemm;
+  gemm.a = a;
+  gemm.b = b;
+  gemm.c = c;
+  gemm.is_a_transposed = is_a_transposed;
+  context.arena->reset();  // nothing of a fit is there, and GEMMs of many steps would fill it
+  return run_gemm(context, gemm, false);
 }
 
 // Column means, taken out of the inputs.
@@ -131,25 +131,25 @@ void begin_row(Fit &fit, int64_t row) {
     residual[c] = stays(fit, row, c) ? image[c] : 0.0f;
     direction[c] = preconditioned(fit, residual[c], c);
   }
-  const double product = dot(residual, direction, fit.weight.columns);
-  fit.products[static_cast<size_t>(row)] = fit.first_products[static_cast<size_t>(row)] = product;
+  const double gemm = dot(residual, direction, fit.weight.columns);
+  fit.gemms[static_cast<size_t>(row)] = fit.first_gemms[static_cast<size_t>(row)] = gemm;
 }
 
 // One step of a row along its direction; `image` holds H · direction. Returns whether it went on.
 bool step_row(Fit &fit, int64_t row) {
   const int64_t columns = fit.weight.columns;
-  const double product = fit.products[static_cast<size_t>(row)];
+  const double gemm = fit.gemms[static_cast<size_t>(row)];
   float *direction = row_of(fit.direction, row);
   float *image = row_of(fit.image, row);
   for (int64_t c = 0; c < columns; ++c) {
     image[c] = stays(fit, row, c) ? image[c] + static_cast<float>(fit.damping) * direction[c] : 0.0f;
   }
   const double curvature = dot(direction, image, columns);
-  if (!(product > kSmallResidual * fit.first_products[static_cast<size_t>(row)]) || !(curvature > 0.0)) {
+  if (!(gemm > kSmallResidual * fit.first_gemms[static_cast<size_t>(row)]) || !(curvature > 0.0)) {
     for (int64_t c = 0; c < columns; ++c) direction[c] = 0.0f;
     return false;
   }
-  const auto length = static_cast<float>(product / curvature);
+  const auto length = static_cast<float>(gemm / curvature);
   float *fitted = row_of(fit.fitted, row);
   float *residual = row_of(fit.residual, row);
   double next = 0.0;
@@ -158,9 +158,9 @@ bool step_row(Fit &fit, int64_t row) {
     residual[c] -= length * image[c];
     next += static_cast<double>(residual[c]) * static_cast<double>(preconditioned(fit, residual[c], c));
   }
-  const auto share = static_cast<float>(next / product);
+  const auto share = static_cast<float>(next / gemm);
   for (int64_t c = 0; c < columns; ++c) direction[c] = preconditioned(fit, residual[c], c) + share * direction[c];
-  fit.products[static_cast<size_t>(row)] = next;
+  fit.gemms[static_cast<size_t>(row)] = next;
   return true;
 }
 
@@ -190,8 +190,8 @@ Status prepare(Context &context, const MatrixView &weight, const MatrixView &inp
   for (MatrixView *matrix : {&fit.fitted, &fit.residual, &fit.direction, &fit.image}) {
     LPT_TRY(make_matrix(context, weight.rows, weight.columns, fit, *matrix));
   }
-  fit.products.resize(static_cast<size_t>(weight.rows));
-  fit.first_products.resize(static_cast<size_t>(weight.rows));
+  fit.gemms.resize(static_cast<size_t>(weight.rows));
+  fit.first_gemms.resize(static_cast<size_t>(weight.rows));
   LPT_TRY(widen_matrix(context, weight, fit.weight, false));
   return widen_matrix(context, inputs, fit.inputs, false);
 }
@@ -263,14 +263,14 @@ Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, co
     return unsupported("output is %s: expected f32", format_name(output_view.format.id).c_str());
   }
   LPT_TRY(check_shape(output_view, "output", weight_view.rows, weight_view.columns, "weight"));
-  LPT_TRY(check_apart(output_view, "output", weight_view, "weight"));
-  LPT_TRY(check_apart(output_view, "output", fit.mask, "mask"));
-  LPT_TRY(check_apart(output_view, "output", inputs_view, "inputs"));
+  LPT_TRY(check_no_overlap(output_view, "output", weight_view, "weight"));
+  LPT_TRY(check_no_overlap(output_view, "output", fit.mask, "mask"));
+  LPT_TRY(check_no_overlap(output_view, "output", inputs_view, "inputs"));
   if (bias_change != nullptr) {
     LPT_TRY(check_vector(bias_change, "bias_change", LPT_FORMAT_F32, weight_view.rows, true, &bias));
     const MatrixView bias_view = vector_view(LPT_FORMAT_F32, bias, weight_view.rows);
-    LPT_TRY(check_apart(bias_view, "bias_change", output_view, "output"));
-    LPT_TRY(check_apart(bias_view, "bias_change", weight_view, "weight"));
+    LPT_TRY(check_no_overlap(bias_view, "bias_change", output_view, "output"));
+    LPT_TRY(check_no_overlap(bias_view, "bias_change", weight_view, "weight"));
   }
   const QuietProgress progress(context);
   LPT_TRY(prepare(context, weight_view, inputs_view, fit));

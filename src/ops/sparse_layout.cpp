@@ -1,5 +1,5 @@
 // Both orders move pieces of a row: four bytes of codes, and two bytes of indices, which are those of 16 columns. Where
-// a piece lies is the sum of what its row adds and what its place in the row adds.
+// a piece is is the sum of what its row adds and what its place in the row adds.
 #include "src/ops/sparse_layout.hpp"
 
 #include <cstring>
@@ -25,7 +25,7 @@ int64_t code_bytes_of_row(const MatrixView &sparse) {
 // ---- mma.sp
 
 // Operands of m16n8k32 for 16-bit elements and of m16n8k64 for 8-bit ones: PTX ISA, "Matrix fragments for
-// multiply-accumulate operation with sparse matrix A". Lane 4 · g + i has of A, in four registers of four bytes: row g,
+// multiply-accumulate operation with sparse matrix A". ProgressThread 4 · g + i has of A, in four registers of four bytes: row g,
 // row g + 8, and both again 16 bytes further in the row; i counts pieces of four bytes. So an instruction takes 32
 // bytes of a row's codes, whatever the element.
 //
@@ -88,7 +88,7 @@ class CutlassOrder {
 
   // Rows of a group change places with each other, so groups are whole.
   static int64_t row_group(const MatrixView &sparse) { return is_wide(sparse) ? 32 : 16; }
-  // CUTLASS reads as deep as its tiles, and finds 0 past the end, which is no legal index: it refuses that itself.
+  // CUTLASS reads as deep as its tiles, and finds 0 past the end, which is no legal index: it rejects that itself.
   static int64_t depth(const MatrixView &sparse) { return is_wide(sparse) ? 64 : 128; }
 
   int64_t code_bytes() const { return rows_ * code_bytes_of_row_; }
@@ -247,28 +247,29 @@ Status check_cutlass_shape(const MatrixView &sparse) {
 
 }  // namespace
 
-bool is_sparse_layout(lpt_foreign_layout dialect) {
-  return dialect == LPT_FOREIGN_LAYOUT_MMA_SPARSE || dialect == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
+bool is_sparse_layout(lpt_foreign_layout foreign_layout) {
+  return foreign_layout == LPT_FOREIGN_LAYOUT_MMA_SPARSE || foreign_layout == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
 }
 
-Status plan_sparse_layout(const MatrixView &sparse, lpt_foreign_layout dialect, size_t &out_bytes) {
+Status plan_sparse_layout(const MatrixView &sparse, lpt_foreign_layout foreign_layout, size_t &out_bytes) {
   LPT_TRY(check_element(sparse));
-  const bool is_cutlass = dialect == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
+  const bool is_cutlass = foreign_layout == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
   if (is_cutlass) LPT_TRY(check_cutlass_shape(sparse));
   out_bytes = is_cutlass ? bytes_as<CutlassOrder>(sparse) : bytes_as<MmaOrder>(sparse);
   return {};
 }
 
-Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_foreign_layout dialect, uint8_t *buffer) {
+Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_foreign_layout foreign_layout,
+                            uint8_t *buffer) {
   if (sparse.rows == 0 || sparse.columns == 0) return {};
-  if (dialect == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE) return export_as<CutlassOrder>(context, sparse, buffer);
+  if (foreign_layout == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE) return export_as<CutlassOrder>(context, sparse, buffer);
   return export_as<MmaOrder>(context, sparse, buffer);
 }
 
-Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_foreign_layout dialect,
+Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_foreign_layout foreign_layout,
                             const MatrixView &sparse) {
   if (sparse.rows == 0 || sparse.columns == 0) return {};
-  if (dialect == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE) return import_as<CutlassOrder>(context, buffer, sparse);
+  if (foreign_layout == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE) return import_as<CutlassOrder>(context, buffer, sparse);
   return import_as<MmaOrder>(context, buffer, sparse);
 }
 

@@ -6,14 +6,15 @@
 
 namespace lpt {
 
-bool is_sparse_layout(lpt_foreign_layout dialect);
+bool is_sparse_layout(lpt_foreign_layout foreign_layout);
 
-// Refuses elements and shapes that the dialect does not take.
-Status plan_sparse_layout(const MatrixView &sparse, lpt_foreign_layout dialect, size_t &out_bytes);
+// Rejects elements and shapes that the foreign layout does not take.
+Status plan_sparse_layout(const MatrixView &sparse, lpt_foreign_layout foreign_layout, size_t &out_bytes);
 
-// Of planned views. Indices that are not legal are refused, and nothing is written then.
-Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_foreign_layout dialect, uint8_t *buffer);
-Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_foreign_layout dialect,
+// Of planned views. Indices that are not legal are rejected, and nothing is written then.
+Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_foreign_layout foreign_layout,
+                            uint8_t *buffer);
+Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_foreign_layout foreign_layout,
                             const MatrixView &sparse);
 
 }  // namespace lpt

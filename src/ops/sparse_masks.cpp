@@ -21,7 +21,7 @@ Status check_mask(const Tensor *tensor, const char *name, bool needs_data, Matri
 
 Status check_beside(const MatrixView &view, const char *name, const MatrixView &source, const char *source_name) {
   LPT_TRY(check_shape(view, name, source.rows, source.columns, source_name));
-  return check_apart(view, name, source, source_name);
+  return check_no_overlap(view, name, source, source_name);
 }
 
 Status check_output(const Tensor *tensor, const char *name, bool needs_data, const MatrixView &source,
@@ -41,14 +41,14 @@ Status apply_mask(Context &context, const MaskApplyRequest &given, bool is_run) 
   if (!context.queue.device().is_cpu()) {
     return run_on_device(context, "mask_apply", whole, {whole.source.format.id, whole.target.format.id}, !is_run);
   }
-  const Row<MaskApplyRequest> *row = nullptr;
-  LPT_TRY(choose(context, "mask_apply", mask_apply_kernels(), whole, {whole.source.format.id, whole.target.format.id},
-                 &row));
+  const KernelEntry<MaskApplyRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "mask_apply", mask_apply_kernels(), whole,
+                        {whole.source.format.id, whole.target.format.id}, &kernel));
   if (!is_run) return {};
-  const Measure measure(context, "mask_apply", row->name, view_bytes(whole.source) + view_bytes(whole.target));
+  const ProfileScope measure(context, "mask_apply", kernel->name, view_bytes(whole.source) + view_bytes(whole.target));
   parallel_parts(context, whole.source.rows, whole.source.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count),
-              cut_rows(whole.target, begin, count), whole.is_streamed});
+    kernel->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count),
+                 cut_rows(whole.target, begin, count), whole.is_streamed});
   });
   return {};
 }
@@ -99,7 +99,7 @@ Status check_sparse_mask(Context &context, const Tensor *mask, int32_t kept, int
   int64_t count = 0;
   for (const bool is_column : {false, true}) {
     if (direction == (is_column ? LPT_SPARSE_DIRECTION_ROW : LPT_SPARSE_DIRECTION_COLUMN)) continue;
-    const MatrixView lines = is_column ? turned(view) : view;
+    const MatrixView lines = is_column ? transposed_view(view) : view;
     count += add_up_parts(context, lines.rows, lines.columns, [&](int64_t begin, int64_t length) {
       return count_overfull(cut_rows(lines, begin, length), kept, of);
     });
@@ -127,7 +127,7 @@ Status apply_sparse_mask(Context &context, const Tensor *source, const Tensor *m
   LPT_TRY(check_mask(mask, "mask", true, whole.mask, device));
   LPT_TRY(check_shape(whole.mask, "mask", whole.source.rows, whole.source.columns, "source"));
   LPT_TRY(check_output(output, "output", true, whole.source, whole.target, device));
-  LPT_TRY(check_apart(whole.target, "output", whole.mask, "mask"));
+  LPT_TRY(check_no_overlap(whole.target, "output", whole.mask, "mask"));
   return apply_mask(context, whole, true);
 }
 
@@ -143,14 +143,14 @@ Status decay_masked(Context &context, const Tensor *weight, const Tensor *mask, 
     return unsupported("gradient is %s: expected f32", format_name(whole.gradient.format.id).c_str());
   }
   LPT_TRY(check_beside(whole.gradient, "gradient", whole.weight, "weight"));
-  LPT_TRY(check_apart(whole.gradient, "gradient", whole.mask, "mask"));
+  LPT_TRY(check_no_overlap(whole.gradient, "gradient", whole.mask, "mask"));
   whole.rate = static_cast<float>(rate);
   if (!device.is_cpu()) return run_on_device(context, "mask_decay", whole, {whole.weight.format.id}, false);
-  const Row<MaskDecayRequest> *row = nullptr;
-  LPT_TRY(choose(context, "mask_decay", mask_decay_kernels(), whole, {whole.weight.format.id}, &row));
+  const KernelEntry<MaskDecayRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "mask_decay", mask_decay_kernels(), whole, {whole.weight.format.id}, &kernel));
   parallel_parts(context, whole.weight.rows, whole.weight.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(whole.weight, begin, count), cut_rows(whole.mask, begin, count),
-              cut_rows(whole.gradient, begin, count), whole.rate});
+    kernel->run({cut_rows(whole.weight, begin, count), cut_rows(whole.mask, begin, count),
+                 cut_rows(whole.gradient, begin, count), whole.rate});
   });
   return {};
 }
@@ -164,16 +164,16 @@ Status absorb_masked(Context &context, const Tensor *source, const Tensor *mask,
   LPT_TRY(check_mask(mask, "mask", true, whole.mask));
   LPT_TRY(check_shape(whole.mask, "mask", whole.source.rows, whole.source.columns, "source"));
   LPT_TRY(check_output(output, "output", true, whole.source, whole.target));
-  LPT_TRY(check_apart(whole.target, "output", whole.mask, "mask"));
+  LPT_TRY(check_no_overlap(whole.target, "output", whole.mask, "mask"));
   whole.of = of;
   if (direction == LPT_SPARSE_DIRECTION_COLUMN) {
-    for (MatrixView *view : {&whole.source, &whole.mask, &whole.target}) *view = turned(*view);
+    for (MatrixView *view : {&whole.source, &whole.mask, &whole.target}) *view = transposed_view(*view);
   }
-  const Row<MaskAbsorbRequest> *row = nullptr;
-  LPT_TRY(choose(context, "mask_absorb", mask_absorb_kernels(), whole, {whole.source.format.id}, &row));
+  const KernelEntry<MaskAbsorbRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "mask_absorb", mask_absorb_kernels(), whole, {whole.source.format.id}, &kernel));
   parallel_parts(context, whole.source.rows, whole.source.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count),
-              cut_rows(whole.target, begin, count), of});
+    kernel->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count),
+                 cut_rows(whole.target, begin, count), of});
   });
   return {};
 }

@@ -57,15 +57,15 @@ class Ordering {
     const int64_t groups = columns_ / of_;  // a short last group keeps the smallest
     std::vector<int32_t> result = sorted;
     for (int64_t i = 0; i < groups * of_; ++i) {
-      const int64_t turn = i / groups;
-      const int64_t group = turn % 2 == 0 ? i % groups : groups - 1 - i % groups;
-      result[static_cast<size_t>(group * of_ + turn)] = sorted[static_cast<size_t>(i)];
+      const int64_t transpose = i / groups;
+      const int64_t group = transpose % 2 == 0 ? i % groups : groups - 1 - i % groups;
+      result[static_cast<size_t>(group * of_ + transpose)] = sorted[static_cast<size_t>(i)];
     }
     return result;
   }
 
   // Lets the columns at two places change if more is kept so.
-  void try_swap(int64_t a, int64_t b) {
+  void try_exchange(int64_t a, int64_t b) {
     const auto first = static_cast<size_t>(a / of_);
     const auto second = static_cast<size_t>(b / of_);
     if (first == second) return;
@@ -132,12 +132,13 @@ Status check_order_options(const lpt_sparse_options &options) {
   return {};
 }
 
-Status swap_columns(Context &context, int64_t trials, const RandomSource &random, int64_t columns, Ordering &ordering) {
+Status exchange_columns(Context &context, int64_t trials, const RandomSource &random, int64_t columns,
+                        Ordering &ordering) {
   constexpr int64_t kReported = 1024;
   for (int64_t trial = 0; trial < trials; ++trial) {
     const PhiloxBlock block = random_block(random, static_cast<uint64_t>(trial));
     const auto count = static_cast<uint64_t>(columns);
-    ordering.try_swap(static_cast<int64_t>(block.word[0] % count), static_cast<int64_t>(block.word[1] % count));
+    ordering.try_exchange(static_cast<int64_t>(block.word[0] % count), static_cast<int64_t>(block.word[1] % count));
     if (context.progress == nullptr || (trial + 1) % kReported != 0) continue;
     if (context.progress(context.progress_user, trial + 1, trials) != 0) return cancelled(trial + 1, trials);
   }
@@ -152,7 +153,7 @@ Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_opt
   RandomSource random{};
   LPT_TRY(check_order_options(options));
   LPT_TRY(check_wide_matrix(weight, "weight", true, view));
-  LPT_TRY(make_random(options.random, RandomRoom::kSparse, 1, view.columns, 16, options.philox_rounds, random));
+  LPT_TRY(make_random(options.random, RandomDomain::kSparse, 1, view.columns, 16, options.philox_rounds, random));
   MatrixView numbers;
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(view.rows * view.columns) * sizeof(float), &memory));
@@ -167,7 +168,7 @@ Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_opt
   ordering.set(given);
   if (dealt_energy > ordering.kept_energy()) ordering.set(dealt);
   const int64_t trials = options.iterations != 0 ? options.iterations : kTrialsOfAColumn * view.columns;
-  if (view.columns > 0) LPT_TRY(swap_columns(context, trials, random, view.columns, ordering));
+  if (view.columns > 0) LPT_TRY(exchange_columns(context, trials, random, view.columns, ordering));
   std::copy(ordering.order().begin(), ordering.order().end(), order);
   const int64_t groups = view.columns / options.of;
   const int64_t left = view.columns % options.of;

@@ -94,43 +94,45 @@ Status compress(Context &context, const MatrixView &source, const MatrixView &ma
   const bool is_streamed = view_bytes(target) >= kStreamedBytes;
   const CompressRequest whole{plain_view(source),  mask,       plain_view(target), target.indices,
                               target.index_stride, is_streamed};
-  const Row<CompressRequest> *row = nullptr;
-  LPT_TRY(choose(context, "compress", compress_kernels(), whole, {source.format.id}, &row));
-  const Measure measure(context, "compress", row->name, view_bytes(source) + view_bytes(target));
+  const KernelEntry<CompressRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "compress", compress_kernels(), whole, {source.format.id}, &kernel));
+  const ProfileScope measure(context, "compress", kernel->name, view_bytes(source) + view_bytes(target));
   parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(whole.source, begin, count), cut_rows(mask, begin, count), cut_rows(whole.stored, begin, count),
-              target.indices + begin * target.index_stride, target.index_stride, is_streamed});
+    kernel->run({cut_rows(whole.source, begin, count), cut_rows(mask, begin, count),
+                 cut_rows(whole.stored, begin, count), target.indices + begin * target.index_stride,
+                 target.index_stride, is_streamed});
   });
   copy_scales(source, target);
   return {};
 }
 
-// Columns as rows, scales too: in squares, whose lines stay in the caches while they are turned. A side is a multiple of every
-// square of scales and of two codes to a byte; ternary digits, five to a byte, are turned in one piece.
-constexpr int64_t kTurnedSide = 256;
+// Columns as rows, scales too: in squares, whose lines stay in the caches while they are transposed. A side is a multiple of every
+// square of scales and of two codes to a byte; ternary digits, five to a byte, are transposed in one piece.
+constexpr int64_t kTransposedSide = 256;
 
-Status turn(Context &context, const MatrixView &source, MatrixView &out_turned) {
-  LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, out_turned));
-  if (source.tensor_scale != nullptr) *out_turned.tensor_scale = *source.tensor_scale;
-  const Row<TurnRequest> *row = nullptr;
-  LPT_TRY(choose(context, "turn", turn_kernels(), TurnRequest{source, out_turned}, {source.format.id}, &row));
+Status transpose_matrix(Context &context, const MatrixView &source, MatrixView &out_transposed) {
+  LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, out_transposed));
+  if (source.tensor_scale != nullptr) *out_transposed.tensor_scale = *source.tensor_scale;
+  const KernelEntry<TransposeRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "transpose", transpose_kernels(), TransposeRequest{source, out_transposed},
+                        {source.format.id}, &kernel));
   const bool is_cut = packing_of(source.format.element).elements <= 2;
-  const int64_t side = is_cut ? kTurnedSide : std::max<int64_t>(std::max(source.rows, source.columns), 1);
+  const int64_t side = is_cut ? kTransposedSide : std::max<int64_t>(std::max(source.rows, source.columns), 1);
   const int64_t down = (source.rows + side - 1) / side, across = (source.columns + side - 1) / side;
   parallel_parts(context, down * across, side * side, [&](int64_t begin, int64_t count) {
     for (int64_t square = begin; square < begin + count; ++square) {
       const int64_t r = square / across * side, c = square % across * side;
       const int64_t rows = std::min(side, source.rows - r), columns = std::min(side, source.columns - c);
-      row->run(
-          {cut_columns(cut_rows(source, r, rows), c, columns), cut_columns(cut_rows(out_turned, c, columns), r, rows)});
+      kernel->run({cut_columns(cut_rows(source, r, rows), c, columns),
+                   cut_columns(cut_rows(out_transposed, c, columns), r, rows)});
     }
   });
   return {};
 }
 
-Status check_turning(const Format &format) {
+Status check_transposing(const Format &format) {
   if (!format.has_block_scale() || format.block_rows == format.block_columns) return {};
-  return unsupported("transposed is wanted of %s: expected no block scales, or square blocks",
+  return unsupported("transposed is requested of %s: expected no block scales, or square blocks",
                      format_name(format.id).c_str());
 }
 
@@ -145,10 +147,10 @@ MatrixView plain_view(const MatrixView &view) {
 Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask) {
   LPT_TRY(take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, false, out_mask));
   const NonzeroRequest whole{plain_view(source), out_mask};
-  const Row<NonzeroRequest> *row = nullptr;
-  LPT_TRY(choose(context, "nonzero", nonzero_kernels(), whole, {source.format.id}, &row));
+  const KernelEntry<NonzeroRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "nonzero", nonzero_kernels(), whole, {source.format.id}, &kernel));
   parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(whole.source, begin, count), cut_rows(out_mask, begin, count)});
+    kernel->run({cut_rows(whole.source, begin, count), cut_rows(out_mask, begin, count)});
   });
   return {};
 }
@@ -156,8 +158,8 @@ Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_
 Status check_stored_apart(const MatrixView &sparse, const char *name, const MatrixView &other, const char *other_name) {
   MatrixView indices = dense_view(LPT_FORMAT_UINT8, sparse.indices, sparse.rows, index_bytes(sparse.columns));
   indices.row_stride = sparse.index_stride;
-  LPT_TRY(check_apart(plain_view(sparse), name, other, other_name));
-  return check_apart(indices, name, other, other_name);
+  LPT_TRY(check_no_overlap(plain_view(sparse), name, other, other_name));
+  return check_no_overlap(indices, name, other, other_name);
 }
 
 Status check_places(const MatrixView &sparse, const char *name) {
@@ -205,16 +207,16 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
   if (compressed != nullptr) {
     LPT_TRY(check_sparse_matrix(compressed, "compressed", true, rows, device));
     LPT_TRY(check_pair(rows, "compressed", dense, "source"));
-    LPT_TRY(check_apart(rows, "compressed", dense, "source"));
-    if (mask != nullptr) LPT_TRY(check_apart(rows, "compressed", kept, "mask"));
+    LPT_TRY(check_no_overlap(rows, "compressed", dense, "source"));
+    if (mask != nullptr) LPT_TRY(check_no_overlap(rows, "compressed", kept, "mask"));
   }
   if (transposed != nullptr) {
-    LPT_TRY(check_turning(dense.format));
+    LPT_TRY(check_transposing(dense.format));
     LPT_TRY(check_sparse_matrix(transposed, "transposed", true, columns, device));
-    LPT_TRY(check_pair(columns, "transposed", turned(dense), "the turned source"));
-    LPT_TRY(check_apart(columns, "transposed", dense, "source"));
-    if (mask != nullptr) LPT_TRY(check_apart(columns, "transposed", kept, "mask"));
-    if (compressed != nullptr) LPT_TRY(check_apart(columns, "transposed", rows, "compressed"));
+    LPT_TRY(check_pair(columns, "transposed", transposed_view(dense), "the transposed source"));
+    LPT_TRY(check_no_overlap(columns, "transposed", dense, "source"));
+    if (mask != nullptr) LPT_TRY(check_no_overlap(columns, "transposed", kept, "mask"));
+    if (compressed != nullptr) LPT_TRY(check_no_overlap(columns, "transposed", rows, "compressed"));
   }
   if (!device.is_cpu()) return compress_on_device(context, {dense, kept, rows, columns});
   if (mask == nullptr) LPT_TRY(find_nonzero(context, dense, kept));
@@ -222,9 +224,9 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
   MatrixView other;
   MatrixView other_kept;
   if (transposed != nullptr) {
-    LPT_TRY(turn(context, kept, other_kept));
+    LPT_TRY(transpose_matrix(context, kept, other_kept));
     LPT_TRY(check_groups(context, other_kept, "column"));
-    LPT_TRY(turn(context, dense, other));
+    LPT_TRY(transpose_matrix(context, dense, other));
   }
   if (compressed != nullptr) LPT_TRY(compress(context, dense, kept, rows));
   return transposed == nullptr ? Status() : compress(context, other, other_kept, columns);
@@ -237,21 +239,21 @@ Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *out
   LPT_TRY(check_sparse_matrix(compressed, "compressed", true, sparse, device));
   LPT_TRY(check_matrix(output, "output", true, dense, device));
   LPT_TRY(check_pair(sparse, "compressed", dense, "output"));
-  LPT_TRY(check_apart(sparse, "compressed", dense, "output"));
+  LPT_TRY(check_no_overlap(sparse, "compressed", dense, "output"));
   if (!device.is_cpu()) return decompress_on_device(context, sparse, dense);
   LPT_TRY(check_places(sparse, "compressed"));
   return decompress_view(context, sparse, dense);
 }
 
-Status RowWriter::choose_row(Context &context, const MatrixView &sparse, bool is_streamed) {
+Status RowWriter::select_gemm_kernel(Context &context, const MatrixView &sparse, bool is_streamed) {
   is_streamed_ = is_streamed;
   const DecompressRequest request{plain_view(sparse), sparse.indices, sparse.index_stride,
                                   plain_view(dense_shape(sparse)), is_streamed};
-  return choose(context, "decompress", decompress_kernels(), request, {sparse.format.id}, &row_);
+  return select_kernel(context, "decompress", decompress_kernels(), request, {sparse.format.id}, &kernel_);
 }
 
 void RowWriter::write(const MatrixView &sparse, const MatrixView &dense) const {
-  row_->run({plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense), is_streamed_});
+  kernel_->run({plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense), is_streamed_});
 }
 
 MatrixView dense_shape(const MatrixView &sparse) {
@@ -264,8 +266,8 @@ MatrixView dense_shape(const MatrixView &sparse) {
 
 Status decompress_view(Context &context, const MatrixView &sparse, const MatrixView &dense) {
   RowWriter writer;
-  LPT_TRY(writer.choose_row(context, sparse, view_bytes(dense) >= kStreamedBytes));
-  const Measure measure(context, "decompress", writer.row_name(), view_bytes(sparse) + view_bytes(dense));
+  LPT_TRY(writer.select_gemm_kernel(context, sparse, view_bytes(dense) >= kStreamedBytes));
+  const ProfileScope measure(context, "decompress", writer.row_name(), view_bytes(sparse) + view_bytes(dense));
   parallel_parts(context, dense.rows, dense.columns, [&](int64_t begin, int64_t count) {
     writer.write(cut_rows(sparse, begin, count), cut_rows(dense, begin, count));
   });

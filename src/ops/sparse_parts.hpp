@@ -45,20 +45,20 @@ MatrixView plain_view(const MatrixView &view);
 // Writes out rows of a 2:4 matrix. The row of the table is chosen once; rows may be written by many threads.
 class RowWriter {
  public:
-  Status choose_row(Context &context, const MatrixView &sparse, bool is_streamed);
+  Status select_gemm_kernel(Context &context, const MatrixView &sparse, bool is_streamed);
   // Elements alone: a dense matrix has its scales where the sparse one has them.
   void write(const MatrixView &sparse, const MatrixView &dense) const;
-  const char *row_name() const { return row_->name; }
+  const char *row_name() const { return kernel_->name; }
 
  private:
-  const Row<DecompressRequest> *row_ = nullptr;
+  const KernelEntry<DecompressRequest> *kernel_ = nullptr;
   bool is_streamed_ = false;
 };
 
 // What a sparse matrix is when it is written out, still without data.
 MatrixView dense_shape(const MatrixView &sparse);
 
-// What a sparse matrix stores, indices too, must not meet the memory of another.
+// What a sparse matrix stores, indices too, must not overlap the memory of another.
 Status check_stored_apart(const MatrixView &sparse, const char *name, const MatrixView &other, const char *other_name);
 
 // Every index of a sparse matrix is legal, or the first that is not is named.
@@ -73,7 +73,7 @@ Status decompress_view(Context &context, const MatrixView &sparse, const MatrixV
 // Numbers of lpt_sparse_options, in range.
 Status check_sparse_options(const lpt_sparse_options &options);
 
-// Selects in checked views; those without a format are not wanted. With LPT_CHECK_ONLY in the options it only picks rows.
+// Selects in checked views; those without a format are not requested. With LPT_CHECK_ONLY in the options it only picks rows.
 Status select_mask(Context &context, const lpt_sparse_options &options, const MatrixView &source,
                    const MatrixView &mask, const MatrixView &masked);
 

@@ -67,7 +67,7 @@ Status read_importance(const lpt_sparse_options &options, int64_t columns, bool 
 
 // ---- selection
 
-// The matrices of a call; views without data where an output is not wanted.
+// The matrices of a call; views without data where an output is not requested.
 struct Selection {
   MatrixView source, mask, masked;
   const float *importance = nullptr;
@@ -85,10 +85,10 @@ Status check_selection(const Tensor *source, const lpt_sparse_options &options, 
   }
   if (masked != nullptr) {
     LPT_TRY(check_output(masked, "masked", needs_data, selection.source, selection.masked, device));
-    if (mask != nullptr) LPT_TRY(check_apart(selection.masked, "masked", selection.mask, "mask"));
+    if (mask != nullptr) LPT_TRY(check_no_overlap(selection.masked, "masked", selection.mask, "mask"));
   }
   LPT_TRY(read_importance(options, selection.source.columns, needs_data, device, &selection.importance));
-  return make_random(options.random, RandomRoom::kSparse, 0, selection.source.columns, 16, options.philox_rounds,
+  return make_random(options.random, RandomDomain::kSparse, 0, selection.source.columns, 16, options.philox_rounds,
                      selection.random);
 }
 
@@ -112,7 +112,7 @@ Status place_draws(const lpt_sparse_options &options, const RandomSource &random
   return {};
 }
 
-// Of an output that may not be wanted.
+// Of an output that may not be requested.
 double bytes_of(const MatrixView &view) { return view.data == nullptr ? 0.0 : view_bytes(view); }
 
 SparseMaskRequest cut(const SparseMaskRequest &whole, int64_t begin, int64_t count) {
@@ -124,13 +124,13 @@ SparseMaskRequest cut(const SparseMaskRequest &whole, int64_t begin, int64_t cou
   return part;
 }
 
-// Groups along rows, or along columns of turned views: those are cut in lumps, so that lines of memory stay whole.
+// Groups along rows, or along columns of transposed views: those are cut in lumps, so that lines of memory stay whole.
 Status select_groups(Context &context, const lpt_sparse_options &options, const Selection &selection) {
   const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
   SparseMaskRequest whole{};
-  whole.source = is_column ? turned(selection.source) : selection.source;
-  whole.mask = is_column ? turned(selection.mask) : selection.mask;
-  whole.masked = is_column ? turned(selection.masked) : selection.masked;
+  whole.source = is_column ? transposed_view(selection.source) : selection.source;
+  whole.mask = is_column ? transposed_view(selection.mask) : selection.mask;
+  whole.masked = is_column ? transposed_view(selection.masked) : selection.masked;
   whole.kept = options.kept;
   whole.of = options.of;
   whole.rule = options.rule;
@@ -139,16 +139,16 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
   whole.is_streamed = bytes_of(selection.masked) >= kStreamedBytes;
   LPT_TRY(place_draws(options, selection.random, whole));
   if (!context.queue.device().is_cpu()) return select_on_device(context, whole, is_check_only(options.flags));
-  const Row<SparseMaskRequest> *row = nullptr;
-  LPT_TRY(choose(context, "sparse_mask", sparse_mask_kernels(), whole, {selection.source.format.id}, &row));
+  const KernelEntry<SparseMaskRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "sparse_mask", sparse_mask_kernels(), whole, {selection.source.format.id}, &kernel));
   if (is_check_only(options.flags)) return {};
   const double bytes = view_bytes(selection.source) + bytes_of(selection.mask) + bytes_of(selection.masked);
-  const Measure measure(context, "sparse_mask", row->name, bytes);
+  const ProfileScope measure(context, "sparse_mask", kernel->name, bytes);
   const int64_t unit = is_column ? 256 : 1;
   const Parts parts = split_reported(context, (whole.source.rows + unit - 1) / unit, unit * whole.source.columns);
   return run_reported(context, parts.count, whole.source.rows * whole.source.columns, [&](int64_t i) {
     const int64_t begin = i * parts.length * unit;
-    row->run(cut(whole, begin, std::min(parts.length * unit, whole.source.rows - begin)));
+    kernel->run(cut(whole, begin, std::min(parts.length * unit, whole.source.rows - begin)));
   });
 }
 
@@ -194,10 +194,12 @@ Status select_tiles(Context &context, const lpt_sparse_options &options, Selecti
     LPT_TRY(select_tiles_on_device(context, whole, !is_run));
     return is_masked ? apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run) : Status();
   }
-  const Row<TransposableMaskRequest> *row = nullptr;
-  LPT_TRY(choose(context, "transposable_mask", transposable_mask_kernels(), whole, {selection.source.format.id}, &row));
+  const KernelEntry<TransposableMaskRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "transposable_mask", transposable_mask_kernels(), whole, {selection.source.format.id},
+                        &kernel));
   if (is_run) {
-    const Measure measure(context, "transposable_mask", row->name, view_bytes(whole.source) + view_bytes(whole.mask));
+    const ProfileScope measure(context, "transposable_mask", kernel->name,
+                               view_bytes(whole.source) + view_bytes(whole.mask));
     const int64_t unit = options.of;
     const Parts parts = split_reported(context, (whole.source.rows + unit - 1) / unit, unit * whole.source.columns);
     LPT_TRY(run_reported(context, parts.count, whole.source.rows * whole.source.columns, [&](int64_t i) {
@@ -206,7 +208,7 @@ Status select_tiles(Context &context, const lpt_sparse_options &options, Selecti
       TransposableMaskRequest part = whole;
       part.source = cut_rows(whole.source, begin, count);
       part.mask = cut_rows(whole.mask, begin, count);
-      row->run(part);
+      kernel->run(part);
     }));
   }
   if (!is_masked) return {};
@@ -216,12 +218,12 @@ Status select_tiles(Context &context, const lpt_sparse_options &options, Selecti
 Status measure_rows(Context &context, const SparseMeasureRequest &whole, bool is_check_only,
                     std::span<SparseSums> sums) {
   if (!context.queue.device().is_cpu()) return measure_on_device(context, whole, is_check_only, sums);
-  const Row<SparseMeasureRequest> *row = nullptr;
-  LPT_TRY(choose(context, "sparse_measure", sparse_measure_kernels(), whole, {whole.source.format.id}, &row));
+  const KernelEntry<SparseMeasureRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "sparse_measure", sparse_measure_kernels(), whole, {whole.source.format.id}, &kernel));
   if (is_check_only) return {};
   parallel_parts(context, whole.source.rows, whole.source.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count), whole.kept, whole.of,
-              whole.rule, whole.sums + begin});
+    kernel->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count), whole.kept, whole.of,
+                 whole.rule, whole.sums + begin});
   });
   return {};
 }
@@ -230,8 +232,8 @@ Status measure_rows(Context &context, const SparseMeasureRequest &whole, bool is
 Status measure_selection(Context &context, const lpt_sparse_options &options, const Selection &selection,
                          lpt_sparse_info &values) {
   const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
-  const MatrixView source = is_column ? turned(selection.source) : selection.source;
-  const MatrixView mask = is_column ? turned(selection.mask) : selection.mask;
+  const MatrixView source = is_column ? transposed_view(selection.source) : selection.source;
+  const MatrixView mask = is_column ? transposed_view(selection.mask) : selection.mask;
   std::vector<SparseSums> sums(static_cast<size_t>(source.rows));
   LPT_TRY(measure_rows(context, {source, mask, options.kept, options.of, options.rule, sums.data()},
                        is_check_only(options.flags), sums));
@@ -289,8 +291,8 @@ Status select_mask(Context &context, const lpt_sparse_options &options, const Ma
   selection.source = source;
   selection.mask = mask;
   selection.masked = masked;
-  LPT_TRY(
-      make_random(options.random, RandomRoom::kSparse, 0, source.columns, 16, options.philox_rounds, selection.random));
+  LPT_TRY(make_random(options.random, RandomDomain::kSparse, 0, source.columns, 16, options.philox_rounds,
+                      selection.random));
   return select_steps(context, options, selection, nullptr);
 }
 
@@ -303,15 +305,15 @@ Status select_sparse_mask(Context &context, const Tensor *source, const lpt_spar
   const Device &device = context.queue.device();
   LPT_TRY(check_selection(source, options, mask, masked, device, selection));
   lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
-  lpt_sparse_info *const wanted = out_info == nullptr ? nullptr : &values;
+  lpt_sparse_info *const requested = out_info == nullptr ? nullptr : &values;
   if (!device.is_cpu() && !is_check_only(options.flags)) {
     lpt_sparse_options trial = options;
     trial.flags |= LPT_CHECK_ONLY;
     Selection tried = selection;
-    LPT_TRY(select_steps(context, trial, tried, wanted));
+    LPT_TRY(select_steps(context, trial, tried, requested));
     context.choices.clear();
   }
-  LPT_TRY(select_steps(context, options, selection, wanted));
+  LPT_TRY(select_steps(context, options, selection, requested));
   if (out_info != nullptr) *out_info = values;
   return {};
 }

@@ -23,8 +23,8 @@ Status Stored::prepare(Context &context, const MatrixView &view, int64_t rows, b
   view_ = numbers_ = view;
   if (is_wide(view)) return {};
   numbers_ = dense_view(LPT_FORMAT_F32, nullptr, rows, view.columns);
-  LPT_TRY(choose(context, "dequantize", dequantize_kernels(), DequantizeRequest{view, numbers_},
-                 {view.format.id, numbers_.format.id}, &row_));
+  LPT_TRY(select_kernel(context, "dequantize", dequantize_kernels(), DequantizeRequest{view, numbers_},
+                        {view.format.id, numbers_.format.id}, &kernel_));
   if (is_check_only) return {};
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(rows * view.columns) * sizeof(float), &memory));
@@ -33,9 +33,9 @@ Status Stored::prepare(Context &context, const MatrixView &view, int64_t rows, b
 }
 
 MatrixView Stored::rows(int64_t chunk_begin, int64_t begin, int64_t count) const {
-  if (row_ == nullptr) return cut_rows(view_, begin, count);
+  if (kernel_ == nullptr) return cut_rows(view_, begin, count);
   const MatrixView target = cut_rows(numbers_, begin - chunk_begin, count);
-  row_->run(DequantizeRequest{cut_rows(view_, begin, count), target});
+  kernel_->run(DequantizeRequest{cut_rows(view_, begin, count), target});
   return target;
 }
 

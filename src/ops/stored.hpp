@@ -30,7 +30,7 @@ class Stored {
  private:
   MatrixView view_;
   MatrixView numbers_;  // `view_`, or the scratch
-  const Row<DequantizeRequest> *row_ = nullptr;
+  const KernelEntry<DequantizeRequest> *kernel_ = nullptr;
 };
 
 // Rows that are decoded at a time: `elements` or one unit of `unit` rows; all rows where nothing is decoded.

@@ -36,8 +36,8 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   LPT_TRY(check_wide_matrix(gate, "gate", needs_data, whole.gate, device));
   LPT_TRY(check_like_gate(up, "up", whole.gate, needs_data, device, whole.up));
   LPT_TRY(check_like_gate(output, "output", whole.gate, needs_data, device, whole.output));
-  LPT_TRY(check_apart(whole.output, "output", whole.gate, "gate"));
-  LPT_TRY(check_apart(whole.output, "output", whole.up, "up"));
+  LPT_TRY(check_no_overlap(whole.output, "output", whole.gate, "gate"));
+  LPT_TRY(check_no_overlap(whole.output, "output", whole.up, "up"));
   const int64_t rows = whole.gate.rows;
   const int64_t columns = whole.gate.columns;
   void *factors = nullptr;
@@ -45,9 +45,9 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   if (is_smoothed) {
     LPT_TRY(check_vector(smoothing, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &factors, device));
     const MatrixView view = vector_view(LPT_FORMAT_E8M0FNU, factors, columns);
-    LPT_TRY(check_apart(view, "smoothing", whole.gate, "gate"));
-    LPT_TRY(check_apart(view, "smoothing", whole.up, "up"));
-    LPT_TRY(check_apart(view, "smoothing", whole.output, "output"));
+    LPT_TRY(check_no_overlap(view, "smoothing", whole.gate, "gate"));
+    LPT_TRY(check_no_overlap(view, "smoothing", whole.up, "up"));
+    LPT_TRY(check_no_overlap(view, "smoothing", whole.output, "output"));
   } else if (smoothing != nullptr) {
     return invalid("smoothing is given and options.smoothing is %d: expected NULL, or LPT_SWIGLU_SMOOTHING_CHANNEL",
                    options.smoothing);
@@ -55,21 +55,21 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   if (!device.is_cpu()) {
     return swiglu_forward_on_device(context, whole, is_smoothed, static_cast<uint8_t *>(factors), !needs_data);
   }
-  const Row<SwigluForwardRequest> *row = nullptr;
-  LPT_TRY(choose(context, "swiglu_forward", swiglu_forward_kernels(), whole,
-                 {whole.gate.format.id, whole.up.format.id, whole.output.format.id}, &row));
+  const KernelEntry<SwigluForwardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "swiglu_forward", swiglu_forward_kernels(), whole,
+                        {whole.gate.format.id, whole.up.format.id, whole.output.format.id}, &kernel));
   if (!needs_data) return {};
 
-  const Measure measure(context, "swiglu_forward", row->name,
-                        view_bytes(whole.gate) + view_bytes(whole.up) + view_bytes(whole.output));
+  const ProfileScope measure(context, "swiglu_forward", kernel->name,
+                             view_bytes(whole.gate) + view_bytes(whole.up) + view_bytes(whole.output));
   const Parts parts = split(context, rows, columns);
   std::vector<float> amax(is_smoothed ? static_cast<size_t>(std::max<int64_t>(parts.count, 1) * columns) : 0, 0.0f);
   parallel_for(context, parts.count, [&](int64_t i) {
     const int64_t begin = i * parts.length;
     const int64_t count = std::min(parts.length, rows - begin);
-    row->run(SwigluForwardRequest{cut_rows(whole.gate, begin, count), cut_rows(whole.up, begin, count),
-                                  cut_rows(whole.output, begin, count),
-                                  is_smoothed ? amax.data() + i * columns : nullptr});
+    kernel->run(SwigluForwardRequest{cut_rows(whole.gate, begin, count), cut_rows(whole.up, begin, count),
+                                     cut_rows(whole.output, begin, count),
+                                     is_smoothed ? amax.data() + i * columns : nullptr});
   });
   if (!is_smoothed) return {};
   for (int64_t column = 0; column < columns; ++column) {
@@ -100,11 +100,11 @@ Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, c
     const char *name;
   } outputs[] = {{whole.gate_gradient, "gate_gradient"}, {whole.up_gradient, "up_gradient"}};
   for (const auto &[view, name] : outputs) {
-    LPT_TRY(check_apart(view, name, gate_view, "gate"));
-    LPT_TRY(check_apart(view, name, up_view, "up"));
-    LPT_TRY(check_apart(view, name, whole.output_gradient, "output_gradient"));
+    LPT_TRY(check_no_overlap(view, name, gate_view, "gate"));
+    LPT_TRY(check_no_overlap(view, name, up_view, "up"));
+    LPT_TRY(check_no_overlap(view, name, whole.output_gradient, "output_gradient"));
   }
-  LPT_TRY(check_apart(whole.gate_gradient, "gate_gradient", whole.up_gradient, "up_gradient"));
+  LPT_TRY(check_no_overlap(whole.gate_gradient, "gate_gradient", whole.up_gradient, "up_gradient"));
   if (!device.is_cpu()) return swiglu_backward_on_device(context, gate_view, up_view, whole, !needs_data);
   const int64_t chunk = stored_chunk({&gate_view, &up_view}, 1);
   Stored stored_gate, stored_up;
@@ -112,24 +112,24 @@ Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, c
   LPT_TRY(stored_up.prepare(context, up_view, chunk, !needs_data));
   whole.gate = stored_gate.numbers();
   whole.up = stored_up.numbers();
-  const Row<SwigluBackwardRequest> *row = nullptr;
-  LPT_TRY(choose(context, "swiglu_backward", swiglu_backward_kernels(), whole,
-                 {whole.gate.format.id, whole.up.format.id, whole.output_gradient.format.id,
-                  whole.gate_gradient.format.id, whole.up_gradient.format.id},
-                 &row));
+  const KernelEntry<SwigluBackwardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "swiglu_backward", swiglu_backward_kernels(), whole,
+                        {whole.gate.format.id, whole.up.format.id, whole.output_gradient.format.id,
+                         whole.gate_gradient.format.id, whole.up_gradient.format.id},
+                        &kernel));
   if (!needs_data) return {};
 
-  const Measure measure(context, "swiglu_backward", row->name,
-                        view_bytes(gate_view) + view_bytes(up_view) + view_bytes(whole.output_gradient) +
-                            view_bytes(whole.gate_gradient) + view_bytes(whole.up_gradient));
+  const ProfileScope measure(context, "swiglu_backward", kernel->name,
+                             view_bytes(gate_view) + view_bytes(up_view) + view_bytes(whole.output_gradient) +
+                                 view_bytes(whole.gate_gradient) + view_bytes(whole.up_gradient));
   for (int64_t start = 0; start < gate_view.rows; start += chunk) {
     parallel_parts(
         context, std::min(chunk, gate_view.rows - start), gate_view.columns, [&](int64_t offset, int64_t count) {
           const int64_t begin = start + offset;
-          row->run(SwigluBackwardRequest{stored_gate.rows(start, begin, count), stored_up.rows(start, begin, count),
-                                         cut_rows(whole.output_gradient, begin, count),
-                                         cut_rows(whole.gate_gradient, begin, count),
-                                         cut_rows(whole.up_gradient, begin, count)});
+          kernel->run(SwigluBackwardRequest{stored_gate.rows(start, begin, count), stored_up.rows(start, begin, count),
+                                            cut_rows(whole.output_gradient, begin, count),
+                                            cut_rows(whole.gate_gradient, begin, count),
+                                            cut_rows(whole.up_gradient, begin, count)});
         });
   }
   return {};

@@ -49,13 +49,13 @@ Status check_tensor_format(lpt_format id, Format &out_format) {
 Status check_tensor_extents(int32_t rank, const int64_t *extents) {
   if (rank < 0 || rank > kMostAxes) return invalid("rank is %d: expected 0 to %d", rank, kMostAxes);
   if (rank > 0 && extents == nullptr) return invalid("extents is NULL: expected %d numbers", rank);
-  int64_t product = 1;
+  int64_t total = 1;
   for (int32_t i = 0; i < rank; ++i) {
     if (extents[i] < 0)
       return invalid("extents[%d] is %lld: expected at least 0", i, static_cast<long long>(extents[i]));
     // Bounded so that bit counts fit as well.
-    if (!multiply(product, extents[i] == 0 ? 1 : extents[i], product) || product > (int64_t{1} << 56)) {
-      return invalid("extents[%d] is %lld: the product of the extents does not fit", i,
+    if (!multiply(total, extents[i] == 0 ? 1 : extents[i], total) || total > (int64_t{1} << 56)) {
+      return invalid("extents[%d] is %lld: the GEMM of the extents does not fit", i,
                      static_cast<long long>(extents[i]));
     }
   }
@@ -278,7 +278,7 @@ size_t tensor_bytes(const Tensor &tensor) {
 
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
   if (is_packed(tensor.layout)) {
-    return unsupported("%s is packed weights, %s: only products take such, as b", name, tensor_text(tensor).c_str());
+    return unsupported("%s is packed weights, %s: only GEMMs take such, as b", name, tensor_text(tensor).c_str());
   }
   if (tensor.format.is_sparse) {
     return unsupported("%s is sparse, %s: expected a dense one, see lpt_sparse_decompress()", name,
@@ -301,7 +301,7 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
   for (int32_t i = tensor.rank - 3; i >= 0; --i) {
     if (tensor.extents[i] == 1) continue;
     if (tensor.extents[inner] == 1) {
-      // What lies inside has one row: this axis' stride is the row stride.
+      // What is inside has one row: this axis' stride is the row stride.
       out_view.row_stride = tensor.strides[i];
     } else if (tensor.strides[i] != tensor.strides[inner] * tensor.extents[inner]) {
       return unsupported("%s: axis %d with stride %lld does not fold into axis %d with stride %lld and extent %lld",

@@ -24,9 +24,9 @@ struct lpt_tensor {
   float *tensor_scale = nullptr;
   uint8_t *zero_points = nullptr;
   uint8_t *sparse_indices =
-      nullptr;  // of 2:4 formats: rows of sparse_index_stride bytes; of thin weights: bits of lines
+      nullptr;  // of 2:4 formats: rows of sparse_index_stride bytes; of sparse packed weights: bits of lines
   int64_t sparse_index_stride = 0;
-  const int64_t *starts = nullptr;                    // of thin weights
+  const int64_t *starts = nullptr;                    // of sparse packed weights
   int32_t tile_rows = 0, tile_columns = 0;            // of weights in tiles
   lpt::Device device;                                 // where all its parts lie
   lpt::Layout layout = lpt::Layout::kRows;            // panels: strides count elements of whole panels

@@ -18,12 +18,12 @@ Status check_alike(const Tensor &source, const Tensor &target) {
   return invalid("target is %s: expected %s, as source", tensor_text(target).c_str(), tensor_text(source).c_str());
 }
 
-// The context's queue reaches its own device and the processor, and from its own device others of its kind.
+// The context's queue reaches its own device and the CPU, and from its own device others of its kind.
 Status check_reach(const Context &context, const Tensor &tensor, const char *name, const Tensor &other) {
   const Device &own = context.queue.device();
   const bool is_neighbour = tensor.device.kind == own.kind && other.device == own;
   if (tensor.device.is_cpu() || tensor.device == own || is_neighbour) return {};
-  return invalid("%s is %s: expected the processor%s, where the context works", name, tensor_text(tensor).c_str(),
+  return invalid("%s is %s: expected the CPU%s, where the context works", name, tensor_text(tensor).c_str(),
                  own.is_cpu() ? "" : (" or " + device_text(own)).c_str());
 }
 
@@ -62,7 +62,7 @@ Status copy_tensor(Context &context, const Tensor &source, const Tensor &target)
   LPT_TRY(matrix_with_places(source, "source", from));
   LPT_TRY(matrix_with_places(target, "target", to));
   if (from.rows == 0 || from.columns == 0) return {};
-  LPT_TRY(check_apart(to, "target", from, "source"));
+  LPT_TRY(check_no_overlap(to, "target", from, "source"));
   const auto copy = [&](const CopyRequest &request) { return queue_copy(context.queue, source, target, request); };
   const Format &format = from.format;
   LPT_TRY(copy(payload_of(from, to)));

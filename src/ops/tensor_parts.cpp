@@ -162,8 +162,8 @@ constexpr int32_t kPartCount = 5;
 
 // Exactly the parts that the format has.
 Status check_part_list(const Format &format, const Tensor *const *parts, int32_t part_count) {
-  const bool is_wanted[kPartCount] = {true, format.has_block_scale(), format.has_tensor_scale(),
-                                      format.has_zero_point(), format.is_sparse};
+  const bool is_requested[kPartCount] = {true, format.has_block_scale(), format.has_tensor_scale(),
+                                         format.has_zero_point(), format.is_sparse};
   for (int32_t i = 0; i < kPartCount; ++i) {
     const bool is_given = i < part_count && parts[i] != nullptr;
     if (is_given && parts[i]->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", kPartNames[i]);
@@ -171,9 +171,9 @@ Status check_part_list(const Format &format, const Tensor *const *parts, int32_t
       return invalid("%s is %s: expected it on %s, as parts[0]", kPartNames[i], tensor_text(*parts[i]).c_str(),
                      device_text(parts[0]->device).c_str());
     }
-    if (is_given != is_wanted[i]) {
+    if (is_given != is_requested[i]) {
       return invalid("%s is %s: %s %s it", kPartNames[i], is_given ? "given" : "missing",
-                     format_name(format.id).c_str(), is_wanted[i] ? "needs" : "lacks");
+                     format_name(format.id).c_str(), is_requested[i] ? "needs" : "lacks");
     }
   }
   for (int32_t i = kPartCount; i < part_count; ++i) {

@@ -3,7 +3,7 @@
 #include "src/ops/operation.hpp"
 #include "src/ops/sparse_parts.hpp"
 #include "src/ops/weights_panels.hpp"
-#include "src/ops/weights_thin.hpp"
+#include "src/ops/weights_sparse.hpp"
 
 namespace lpt {
 namespace {
@@ -16,13 +16,15 @@ int64_t panels_per_expert(const Tensor &packed) {
   return panels_for(packed.rank == 2 ? n_of(packed) : packed.strides[0] / std::max<int64_t>(k_of(packed), 1));
 }
 
-// Rows at whose multiples packed weights may be cut: those of a line of thin ones.
-int64_t cut_unit(const Tensor &packed) { return packed.layout == Layout::kTiles ? packed.tile_rows : kPanelLanes; }
+// Rows at whose multiples packed weights may be cut: those of a line of sparse packed ones.
+int64_t cut_unit(const Tensor &packed) {
+  return packed.layout == Layout::kBlockSparse ? packed.tile_rows : kPanelLanes;
+}
 
-// Lines of thin weights from one expert to the next.
-int64_t lines_per_expert(const Tensor &thin) {
-  const int64_t lanes = cut_unit(thin);
-  return (panels_per_expert(thin) * kPanelLanes + lanes - 1) / lanes;
+// Lines of sparse packed weights from one expert to the next.
+int64_t lines_per_expert(const Tensor &sparse_packed) {
+  const int64_t lanes = cut_unit(sparse_packed);
+  return (panels_per_expert(sparse_packed) * kPanelLanes + lanes - 1) / lanes;
 }
 
 Status check_order(const char *name, const int32_t *order, int64_t count) {
@@ -68,32 +70,32 @@ void unpack_panels(Context &context, const MatrixView &panels, const MatrixView 
   });
 }
 
-// Scratch for unpacking thin weights: a panel for each part.
-size_t panel_room(const MatrixView &thin) {
-  return aligned(static_cast<size_t>(panel_size(thin.format, thin.columns).payload));
+// Scratch for unpacking sparse packed weights: a panel for each part.
+size_t panel_space(const MatrixView &sparse_packed) {
+  return aligned(static_cast<size_t>(panel_size(sparse_packed.format, sparse_packed.columns).payload));
 }
 
-Parts unpacked_parts(const Context &context, const MatrixView &thin) {
-  return split(context, panels_for(thin.rows), kPanelLanes * thin.columns);
+Parts unpacked_parts(const Context &context, const MatrixView &sparse_packed) {
+  return split(context, panels_for(sparse_packed.rows), kPanelLanes * sparse_packed.columns);
 }
 
-// Thin ones: each thread's next panel is written out with its zeros first.
-Status unpack_thin(Context &context, const MatrixView &thin, const MatrixView &rows) {
+// Sparse packed ones: each thread's next panel is written out with its zeros first.
+Status unpack_sparse(Context &context, const MatrixView &sparse_packed, const MatrixView &rows) {
   if (rows.columns == 0) return {};  // no line is counted where nothing is stored
-  const Row<FillRequest> *fill = nullptr;
-  LPT_TRY(choose(context, "fill", fill_kernels(), FillRequest{}, {}, &fill));
+  const KernelEntry<ExpandRequest> *fill = nullptr;
+  LPT_TRY(select_kernel(context, "expand", expand_kernels(), ExpandRequest{}, {}, &fill));
   const int64_t count = panels_for(rows.rows);
-  const Parts parts = unpacked_parts(context, thin);
-  const size_t bytes = panel_room(thin);
+  const Parts parts = unpacked_parts(context, sparse_packed);
+  const size_t bytes = panel_space(sparse_packed);
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(parts.count) * bytes, &memory));
   parallel_for(context, parts.count, [&](int64_t part) {
     std::byte *const mine = memory + static_cast<size_t>(part) * bytes;
     for (int64_t panel = part * parts.length; panel < std::min(count, (part + 1) * parts.length); ++panel) {
       const int64_t begin = panel * kPanelLanes, lanes = std::min(kPanelLanes, rows.rows - begin);
-      MatrixView whole = panels_shape(cut_packed_rows(panels_shape(thin), begin, lanes));
+      MatrixView whole = panels_shape(cut_packed_rows(panels_shape(sparse_packed), begin, lanes));
       whole.data = mine;
-      write_panel(*fill, thin, panel, mine);
+      write_panel(*fill, sparse_packed, panel, mine);
       unpack_panel(whole, 0, cut_rows(rows, begin, lanes));
     }
   });
@@ -101,7 +103,7 @@ Status unpack_thin(Context &context, const MatrixView &thin, const MatrixView &r
 }
 
 Status unpack(Context &context, const MatrixView &packed, const MatrixView &rows) {
-  if (is_thin(packed.layout)) return unpack_thin(context, packed, rows);
+  if (is_sparse_packed(packed.layout)) return unpack_sparse(context, packed, rows);
   unpack_panels(context, packed, rows);
   return {};
 }
@@ -131,7 +133,7 @@ Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_vie
   }
   const Format &format = weights->format;
   if (!is_packable(format)) {
-    return unsupported("weights is %s: products with packed weights do not take it", format_name(format.id).c_str());
+    return unsupported("weights is %s: GEMMs with packed weights do not take it", format_name(format.id).c_str());
   }
   const int32_t height = format.block_rows;
   if (weights->rank == 3 && format.has_block_scale() &&
@@ -148,19 +150,19 @@ Status take_weights(Context &context, const Tensor *weights, bool needs_data, Ma
   MatrixView sparse;
   LPT_TRY(check_sparse_matrix(weights, "weights", needs_data, sparse));
   if (!is_packable(dense_shape(sparse).format)) {
-    return unsupported("weights is %s: products with packed weights do not take it", tensor_text(*weights).c_str());
+    return unsupported("weights is %s: GEMMs with packed weights do not take it", tensor_text(*weights).c_str());
   }
   if (needs_data) LPT_TRY(check_places(sparse, "weights"));
   return take_dense(context, sparse, !needs_data, out_view);
 }
 
-// Panels are an order of the processor's rows. A device has none, and nothing to gain by one.
+// Panels are an order of the CPU's rows. A device has none, and nothing to gain by one.
 Status check_home(const Context &context, const Tensor *weights) {
   const bool is_tensor = weights != nullptr && weights->kind == HandleKind::kTensor;
   const Device &device = is_tensor ? weights->device : context.queue.device();
   if (device.is_cpu()) return {};
   return unsupported(
-      "weights is on %s: only products of the processor take packed weights, lpt_gemm() there takes them as they are",
+      "weights is on %s: only GEMMs of the CPU take packed weights, lpt_gemm() there takes them as they are",
       device_text(device).c_str());
 }
 
@@ -178,10 +180,10 @@ int64_t filled_experts(const Tensor &packed) {
 size_t panels_bytes(const Tensor &packed) {
   int64_t bytes = 0;
   count_panels_bytes(packed.format, packed.rank, packed.extents, bytes);
-  if (!is_thin(packed.layout)) return static_cast<size_t>(bytes);
+  if (!is_sparse_packed(packed.layout)) return static_cast<size_t>(bytes);
   const int64_t panels = (packed.rank == 3 ? packed.extents[0] : 1) * panels_for(n_of(packed));
   bytes +=
-      all_thin_lines(packed) * packed.sparse_index_stride - panels * panel_size(packed.format, k_of(packed)).payload;
+      all_sparse_lines(packed) * packed.sparse_index_stride - panels * panel_size(packed.format, k_of(packed)).payload;
   for (int64_t e = 0; e < filled_experts(packed); ++e)
     bytes += static_cast<int64_t>(stored_bytes(panels_of(packed, e)));
   return static_cast<size_t>(bytes);
@@ -215,10 +217,10 @@ Status create_packed(Context &context, const Format &format, int32_t rank, const
   if (rank == 3) packed->strides[0] = panels_for(n_of(*packed)) * kPanelLanes * k;
   const PanelSize size = panel_size(format, k);
   const int64_t panels = (rank == 3 ? extents[0] : 1) * panels_for(n_of(*packed));
-  const auto room = [&](int64_t bytes) { return aligned(static_cast<size_t>(panels * bytes)); };
-  const size_t scales_at = room(size.payload);
-  const size_t zero_points_at = scales_at + room(size.scales);
-  const size_t tensor_scale_at = zero_points_at + room(size.zero_points);
+  const auto space = [&](int64_t bytes) { return aligned(static_cast<size_t>(panels * bytes)); };
+  const size_t scales_at = space(size.payload);
+  const size_t zero_points_at = scales_at + space(size.scales);
+  const size_t tensor_scale_at = zero_points_at + space(size.zero_points);
   std::shared_ptr<std::byte> memory;
   LPT_TRY(allocate_bytes(context.allocator, tensor_scale_at + kAlignment, memory));
   packed->data = memory.get();
@@ -240,7 +242,7 @@ MatrixView panels_of(const Tensor &packed, int64_t expert) {
   view.rows = n_of(packed);
   view.columns = k;
   view.row_stride = k;
-  if (is_thin(packed.layout)) {
+  if (is_sparse_packed(packed.layout)) {
     const int64_t line = expert * lines_per_expert(packed);
     view.data = packed.data;
     view.indices = packed.sparse_indices + line * packed.sparse_index_stride;
@@ -272,7 +274,7 @@ Status cut_panels(const Tensor &packed, const int64_t *begins, Tensor &view) {
   const int64_t expert = packed.rank == 3 ? begins[0] : 0;
   const int64_t first = expert * panels_per_expert(packed) + begins[n_axis] / kPanelLanes;
   const PanelSize size = panel_size(packed.format, k_of(packed));
-  if (is_thin(packed.layout)) {
+  if (is_sparse_packed(packed.layout)) {
     const int64_t line = expert * lines_per_expert(packed) + begins[n_axis] / cut_unit(packed);
     view.sparse_indices += line * packed.sparse_index_stride;
     view.starts += line;
@@ -298,8 +300,8 @@ Status check_packed(const Tensor *packed, const char *name) {
 size_t unpacking_bytes(const Context &context, const MatrixView &packed) {
   MatrixView rows;
   const size_t bytes = lay_out_unpacked(packed, nullptr, rows);
-  if (!is_thin(packed.layout) || packed.columns == 0) return bytes;
-  return bytes + static_cast<size_t>(unpacked_parts(context, packed).count) * panel_room(packed);
+  if (!is_sparse_packed(packed.layout) || packed.columns == 0) return bytes;
+  return bytes + static_cast<size_t>(unpacked_parts(context, packed).count) * panel_space(packed);
 }
 
 Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_only, MatrixView &out_rows) {
@@ -324,8 +326,8 @@ Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_o
   LPT_TRY(check_order("input_order", options.input_order, all.columns));
   PanelOrder order{options.output_order, options.input_order, {}};
   LPT_TRY(find_k_blocks(all.format, all.columns, order));
-  Thinness thinness{};
-  LPT_TRY(check_thinness(all.format, options, thinness));
+  SparsePacking packing{};
+  LPT_TRY(check_packing(all.format, options, packing));
   if (!needs_data) {
     *out_packed = nullptr;
     return {};
@@ -336,10 +338,10 @@ Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_o
     pack_rows(context, expert_of(all, n, e), order, panels_of(*packed, e));
   }
   copy_tensor_scale(all, panels_of(*packed, 0));
-  if (is_thin(thinness.layout)) {
-    std::unique_ptr<Tensor> thin;
-    LPT_TRY(make_thin(context, *packed, thinness, thin));
-    packed = std::move(thin);
+  if (is_sparse_packed(packing.layout)) {
+    std::unique_ptr<Tensor> sparse_packed;
+    LPT_TRY(pack_sparse(context, *packed, packing, sparse_packed));
+    packed = std::move(sparse_packed);
   }
   *out_packed = packed.release();
   return {};

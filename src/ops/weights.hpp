@@ -1,4 +1,4 @@
-// Weights in panels: packed once, read by many products.
+// Weights in panels: packed once, read by many GEMMs.
 #pragma once
 
 #include "src/base/blob.hpp"

@@ -7,7 +7,7 @@
 #include "kernels/gemm/panels.hpp"
 #include "src/ops/sparse_parts.hpp"
 #include "src/ops/weights.hpp"
-#include "src/ops/weights_thin.hpp"
+#include "src/ops/weights_sparse.hpp"
 
 namespace lpt {
 namespace {
@@ -107,7 +107,7 @@ Status order_weights(Context &context, const Tensor *weights, const lpt_weights_
                      int64_t &out_given_count, int64_t &out_count) {
   LPT_TRY(check_flags("flags", options.flags, 0));
   if (options.storage != LPT_WEIGHTS_STORAGE_BLOCK_SPARSE) {
-    return invalid("storage is %d: expected TILES, %d", options.storage, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE);
+    return invalid("storage is %d: expected BLOCK_SPARSE, %d", options.storage, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE);
   }
   if (options.output_order != nullptr || options.input_order != nullptr) {
     return unsupported("%s is given: expected NULL", options.output_order != nullptr ? "output_order" : "input_order");
@@ -116,24 +116,24 @@ Status order_weights(Context &context, const Tensor *weights, const lpt_weights_
   LPT_TRY(check_matrix(weights, "weights", true, view));
   if (weights->rank != 2) return invalid("weights is %s: expected n x k", tensor_text(*weights).c_str());
   if (!is_packable(view.format)) {
-    return unsupported("weights is %s: products with packed weights do not take it", tensor_text(*weights).c_str());
+    return unsupported("weights is %s: GEMMs with packed weights do not take it", tensor_text(*weights).c_str());
   }
-  Thinness thinness{};
-  LPT_TRY(check_thinness(view.format, options, thinness));
+  SparsePacking packing{};
+  LPT_TRY(check_packing(view.format, options, packing));
   MatrixView mask;
   LPT_TRY(find_nonzero(context, view, mask));
-  RowTiles tiles(view.rows, (view.columns + thinness.tile_columns - 1) / thinness.tile_columns);
+  RowTiles tiles(view.rows, (view.columns + packing.tile_columns - 1) / packing.tile_columns);
   for (int64_t row = 0; row < view.rows; ++row) {
     const uint8_t *const bytes = static_cast<const uint8_t *>(mask.data) + row * mask.row_stride;
     for (int64_t p = 0; p < view.columns; ++p) {
-      if (bytes[p] != 0) tiles.set(row, p / thinness.tile_columns);
+      if (bytes[p] != 0) tiles.set(row, p / packing.tile_columns);
     }
   }
   std::vector<int32_t> given(static_cast<size_t>(view.rows)), found;
   std::iota(given.begin(), given.end(), 0);
-  LPT_TRY(cluster(context, tiles, view.rows, thinness.tile_rows, found));
-  out_given_count = count_tiles(tiles, given, thinness.tile_rows);
-  out_count = count_tiles(tiles, found, thinness.tile_rows);
+  LPT_TRY(cluster(context, tiles, view.rows, packing.tile_rows, found));
+  out_given_count = count_tiles(tiles, given, packing.tile_rows);
+  out_count = count_tiles(tiles, found, packing.tile_rows);
   if (out_count >= out_given_count) {
     found = given;
     out_count = out_given_count;

@@ -1,4 +1,4 @@
-// Packed weights as bytes: format, extents, then all panels as they lie in memory (little-endian, as all that runs LPT). Thin
+// Packed weights as bytes: format, extents, then all panels as they lie in memory (little-endian, as all that runs LPT). Sparse packed
 // ones have the bits of their lines and what is stored in the place of whole panels.
 #include <cstring>
 #include <memory>
@@ -7,7 +7,7 @@
 #include "src/ops/operation.hpp"
 #include "src/ops/weights.hpp"
 #include "src/ops/weights_panels.hpp"
-#include "src/ops/weights_thin.hpp"
+#include "src/ops/weights_sparse.hpp"
 
 namespace lpt {
 namespace {
@@ -17,37 +17,37 @@ Status damaged(std::string why) { return Status(LPT_INVALID_STATE, "saved state:
 // What stands before the panels. The number of axes and the storage share a word: weights were all dense once.
 struct Header {
   Format format;
-  Thinness thinness{Layout::kPanels};
+  SparsePacking packing{Layout::kPanels};
   int32_t rank = 0;
   int64_t extents[3] = {};
 };
 
 lpt_weights_storage storage_of(Layout layout) {
-  if (layout == Layout::kLoose) return LPT_WEIGHTS_STORAGE_BITMASK;
-  return layout == Layout::kTiles ? LPT_WEIGHTS_STORAGE_BLOCK_SPARSE : LPT_WEIGHTS_STORAGE_ALL;
+  if (layout == Layout::kBitmask) return LPT_WEIGHTS_STORAGE_BITMASK;
+  return layout == Layout::kBlockSparse ? LPT_WEIGHTS_STORAGE_BLOCK_SPARSE : LPT_WEIGHTS_STORAGE_ALL;
 }
 
 size_t header_bytes(const Tensor &packed) {
-  return 8 + 4 + 8 * static_cast<size_t>(packed.rank) + (packed.layout == Layout::kTiles ? 8 : 0);
+  return 8 + 4 + 8 * static_cast<size_t>(packed.rank) + (packed.layout == Layout::kBlockSparse ? 8 : 0);
 }
 
 void write_header(const Tensor &packed, BlobWriter &writer) {
   writer.i64(packed.format.id);
   writer.u32(static_cast<uint32_t>(packed.rank) | static_cast<uint32_t>(storage_of(packed.layout)) << 8);
   for (int32_t i = 0; i < packed.rank; ++i) writer.i64(packed.extents[i]);
-  if (packed.layout != Layout::kTiles) return;
+  if (packed.layout != Layout::kBlockSparse) return;
   writer.u32(static_cast<uint32_t>(packed.tile_rows));
   writer.u32(static_cast<uint32_t>(packed.tile_columns));
 }
 
-Status read_thinness(BlobReader &reader, lpt_weights_storage storage, Header &header) {
+Status read_packing(BlobReader &reader, lpt_weights_storage storage, Header &header) {
   lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
   options.storage = storage;
   if (storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE) {
     options.tile_rows = static_cast<int32_t>(reader.u32());
     options.tile_columns = static_cast<int32_t>(reader.u32());
   }
-  const Status status = check_thinness(header.format, options, header.thinness);
+  const Status status = check_packing(header.format, options, header.packing);
   if (!status.is_ok()) return damaged(status.message());
   // 0 stands for the usual side in a call alone.
   const bool has_sides =
@@ -68,15 +68,15 @@ Status read_header(BlobReader &reader, Header &header) {
       return damaged(text("extent %d is %lld, expected 0 to 2^40", i, number(header.extents[i])));
     }
   }
-  return read_thinness(reader, static_cast<lpt_weights_storage>(word >> 8), header);
+  return read_packing(reader, static_cast<lpt_weights_storage>(word >> 8), header);
 }
 
 // Bits come first: they tell how much is stored.
 void write_bits(const Tensor &packed, BlobWriter &writer) {
-  if (!is_thin(packed.layout)) return;
+  if (!is_sparse_packed(packed.layout)) return;
   for (int64_t e = 0; e < filled_experts(packed); ++e) {
     const MatrixView view = panels_of(packed, e);
-    writer.bytes(view.indices, static_cast<size_t>(thin_lines(view) * view.index_stride));
+    writer.bytes(view.indices, static_cast<size_t>(sparse_lines(view) * view.index_stride));
   }
 }
 
@@ -88,8 +88,8 @@ struct Codes {
 
 Codes codes_of(const MatrixView &view, const PanelSize &size) {
   auto *const data = static_cast<std::byte *>(view.data);
-  if (!is_thin(view.layout)) return {data, static_cast<size_t>(panels_for(view.rows) * size.payload)};
-  return {data + view.starts[0] * thin_line(view).unit_bytes, stored_bytes(view)};
+  if (!is_sparse_packed(view.layout)) return {data, static_cast<size_t>(panels_for(view.rows) * size.payload)};
+  return {data + view.starts[0] * sparse_line(view).unit_bytes, stored_bytes(view)};
 }
 
 void write_panels(const Tensor &packed, BlobWriter &writer) {
@@ -138,21 +138,23 @@ bool has_stray_bits(const uint8_t *bits, int64_t lines, int64_t stride, int64_t 
   return false;
 }
 
-Status load_thin(Context &context, const Header &header, BlobReader &reader, std::unique_ptr<Tensor> &out_packed) {
-  const auto refused = [&] {
-    return damaged(text("%zu bytes of thin weights are not what its format and extents take", reader.left_bytes()));
+Status load_sparse(Context &context, const Header &header, BlobReader &reader, std::unique_ptr<Tensor> &out_packed) {
+  const auto rejected = [&] {
+    return damaged(
+        text("%zu bytes of sparse packed weights are not what its format and extents take", reader.left_bytes()));
   };
-  // Weights that cannot be counted when they are dense are not thin either.
+  // Weights that cannot be counted when they are dense are not sparse packed either.
   int64_t dense_bytes = 0;
-  if (!reader.is_ok() || !count_panels_bytes(header.format, header.rank, header.extents, dense_bytes)) return refused();
+  if (!reader.is_ok() || !count_panels_bytes(header.format, header.rank, header.extents, dense_bytes))
+    return rejected();
   const int64_t k = header.extents[header.rank - 1];
-  const Thinness &thinness = header.thinness;
-  const ThinLine line = thin_line(header.format, thinness.layout, k, thinness.tile_rows, thinness.tile_columns);
-  const Tensor shape = thin_shape(header.format, header.rank, header.extents, thinness);
+  const SparsePacking &packing = header.packing;
+  const SparseLine line = sparse_line(header.format, packing.layout, k, packing.tile_rows, packing.tile_columns);
+  const Tensor shape = sparse_shape(header.format, header.rank, header.extents, packing);
   const bool is_filled = filled_experts(shape) > 0;
-  const int64_t lines = is_filled ? all_thin_lines(shape) : 0, stride = thin_stride(line);
+  const int64_t lines = is_filled ? all_sparse_lines(shape) : 0, stride = sparse_stride(line);
   int64_t bit_bytes = 0;
-  if (!multiply(lines, stride, bit_bytes) || bit_bytes > static_cast<int64_t>(reader.left_bytes())) return refused();
+  if (!multiply(lines, stride, bit_bytes) || bit_bytes > static_cast<int64_t>(reader.left_bytes())) return rejected();
   std::vector<uint8_t> bits(static_cast<size_t>(bit_bytes));
   reader.bytes(bits.data(), bits.size());
   if (has_stray_bits(bits.data(), lines, stride, line.bits)) return damaged("bits of tiles that are not there are set");
@@ -163,8 +165,8 @@ Status load_thin(Context &context, const Header &header, BlobReader &reader, std
                        (header.format.has_tensor_scale() ? int64_t{sizeof(float)} : 0);
   int64_t bytes = 0;
   const int64_t left = static_cast<int64_t>(reader.left_bytes()) - rest;  // of which rest may be more
-  if (!multiply(stored, line.unit_bytes, bytes) || bytes != left) return refused();
-  LPT_TRY(create_thin(context, header.format, header.rank, header.extents, thinness, stored, out_packed));
+  if (!multiply(stored, line.unit_bytes, bytes) || bytes != left) return rejected();
+  LPT_TRY(create_sparse(context, header.format, header.rank, header.extents, packing, stored, out_packed));
   if (!bits.empty()) std::memcpy(out_packed->sparse_indices, bits.data(), bits.size());
   count_starts(*out_packed, 0, lines);
   return {};
@@ -188,8 +190,8 @@ Status load_weights(Context &context, BlobReader &reader, Tensor **out_packed) {
   Header header;
   LPT_TRY(read_header(reader, header));
   std::unique_ptr<Tensor> packed;
-  LPT_TRY(is_thin(header.thinness.layout) ? load_thin(context, header, reader, packed)
-                                          : load_dense(context, header, reader, packed));
+  LPT_TRY(is_sparse_packed(header.packing.layout) ? load_sparse(context, header, reader, packed)
+                                                  : load_dense(context, header, reader, packed));
   read_panels(reader, *packed);
   *out_packed = packed.release();
   return {};

@@ -30,7 +30,7 @@ Status check_wire_format(const lpt_reduce_options &options, const Format &own, F
   }
   const std::string name = format_name(options.wire);
   if (own.id == LPT_FORMAT_F64) {
-    return unsupported("options->wire is %s and input is f64: f64 travels as it is", name.c_str());
+    return unsupported("options->wire is %s and input is f64: f64 is sent as it is", name.c_str());
   }
   if (out_format.is_sparse) return unsupported("options->wire is %s: expected a dense format", name.c_str());
   if (out_format.id == LPT_FORMAT_UINT8 || out_format.element == LPT_FORMAT_F64) {
@@ -74,13 +74,13 @@ int64_t place_parts(MatrixView &view, int64_t width, std::byte *next) {
 }
 
 // Whether a device casts there and back: from its own format and f32, to both.
-Status check_wire_there(Context &context, const Format &own, const Wire &wire) {
+Status check_wire_on_device(Context &context, const Format &own, const Wire &wire) {
   Cast cast;
   cast.rounding = wire.cast.rounding;
   cast.overflow = wire.cast.overflow;
   cast.random = wire.cast.random;
   for (const lpt_format wide : {own.id, lpt_format{LPT_FORMAT_F32}}) {
-    const MatrixView numbers = dense_view(wide, nullptr, 1, wire.piece);
+    const MatrixView numbers = dense_view(wide, nullptr, 1, wire.segment);
     LPT_TRY(cast_on_device(context, numbers, wire.cast.target, cast, true));
     LPT_TRY(dequantize_on_device(context, wire.cast.target, numbers, true));
     if (own.id == LPT_FORMAT_F32) break;
@@ -105,26 +105,26 @@ Status choose_wire(Context &context, const lpt_reduce_options &options, const Fo
   out_wire.is_whole =
       format.has_tensor_scale() || (format.has_block_scale() && format.block_columns == LPT_BLOCK_EXTENT_FULL);
   const int64_t block = format.has_block_scale() && !out_wire.is_whole ? format.block_columns : 1;
-  out_wire.piece = std::max<int64_t>(block, 512) * packing_of(format.element).elements;
+  out_wire.segment = std::max<int64_t>(block, 512) * packing_of(format.element).elements;
   QuantizeRequest &cast = out_wire.cast;
   cast = {};
-  cast.source = dense_view(own.id, nullptr, 1, out_wire.piece);
-  cast.target = share_view(format, out_wire.piece);
+  cast.source = dense_view(own.id, nullptr, 1, out_wire.segment);
+  cast.target = share_view(format, out_wire.segment);
   cast.rounding = options.rounding;
   cast.overflow = format.is_plain() && is_half_or_wider(format.element) ? LPT_OVERFLOW_INFINITE : LPT_OVERFLOW_SATURATE;
   LPT_TRY(resolve_rule(format, options.rounding, LPT_SCALE_RULE_DEFAULT, cast.rule));
-  LPT_TRY(make_random(options.random, RandomRoom::kCollective, kFirstRole, 0, 16, 7, cast.random));
+  LPT_TRY(make_random(options.random, RandomDomain::kCollective, kFirstRole, 0, 16, 7, cast.random));
   cast.random_column_stride = 1;
   cast.tensor_inverse = 1.0f;
-  if (!device.is_cpu()) return check_wire_there(context, own, out_wire);
-  const auto choose_cast = [&](lpt_format from, const Row<QuantizeRequest> **out_row) {
+  if (!device.is_cpu()) return check_wire_on_device(context, own, out_wire);
+  const auto choose_cast = [&](lpt_format from, const KernelEntry<QuantizeRequest> **out_kernel) {
     QuantizeRequest request = cast;
-    request.source = dense_view(from, nullptr, 1, out_wire.piece);
-    return choose(context, "quantize", quantize_kernels(), request, {from, format.id}, out_row);
+    request.source = dense_view(from, nullptr, 1, out_wire.segment);
+    return select_kernel(context, "quantize", quantize_kernels(), request, {from, format.id}, out_kernel);
   };
-  const auto choose_back = [&](lpt_format to, const Row<DequantizeRequest> **out_row) {
-    const DequantizeRequest request{cast.target, dense_view(to, nullptr, 1, out_wire.piece)};
-    return choose(context, "dequantize", dequantize_kernels(), request, {format.id, to}, out_row);
+  const auto choose_back = [&](lpt_format to, const KernelEntry<DequantizeRequest> **out_kernel) {
+    const DequantizeRequest request{cast.target, dense_view(to, nullptr, 1, out_wire.segment)};
+    return select_kernel(context, "dequantize", dequantize_kernels(), request, {format.id, to}, out_kernel);
   };
   LPT_TRY(choose_cast(own.id, &out_wire.from_own));
   LPT_TRY(choose_back(LPT_FORMAT_F32, &out_wire.to_f32));
@@ -147,23 +147,23 @@ RandomSource second_draws(const Wire &wire) {
   return draws;
 }
 
-Parcel lay_out_parcel(const Wire &wire, const std::vector<Range> &ranges, std::byte *memory) {
-  Parcel parcel{{}, 0};
-  for (const Range &range : ranges) parcel.shares.push_back(share_view(wire.format, range.count()));
+MessageLayout lay_out_message(const Wire &wire, const std::vector<Range> &ranges, std::byte *memory) {
+  MessageLayout layout{{}, 0};
+  for (const Range &range : ranges) layout.shares.push_back(share_view(wire.format, range.count()));
   for (const int64_t width : {4, 2, 1}) {
-    for (MatrixView &share : parcel.shares) {
+    for (MatrixView &share : layout.shares) {
       if (share.columns == 0) continue;
-      parcel.bytes += place_parts(share, width, memory == nullptr ? nullptr : memory + parcel.bytes);
+      layout.bytes += place_parts(share, width, memory == nullptr ? nullptr : memory + layout.bytes);
     }
   }
-  return parcel;
+  return layout;
 }
 
-Status take_parcel(Context &worker, const Wire &wire, const std::vector<Range> &ranges, Parcel &out_parcel,
-                   Bytes &out_bytes) {
-  out_bytes = {nullptr, lay_out_parcel(wire, ranges, nullptr).bytes};
+Status take_message(Context &worker, const Wire &wire, const std::vector<Range> &ranges, MessageLayout &out_layout,
+                    Bytes &out_bytes) {
+  out_bytes = {nullptr, lay_out_message(wire, ranges, nullptr).bytes};
   LPT_TRY(worker.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data));
-  out_parcel = lay_out_parcel(wire, ranges, out_bytes.data);
+  out_layout = lay_out_message(wire, ranges, out_bytes.data);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Numbers in another format for the time of their travel: choices, places in a message, casts of pieces.
+// Numbers in another format for the time of a transfer: choices, places in a message, casts of pieces.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@ namespace lpt {
 struct Wire {
   Format format;
   bool is_whole;         // its scales need all numbers of a share: it is not cast piece by piece
-  int64_t piece;         // elements of a piece are a multiple of this
+  int64_t segment;       // elements of a piece are a multiple of this
   QuantizeRequest cast;  // what all casts have in common; random: of element 0
-  // The tensor's own format. On another device than the processor shares are cast whole, by rows that are chosen then.
-  const Row<QuantizeRequest> *from_own, *from_f32;
-  const Row<DequantizeRequest> *to_own, *to_f32;
+  // The tensor's own format. On another device than the CPU shares are cast whole, by rows that are chosen then.
+  const KernelEntry<QuantizeRequest> *from_own, *from_f32;
+  const KernelEntry<DequantizeRequest> *to_own, *to_f32;
 };
 
 // Checks options->wire, rounding and random for tensors of format `own` on a device, and chooses kernels.
@@ -28,13 +28,13 @@ RandomSource first_draws(const Wire &wire, int32_t rank);
 RandomSource second_draws(const Wire &wire);
 
 // Where the shares of a message lie: parts in the order of their widths, so that each is aligned, without gaps.
-struct Parcel {
+struct MessageLayout {
   std::vector<MatrixView> shares;
   int64_t bytes;
 };
-Parcel lay_out_parcel(const Wire &wire, const std::vector<Range> &ranges, std::byte *memory);
-Status take_parcel(Context &worker, const Wire &wire, const std::vector<Range> &ranges, Parcel &out_parcel,
-                   Bytes &out_bytes);
+MessageLayout lay_out_message(const Wire &wire, const std::vector<Range> &ranges, std::byte *memory);
+Status take_message(Context &worker, const Wire &wire, const std::vector<Range> &ranges, MessageLayout &out_layout,
+                    Bytes &out_bytes);
 
 // Casts adjacent numbers of a piece of a share that is not whole. `index`: of its first element in the tensor.
 void cast_piece(const Wire &wire, const MatrixView &source, const MatrixView &target, const RandomSource &draws,

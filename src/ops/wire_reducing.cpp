@@ -7,47 +7,47 @@ constexpr int64_t kPiece = 1 << 16;  // elements that a thread takes at a time
 
 // Of all ranks together what a second cache holds, decoded.
 int64_t piece_of(const Wire &wire, int64_t elements) {
-  return std::max<int64_t>(elements / wire.piece, 1) * wire.piece;
+  return std::max<int64_t>(elements / wire.segment, 1) * wire.segment;
 }
 
 class WireRun {
  public:
-  WireRun(Context &worker, Engine &engine, const WireReducing &reducing)
+  WireRun(Context &worker, Engine &engine, const WireReductionPlan &reducing)
       : worker_(worker), engine_(engine), reducing_(reducing), wire_(reducing.wire), ranks_(engine.ranks()) {}
 
   Status one_shot() {
-    Parcel mine;
+    MessageLayout mine;
     Bytes bytes;
-    LPT_TRY(take_parcel(worker_, wire_, reducing_.shares, mine, bytes));
+    LPT_TRY(take_message(worker_, wire_, reducing_.shares, mine, bytes));
     LPT_TRY(cast_input(reducing_.shares, mine.shares));
     std::vector<Bytes> incoming;
     LPT_TRY(take_incoming(bytes, incoming));
     const std::vector<Bytes> outgoing(static_cast<size_t>(ranks_), bytes);
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature_of(reducing_), outgoing.data(), incoming.data()));
-    std::vector<Parcel> sources;
-    for (const Bytes &theirs : incoming) sources.push_back(lay_out_parcel(wire_, reducing_.shares, theirs.data));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
+    std::vector<MessageLayout> sources;
+    for (const Bytes &theirs : incoming) sources.push_back(lay_out_message(wire_, reducing_.shares, theirs.data));
     LPT_TRY(add_to_output(reducing_.shares, sources, 0));
     return engine_.release();
   }
 
   Status two_shots() {
-    Parcel sum;
+    MessageLayout sum;
     Bytes mine;
-    LPT_TRY(take_parcel(worker_, wire_, {my_share()}, sum, mine));
-    LPT_TRY(scatter([&](const std::vector<Parcel> &sources) { return add_and_cast(sources, sum.shares[0]); }));
+    LPT_TRY(take_message(worker_, wire_, {my_share()}, sum, mine));
+    LPT_TRY(scatter([&](const std::vector<MessageLayout> &sources) { return add_and_cast(sources, sum.shares[0]); }));
     std::vector<Bytes> incoming(static_cast<size_t>(ranks_), mine);
     for (size_t q = 0; q < incoming.size(); ++q) {
       const bool is_mine = static_cast<int32_t>(q) == engine_.rank();
-      const int64_t bytes = lay_out_parcel(wire_, {reducing_.shares[q]}, nullptr).bytes;
-      if (!is_mine) LPT_TRY(take_room(worker_, engine_, bytes, incoming[q]));
+      const int64_t bytes = lay_out_message(wire_, {reducing_.shares[q]}, nullptr).bytes;
+      if (!is_mine) LPT_TRY(take_space(worker_, engine_, bytes, incoming[q]));
     }
     const std::vector<Bytes> outgoing(static_cast<size_t>(ranks_), mine);
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature_of(reducing_), outgoing.data(), incoming.data()));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
     std::vector<MatrixView> shares;
     for (size_t q = 0; q < incoming.size(); ++q) {
-      shares.push_back(lay_out_parcel(wire_, {reducing_.shares[q]}, incoming[q].data).shares[0]);
+      shares.push_back(lay_out_message(wire_, {reducing_.shares[q]}, incoming[q].data).shares[0]);
     }
     LPT_TRY(decode_to_output(shares));
     return engine_.release();
@@ -55,7 +55,8 @@ class WireRun {
 
   Status to_parts() {
     const Range share = my_share();
-    return scatter([&](const std::vector<Parcel> &sources) { return add_to_output({share}, sources, share.begin); });
+    return scatter(
+        [&](const std::vector<MessageLayout> &sources) { return add_to_output({share}, sources, share.begin); });
   }
 
  private:
@@ -66,14 +67,14 @@ class WireRun {
     out_incoming.assign(static_cast<size_t>(ranks_), mine);
     for (int32_t q = 0; q < ranks_; ++q) {
       if (q == engine_.rank()) continue;
-      LPT_TRY(take_room(worker_, engine_, mine.count, out_incoming[static_cast<size_t>(q)]));
+      LPT_TRY(take_space(worker_, engine_, mine.count, out_incoming[static_cast<size_t>(q)]));
     }
     return {};
   }
 
   // Casts ranges of the input.
   Status cast_input(const std::vector<Range> &ranges, const std::vector<MatrixView> &targets) {
-    const Line line(reducing_.input);
+    const FlatView line(reducing_.input);
     const RandomSource draws = first_draws(wire_, engine_.rank());
     if (wire_.is_whole) {
       for (size_t q = 0; q < ranges.size(); ++q) {
@@ -87,44 +88,46 @@ class WireRun {
       }
       return {};
     }
-    const int64_t piece = piece_of(wire_, kPiece);
-    return for_spots(worker_, spots_of(ranges, piece), line.bytes(piece), [&](const Spot &spot, std::byte *scratch) {
-      const int64_t begin = ranges[spot.share].begin + spot.begin;
-      cast_piece(wire_, line.gathered({begin, begin + spot.count}, scratch),
-                 cut_columns(targets[spot.share], spot.begin, spot.count), draws, begin);
-    });
+    const int64_t segment = piece_of(wire_, kPiece);
+    return for_subranges(
+        worker_, subranges_of(ranges, segment), line.bytes(segment), [&](const Subrange &subrange, std::byte *scratch) {
+          const int64_t begin = ranges[subrange.share].begin + subrange.begin;
+          cast_piece(wire_, line.gathered({begin, begin + subrange.count}, scratch),
+                     cut_columns(targets[subrange.share], subrange.begin, subrange.count), draws, begin);
+        });
   }
 
-  // Every rank gets its share of all inputs; `use` sees it, one parcel of one share for each rank.
+  // Every rank gets its share of all inputs; `use` sees it, one message of one share for each rank.
   template <typename Use>
   Status scatter(const Use &use) {
     std::vector<Bytes> outgoing(static_cast<size_t>(ranks_));
     std::vector<MatrixView> targets;
     for (size_t q = 0; q < outgoing.size(); ++q) {
-      Parcel parcel;
-      LPT_TRY(take_parcel(worker_, wire_, {reducing_.shares[q]}, parcel, outgoing[q]));
-      targets.push_back(parcel.shares[0]);
+      MessageLayout layout;
+      LPT_TRY(take_message(worker_, wire_, {reducing_.shares[q]}, layout, outgoing[q]));
+      targets.push_back(layout.shares[0]);
     }
     LPT_TRY(cast_input(reducing_.shares, targets));
     std::vector<Bytes> incoming;
     LPT_TRY(take_incoming(outgoing[static_cast<size_t>(engine_.rank())], incoming));
-    const Settled settled(engine_);
-    LPT_TRY(engine_.swap(signature_of(reducing_), outgoing.data(), incoming.data()));
-    std::vector<Parcel> sources;
-    for (const Bytes &theirs : incoming) sources.push_back(lay_out_parcel(wire_, {my_share()}, theirs.data));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
+    std::vector<MessageLayout> sources;
+    for (const Bytes &theirs : incoming) sources.push_back(lay_out_message(wire_, {my_share()}, theirs.data));
     LPT_TRY(use(sources));
     return engine_.release();
   }
 
-  // Decodes a spot of every source and reduces it to `target`. Scratch: f32 for each rank.
-  void add_spot(const std::vector<Parcel> &sources, const Spot &spot, const Row<ReduceRequest> &row,
-                lpt_format target_format, std::byte *scratch, void *target) const {
+  // Decodes a subrange of every source and reduces it to `target`. Scratch: f32 for each rank.
+  void add_subrange(const std::vector<MessageLayout> &sources, const Subrange &subrange,
+                    const KernelEntry<ReduceRequest> &kernel, lpt_format target_format, std::byte *scratch,
+                    void *target) const {
     std::vector<const void *> from;
-    for (const Parcel &parcel : sources) {
-      wire_.to_f32->run({cut_columns(parcel.shares[spot.share], spot.begin, spot.count),
-                         dense_view(LPT_FORMAT_F32, scratch, 1, spot.count)});
+    for (const MessageLayout &layout : sources) {
+      wire_.to_f32->run({cut_columns(layout.shares[subrange.share], subrange.begin, subrange.count),
+                         dense_view(LPT_FORMAT_F32, scratch, 1, subrange.count)});
       from.push_back(scratch);
-      scratch += spot.count * static_cast<int64_t>(sizeof(float));
+      scratch += subrange.count * static_cast<int64_t>(sizeof(float));
     }
     ReduceRequest request{};
     request.format = LPT_FORMAT_F32;
@@ -133,10 +136,10 @@ class WireRun {
     request.source_count = ranks_;
     request.target_count = 1;
     request.factor = reducing_.factor;
-    request.elements = spot.count;
+    request.elements = subrange.count;
     request.sources = from.data();
     request.targets = &target;
-    row.run(request);
+    kernel.run(request);
   }
 
   int64_t added_piece() const { return piece_of(wire_, kPiece / ranks_); }
@@ -149,62 +152,65 @@ class WireRun {
   }
 
   // Adds ranges of all sources, and writes them to the output, which begins with element `first`.
-  Status add_to_output(const std::vector<Range> &ranges, const std::vector<Parcel> &sources, int64_t first) {
-    const Line line(reducing_.output);
-    return for_spots(worker_, spots_of(ranges, added_piece()), added_bytes(),
-                     [&](const Spot &spot, std::byte *scratch) {
-                       const int64_t begin = ranges[spot.share].begin + spot.begin - first;
-                       const Range range{begin, begin + spot.count};
-                       const MatrixView place = line.place_of(range, result_of(scratch));
-                       add_spot(sources, spot, *reducing_.row, reducing_.output.format.id, scratch, place.data);
-                       line.settle(range, place);
-                     });
+  Status add_to_output(const std::vector<Range> &ranges, const std::vector<MessageLayout> &sources, int64_t first) {
+    const FlatView line(reducing_.output);
+    return for_subranges(
+        worker_, subranges_of(ranges, added_piece()), added_bytes(), [&](const Subrange &subrange, std::byte *scratch) {
+          const int64_t begin = ranges[subrange.share].begin + subrange.begin - first;
+          const Range range{begin, begin + subrange.count};
+          const MatrixView place = line.writable_span(range, result_of(scratch));
+          add_subrange(sources, subrange, *reducing_.kernel, reducing_.output.format.id, scratch, place.data);
+          line.write_back(range, place);
+        });
   }
 
   // Adds this rank's share and casts it again.
-  Status add_and_cast(const std::vector<Parcel> &sources, const MatrixView &target) {
+  Status add_and_cast(const std::vector<MessageLayout> &sources, const MatrixView &target) {
     const RandomSource draws = second_draws(wire_);
     const Range &share = my_share();
     std::byte *whole = nullptr;
     if (wire_.is_whole) {
       LPT_TRY(worker_.arena->take(static_cast<size_t>(share.count()) * sizeof(float), &whole));
     }
-    LPT_TRY(
-        for_spots(worker_, spots_of({share}, added_piece()), added_bytes(), [&](const Spot &spot, std::byte *scratch) {
-          std::byte *const sum =
-              wire_.is_whole ? whole + spot.begin * static_cast<int64_t>(sizeof(float)) : result_of(scratch);
-          add_spot(sources, spot, *reducing_.row_to_f32, LPT_FORMAT_F32, scratch, sum);
-          if (wire_.is_whole) return;
-          cast_piece(wire_, dense_view(LPT_FORMAT_F32, sum, 1, spot.count), cut_columns(target, spot.begin, spot.count),
-                     draws, share.begin + spot.begin);
-        }));
+    LPT_TRY(for_subranges(worker_, subranges_of({share}, added_piece()), added_bytes(),
+                          [&](const Subrange &subrange, std::byte *scratch) {
+                            std::byte *const sum = wire_.is_whole
+                                                       ? whole + subrange.begin * static_cast<int64_t>(sizeof(float))
+                                                       : result_of(scratch);
+                            add_subrange(sources, subrange, *reducing_.row_to_f32, LPT_FORMAT_F32, scratch, sum);
+                            if (wire_.is_whole) return;
+                            cast_piece(wire_, dense_view(LPT_FORMAT_F32, sum, 1, subrange.count),
+                                       cut_columns(target, subrange.begin, subrange.count), draws,
+                                       share.begin + subrange.begin);
+                          }));
     if (!wire_.is_whole) return {};
     return cast_share(worker_, wire_, dense_view(LPT_FORMAT_F32, whole, 1, share.count()), target, draws, share.begin);
   }
 
   Status decode_to_output(const std::vector<MatrixView> &shares) {
-    const Line line(reducing_.output);
-    const int64_t piece = piece_of(wire_, kPiece);
-    return for_spots(worker_, spots_of(reducing_.shares, piece), line.bytes(piece),
-                     [&](const Spot &spot, std::byte *scratch) {
-                       const int64_t begin = reducing_.shares[spot.share].begin + spot.begin;
-                       const Range range{begin, begin + spot.count};
-                       const MatrixView place = line.place_of(range, scratch);
-                       wire_.to_own->run({cut_columns(shares[spot.share], spot.begin, spot.count), place});
-                       line.settle(range, place);
-                     });
+    const FlatView line(reducing_.output);
+    const int64_t segment = piece_of(wire_, kPiece);
+    return for_subranges(
+        worker_, subranges_of(reducing_.shares, segment), line.bytes(segment),
+        [&](const Subrange &subrange, std::byte *scratch) {
+          const int64_t begin = reducing_.shares[subrange.share].begin + subrange.begin;
+          const Range range{begin, begin + subrange.count};
+          const MatrixView place = line.writable_span(range, scratch);
+          wire_.to_own->run({cut_columns(shares[subrange.share], subrange.begin, subrange.count), place});
+          line.write_back(range, place);
+        });
   }
 
   Context &worker_;
   Engine &engine_;
-  const WireReducing &reducing_;
+  const WireReductionPlan &reducing_;
   const Wire &wire_;
   const int32_t ranks_;
 };
 
 }  // namespace
 
-Signature signature_of(const WireReducing &reducing) {
+Signature signature_of(const WireReductionPlan &reducing) {
   const int64_t choice =
       (static_cast<int64_t>(reducing.reduction) | static_cast<int64_t>(reducing.wire.cast.rounding) << 4 |
        reducing.input.format.id << 8 | reducing.site << 20) ^
@@ -212,19 +218,19 @@ Signature signature_of(const WireReducing &reducing) {
   return {reducing.operation, reducing.wire.format.id, reducing.input.rows, reducing.input.columns, choice};
 }
 
-int64_t wire_bytes(const WireReducing &reducing) {
-  return lay_out_parcel(reducing.wire, reducing.shares, nullptr).bytes;
+int64_t wire_bytes(const WireReductionPlan &reducing) {
+  return lay_out_message(reducing.wire, reducing.shares, nullptr).bytes;
 }
 
-Status reduce_in_one_shot(Context &worker, Engine &engine, const WireReducing &reducing) {
+Status reduce_in_one_shot(Context &worker, Engine &engine, const WireReductionPlan &reducing) {
   return WireRun(worker, engine, reducing).one_shot();
 }
 
-Status reduce_in_two_shots(Context &worker, Engine &engine, const WireReducing &reducing) {
+Status reduce_in_two_shots(Context &worker, Engine &engine, const WireReductionPlan &reducing) {
   return WireRun(worker, engine, reducing).two_shots();
 }
 
-Status reduce_wire_to_parts(Context &worker, Engine &engine, const WireReducing &reducing) {
+Status reduce_wire_to_parts(Context &worker, Engine &engine, const WireReductionPlan &reducing) {
   return WireRun(worker, engine, reducing).to_parts();
 }
 

@@ -30,18 +30,18 @@ std::string text_of(const LibraryOperand &operand) {
   return words.str();
 }
 
-// All of a product, in one word.
-std::string text_of(const LibraryProduct &product) {
+// All of a GEMM, in one word.
+std::string text_of(const LibraryGemm &gemm) {
   std::ostringstream words;
-  words << product.m << ',' << product.n << ',' << product.k << ';' << text_of(product.a) << ';' << text_of(product.b)
-        << ';' << product.c << ',' << product.is_integer << ',' << product.has_factors << ',' << product.has_bias << ','
-        << product.reads_c << ',' << product.boundary << ',' << product.c_stride;
+  words << gemm.m << ',' << gemm.n << ',' << gemm.k << ';' << text_of(gemm.a) << ';' << text_of(gemm.b) << ';' << gemm.c
+        << ',' << gemm.is_integer << ',' << gemm.has_factors << ',' << gemm.has_bias << ',' << gemm.reads_c << ','
+        << gemm.boundary << ',' << gemm.c_stride;
   return words.str();
 }
 
-bool read_line(const std::string &line, std::string &out_product, Algorithm &out_algorithm) {
+bool read_line(const std::string &line, std::string &out_gemm, Algorithm &out_algorithm) {
   std::istringstream words(line);
-  words >> out_product >> std::hex;
+  words >> out_gemm >> std::hex;
   for (uint64_t &word : out_algorithm.words) words >> word;
   return !words.fail();
 }
@@ -55,25 +55,25 @@ void Choices::open(int64_t version) {
   path_ = std::string(folder) + "/cublaslt-" + std::to_string(version) + "-" + device + ".txt";
   if (is_no_regular_file(path_)) path_.clear();
   std::ifstream file(path_);
-  std::string line, product;
+  std::string line, gemm;
   Algorithm algorithm;
   while (std::getline(file, line)) {
-    if (read_line(line, product, algorithm)) known_[product] = algorithm;
+    if (read_line(line, gemm, algorithm)) known_[gemm] = algorithm;
   }
 }
 
-bool Choices::find(const LibraryProduct &product, Algorithm &out_algorithm) const {
-  const auto known = known_.find(text_of(product));
+bool Choices::find(const LibraryGemm &gemm, Algorithm &out_algorithm) const {
+  const auto known = known_.find(text_of(gemm));
   if (known == known_.end()) return false;
   out_algorithm = known->second;
   return true;
 }
 
-void Choices::keep(const LibraryProduct &product, const Algorithm &algorithm) {
+void Choices::keep(const LibraryGemm &gemm, const Algorithm &algorithm) {
   if (path_.empty()) return;
-  known_[text_of(product)] = algorithm;
+  known_[text_of(gemm)] = algorithm;
   std::ostringstream line;
-  line << text_of(product) << std::hex;
+  line << text_of(gemm) << std::hex;
   for (const uint64_t word : algorithm.words) line << ' ' << word;
   std::ofstream file(path_, std::ios::app);
   file << line.str() + '\n';

@@ -15,10 +15,10 @@ class Choices {
   // Reads what is there for the current device; lines that are none are passed over.
   void open(int64_t version);
 
-  bool find(const LibraryProduct &product, Algorithm &out_algorithm) const;
+  bool find(const LibraryGemm &gemm, Algorithm &out_algorithm) const;
 
-  // Adds a line to the file. One that cannot be written is found anew next time.
-  void keep(const LibraryProduct &product, const Algorithm &algorithm);
+  // Adds a line to the file. One that cannot be written is found again next time.
+  void keep(const LibraryGemm &gemm, const Algorithm &algorithm);
 
  private:
   std::string path_;  // empty: none

@@ -27,7 +27,7 @@ struct Session {
 
 struct Ways {
   const cublas::Functions *library = nullptr;
-  LibraryProduct product;
+  LibraryGemm gemm;
   cublas::Description description = nullptr;
   cublas::Layout a = nullptr, b = nullptr, c = nullptr;
   cublas::Found found[kMostWays] = {};
@@ -89,30 +89,30 @@ void set_scales(Describer &describer, int32_t mode_attribute, int32_t address_at
   describer.set(address_attribute, address);
 }
 
-void set_addresses(Describer &describer, const LibraryProduct &product, const void *a_scales, const void *b_scales,
+void set_addresses(Describer &describer, const LibraryGemm &gemm, const void *a_scales, const void *b_scales,
                    const void *bias) {
-  set_scales(describer, cublas::kScaleModeA, cublas::kScalesAddressA, product.b.scales, b_scales);
-  set_scales(describer, cublas::kScaleModeB, cublas::kScalesAddressB, product.a.scales, a_scales);
-  if (product.has_bias) describer.set(cublas::kBiasAddress, bias);
+  set_scales(describer, cublas::kScaleModeA, cublas::kScalesAddressA, gemm.b.scales, b_scales);
+  set_scales(describer, cublas::kScaleModeB, cublas::kScalesAddressB, gemm.a.scales, a_scales);
+  if (gemm.has_bias) describer.set(cublas::kBiasAddress, bias);
 }
 
 void describe(Ways &ways, Calls &calls) {
   const cublas::Functions &library = *ways.library;
-  const LibraryProduct &product = ways.product;
-  const int32_t compute = product.is_integer ? cublas::kComputeInt32 : cublas::kComputeF32;
-  const int32_t factor = product.is_integer ? cublas::kInt32 : cublas::kF32;
+  const LibraryGemm &gemm = ways.gemm;
+  const int32_t compute = gemm.is_integer ? cublas::kComputeInt32 : cublas::kComputeF32;
+  const int32_t factor = gemm.is_integer ? cublas::kInt32 : cublas::kF32;
   calls.add("cublasLtMatmulDescCreate", library.create_description(&ways.description, compute, factor));
   if (!calls.are_good()) return;
   Describer describer(library, ways.description, calls);
-  describer.set(cublas::kOperationA, product.b.is_transposed ? cublas::kTransposed : cublas::kAsStored);
-  describer.set(cublas::kOperationB, product.a.is_transposed ? cublas::kTransposed : cublas::kAsStored);
-  if (product.has_factors) describer.set(cublas::kPointerMode, cublas::kOnDevice);
-  if (product.has_bias) {
+  describer.set(cublas::kOperationA, gemm.b.is_transposed ? cublas::kTransposed : cublas::kAsStored);
+  describer.set(cublas::kOperationB, gemm.a.is_transposed ? cublas::kTransposed : cublas::kAsStored);
+  if (gemm.has_factors) describer.set(cublas::kPointerMode, cublas::kOnDevice);
+  if (gemm.has_bias) {
     describer.set(cublas::kEpilogue, cublas::kBiasEpilogue);
     describer.set(cublas::kBiasType, cublas::kF32);
   }
   const auto *const any = reinterpret_cast<const void *>(kAnyAddress);
-  set_addresses(describer, product, any, any, any);
+  set_addresses(describer, gemm, any, any, any);
 }
 
 void lay_out(Ways &ways, Calls &calls) {
@@ -120,11 +120,11 @@ void lay_out(Ways &ways, Calls &calls) {
     calls.add("cublasLtMatrixLayoutCreate", ways.library->create_layout(out, type, static_cast<uint64_t>(columns),
                                                                         static_cast<uint64_t>(rows), stride));
   };
-  const LibraryProduct &product = ways.product;
-  add(&ways.a, cublas::type_of(product.b.element), product.b.rows, product.b.columns, product.b.stride);
-  add(&ways.b, cublas::type_of(product.a.element), product.a.rows, product.a.columns, product.a.stride);
-  add(&ways.c, product.is_integer ? static_cast<int32_t>(cublas::kInt32) : cublas::type_of(product.c), product.m,
-      product.n, product.c_stride);
+  const LibraryGemm &gemm = ways.gemm;
+  add(&ways.a, cublas::type_of(gemm.b.element), gemm.b.rows, gemm.b.columns, gemm.b.stride);
+  add(&ways.b, cublas::type_of(gemm.a.element), gemm.a.rows, gemm.a.columns, gemm.a.stride);
+  add(&ways.c, gemm.is_integer ? static_cast<int32_t>(cublas::kInt32) : cublas::type_of(gemm.c), gemm.m, gemm.n,
+      gemm.c_stride);
 }
 
 void find_ways(Session &session, Ways &ways, Calls &calls) {
@@ -135,12 +135,12 @@ void find_ways(Session &session, Ways &ways, Calls &calls) {
   const auto prefer = [&](int32_t attribute, auto value) {
     calls.add("cublasLtMatmulPreferenceSetAttribute", library.prefer(preference, attribute, &value, sizeof value));
   };
-  const LibraryProduct &product = ways.product;
+  const LibraryGemm &gemm = ways.gemm;
   prefer(cublas::kMostWorkspaceBytes, kMostWorkspaceBytes);
-  prefer(cublas::kBoundaryA, static_cast<uint32_t>(product.b.boundary));
-  prefer(cublas::kBoundaryB, static_cast<uint32_t>(product.a.boundary));
-  prefer(cublas::kBoundaryC, static_cast<uint32_t>(product.boundary));
-  prefer(cublas::kBoundaryD, static_cast<uint32_t>(product.boundary));
+  prefer(cublas::kBoundaryA, static_cast<uint32_t>(gemm.b.boundary));
+  prefer(cublas::kBoundaryB, static_cast<uint32_t>(gemm.a.boundary));
+  prefer(cublas::kBoundaryC, static_cast<uint32_t>(gemm.boundary));
+  prefer(cublas::kBoundaryD, static_cast<uint32_t>(gemm.boundary));
   if (calls.are_good()) {
     calls.add("cublasLtMatmulAlgoGetHeuristic", library.find(session.handle, ways.description, ways.a, ways.b, ways.c,
                                                              ways.c, preference, kMostWays, ways.found, &ways.count));
@@ -160,7 +160,7 @@ void drop_failures(Ways &ways) {
 // What a run before this one found fastest, where the library still takes it.
 void recall(Session &session, Ways &ways) {
   cublas::Algorithm known{};
-  if (!session.choices.find(ways.product, known)) return;
+  if (!session.choices.find(ways.gemm, known)) return;
   cublas::Found &found = ways.found[0];
   const int32_t status =
       session.library.check(session.handle, ways.description, ways.a, ways.b, ways.c, ways.c, &known, &found);
@@ -182,15 +182,15 @@ struct Factors {
   const void *alpha, *beta;
 };
 
-Factors factors_of(const LibraryProduct &product, const LibraryAddresses &at) {
+Factors factors_of(const LibraryGemm &gemm, const LibraryAddresses &at) {
   static constexpr int32_t kOne = 1, kNought = 0;
-  if (product.is_integer) return {&kOne, &kNought};
-  if (product.has_factors) return {at.factors, at.factors + 1};
+  if (gemm.is_integer) return {&kOne, &kNought};
+  if (gemm.has_factors) return {at.factors, at.factors + 1};
   return {&at.alpha, &at.beta};
 }
 
 int32_t multiply(const Session &session, const Ways &ways, int32_t way, const LibraryAddresses &at, void *stream) {
-  const Factors factors = factors_of(ways.product, at);
+  const Factors factors = factors_of(ways.gemm, at);
   const cublas::Found &found = ways.found[way];
   return session.library.multiply(session.handle, ways.description, factors.alpha, at.b, ways.a, at.a, ways.b,
                                   factors.beta, at.c, ways.c, at.c, ways.c, &found.algorithm, at.workspace,
@@ -217,12 +217,12 @@ void close(void *opaque) {
   session->library.destroy(session->handle);
 }
 
-int32_t prepare(void *opaque, const LibraryProduct *product, void **out_prepared, size_t *out_workspace_bytes,
-                char *error, size_t error_bytes) {
+int32_t prepare(void *opaque, const LibraryGemm *gemm, void **out_prepared, size_t *out_workspace_bytes, char *error,
+                size_t error_bytes) {
   Session &session = *static_cast<Session *>(opaque);
   auto ways = std::make_unique<Ways>();
   ways->library = &session.library;
-  ways->product = *product;
+  ways->gemm = *gemm;
   Calls calls(session.library.status_name);
   describe(*ways, calls);
   if (calls.are_good()) lay_out(*ways, calls);
@@ -245,7 +245,7 @@ int32_t run(void *opaque, const void *prepared, const LibraryAddresses *at, void
   const Ways &ways = *static_cast<const Ways *>(prepared);
   Calls calls(session.library.status_name);
   Describer describer(session.library, ways.description, calls);
-  set_addresses(describer, ways.product, at->a_scales, at->b_scales, at->bias);
+  set_addresses(describer, ways.gemm, at->a_scales, at->b_scales, at->bias);
   if (calls.are_good()) calls.add("cublasLtMatmul", multiply(session, ways, ways.taken, *at, stream));
   return calls.are_good() ? LPT_OK : tell(LPT_WORK_FAILED, calls.words(), error, error_bytes);
 }
@@ -270,7 +270,7 @@ int32_t tune(void *opaque, void *prepared, const LibraryAddresses *at, void *str
   if (ways.is_chosen) return LPT_OK;
   Calls calls(session.library.status_name);
   Describer describer(session.library, ways.description, calls);
-  set_addresses(describer, ways.product, at->a_scales, at->b_scales, at->bias);
+  set_addresses(describer, ways.gemm, at->a_scales, at->b_scales, at->bias);
   if (!calls.are_good()) return tell(LPT_WORK_FAILED, calls.words(), error, error_bytes);
   double best = -1;
   for (int32_t way = 0; way < ways.count; ++way) {
@@ -280,7 +280,7 @@ int32_t tune(void *opaque, void *prepared, const LibraryAddresses *at, void *str
     ways.taken = way;
   }
   ways.is_chosen = best >= 0;
-  if (ways.is_chosen) session.choices.keep(ways.product, ways.found[ways.taken].algorithm);
+  if (ways.is_chosen) session.choices.keep(ways.gemm, ways.found[ways.taken].algorithm);
   return LPT_OK;
 }
 

@@ -1,4 +1,4 @@
-// cuBLASLt as a library of products (kernels/gemm/library.hpp).
+// cuBLASLt as a library of GEMMs (kernels/gemm/library.hpp).
 #pragma once
 
 #include "kernels/gemm/library.hpp"

@@ -1,5 +1,5 @@
-// The part of cuBLASLt that products use, as its documentation describes it: the library is opened by name when the first
-// product asks for it, so that the plugin needs neither the library nor its headers. Where the headers are, a test holds the
+// The part of cuBLASLt that GEMMs use, as its documentation describes it: the library is opened by name when the first
+// GEMM requests it, so that the plugin needs neither the library nor its headers. Where the headers are, a test holds the
 // numbers below to them (tests/device/cublas_header.cpp).
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace lpt::cublas {
 
 using Handle = struct HandleOpaque *;
-using Description = struct DescriptionOpaque *;  // of a product
+using Description = struct DescriptionOpaque *;  // of a GEMM
 using Layout = struct LayoutOpaque *;            // of a matrix
 using Preference = struct PreferenceOpaque *;
 
@@ -52,7 +52,7 @@ enum PreferenceAttribute : int32_t {
   kBoundaryD = 8
 };
 
-// A way to run a product: plain data, which means something to the same version of the library alone.
+// A way to run a GEMM: plain data, which means something to the same version of the library alone.
 struct Algorithm {
   uint64_t words[8];
 };

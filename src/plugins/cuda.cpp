@@ -1,6 +1,6 @@
 // What liblpt_cuda.so hands over.
 #include "src/backends/cuda/cuda_backend.hpp"
-#include "src/backends/cuda/nccl_wire.hpp"
+#include "src/backends/cuda/nccl_transport.hpp"
 #include "src/plugins/cuda_families.hpp"
 
 using namespace lpt;

@@ -1,24 +1,24 @@
 #include "src/plugins/cuda_families.hpp"
 
-#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_steps.hpp"
+#include "kernels/gemm/cuda_kernels.hpp"
 #include "kernels/gemm/cuda_products.hpp"
-#include "kernels/gemm/cuda_rows.hpp"
-#include "kernels/hadamard/cuda_rows.hpp"
-#include "kernels/linear/cuda_rows.hpp"
+#include "kernels/hadamard/cuda_kernels.hpp"
+#include "kernels/linear/cuda_kernels.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
-#include "kernels/optimizer/cuda_rows.hpp"
+#include "kernels/optimizer/cuda_kernels.hpp"
 #include "kernels/quantize/cuda_draw.hpp"
 #include "kernels/quantize/cuda_fit.hpp"
-#include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/quantize/cuda_kernels.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
 #include "kernels/quantize/cuda_sums.hpp"
 #include "kernels/reduce/cuda_columns.hpp"
-#include "kernels/reduce/cuda_rows.hpp"
-#include "kernels/sparse_mask/cuda_rows.hpp"
-#include "kernels/sparse_pack/cuda_rows.hpp"
-#include "kernels/transposable_mask/cuda_rows.hpp"
+#include "kernels/reduce/cuda_kernels.hpp"
+#include "kernels/sparse_mask/cuda_kernels.hpp"
+#include "kernels/sparse_pack/cuda_kernels.hpp"
+#include "kernels/transposable_mask/cuda_kernels.hpp"
 #include "src/plugins/cublas_library.hpp"
 #include "src/plugins/cusparse_library.hpp"
 
@@ -26,8 +26,8 @@ namespace lpt {
 namespace {
 
 template <typename Request>
-DeviceFamily family(const char *name, std::span<const DeviceRow<Request>> rows) {
-  return {name, rows.data(), static_cast<int32_t>(rows.size()), sizeof(DeviceRow<Request>)};
+DeviceFamily family(const char *name, std::span<const DeviceKernelEntry<Request>> kernels) {
+  return {name, kernels.data(), static_cast<int32_t>(kernels.size()), sizeof(DeviceKernelEntry<Request>)};
 }
 
 DeviceFamily family_of_libraries(const char *name, std::span<const GemmLibrary> libraries) {
@@ -48,10 +48,10 @@ std::span<const DeviceFamily> cuda_families() {
       family("quantize", quantize_device_kernels()),
       family("dequantize", dequantize_device_kernels()),
       family("gemm", gemm_device_kernels()),
-      family("gemm_lift", lift_device_kernels()),
+      family("gemm_conversion", operand_conversion_device_kernels()),
       family("gemm_scales", library_scales_device_kernels()),
       family("gemm_factors", gemm_factors_device_kernels()),
-      family("gemm_finish", gemm_finish_device_kernels()),
+      family("gemm_finish", gemm_epilogue_device_kernels()),
       family_of_libraries("gemm_library", cublas_libraries()),
       family_of_libraries("gemm_sparse_library", cusparse_libraries()),
       family("look", look_device_kernels()),
@@ -62,7 +62,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("step_scales", step_scales_device_kernels()),
       family("gradient_norm", norm_device_kernels()),
       family("clip", clip_device_kernels()),
-      family("turn", turn_device_kernels()),
+      family("transpose", transpose_device_kernels()),
       family("draw", draw_device_kernels()),
       family("signs", sign_device_kernels()),
       family("factors", factor_device_kernels()),
@@ -93,7 +93,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("softmax_backward", softmax_backward_device_kernels()),
       family("cross_entropy_sums", cross_entropy_sums_device_kernels()),
       family("cross_entropy_gradient", cross_entropy_gradient_device_kernels()),
-      family("finish", finish_device_kernels()),
+      family("finish", epilogue_device_kernels()),
       family("losses", losses_device_kernels()),
       family("loss_factors", loss_factors_device_kernels()),
       family("scale", columns_device_kernels()),

@@ -15,7 +15,7 @@ struct Session {
   cusparse::Handle handle{};
 };
 
-// A product with its place in the workspace: what is compressed, what that needs, what the product needs.
+// A GEMM with its place in the workspace: what is compressed, what that needs, what the GEMM needs.
 struct Prepared {
   const Session &session;
   const bool is_b_sparse;
@@ -48,11 +48,11 @@ bool make(Calls &calls, const char *name, const Call &call) {
   return calls.are_good();
 }
 
-void lay_out(Prepared &made, const LibraryProduct &product, Calls &calls) {
+void lay_out(Prepared &made, const LibraryGemm &gemm, Calls &calls) {
   const cusparse::Functions &library = made.session.library;
   const cusparse::Handle *const handle = &made.session.handle;
-  const LibraryOperand &sparse = made.is_b_sparse ? product.b : product.a;
-  const LibraryOperand &dense = made.is_b_sparse ? product.a : product.b;
+  const LibraryOperand &sparse = made.is_b_sparse ? gemm.b : gemm.a;
+  const LibraryOperand &dense = made.is_b_sparse ? gemm.a : gemm.b;
   const int32_t type = cublas::type_of(sparse.element);
   made.has_a = make(calls, "cusparseLtStructuredDescriptorInit", [&] {
     return library.create_sparse(handle, &made.a, sparse.rows, sparse.columns, sparse.stride, cusparse::kBoundary, type,
@@ -62,9 +62,9 @@ void lay_out(Prepared &made, const LibraryProduct &product, Calls &calls) {
     return library.create_dense(handle, &made.b, dense.rows, dense.columns, dense.stride, cusparse::kBoundary, type,
                                 cusparse::kInRows);
   });
-  const int32_t sums = product.is_integer ? static_cast<int32_t>(cublas::kInt32) : cublas::type_of(product.c);
+  const int32_t sums = gemm.is_integer ? static_cast<int32_t>(cublas::kInt32) : cublas::type_of(gemm.c);
   made.has_d = make(calls, "cusparseLtDenseDescriptorInit", [&] {
-    return library.create_dense(handle, &made.d, sparse.rows, dense.rows, product.c_stride, cusparse::kBoundary, sums,
+    return library.create_dense(handle, &made.d, sparse.rows, dense.rows, gemm.c_stride, cusparse::kBoundary, sums,
                                 made.is_b_sparse ? cusparse::kInColumns : cusparse::kInRows);
   });
 }
@@ -116,13 +116,13 @@ void close(void *opaque) {
   session->library.destroy(&session->handle);
 }
 
-int32_t prepare(void *opaque, const LibraryProduct *product, void **out_prepared, size_t *out_workspace_bytes,
-                char *error, size_t error_bytes) {
+int32_t prepare(void *opaque, const LibraryGemm *gemm, void **out_prepared, size_t *out_workspace_bytes, char *error,
+                size_t error_bytes) {
   const Session &session = *static_cast<const Session *>(opaque);
-  auto made = std::make_unique<Prepared>(session, product->b.is_sparse);
+  auto made = std::make_unique<Prepared>(session, gemm->b.is_sparse);
   Calls calls(session.library.status_name);
-  lay_out(*made, *product, calls);
-  plan(*made, product->is_integer, calls);
+  lay_out(*made, *gemm, calls);
+  plan(*made, gemm->is_integer, calls);
   measure(*made, calls);
   if (!calls.are_good()) {
     return tell(says_none(calls.status()) ? LPT_UNSUPPORTED : LPT_WORK_FAILED, calls.words(), error, error_bytes);
@@ -134,7 +134,7 @@ int32_t prepare(void *opaque, const LibraryProduct *product, void **out_prepared
 
 void release(void *opaque) { delete static_cast<Prepared *>(opaque); }
 
-// Compresses anew: whether the operand is still the one of the last call is not known here.
+// Compresses again: whether the operand is still the one of the last call is not known here.
 int32_t run(void *opaque, const void *prepared, const LibraryAddresses *at, void *stream, char *error,
             size_t error_bytes) {
   const Session &session = *static_cast<const Session *>(opaque);

@@ -1,4 +1,4 @@
-// cuSPARSELt as a library of products (kernels/gemm/library.hpp).
+// cuSPARSELt as a library of GEMMs (kernels/gemm/library.hpp).
 #pragma once
 
 #include "kernels/gemm/library.hpp"

@@ -35,12 +35,13 @@ const char *find_all(void *library, Functions &functions) {
   return missing;
 }
 
-// Asked for before a struct is handed over: this needs none.
+// Requested before a struct is handed over: this needs none.
 std::string read_version(const std::string &file, const Functions &functions, int64_t &out_version) {
   int32_t major = 0, minor = 0, patch = 0;
-  const bool is_told = functions.property(kMajor, &major) == kSuccess &&
-                       functions.property(kMinor, &minor) == kSuccess && functions.property(kPatch, &patch) == kSuccess;
-  if (!is_told) return file + " does not tell its version";
+  const bool is_reported = functions.property(kMajor, &major) == kSuccess &&
+                           functions.property(kMinor, &minor) == kSuccess &&
+                           functions.property(kPatch, &patch) == kSuccess;
+  if (!is_reported) return file + " does not tell its version";
   out_version = int64_t{major} * 1000000 + minor * 100 + patch;
   if (out_version >= kLeastVersion && out_version <= kMostVersion) return {};
   return file + " is of version " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch) +

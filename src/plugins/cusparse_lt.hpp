@@ -1,4 +1,4 @@
-// The part of cuSPARSELt that products of 2:4 operands use, opened by name when the first such product asks for it. Its structs
+// The part of cuSPARSELt that GEMMs of 2:4 operands use, opened by name when the first such GEMM requests it. Its structs
 // are the caller's memory and changed their size between releases of one file name, so no other release than those below is
 // taken. Functions and enumerators are the same in its headers of 0.7.1 (PyTorch 2.8 to 2.10), 0.8.1 (2.11) and 0.10.0.
 #pragma once
@@ -15,7 +15,7 @@ struct alignas(16) Opaque {
 };
 struct Handle : Opaque {};
 struct Matrix : Opaque {};
-struct Description : Opaque {};  // of a product
+struct Description : Opaque {};  // of a GEMM
 struct Selection : Opaque {};    // of its kernel
 struct Plan : Opaque {};
 

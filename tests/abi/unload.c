@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TURNS 50
-#define SETTLED 10 /* turns after which the allocator has what it takes */
+#define ROUNDS 50
+#define SETTLED 10 /* rounds after which the allocator has what it takes */
 #define ELEMENTS 262144
 
-static int fail(const char *what, int turn) {
-  fprintf(stderr, "turn %d: %s\n", turn, what);
+static int fail(const char *what, int round) {
+  fprintf(stderr, "round %d: %s\n", round, what);
   return 1;
 }
 
@@ -66,18 +66,18 @@ static int use(void *library) {
 
 int main(int count, char **arguments) {
   long settled = 0, after;
-  int turn;
+  int round;
   if (count != 2) return fail("expected the path of liblpt.so", 0);
-  for (turn = 0; turn < TURNS; ++turn) {
+  for (round = 0; round < ROUNDS; ++round) {
     void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return fail(dlerror(), turn);
-    if (!use(library)) return fail("a call failed", turn);
-    if (dlclose(library) != 0) return fail(dlerror(), turn);
-    if (is_mapped("liblpt.so")) return fail("liblpt.so is still mapped", turn);
-    if (status_of("Threads:") != 1) return fail("a thread is left", turn);
-    if (turn == SETTLED) settled = status_of("VmRSS:");
+    if (library == NULL) return fail(dlerror(), round);
+    if (!use(library)) return fail("a call failed", round);
+    if (dlclose(library) != 0) return fail(dlerror(), round);
+    if (is_mapped("liblpt.so")) return fail("liblpt.so is still mapped", round);
+    if (status_of("Threads:") != 1) return fail("a thread is left", round);
+    if (round == SETTLED) settled = status_of("VmRSS:");
   }
   after = status_of("VmRSS:");
-  printf("%d turns; resident %ld kB after %d, %ld kB at the end\n", TURNS, settled, SETTLED, after);
-  return after > settled + 512 ? fail("memory has grown", TURNS) : 0;
+  printf("%d rounds; resident %ld kB after %d, %ld kB at the end\n", ROUNDS, settled, SETTLED, after);
+  return after > settled + 512 ? fail("memory has grown", ROUNDS) : 0;
 }

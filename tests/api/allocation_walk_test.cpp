@@ -244,33 +244,33 @@ lpt_status walk_casts(World &w) {
   return lpt_statistics_reset(w.c, statistics);
 }
 
-lpt_status walk_dialects(World &w) {
+lpt_status walk_foreign_layouts(World &w) {
   static constexpr struct {
     lpt_format format;
-    lpt_foreign_layout dialect;
+    lpt_foreign_layout foreign_layout;
   } kPairs[] = {{LPT_FORMAT_MXFP4, LPT_FOREIGN_LAYOUT_GGML},
                 {LPT_FORMAT_UINT4_1X32, LPT_FOREIGN_LAYOUT_GGML_Q4_1},
                 {LPT_FORMAT_NF4_1X64, LPT_FOREIGN_LAYOUT_BITSANDBYTES},
                 {LPT_FORMAT_MXFP8_E4M3, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES}};
   alignas(64) static uint8_t buffer[1 << 16];
-  for (const auto &[format, dialect] : kPairs) {
+  for (const auto &[format, foreign_layout] : kPairs) {
     OwnTensor codes;
     size_t bytes = 0;
     LPT_TEST_TRY(w.create(format, kSide, kSide, codes));
-    LPT_TEST_TRY(lpt_foreign_layout_size(w.c, codes, dialect, &bytes));
-    LPT_TEST_TRY(lpt_foreign_layout_export(w.c, codes, dialect, buffer, bytes));
-    LPT_TEST_TRY(lpt_foreign_layout_import(w.c, buffer, bytes, dialect, codes));
+    LPT_TEST_TRY(lpt_foreign_layout_size(w.c, codes, foreign_layout, &bytes));
+    LPT_TEST_TRY(lpt_foreign_layout_export(w.c, codes, foreign_layout, buffer, bytes));
+    LPT_TEST_TRY(lpt_foreign_layout_import(w.c, buffer, bytes, foreign_layout, codes));
   }
   OwnTensor sparse;
   lpt_format format = LPT_FORMAT_NONE;
   LPT_TEST_TRY(lpt_format_from_name("bf16/2:4", &format));
   LPT_TEST_TRY(w.create(format, kSide, kSide, sparse));
   LPT_TEST_TRY(lpt_sparse_compress(w.c, w.halves.get(), w.mask.get(), sparse, nullptr));
-  for (const lpt_foreign_layout dialect : {LPT_FOREIGN_LAYOUT_MMA_SPARSE, LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE}) {
+  for (const lpt_foreign_layout foreign_layout : {LPT_FOREIGN_LAYOUT_MMA_SPARSE, LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE}) {
     size_t bytes = 0;
-    LPT_TEST_TRY(lpt_foreign_layout_size(w.c, sparse, dialect, &bytes));
-    LPT_TEST_TRY(lpt_foreign_layout_export(w.c, sparse, dialect, buffer, bytes));
-    LPT_TEST_TRY(lpt_foreign_layout_import(w.c, buffer, bytes, dialect, sparse));
+    LPT_TEST_TRY(lpt_foreign_layout_size(w.c, sparse, foreign_layout, &bytes));
+    LPT_TEST_TRY(lpt_foreign_layout_export(w.c, sparse, foreign_layout, buffer, bytes));
+    LPT_TEST_TRY(lpt_foreign_layout_import(w.c, buffer, bytes, foreign_layout, sparse));
   }
   return LPT_OK;
 }
@@ -415,7 +415,7 @@ lpt_status walk_measures(World &w) {
   OwnStatistics statistics;
   LPT_TEST_TRY(lpt_monitor_create(w.c, monitor.out()));
   LPT_TEST_TRY(lpt_statistics_create(w.c, statistics.out()));
-  LPT_TEST_TRY(lpt_monitor_record(w.c, monitor, 1, "a name that is longer than a short string has room for", 2.0));
+  LPT_TEST_TRY(lpt_monitor_record(w.c, monitor, 1, "a name that is longer than a short string has space for", 2.0));
   LPT_TEST_TRY(
       lpt_monitor_record_statistics(w.c, monitor, 1, "another name, as long as the one before it", statistics));
   int64_t count = 0;
@@ -744,11 +744,11 @@ lpt_status call_layers(Ranked &r) {
   LPT_TEST_TRY(lpt_linear_forward(r.c, linear, r.x.get(), &options, nullptr, r.y.get()));
   lpt_linear *const linears[] = {linear};
   LPT_TEST_TRY(lpt_linear_share_amax(r.c, r.comm, linears, 1));
-  lpt_partial_plan_options wanted = LPT_PARTIAL_PLAN_OPTIONS_INIT;
-  wanted.hidden_columns = kSide;
-  wanted.shared_columns = kSide / 2;
-  wanted.rank_count = 2;
-  LPT_TEST_TRY(lpt_partial_plan_create(r.c, &wanted, plan.out()));
+  lpt_partial_plan_options oracle = LPT_PARTIAL_PLAN_OPTIONS_INIT;
+  oracle.hidden_columns = kSide;
+  oracle.shared_columns = kSide / 2;
+  oracle.rank_count = 2;
+  LPT_TEST_TRY(lpt_partial_plan_create(r.c, &oracle, plan.out()));
   LPT_TEST_TRY(lpt_partial_all_reduce(r.c, r.comm, plan, LPT_PARTIAL_PASS_FORWARD, r.x.get(), r.y.get(), nullptr));
   LPT_TEST_TRY(lpt_partial_gemm(r.c, r.comm, plan, r.x.get(), r.x.get(), nullptr, r.y.get()));
   const int64_t one[] = {1}, rows[] = {kSide};
@@ -800,7 +800,7 @@ const Walk kWalks[] = {
     {"Tensors", walk_tensors},
     {"Dlpack", walk_dlpack},
     {"Casts", walk_casts},
-    {"Dialects", walk_dialects},
+    {"ForeignLayouts", walk_foreign_layouts},
     {"Gemm", walk_gemm},
     {"ManyGemms", walk_many_gemms},
     {"Weights", walk_weights},

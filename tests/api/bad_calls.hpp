@@ -64,17 +64,17 @@ struct World {
   Tensor shifted = output(LPT_FORMAT_UINT4_1X32, {4, 32});  // has zero points
   Tensor square_blocks = output(LPT_FORMAT_NVFP4_16X16, {16, 32});
   Tensor wide = output(LPT_FORMAT_F32, {4, 32});
-  Tensor turned = output(LPT_FORMAT_E4M3FN, {32, 4});
+  Tensor transposed_copy = output(LPT_FORMAT_E4M3FN, {32, 4});
   Tensor factors = vector_of(owner.get(), LPT_FORMAT_E8M0FNU, std::vector<double>(32, 1.0));
   Tensor few_factors = vector_of(owner.get(), LPT_FORMAT_E8M0FNU, std::vector<double>(31, 1.0));
   Tensor packed = make_tensor(owner.get(), LPT_FORMAT_E2M1FN, 4, 32);
   Tensor cube = make_tensor(owner.get(), LPT_FORMAT_MXFP8_E4M3, {2, 4, 32});
 
-  // Products.
+  // GEMMs.
   Tensor a = f32(4, 8, 54);
   Tensor b = f32(8, 6, 55);
-  Tensor product = output(LPT_FORMAT_F32, {4, 6});
-  Tensor product_codes = output(LPT_FORMAT_E4M3FN, {4, 6});
+  Tensor gemm = output(LPT_FORMAT_F32, {4, 6});
+  Tensor gemm_codes = output(LPT_FORMAT_E4M3FN, {4, 6});
   Tensor bias = f32(6, 56);
   Tensor long_bias = f32(7, 57);
   Tensor double_bias = make_tensor(owner.get(), LPT_FORMAT_F64, {6});
@@ -131,7 +131,7 @@ struct World {
   std::vector<uint8_t> buffer = std::vector<uint8_t>(4096, kCanary);
   char error_text[256] = "";  // of calls without a context
 
-  // Ranks: a comm of one; nobody comes to the pair. A pass of buckets is under way, and its first gradient ready.
+  // Ranks: a comm of one; no one comes to the pair. A pass of buckets is under way, and its first gradient ready.
   Group group, pair;
   Comm comm;
   Tensor bucket_gradient = f32(4, 8, 68);
@@ -344,7 +344,7 @@ template <typename Change>
 inline lpt_status forward(World &w, Change change) {
   lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
   change(options);
-  return lpt_linear_forward(w.c, w.linear.get(), w.a.get(), &options, w.saved.get(), w.product.get());
+  return lpt_linear_forward(w.c, w.linear.get(), w.a.get(), &options, w.saved.get(), w.gemm.get());
 }
 
 inline lpt_status backward(World &w, const Tensor &saved, const Tensor &weight_gradient) {
@@ -446,7 +446,7 @@ extern const std::vector<BadCall> kOptimizerCalls;
 extern const std::vector<BadCall> kCollectiveCalls;
 extern const std::vector<BadCall> kCostCalls;
 extern const std::vector<BadCall> kShareCalls;
-extern const std::vector<BadCall> kDialectCalls;
+extern const std::vector<BadCall> kForeignLayoutCalls;
 extern const std::vector<BadCall> kNullContextCalls;
 
 }  // namespace lpt::test

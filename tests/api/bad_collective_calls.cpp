@@ -27,11 +27,11 @@ const std::vector<BadCall> kCollectiveCalls = {
      [](World &w) {
        return lpt_comm_create_local(w.c, cast<lpt_comm_group>(w.source.get()), 0, nullptr, &w.out_comm);
      }},
-    {"comm_create_local: no room for the answer",
+    {"comm_create_local: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_comm is NULL"},
      [](World &w) { return lpt_comm_create_local(w.c, w.pair.get(), 0, nullptr, nullptr); }},
-    {"comm_create_mpi: no room for the answer",
+    {"comm_create_mpi: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_comm"},
      [](World &w) { return lpt_comm_create_mpi(w.c, nullptr, nullptr, nullptr); }},
@@ -45,13 +45,13 @@ const std::vector<BadCall> kCollectiveCalls = {
      }},
     {"comm_create_nccl: no GPU",
      LPT_INVALID_ARGUMENT,
-     {"context works on cpu", "expected a GPU"},
+     {"context works on cpu", "expected an NVIDIA GPU"},
      [](World &w) { return lpt_comm_create_nccl(w.c, nullptr, nullptr, nullptr, &w.out_comm); }},
     {"comm_create_nccl: a tensor for the bootstrap",
      LPT_INVALID_ARGUMENT,
      {"bootstrap is not a live handle"},
      [](World &w) { return lpt_comm_create_nccl(w.c, cast<lpt_comm>(w.source.get()), nullptr, nullptr, &w.out_comm); }},
-    {"comm_create_nccl: no room for the answer",
+    {"comm_create_nccl: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_comm"},
      [](World &w) { return lpt_comm_create_nccl(w.c, nullptr, nullptr, nullptr, nullptr); }},
@@ -63,7 +63,7 @@ const std::vector<BadCall> kCollectiveCalls = {
        options.link_latency_seconds = 0.1;
        return lpt_comm_create_nccl(w.c, nullptr, nullptr, &options, &w.out_comm);
      }},
-    {"all_reduce: sums of GPUs on the processor",
+    {"all_reduce: sums of GPUs on the CPU",
      LPT_UNSUPPORTED,
      {"LPT_REDUCE_ALGORITHM_NATIVE", "expected ranks on GPUs"},
      [](World &w) {
@@ -99,7 +99,7 @@ const std::vector<BadCall> kCollectiveCalls = {
      LPT_INVALID_ARGUMENT,
      {"comm is NULL"},
      [](World &w) { return lpt_comm_read(w.c, nullptr, nullptr); }},
-    {"comm_read: no room for the answer",
+    {"comm_read: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_info is NULL"},
      [](World &w) { return lpt_comm_read(w.c, w.comm.get(), nullptr); }},
@@ -118,7 +118,7 @@ const std::vector<BadCall> kCollectiveCalls = {
     {"all_reduce: another shape",
      LPT_INVALID_ARGUMENT,
      {"output is 4 x 6", "4 x 32", "input"},
-     [](World &w) { return all_reduce(w, w.source, w.product, kUnchanged); }},
+     [](World &w) { return all_reduce(w, w.source, w.gemm, kUnchanged); }},
     {"all_reduce: into codes",
      LPT_UNSUPPORTED,
      {"output is e4m3fn"},
@@ -174,9 +174,7 @@ const std::vector<BadCall> kCollectiveCalls = {
     {"all_gather: other columns",
      LPT_INVALID_ARGUMENT,
      {"output has 6 columns", "32"},
-     [](World &w) {
-       return lpt_all_gather(w.c, w.comm.get(), w.source.get(), nullptr, w.product.get(), &w.out_future);
-     }},
+     [](World &w) { return lpt_all_gather(w.c, w.comm.get(), w.source.get(), nullptr, w.gemm.get(), &w.out_future); }},
     {"all_reduce: a wire that is no format",
      LPT_INVALID_ARGUMENT,
      {"options->wire", "expected a format"},
@@ -203,7 +201,7 @@ const std::vector<BadCall> kCollectiveCalls = {
        return lpt_all_reduce_signs(w.c, w.comm.get(), w.source.get(), w.wide.get(), w.wide.get(), w.wide.get(),
                                    &w.out_future);
      }},
-    {"all_reduce_signs_share: no room for the answer",
+    {"all_reduce_signs_share: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_element_count is NULL"},
      [](World &w) { return lpt_all_reduce_signs_share(w.c, w.comm.get(), 5, nullptr); }},

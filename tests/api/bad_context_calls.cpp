@@ -27,7 +27,7 @@ const std::vector<BadCall> kContextCalls = {
      [](World &w) {
        return create_context(w, [](auto &o) { o.parallel_for = [](void *, int64_t, lpt_task_function, void *) {}; });
      }},
-    {"context_create: no room for the answer",
+    {"context_create: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_context is NULL"},
      [](World &w) {
@@ -52,13 +52,13 @@ const std::vector<BadCall> kContextCalls = {
      LPT_INVALID_ARGUMENT,
      {"device is 9", "0 to 1"},
      [](World &w) { return create_context(w, [](auto &o) { o.device = 9; }); }},
-    {"context_create: a second processor",
+    {"context_create: a second CPU",
      LPT_INVALID_ARGUMENT,
-     {"device_index is 1", "0, the processor"},
+     {"device_index is 1", "0, the CPU"},
      [](World &w) { return create_context(w, [](auto &o) { o.device_index = 1; }); }},
-    {"set_stream: of the processor",
+    {"set_stream: of the CPU",
      LPT_UNSUPPORTED,
-     {"processor, which has no streams"},
+     {"CPU, which has no streams"},
      [](World &w) { return lpt_context_set_stream(w.c, nullptr); }},
     {"set_log: unknown level",
      LPT_INVALID_ARGUMENT,

@@ -7,7 +7,7 @@ Tensor output_of(World &w, int64_t rows, int64_t columns) {
   return make_tensor(w.owner.get(), LPT_FORMAT_F32, rows, columns);
 }
 
-// Two products of 4 × 8 and 8 × 6.
+// Two GEMMs of 4 × 8 and 8 × 6.
 template <typename Change>
 lpt_status multiply_batch(World &w, Change change) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -38,7 +38,7 @@ lpt_status multiply_along(World &w, const Tensor &b, int64_t matrices, Change ch
   return lpt_gemm_grouped(w.c, w.a.get(), b.get(), ends, 2, &options, c.get());
 }
 
-// Two products of 8 × 8 and 8 × 8: c begins where the second matrix of a or b does.
+// Two GEMMs of 8 × 8 and 8 × 8: c begins where the second matrix of a or b does.
 lpt_status multiply_over(World &w, bool is_over_a, lpt_activation activation) {
   const Tensor whole = make_tensor(w.owner.get(), LPT_FORMAT_F32, {3, 8, 8});
   const Tensor other = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 8});
@@ -55,7 +55,7 @@ const std::vector<BadCall> kGemmCalls = {
     {"gemm: no a",
      LPT_INVALID_ARGUMENT,
      {"a is NULL"},
-     [](World &w) { return lpt_gemm(w.c, nullptr, w.b.get(), nullptr, w.product.get()); }},
+     [](World &w) { return lpt_gemm(w.c, nullptr, w.b.get(), nullptr, w.gemm.get()); }},
     {"gemm: no c",
      LPT_INVALID_ARGUMENT,
      {"c is NULL"},
@@ -63,15 +63,15 @@ const std::vector<BadCall> kGemmCalls = {
     {"gemm: a layer for b",
      LPT_INVALID_ARGUMENT,
      {"b is not a live tensor"},
-     [](World &w) { return lpt_gemm(w.c, w.a.get(), cast<lpt_tensor>(w.linear.get()), nullptr, w.product.get()); }},
+     [](World &w) { return lpt_gemm(w.c, w.a.get(), cast<lpt_tensor>(w.linear.get()), nullptr, w.gemm.get()); }},
     {"gemm: inner sizes",
      LPT_INVALID_ARGUMENT,
      {"inner sizes differ", "a is 4 x 8", "b is 4 x 32"},
-     [](World &w) { return lpt_gemm(w.c, w.a.get(), w.source.get(), nullptr, w.product.get()); }},
+     [](World &w) { return lpt_gemm(w.c, w.a.get(), w.source.get(), nullptr, w.gemm.get()); }},
     {"gemm: inner sizes of a transposed one",
      LPT_INVALID_ARGUMENT,
      {"inner sizes differ", "8 x 6 f32 transposed"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.is_b_transposed = 1; }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.is_b_transposed = 1; }); }},
     {"gemm: c of another shape",
      LPT_INVALID_ARGUMENT,
      {"c is 4 x 32", "4 x 6"},
@@ -79,42 +79,42 @@ const std::vector<BadCall> kGemmCalls = {
     {"gemm: codes as c that is read",
      LPT_UNSUPPORTED,
      {"beta is 1", "e4m3fn"},
-     [](World &w) { return multiply(w, w.product_codes, [](auto &o) { o.beta = 1; }); }},
+     [](World &w) { return multiply(w, w.gemm_codes, [](auto &o) { o.beta = 1; }); }},
     {"gemm: a cast of its own that is none",
      LPT_INVALID_ARGUMENT,
      {"rounding is 77"},
      [](World &w) {
        lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
        cast.rounding = 77;
-       return multiply(w, w.product_codes, [&](auto &o) { o.quantize = &cast; });
+       return multiply(w, w.gemm_codes, [&](auto &o) { o.quantize = &cast; });
      }},
     {"gemm: a cast for numbers",
      LPT_INVALID_ARGUMENT,
      {"quantize is given", "c is f32"},
      [](World &w) {
        const lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
-       return multiply(w, w.product, [&](auto &o) { o.quantize = &cast; });
+       return multiply(w, w.gemm, [&](auto &o) { o.quantize = &cast; });
      }},
     {"gemm: unknown activation",
      LPT_INVALID_ARGUMENT,
      {"activation is 5", "0 to 4"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.activation = 5; }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.activation = 5; }); }},
     {"gemm: SwiGLU without half the columns",
      LPT_INVALID_ARGUMENT,
      {"c is 4 x 6", "expected 4 x 3"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.activation = LPT_ACTIVATION_SWIGLU; }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.activation = LPT_ACTIVATION_SWIGLU; }); }},
     {"gemm: residual of another shape",
      LPT_INVALID_ARGUMENT,
      {"residual is 4 x 32", "4 x 6"},
-     [](World &w) { return multiply(w, w.product, [&](auto &o) { o.residual = w.source.get(); }); }},
+     [](World &w) { return multiply(w, w.gemm, [&](auto &o) { o.residual = w.source.get(); }); }},
     {"gemm: unknown arithmetic",
      LPT_INVALID_ARGUMENT,
      {"arithmetic is 9"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.arithmetic = 9; }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.arithmetic = 9; }); }},
     {"gemm: a negative threshold",
      LPT_INVALID_ARGUMENT,
      {"outlier_threshold is -1"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.outlier_threshold = -1; }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.outlier_threshold = -1; }); }},
     {"gemm: outliers of codes",
      LPT_UNSUPPORTED,
      {"a is mxfp8_e4m3", "outlier_threshold is 6"},
@@ -131,7 +131,7 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) {
        Tensor packed;
        EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), w.a.get(), nullptr, out(packed)));
-       return lpt_gemm(w.c, packed.get(), w.b.get(), nullptr, w.product.get());
+       return lpt_gemm(w.c, packed.get(), w.b.get(), nullptr, w.gemm.get());
      }},
     {"gemm: packed weights that are not transposed",
      LPT_INVALID_ARGUMENT,
@@ -139,7 +139,7 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) {
        Tensor packed;
        EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), w.b.get(), nullptr, out(packed)));
-       return lpt_gemm(w.c, w.a.get(), packed.get(), nullptr, w.product.get());
+       return lpt_gemm(w.c, w.a.get(), packed.get(), nullptr, w.gemm.get());
      }},
     {"gemm grouped: ends that fall",
      LPT_INVALID_ARGUMENT,
@@ -147,7 +147,7 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) {
        const int64_t ends[] = {3, 1};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends, 2, nullptr, w.product.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends, 2, nullptr, w.gemm.get());
      }},
     {"gemm grouped: fewer matrices than groups",
      LPT_INVALID_ARGUMENT,
@@ -155,7 +155,7 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) {
        const int64_t ends[] = {1, 2, 4};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends, 3, nullptr, w.product.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends, 3, nullptr, w.gemm.get());
      }},
     {"gemm: batches of another length",
      LPT_INVALID_ARGUMENT,
@@ -171,7 +171,7 @@ const std::vector<BadCall> kGemmCalls = {
      {"residual is f64", "f32, bf16 or f16"},
      [](World &w) {
        const Tensor residual = make_tensor(w.owner.get(), LPT_FORMAT_F64, 4, 6);
-       return multiply(w, w.product, [&](auto &o) { o.residual = residual.get(); });
+       return multiply(w, w.gemm, [&](auto &o) { o.residual = residual.get(); });
      }},
     {"gemm: a residual over a part of c",
      LPT_INVALID_ARGUMENT,
@@ -184,7 +184,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm: SwiGLU of an odd number of columns",
      LPT_INVALID_ARGUMENT,
-     {"the product has 5 columns", "an even number"},
+     {"the GEMM has 5 columns", "an even number"},
      [](World &w) {
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
        options.activation = LPT_ACTIVATION_SWIGLU;
@@ -220,7 +220,7 @@ const std::vector<BadCall> kGemmCalls = {
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
        options.is_a_transposed = 1;
        options.outlier_threshold = 6;
-       return lpt_gemm(w.c, output_of(w, 8, 4).get(), w.b.get(), &options, w.product.get());
+       return lpt_gemm(w.c, output_of(w, 8, 4).get(), w.b.get(), &options, w.gemm.get());
      }},
     {"gemm: columns without data",
      LPT_INVALID_ARGUMENT,
@@ -234,7 +234,7 @@ const std::vector<BadCall> kGemmCalls = {
        description.strides = strides;
        Tensor a;
        EXPECT_TRUE(ok(w.owner.get(), lpt_tensor_wrap(w.owner.get(), &description, out(a))));
-       return lpt_gemm(w.c, a.get(), w.b.get(), nullptr, w.product.get());
+       return lpt_gemm(w.c, a.get(), w.b.get(), nullptr, w.gemm.get());
      }},
     {"gemm: a plan of a batch",
      LPT_UNSUPPORTED,
@@ -251,7 +251,7 @@ const std::vector<BadCall> kGemmCalls = {
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
        options.outlier_threshold = 6;
        lpt_gemm_plan *plan = nullptr;
-       return lpt_gemm_plan_create(w.c, w.a.get(), w.b.get(), &options, w.product.get(), &plan);
+       return lpt_gemm_plan_create(w.c, w.a.get(), w.b.get(), &options, w.gemm.get(), &plan);
      }},
     {"gemm batch: blocks of scales over matrices",
      LPT_UNSUPPORTED,
@@ -275,33 +275,33 @@ const std::vector<BadCall> kGemmCalls = {
      LPT_INVALID_ARGUMENT,
      {"group_ends[1] is 5", "expected 3 to 4"},
      [](World &w) {
-       return multiply_groups(w, {3, 5}, w.product, kUnchanged);
+       return multiply_groups(w, {3, 5}, w.gemm, kUnchanged);
      }},
     {"gemm grouped: no ends",
      LPT_INVALID_ARGUMENT,
      {"group_ends is NULL", "2 numbers"},
      [](World &w) {
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), nullptr, 2, nullptr, w.product.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), nullptr, 2, nullptr, w.gemm.get());
      }},
     {"gemm grouped: outliers",
      LPT_UNSUPPORTED,
-     {"outlier_threshold is 6", "a grouped product takes 0"},
+     {"outlier_threshold is 6", "a grouped GEMM takes 0"},
      [](World &w) {
-       return multiply_groups(w, {3, 4}, w.product, [](auto &o) { o.outlier_threshold = 6; });
+       return multiply_groups(w, {3, 4}, w.gemm, [](auto &o) { o.outlier_threshold = 6; });
      }},
     {"gemm grouped: rows of no group in a c of codes",
      LPT_UNSUPPORTED,
      {"group_ends[1] is 3", "all 4 rows belong to groups"},
      [](World &w) {
-       return multiply_groups(w, {1, 3}, w.product_codes, kUnchanged);
+       return multiply_groups(w, {1, 3}, w.gemm_codes, kUnchanged);
      }},
     {"gemm grouped: as many biases as there are no groups",
      LPT_INVALID_ARGUMENT,
      {"bias is 3 x 6 f32", "a vector of 6, or 2 x 6"},
      [](World &w) {
        const Tensor bias = output_of(w, 3, 6);
-       return multiply_groups(w, {3, 4}, w.product, [&](auto &o) { o.bias = bias.get(); });
+       return multiply_groups(w, {3, 4}, w.gemm, [&](auto &o) { o.bias = bias.get(); });
      }},
     {"gemm grouped: blocks of scales over rows",
      LPT_UNSUPPORTED,
@@ -340,7 +340,7 @@ const std::vector<BadCall> kGemmCalls = {
        const int64_t ends[] = {3, 4};
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
        options.is_a_transposed = 1;
-       return lpt_gemm_grouped(w.c, w.a.get(), output_of(w, 4, 6).get(), ends, 2, &options, w.product.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), output_of(w, 4, 6).get(), ends, 2, &options, w.gemm.get());
      }},
     {"weights: blocks of scales over experts",
      LPT_UNSUPPORTED,
@@ -418,7 +418,7 @@ const std::vector<BadCall> kGemmCalls = {
        EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), experts.get(), nullptr, out(packed)));
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
        options.is_b_transposed = 1;
-       return lpt_gemm(w.c, w.a.get(), packed.get(), &options, w.product.get());
+       return lpt_gemm(w.c, w.a.get(), packed.get(), &options, w.gemm.get());
      }},
     {"weights: an order that is none",
      LPT_INVALID_ARGUMENT,
@@ -455,27 +455,27 @@ const std::vector<BadCall> kGemmCalls = {
     {"gemm: bytes as a",
      LPT_UNSUPPORTED,
      {"a is uint8"},
-     [](World &w) { return lpt_gemm(w.c, w.bytes.get(), w.b.get(), nullptr, w.product.get()); }},
+     [](World &w) { return lpt_gemm(w.c, w.bytes.get(), w.b.get(), nullptr, w.gemm.get()); }},
     {"gemm: no truth value",
      LPT_INVALID_ARGUMENT,
      {"is_a_transposed is 2", "0 to 1"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.is_a_transposed = 2; }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.is_a_transposed = 2; }); }},
     {"gemm: alpha NaN",
      LPT_INVALID_ARGUMENT,
      {"alpha is", "nan", "finite"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.alpha = std::nan(""); }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.alpha = std::nan(""); }); }},
     {"gemm: beta infinite",
      LPT_INVALID_ARGUMENT,
      {"beta is inf", "finite"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.beta = INFINITY; }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.beta = INFINITY; }); }},
     {"gemm: bias of another length",
      LPT_INVALID_ARGUMENT,
      {"bias is 7", "vector of 6"},
-     [](World &w) { return multiply(w, w.product, [&](auto &o) { o.bias = w.long_bias.get(); }); }},
+     [](World &w) { return multiply(w, w.gemm, [&](auto &o) { o.bias = w.long_bias.get(); }); }},
     {"gemm: bias of another format",
      LPT_INVALID_ARGUMENT,
      {"bias is f64", "expected f32"},
-     [](World &w) { return multiply(w, w.product, [&](auto &o) { o.bias = w.double_bias.get(); }); }},
+     [](World &w) { return multiply(w, w.gemm, [&](auto &o) { o.bias = w.double_bias.get(); }); }},
     {"gemm: c over a",
      LPT_INVALID_ARGUMENT,
      {"c at", "overlaps a"},
@@ -494,8 +494,8 @@ const std::vector<BadCall> kGemmCalls = {
      LPT_INVALID_ARGUMENT,
      {"c at", "overlaps bias"},
      [](World &w) {
-       const Tensor over = wrap(w.owner.get(), LPT_FORMAT_F32, describe(w.owner.get(), w.product.get()).data, 1, 6);
-       return multiply(w, w.product, [&](auto &o) { o.bias = over.get(); });
+       const Tensor over = wrap(w.owner.get(), LPT_FORMAT_F32, describe(w.owner.get(), w.gemm.get()).data, 1, 6);
+       return multiply(w, w.gemm, [&](auto &o) { o.bias = over.get(); });
      }},
     {"gemm: member that is unknown",
      LPT_UNSUPPORTED,
@@ -503,12 +503,12 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) {
        NewerGemmOptions newer = {LPT_GEMM_OPTIONS_INIT, 1};
        newer.known.struct_size = sizeof newer;
-       return lpt_gemm(w.c, w.a.get(), w.b.get(), &newer.known, w.product.get());
+       return lpt_gemm(w.c, w.a.get(), w.b.get(), &newer.known, w.gemm.get());
      }},
     {"gemm: unknown flag",
      LPT_UNSUPPORTED,
      {"flags is 0x40"},
-     [](World &w) { return multiply(w, w.product, [](auto &o) { o.flags = 0x40; }); }},
+     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.flags = 0x40; }); }},
 };
 
 }  // namespace lpt::test

@@ -40,19 +40,15 @@ const std::vector<BadCall> kLinearCalls = {
     {"linear_forward: no layer",
      LPT_INVALID_ARGUMENT,
      {"linear is NULL"},
-     [](World &w) { return lpt_linear_forward(w.c, nullptr, w.a.get(), nullptr, nullptr, w.product.get()); }},
+     [](World &w) { return lpt_linear_forward(w.c, nullptr, w.a.get(), nullptr, nullptr, w.gemm.get()); }},
     {"linear_forward: not prepared",
      LPT_INVALID_ARGUMENT,
      {"linear", "lpt_linear_prepare()"},
-     [](World &w) {
-       return lpt_linear_forward(w.c, w.raw_linear.get(), w.a.get(), nullptr, nullptr, w.product.get());
-     }},
+     [](World &w) { return lpt_linear_forward(w.c, w.raw_linear.get(), w.a.get(), nullptr, nullptr, w.gemm.get()); }},
     {"linear_forward: input of other columns",
      LPT_INVALID_ARGUMENT,
      {"input is 4 x 32", "4 x 8"},
-     [](World &w) {
-       return lpt_linear_forward(w.c, w.linear.get(), w.source.get(), nullptr, nullptr, w.product.get());
-     }},
+     [](World &w) { return lpt_linear_forward(w.c, w.linear.get(), w.source.get(), nullptr, nullptr, w.gemm.get()); }},
     {"linear_forward: output of another shape",
      LPT_INVALID_ARGUMENT,
      {"output is 4 x 32", "4 x 6"},
@@ -67,16 +63,14 @@ const std::vector<BadCall> kLinearCalls = {
     {"linear_forward: saved of another size",
      LPT_INVALID_ARGUMENT,
      {"saved is", "expected a vector of"},
-     [](World &w) {
-       return lpt_linear_forward(w.c, w.linear.get(), w.a.get(), nullptr, w.bytes.get(), w.product.get());
-     }},
+     [](World &w) { return lpt_linear_forward(w.c, w.linear.get(), w.a.get(), nullptr, w.bytes.get(), w.gemm.get()); }},
     {"linear_forward: saved of numbers",
      LPT_INVALID_ARGUMENT,
      {"saved is f32", "expected uint8"},
      [](World &w) {
        const Tensor numbers =
            make_tensor(w.owner.get(), LPT_FORMAT_F32, {shape_of(w.owner.get(), w.saved.get()).columns});
-       return lpt_linear_forward(w.c, w.linear.get(), w.a.get(), nullptr, numbers.get(), w.product.get());
+       return lpt_linear_forward(w.c, w.linear.get(), w.a.get(), nullptr, numbers.get(), w.gemm.get());
      }},
     {"linear_forward: places that are the layer's",
      LPT_INVALID_ARGUMENT,
@@ -112,7 +106,7 @@ const std::vector<BadCall> kLinearCalls = {
      [](World &w) {
        lpt_linear_options o = LPT_LINEAR_OPTIONS_INIT;
        o.input_smoothing = w.input_factors.get();
-       return lpt_linear_forward(w.c, w.block_linear.get(), w.a.get(), &o, nullptr, w.product.get());
+       return lpt_linear_forward(w.c, w.block_linear.get(), w.a.get(), &o, nullptr, w.gemm.get());
      }},
     {"linear_backward: no output",
      LPT_INVALID_ARGUMENT,
@@ -192,7 +186,7 @@ const std::vector<BadCall> kLinearCalls = {
        return lpt_linear_backward(w.c, w.linear.get(), w.saved.get(), w.output_gradient.get(), nullptr, dx.get(),
                                   over.get(), nullptr);
      }},
-    {"linear_update: a NULL among them",
+    {"linear_update_scalers: a NULL among them",
      LPT_INVALID_ARGUMENT,
      {"linears[1] is NULL"},
      [](World &w) {

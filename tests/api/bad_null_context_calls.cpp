@@ -16,7 +16,7 @@ const std::vector<BadCall> kNullContextCalls = {
     {"gemm: no context",
      LPT_INVALID_ARGUMENT,
      {},
-     [](World &w) { return lpt_gemm(nullptr, w.a.get(), w.b.get(), nullptr, w.product.get()); }},
+     [](World &w) { return lpt_gemm(nullptr, w.a.get(), w.b.get(), nullptr, w.gemm.get()); }},
     {"tensor_create: no context",
      LPT_INVALID_ARGUMENT,
      {},
@@ -24,20 +24,20 @@ const std::vector<BadCall> kNullContextCalls = {
        const int64_t e[] = {1};
        return lpt_tensor_create(nullptr, LPT_FORMAT_F32, 1, e, &w.out_tensor);
      }},
-    {"dialect_size: no context",
+    {"foreign_layout_size: no context",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) {
        return lpt_foreign_layout_size(nullptr, w.packed.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, &w.out_size);
      }},
-    {"dialect_export: no context",
+    {"foreign_layout_export: no context",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) {
        return lpt_foreign_layout_export(nullptr, w.packed.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, w.buffer.data(),
                                         w.buffer.size());
      }},
-    {"dialect_import: no context",
+    {"foreign_layout_import: no context",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) {
@@ -48,13 +48,13 @@ const std::vector<BadCall> kNullContextCalls = {
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) { return lpt_convert(nullptr, w.plain.get(), nullptr, w.plain.get()); }},
-    {"format_name: no format",
+    {"format_write_name: no format",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) {
        return lpt_format_write_name(12345, reinterpret_cast<char *>(w.buffer.data()), 100, &w.out_size);
      }},
-    {"format_name: no buffer",
+    {"format_write_name: no buffer",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) { return lpt_format_write_name(LPT_FORMAT_F32, nullptr, 100, &w.out_size); }},

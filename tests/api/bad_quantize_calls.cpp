@@ -63,8 +63,9 @@ const std::vector<BadCall> kQuantizeCalls = {
      LPT_INVALID_ARGUMENT,
      {"quantized", "overlaps transposed"},
      [](World &w) {
-       const Tensor over = wrap(w.owner.get(), LPT_FORMAT_E4M3FN, describe(w.owner.get(), w.turned.get()).data, 4, 32);
-       return lpt_quantize(w.c, w.source.get(), nullptr, over.get(), w.turned.get());
+       const Tensor over =
+           wrap(w.owner.get(), LPT_FORMAT_E4M3FN, describe(w.owner.get(), w.transposed_copy.get()).data, 4, 32);
+       return lpt_quantize(w.c, w.source.get(), nullptr, over.get(), w.transposed_copy.get());
      }},
     {"quantize: unknown flag",
      LPT_UNSUPPORTED,
@@ -235,7 +236,7 @@ const std::vector<BadCall> kQuantizeCalls = {
     {"dequantize: output of another shape",
      LPT_INVALID_ARGUMENT,
      {"output is 4 x 6", "4 x 32"},
-     [](World &w) { return lpt_dequantize(w.c, w.codes.get(), nullptr, w.product.get()); }},
+     [](World &w) { return lpt_dequantize(w.c, w.codes.get(), nullptr, w.gemm.get()); }},
     {"dequantize: codes as output",
      LPT_UNSUPPORTED,
      {"output is e4m3fn", "f64, f32, bf16 or f16"},

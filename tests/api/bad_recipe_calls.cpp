@@ -4,10 +4,10 @@ namespace lpt::test {
 namespace {
 
 template <typename Change>
-lpt_status set_product(World &w, lpt_linear_gemm product, const Change &change) {
+lpt_status set_gemm(World &w, lpt_linear_gemm gemm, const Change &change) {
   lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
   change(options);
-  return lpt_recipe_set_gemm(w.c, w.recipe.get(), product, &options);
+  return lpt_recipe_set_gemm(w.c, w.recipe.get(), gemm, &options);
 }
 
 // A layer of the world's shape under a recipe by name, prepared, and one call of it.
@@ -18,9 +18,9 @@ lpt_status with_recipe(World &w, const char *name, lpt_linear_source source, con
   Linear linear;
   lpt_linear_shape shape = {sizeof shape, 8, 6};
   EXPECT_TRUE(ok(own, lpt_recipe_create(own, name, out(recipe))));
-  lpt_linear_gemm_options product = LPT_LINEAR_GEMM_OPTIONS_INIT;
-  product.source = source;
-  EXPECT_TRUE(ok(own, lpt_recipe_set_gemm(own, recipe.get(), LPT_LINEAR_GEMM_DGRAD, &product)));
+  lpt_linear_gemm_options gemm = LPT_LINEAR_GEMM_OPTIONS_INIT;
+  gemm.source = source;
+  EXPECT_TRUE(ok(own, lpt_recipe_set_gemm(own, recipe.get(), LPT_LINEAR_GEMM_DGRAD, &gemm)));
   EXPECT_TRUE(ok(own, lpt_linear_create(own, recipe.get(), &shape, out(linear))));
   EXPECT_TRUE(ok(own, lpt_linear_prepare(own, linear.get(), w.weight.get(), nullptr)));
   return run(linear.get());
@@ -30,7 +30,7 @@ lpt_status smooth(World &w, const char *name, lpt_linear_source source) {
   return with_recipe(w, name, source, [&](lpt_linear *linear) {
     lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
     options.input_smoothing = w.input_factors.get();
-    return lpt_linear_forward(w.c, linear, w.a.get(), &options, nullptr, w.product.get());
+    return lpt_linear_forward(w.c, linear, w.a.get(), &options, nullptr, w.gemm.get());
   });
 }
 
@@ -116,83 +116,83 @@ const std::vector<BadCall> kRecipeCalls = {
      LPT_INVALID_ARGUMENT,
      {"out_name is NULL"},
      [](World &w) { return lpt_recipe_name(w.c, 0, nullptr); }},
-    {"recipe_set_product: no recipe",
+    {"recipe_set_gemm: no recipe",
      LPT_INVALID_ARGUMENT,
      {"recipe is NULL"},
      [](World &w) { return lpt_recipe_set_gemm(w.c, nullptr, 0, nullptr); }},
-    {"recipe_set_product: unknown product",
+    {"recipe_set_gemm: unknown GEMM",
      LPT_INVALID_ARGUMENT,
      {"product is 3", "0 to 2"},
-     [](World &w) { return set_product(w, 3, kUnchanged); }},
-    {"recipe_set_product: size that is none",
+     [](World &w) { return set_gemm(w, 3, kUnchanged); }},
+    {"recipe_set_gemm: size that is none",
      LPT_INVALID_ARGUMENT,
      {"hadamard_size is 48", "0, 16, 32, 64 or 128"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_size = 48; }); }},
-    {"recipe_set_product: unknown signs",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_size = 48; }); }},
+    {"recipe_set_gemm: unknown signs",
      LPT_INVALID_ARGUMENT,
      {"hadamard_signs is 3", "0 to 2"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_signs = 3; }); }},
-    {"recipe_set_product: unknown axis",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_signs = 3; }); }},
+    {"recipe_set_gemm: unknown axis",
      LPT_INVALID_ARGUMENT,
      {"hadamard_axis is 2", "0 to 1"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_DGRAD, [](auto &o) { o.hadamard_axis = 2; }); }},
-    {"recipe_set_product: rows of another product",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_DGRAD, [](auto &o) { o.hadamard_axis = 2; }); }},
+    {"recipe_set_gemm: rows of another GEMM",
      LPT_UNSUPPORTED,
      {"hadamard_axis is LPT_HADAMARD_AXIS_ROWS", "LPT_LINEAR_GEMM_DGRAD"},
      [](World &w) {
-       return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_axis = LPT_HADAMARD_AXIS_ROWS; });
+       return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_axis = LPT_HADAMARD_AXIS_ROWS; });
      }},
-    {"recipe_set_product: unknown source",
+    {"recipe_set_gemm: unknown source",
      LPT_INVALID_ARGUMENT,
      {"source is 3", "0 to 2"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.source = 3; }); }},
-    {"recipe_set_product: forward from forward",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.source = 3; }); }},
+    {"recipe_set_gemm: forward from forward",
      LPT_UNSUPPORTED,
      {"source is 1", "forward"},
      [](World &w) {
-       return set_product(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.source = LPT_LINEAR_SOURCE_FORWARD; });
+       return set_gemm(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.source = LPT_LINEAR_SOURCE_FORWARD; });
      }},
-    {"recipe_set_product: no draws",
+    {"recipe_set_gemm: no draws",
      LPT_INVALID_ARGUMENT,
      {"draws is 0", "1 to 16"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.draws = 0; }); }},
-    {"recipe_set_product: too many draws",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.draws = 0; }); }},
+    {"recipe_set_gemm: too many draws",
      LPT_INVALID_ARGUMENT,
      {"draws is 17", "1 to 16"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.draws = 17; }); }},
-    {"recipe_set_product: draws of a product without a gradient",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.draws = 17; }); }},
+    {"recipe_set_gemm: draws of a GEMM without a gradient",
      LPT_UNSUPPORTED,
      {"draws is 2", "forward"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.draws = 2; }); }},
-    {"recipe_set_product: parts of a product without a gradient",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.draws = 2; }); }},
+    {"recipe_set_gemm: parts of a GEMM without a gradient",
      LPT_UNSUPPORTED,
      {"parts is 2", "forward"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.parts = 2; }); }},
-    {"recipe_set_product: too many parts",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.parts = 2; }); }},
+    {"recipe_set_gemm: too many parts",
      LPT_INVALID_ARGUMENT,
      {"parts is 3", "1 to 2"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.parts = 3; }); }},
-    {"recipe_set_product: unknown output scale",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.parts = 3; }); }},
+    {"recipe_set_gemm: unknown output scale",
      LPT_INVALID_ARGUMENT,
      {"output_scale is 2", "0 to 1"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.output_scale = 2; }); }},
-    {"recipe_set_product: reserved",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.output_scale = 2; }); }},
+    {"recipe_set_gemm: reserved",
      LPT_UNSUPPORTED,
      {"reserved is 1"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.reserved = 1; }); }},
-    {"recipe_set_product: unknown flag",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.reserved = 1; }); }},
+    {"recipe_set_gemm: unknown flag",
      LPT_UNSUPPORTED,
      {"flags"},
-     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.flags = 1u << 20; }); }},
-    {"recipe_raise: no recipe",
+     [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.flags = 1u << 20; }); }},
+    {"recipe_set_high_precision: no recipe",
      LPT_INVALID_ARGUMENT,
      {"recipe is NULL"},
      [](World &w) { return lpt_recipe_set_high_precision(w.c, nullptr, 0, LPT_FORMAT_BF16); }},
-    {"recipe_raise: unknown product",
+    {"recipe_set_high_precision: unknown GEMM",
      LPT_INVALID_ARGUMENT,
      {"product is -1", "0 to 2"},
      [](World &w) { return lpt_recipe_set_high_precision(w.c, w.recipe.get(), -1, LPT_FORMAT_BF16); }},
-    {"recipe_raise: bytes",
+    {"recipe_set_high_precision: bytes",
      LPT_INVALID_ARGUMENT,
      {"format is uint8"},
      [](World &w) { return lpt_recipe_set_high_precision(w.c, w.recipe.get(), 0, LPT_FORMAT_UINT8); }},

@@ -103,7 +103,7 @@ const std::vector<BadCall> kShareCalls = {
          o.names = kNames;
        });
      }},
-    {"gradient_buckets_create: no room for the answer",
+    {"gradient_buckets_create: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_buckets is NULL"},
      [](World &w) {
@@ -154,7 +154,7 @@ const std::vector<BadCall> kShareCalls = {
      LPT_INVALID_ARGUMENT,
      {"gradients[1]", "never made ready"},
      [](World &w) { return lpt_gradient_buckets_wait(w.c, w.buckets.get()); }},
-    {"gradient_buckets_read: no room for the answer",
+    {"gradient_buckets_read: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_info is NULL"},
      [](World &w) { return lpt_gradient_buckets_read(w.c, w.buckets.get(), nullptr); }},
@@ -187,7 +187,7 @@ const std::vector<BadCall> kShareCalls = {
      LPT_INVALID_ARGUMENT,
      {"elements", "2^38"},
      [](World &w) { return add_shards(w, w.comm.get(), 1, [](auto &p) { p.elements = INT64_C(1) << 40; }); }},
-    {"optimizer_add_shards: no room for the answer",
+    {"optimizer_add_shards: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_indices is NULL"},
      [](World &w) {

@@ -126,7 +126,7 @@ const std::vector<BadCall> kSparseCalls = {
        lpt_sparse_info values{};
        return lpt_sparse_mask_select(w.c, w.source.get(), nullptr, w.bytes.get(), nullptr, &values);
      }},
-    {"check: no room for the answer",
+    {"check: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_count is NULL"},
      [](World &w) { return lpt_sparse_mask_check(w.c, w.bytes.get(), 2, 4, 0, nullptr); }},
@@ -180,12 +180,12 @@ const std::vector<BadCall> kSparseCalls = {
      [](World &w) {
        return lpt_sparse_compress(w.c, w.source.get(), full_mask(w).get(), sparse_tensor(w, "f32/2:4").get(), nullptr);
      }},
-    {"compress: turned with scales of rows",
+    {"compress: transposed with scales of rows",
      LPT_UNSUPPORTED,
      {"transposed", "mxfp8_e4m3", "square"},
      [](World &w) {
-       const Tensor turned = make_tensor(w.owner.get(), format_named("mxfp8_e4m3/2:4"), 32, 4);
-       return lpt_sparse_compress(w.c, w.codes.get(), nullptr, nullptr, turned.get());
+       const Tensor transposed_copy = make_tensor(w.owner.get(), format_named("mxfp8_e4m3/2:4"), 32, 4);
+       return lpt_sparse_compress(w.c, w.codes.get(), nullptr, nullptr, transposed_copy.get());
      }},
     {"decompress: a dense source",
      LPT_UNSUPPORTED,

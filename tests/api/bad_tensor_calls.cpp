@@ -46,7 +46,7 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) {
        return create_tensor(w, LPT_FORMAT_F32, {3, -4});
      }},
-    {"tensor_create: huge product",
+    {"tensor_create: huge GEMM",
      LPT_INVALID_ARGUMENT,
      {"extents[1] is 4294967296", "does not fit"},
      [](World &w) {
@@ -101,7 +101,7 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) {
        return wrap_tensor(w, LPT_FORMAT_F32, {2, 32}, {0, 1});
      }},
-    {"matrix_wrap: data between two elements",
+    {"tensor_wrap_matrix: data between two elements",
      LPT_INVALID_ARGUMENT,
      {"data is", "that 4 divides", "f32"},
      [](World &w) {
@@ -120,19 +120,19 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) {
        return wrap_tensor(w, LPT_FORMAT_F32, {4, 2}, {int64_t{1} << 60, 1});
      }},
-    {"matrix_wrap: negative rows",
+    {"tensor_wrap_matrix: negative rows",
      LPT_INVALID_ARGUMENT,
      {"rows is -1", "at least 0"},
      [](World &w) { return lpt_tensor_wrap_matrix(w.c, LPT_FORMAT_F32, nullptr, -1, 2, 0, &w.out_tensor); }},
-    {"matrix_wrap: negative columns",
+    {"tensor_wrap_matrix: negative columns",
      LPT_INVALID_ARGUMENT,
      {"columns is -2", "at least 0"},
      [](World &w) { return lpt_tensor_wrap_matrix(w.c, LPT_FORMAT_F32, nullptr, 1, -2, 0, &w.out_tensor); }},
-    {"matrix_wrap: rows that overlap",
+    {"tensor_wrap_matrix: rows that overlap",
      LPT_INVALID_ARGUMENT,
      {"row_stride is 3", "columns, 4"},
      [](World &w) { return lpt_tensor_wrap_matrix(w.c, LPT_FORMAT_F32, nullptr, 2, 4, 3, &w.out_tensor); }},
-    {"matrix_wrap: rows of 4-bit elements in mid-byte",
+    {"tensor_wrap_matrix: rows of 4-bit elements in mid-byte",
      LPT_INVALID_ARGUMENT,
      {"strides[0] is 5", "e2m1fn", "multiples of 2"},
      [](World &w) { return lpt_tensor_wrap_matrix(w.c, LPT_FORMAT_E2M1FN, nullptr, 2, 5, 5, &w.out_tensor); }},
@@ -206,21 +206,21 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) {
        return view_tensor(w, w.cube, {0, 1, 0}, {2, 2, 32});
      }},
-    {"tensor_part: NULL",
+    {"tensor_view_part: NULL",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
      [](World &w) { return lpt_tensor_view_part(w.c, nullptr, LPT_TENSOR_PART_PAYLOAD, &w.out_tensor); }},
-    {"tensor_part: a layer for a tensor",
+    {"tensor_view_part: a layer for a tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is not a live handle"},
      [](World &w) {
        return lpt_tensor_view_part(w.c, cast<lpt_tensor>(w.linear.get()), LPT_TENSOR_PART_PAYLOAD, &w.out_tensor);
      }},
-    {"tensor_part: the format has none",
+    {"tensor_view_part: the format has none",
      LPT_INVALID_ARGUMENT,
      {"part is 1", "f32 has no such part"},
      [](World &w) { return lpt_tensor_view_part(w.c, w.source.get(), LPT_TENSOR_PART_BLOCK_SCALES, &w.out_tensor); }},
-    {"tensor_part: unknown",
+    {"tensor_view_part: unknown",
      LPT_INVALID_ARGUMENT,
      {"part is 9"},
      [](World &w) { return lpt_tensor_view_part(w.c, w.codes.get(), 9, &w.out_tensor); }},

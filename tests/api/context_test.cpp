@@ -20,15 +20,15 @@
 namespace lpt::test {
 namespace {
 
-// A product that is large enough for several threads, as bytes of the result.
+// A GEMM that is large enough for several threads, as bytes of the result.
 std::vector<uint8_t> work(lpt_context *context) {
   const std::vector<double> a = draw_normal(11, 150 * 90);
   const std::vector<double> b = draw_normal(12, 90 * 170);
   const Tensor left = tensor_of(context, LPT_FORMAT_E4M3FN_ROW, 150, 90, a);
   const Tensor right = tensor_of(context, LPT_FORMAT_F32, 90, 170, b);
-  const Tensor product = make_tensor(context, LPT_FORMAT_F32, 150, 170);
-  EXPECT_TRUE(ok(context, lpt_gemm(context, left.get(), right.get(), nullptr, product.get())));
-  return bytes_of(context, product.get());
+  const Tensor gemm = make_tensor(context, LPT_FORMAT_F32, 150, 170);
+  EXPECT_TRUE(ok(context, lpt_gemm(context, left.get(), right.get(), nullptr, gemm.get())));
+  return bytes_of(context, gemm.get());
 }
 
 // ---- version and status
@@ -125,7 +125,7 @@ TEST(ContextCreate, WritesTheReasonOfAFailureToTheCallersText) {
   EXPECT_NE(nullptr, std::strstr(reason, "thread_count is -3"));
 }
 
-TEST(ContextCreate, CutsTheReasonToTheCallersRoom) {
+TEST(ContextCreate, CutsTheReasonToTheCallersSpace) {
   char reason[16];
   std::memset(reason, 'x', sizeof reason);
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
@@ -176,7 +176,7 @@ TEST(ContextIsa, OfTheReferenceRunsReferenceRows) {
   }
 }
 
-TEST(ContextIsa, IsRefusedWhereTheProcessorLacksIt) {
+TEST(ContextIsa, IsRejectedWhereTheCpuLacksIt) {
   const Context context = make_context();
   for (lpt_isa isa = LPT_ISA_AUTO; isa <= LPT_ISA_X86_AMX; ++isa) {
     const lpt_status status = lpt_context_set_isa(context.get(), isa);

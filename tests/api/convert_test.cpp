@@ -1,4 +1,4 @@
-// Conversion between relatives of FP8: all codes against their definitions in double; scales, refusals, statistics.
+// Conversion between relatives of FP8: all codes against their definitions in double; scales, rejections, statistics.
 #include <cmath>
 
 #include "tests/api/support.hpp"
@@ -232,7 +232,7 @@ TEST(ConvertScale, KeepsZeroInfinityAndNan) {
   }
 }
 
-TEST(ConvertScale, IsRefusedWhereItLeavesTheNormalRange) {
+TEST(ConvertScale, IsRejectedWhereItLeavesTheNormalRange) {
   const Context context = make_context();
   const struct {
     Definition from, to;
@@ -309,7 +309,7 @@ TEST(ConvertStatistics, CountWhatBecomesOfTheElements) {
     EXPECT_EQ(2 * clipped, values.clipped_count) << from.name << " to " << to.name;
     EXPECT_EQ(0, values.underflow_count);
     EXPECT_EQ(static_cast<double>(static_cast<float>(amax) * 0.7f), values.amax);
-    // Products in f32: three roundings each.
+    // GEMMs in f32: three roundings each.
     EXPECT_NEAR(2 * squares, values.squared_sum, 3 * 0x1p-24 * 2 * squares);
     EXPECT_NEAR(2 * errors, values.squared_error, 8 * 0x1p-24 * 2 * errors + 4 * 0x1p-24 * 2 * squares);
   }
@@ -363,7 +363,7 @@ TEST(ConvertStatistics, AreTheSameForAnyNumberOfThreads) {
   }
 }
 
-TEST(ConvertStatistics, CountNothingOfARefusedCall) {
+TEST(ConvertStatistics, CountNothingOfARejectedCall) {
   const Context context = make_context();
   const Tensor source = with_all_codes(context.get(), LPT_FORMAT_E4M3FN_TENSOR);
   *part_data<float>(context.get(), source.get(), LPT_TENSOR_PART_TENSOR_SCALE) = 0x1p127f;

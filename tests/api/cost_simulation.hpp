@@ -9,7 +9,7 @@
 
 namespace lpt::test {
 
-// What chunk `chunk` of a rank holds travels to another one, which adds it or keeps it in the place of its own.
+// What chunk `chunk` of a rank holds is sent to another one, which adds it or keeps it in the place of its own.
 struct Message {
   int from, to;
   std::vector<int> chunks;

@@ -101,7 +101,7 @@ TEST(CollectiveCost, IsThatOfItsMessages) {
   EXPECT_EQ(14 * 8 * 4, played_count);
 }
 
-// What is not played is refused, and what is refused is not played.
+// What is not played is rejected, and what is rejected is not played.
 TEST(CollectiveCost, KnowsTheWaysThatThereAre) {
   const Context context = make_context();
   for (lpt_cost_collective collective = 0; collective <= LPT_COST_COLLECTIVE_ALL_TO_ALL; ++collective) {
@@ -295,26 +295,26 @@ std::vector<double> sizes() { return {std::begin(kSizes), std::end(kSizes)}; }
 
 TEST(LinkFit, FindsTheLinkOfExactTimes) {
   const Context context = make_context();
-  for (const lpt_cost_link &truth :
+  for (const lpt_cost_link &flag :
        {link_of(3e-6, 12.5e9), link_of(1e-3, 1e6), link_of(0.0, 5e9), link_of(10.0, 1e12)}) {
     std::vector<double> seconds;
-    for (const double bytes : kSizes) seconds.push_back(truth.latency_seconds + bytes / truth.bytes_per_second);
+    for (const double bytes : kSizes) seconds.push_back(flag.latency_seconds + bytes / flag.bytes_per_second);
     lpt_cost_link found = LPT_COST_LINK_INIT;
     ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), sizes().data(), seconds.data(), 10, &found)));
     // Of sums of ten numbers whose parts differ by the factor alpha · B / bytes, which the last link brings to 1e-5.
-    EXPECT_NEAR(truth.latency_seconds, found.latency_seconds, 1e-12 * seconds.front());
-    EXPECT_NEAR(1.0, found.bytes_per_second / truth.bytes_per_second, 1e-9);
+    EXPECT_NEAR(flag.latency_seconds, found.latency_seconds, 1e-12 * seconds.front());
+    EXPECT_NEAR(1.0, found.bytes_per_second / flag.bytes_per_second, 1e-9);
     EXPECT_EQ(0.0, found.reduce_bytes_per_second);
   }
 }
 
 // How far relative errors of sigma bring latency and bandwidth: the covariance of least squares, of whose deviations five are
 // allowed, and 3 sigma² for what is not linear.
-std::pair<double, double> allowed_errors(const lpt_cost_link &truth, double sigma) {
+std::pair<double, double> allowed_errors(const lpt_cost_link &flag, double sigma) {
   double pp = 0.0, pq = 0.0, qq = 0.0;
   for (const double bytes : kSizes) {
-    const double exact = truth.latency_seconds + bytes / truth.bytes_per_second;
-    const double p = truth.latency_seconds / exact, q = 1.0 - p;
+    const double exact = flag.latency_seconds + bytes / flag.bytes_per_second;
+    const double p = flag.latency_seconds / exact, q = 1.0 - p;
     pp += p * p, pq += p * q, qq += q * q;
   }
   const double determinant = pp * qq - pq * pq;
@@ -325,19 +325,19 @@ std::pair<double, double> allowed_errors(const lpt_cost_link &truth, double sigm
 TEST(LinkFit, FindsTheLinkOfNoisyTimes) {
   const Context context = make_context();
   constexpr double kSigma = 0.05;
-  const lpt_cost_link truth = link_of(20e-6, 1e9);
-  const auto [of_latency, of_rate] = allowed_errors(truth, kSigma);
+  const lpt_cost_link flag = link_of(20e-6, 1e9);
+  const auto [of_latency, of_rate] = allowed_errors(flag, kSigma);
   Random random(91);
   for (int draw = 0; draw < 50; ++draw) {
     std::vector<double> seconds;
     for (const double bytes : kSizes) {
-      const double exact = truth.latency_seconds + bytes / truth.bytes_per_second;
+      const double exact = flag.latency_seconds + bytes / flag.bytes_per_second;
       seconds.push_back(exact * (1.0 + kSigma * random.normal()));
     }
     lpt_cost_link found = LPT_COST_LINK_INIT;
     ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), sizes().data(), seconds.data(), 10, &found)));
-    EXPECT_NEAR(1.0, found.latency_seconds / truth.latency_seconds, of_latency) << draw;
-    EXPECT_NEAR(1.0, found.bytes_per_second / truth.bytes_per_second, of_rate) << draw;
+    EXPECT_NEAR(1.0, found.latency_seconds / flag.latency_seconds, of_latency) << draw;
+    EXPECT_NEAR(1.0, found.bytes_per_second / flag.bytes_per_second, of_rate) << draw;
   }
 }
 
@@ -437,7 +437,7 @@ TEST(BreakEven, OfTheBestHoldsForAllThatIsLarger) {
   const Context context = make_context();
   const std::vector<Casts> all(std::begin(kCasts), std::end(kCasts));
   Random random(92);
-  int turned = 0;
+  int transposed_copy = 0;
   for (int draw = 0; draw < 100; ++draw) {
     const double latency = 1e-4 * std::pow(10.0, 3.0 * random.uniform());  // edges of ten thousand elements and more
     const lpt_cost_link link = link_of(latency, 1e9);
@@ -449,13 +449,13 @@ TEST(BreakEven, OfTheBestHoldsForAllThatIsLarger) {
       if (elements > first + first / 1000000 + 1) {
         EXPECT_GT(gained, 0.0) << draw << ", " << elements;
       }
-      turned += elements < first && gained > 0.0;
+      transposed_copy += elements < first && gained > 0.0;
     }
     if (edge < 2) continue;
     // 1e-9 of the latency for rounding.
     EXPECT_LT(gain(context.get(), all, edge - 1, LPT_FORMAT_INT8_1X32, rates, link), 1e-9 * latency) << draw;
   }
-  EXPECT_GT(turned, 0) << "no draw has an edge before the last one";
+  EXPECT_GT(transposed_copy, 0) << "no draw has an edge before the last one";
 }
 
 TEST(BreakEven, IsTheFirstElementWhereCastsAreFree) {

@@ -168,7 +168,7 @@ constexpr Code kCodes[] = {
     {255, 8, LPT_FORMAT_NONE, "unknown"},
 };
 
-TEST(DlpackTypes, AreFormatsOrAreRefusedByName) {
+TEST(DlpackTypes, AreFormatsOrAreRejectedByName) {
   const Context context = make_context();
   for (const Code &code : kCodes) {
     Foreign<Versioned> foreign;
@@ -251,7 +251,7 @@ TEST(DlpackParts, OfAQuantizedMatrixGoOutAndComeBackAsTheSameMatrix) {
   }
 }
 
-TEST(DlpackFlags, AreReturnedAndReadOnlyMemoryIsRefusedToWhoDoesNotAsk) {
+TEST(DlpackFlags, AreReturnedAndReadOnlyMemoryIsRejectedToWhoDoesNotRequestIt) {
   const Context context = make_context();
   Foreign<Versioned> foreign;
   foreign.managed.flags = 3;
@@ -292,7 +292,7 @@ struct BadStruct {
   const char *what;
   lpt_status status;
   std::vector<const char *> words;
-  void (*spoil)(Foreign<Versioned> &);
+  void (*corrupt)(Foreign<Versioned> &);
 };
 
 const std::vector<BadStruct> kBadStructs = {
@@ -352,11 +352,11 @@ const std::vector<BadStruct> kBadStructs = {
      [](auto &f) { f.managed.array.code = 17, f.managed.array.bits = 4; }},
 };
 
-TEST(DlpackBadStructs, AreRefusedWithTheReasonAndStayTheCallers) {
+TEST(DlpackBadStructs, AreRejectedWithTheReasonAndStayTheCallers) {
   const Context context = make_context();
   for (const BadStruct &bad : kBadStructs) {
     Foreign<Versioned> foreign;
-    bad.spoil(foreign);
+    bad.corrupt(foreign);
     lpt_tensor *tensor = reinterpret_cast<lpt_tensor *>(&foreign);
     uint64_t flags = 77;
     EXPECT_EQ(bad.status, lpt_tensor_take_dlpack(context.get(), &foreign.managed, 1, &flags, &tensor)) << bad.what;

@@ -147,7 +147,7 @@ TEST(FakeQuantize, HasScalesOfOneWhereTheyAreGiven) {
   EXPECT_EQ((std::vector<double>{6, 3, 0, 6}), numbers_of(context.get(), output.get()));
 }
 
-TEST(FakeQuantize, RefusesWhatIsWrongByName) {
+TEST(FakeQuantize, RejectsWhatIsWrongByName) {
   const Context context = make_context();
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 2, 32, draw_normal(62, 64));
   const Tensor output = make_tensor(context.get(), LPT_FORMAT_F32, 2, 32);
@@ -182,7 +182,7 @@ TEST(FakeQuantize, RefusesWhatIsWrongByName) {
   expect(LPT_INVALID_ARGUMENT, "overlaps", lpt_fake_quantize(c, first.get(), LPT_FORMAT_MXFP4, nullptr, second.get()));
 }
 
-TEST(FakeQuantize, RefusesANanThatNothingCanTell) {
+TEST(FakeQuantize, RejectsANanThatNothingCanTell) {
   const Context context = make_context();
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 1, 2, {1.0, std::nan("")});
   const Tensor output = make_tensor(context.get(), LPT_FORMAT_F32, 1, 2);
@@ -255,14 +255,15 @@ TEST(QuantizeBoth, GivesTheSameCodesAndScalesForSquareBlocks) {
     lpt_quantize_options options = stochastic();
     options.rounding = rounding;
     const Tensor straight = make_tensor(context.get(), LPT_FORMAT_NVFP4_16X16, kRows, kColumns);
-    const Tensor turned = make_tensor(context.get(), LPT_FORMAT_NVFP4_16X16, kColumns, kRows);
-    ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, straight.get(), turned.get())));
+    const Tensor transposed_copy = make_tensor(context.get(), LPT_FORMAT_NVFP4_16X16, kColumns, kRows);
+    ASSERT_TRUE(
+        ok(context.get(), lpt_quantize(context.get(), source.get(), &options, straight.get(), transposed_copy.get())));
     EXPECT_EQ(transposed(numbers_of(context.get(), straight.get()), kRows, kColumns),
-              numbers_of(context.get(), turned.get()));
-    EXPECT_EQ(tensor_scale_of(context.get(), straight.get()), tensor_scale_of(context.get(), turned.get()));
+              numbers_of(context.get(), transposed_copy.get()));
+    EXPECT_EQ(tensor_scale_of(context.get(), straight.get()), tensor_scale_of(context.get(), transposed_copy.get()));
     for (const lpt_tensor_part part : {LPT_TENSOR_PART_PAYLOAD, LPT_TENSOR_PART_BLOCK_SCALES}) {
       const Tensor ours = part_of(context.get(), straight.get(), part),
-                   theirs = part_of(context.get(), turned.get(), part);
+                   theirs = part_of(context.get(), transposed_copy.get(), part);
       const Shape shape = shape_of(context.get(), ours.get());
       EXPECT_EQ(transposed(numbers_of(context.get(), ours.get()), shape.rows, shape.columns),
                 numbers_of(context.get(), theirs.get()));
@@ -277,7 +278,7 @@ std::vector<uint8_t> philox_bytes(const lpt_random &random, int64_t rows, int64_
   const RandomSource source = {.seed = random.seed,
                                .offset = random.offset,
                                .row_stride = columns,
-                               .stream = random_stream(RandomRoom::kQuantize, random.stream, 0),
+                               .stream = random_stream(RandomDomain::kQuantize, random.stream, 0),
                                .step = random.step,
                                .rounds = rounds,
                                .bits = bits};
@@ -342,7 +343,7 @@ TEST(RandomWords, OfOnesAndZerosRoundUpAndDown) {
   }
 }
 
-TEST(RandomWords, OfAnotherShapeOrFormatAreRefused) {
+TEST(RandomWords, OfAnotherShapeOrFormatAreRejected) {
   const Context context = make_context();
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 2, 4, draw_normal(67, 8));
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 2, 4);
@@ -407,9 +408,9 @@ TEST(KeptTensorScale, StaysAndServesTheBlockScales) {
     *static_cast<float *>(describe(context.get(), scale.get()).data) = 0x1p-6f;
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target->get(), nullptr)));
     EXPECT_EQ(0x1p-6f, tensor_scale_of(context.get(), target->get()));
-    const std::vector<double> wanted = numbers_of(context.get(), source.get());
+    const std::vector<double> oracle = numbers_of(context.get(), source.get());
     const std::vector<double> found = numbers_of(context.get(), target->get());
-    EXPECT_LT(relative_error(found, wanted), target == &fp8 ? 0.04 : 0.15);
+    EXPECT_LT(relative_error(found, oracle), target == &fp8 ? 0.04 : 0.15);
   }
   const Tensor mx = make_tensor(context.get(), LPT_FORMAT_MXFP4, 2, 40);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(context.get(), source.get(), &options, mx.get(), nullptr));

@@ -18,10 +18,10 @@ std::vector<lpt_format> all_presets() {
 std::string text_of(lpt_format format) {
   size_t needed = 0;
   EXPECT_EQ(LPT_OK, lpt_format_write_text(format, nullptr, 0, &needed));
-  std::vector<char> room(needed);
-  EXPECT_EQ(LPT_OK, lpt_format_write_text(format, room.data(), room.size(), nullptr));
-  EXPECT_EQ(needed, std::strlen(room.data()) + 1) << name_of(format);
-  return room.data();
+  std::vector<char> space(needed);
+  EXPECT_EQ(LPT_OK, lpt_format_write_text(format, space.data(), space.size(), nullptr));
+  EXPECT_EQ(needed, std::strlen(space.data()) + 1) << name_of(format);
+  return space.data();
 }
 
 bool mentions(const std::string &text, const std::string &word) { return text.find(word) != std::string::npos; }
@@ -74,19 +74,19 @@ TEST(FormatText, OfF64HasItsWideBits) {
   EXPECT_TRUE(mentions(text_of(LPT_FORMAT_F32), "infinity 0x7F800000"));
 }
 
-TEST(FormatText, IsCutToTheRoomThatIsThere) {
+TEST(FormatText, IsCutToTheSpaceThatIsThere) {
   const std::string whole = text_of(LPT_FORMAT_UINT4_1X32);
-  for (size_t room = 1; room <= whole.size() + 3; ++room) {
-    std::vector<char> buffer(room + 1, '#');
+  for (size_t space = 1; space <= whole.size() + 3; ++space) {
+    std::vector<char> buffer(space + 1, '#');
     size_t needed = 0;
-    ASSERT_EQ(LPT_OK, lpt_format_write_text(LPT_FORMAT_UINT4_1X32, buffer.data(), room, &needed));
+    ASSERT_EQ(LPT_OK, lpt_format_write_text(LPT_FORMAT_UINT4_1X32, buffer.data(), space, &needed));
     EXPECT_EQ(whole.size() + 1, needed);
-    EXPECT_EQ(whole.substr(0, room - 1), buffer.data());
+    EXPECT_EQ(whole.substr(0, space - 1), buffer.data());
     EXPECT_EQ('#', buffer.back());
   }
 }
 
-TEST(FormatText, RefusesWhatIsNoFormatAndNoBuffer) {
+TEST(FormatText, RejectsWhatIsNoFormatAndNoBuffer) {
   char buffer[8];
   for (const lpt_format none : {int64_t{0}, int64_t{-1}, int64_t{63}, INT64_MAX, INT64_MIN}) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_write_text(none, buffer, sizeof buffer, nullptr)) << none;
@@ -151,9 +151,9 @@ TEST(PackedTensor, IsWrappedWithRowsOnPacks) {
       const bool is_used = in_row < static_cast<size_t>(packed_bytes(pack.plain, 2 * pack.elements + 1));
       EXPECT_EQ(!is_used, memory[i] == 0xC7) << name_of(pack.plain) << " byte " << i;
     }
-    Tensor refused;
+    Tensor rejected;
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_wrap_matrix(context.get(), pack.plain, memory.data(), 4, 3,
-                                                           8 * pack.elements + 1, out(refused)));
+                                                           8 * pack.elements + 1, out(rejected)));
     EXPECT_NE(nullptr, std::strstr(lpt_context_error(context.get()), name_of(pack.plain).c_str()));
   }
 }
@@ -217,8 +217,8 @@ TEST(PackedTensor, IsCombinedOfBytesAndScales) {
       for (int part = 1; part < 4; ++part) {
         const lpt_tensor *const kept = parts[part];
         parts[part] = has[part] ? nullptr : bytes.get();
-        Tensor refused;
-        EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_combine(context.get(), format, 3, columns, parts, 4, out(refused)));
+        Tensor rejected;
+        EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_combine(context.get(), format, 3, columns, parts, 4, out(rejected)));
         EXPECT_NE(nullptr,
                   std::strstr(lpt_context_error(context.get()), ("parts[" + std::to_string(part) + "]").c_str()))
             << lpt_context_error(context.get());
@@ -268,7 +268,7 @@ TEST(ZeroPoints, GoWithAView) {
   EXPECT_EQ(-7.0, numbers_of(context.get(), part.get())[32]);
 }
 
-// What the parts were is gone: memory that nobody kept would be reported by the address sanitizer.
+// What the parts were is gone: memory that no one kept would be reported by the address sanitizer.
 TEST(ZeroPoints, LiveOnInACombinedTensor) {
   const Context context = make_context();
   std::vector<double> numbers;

@@ -1,4 +1,4 @@
-// What the tests of products share: tensors with strides and of many axes, packed weights, and their plain product.
+// What the tests of GEMMs share: tensors with strides and of many axes, packed weights, and their plain GEMM.
 #pragma once
 
 #include "tests/api/support.hpp"
@@ -55,8 +55,8 @@ inline Tensor pack(lpt_context *context, const lpt_tensor *weights, const lpt_we
 }
 
 // a (m × k) by b (n × k), in f32.
-inline std::vector<double> product_of(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int64_t m,
-                                      int64_t n) {
+inline std::vector<double> gemm_of(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int64_t m,
+                                   int64_t n) {
   const lpt_gemm_options options = transposed_b();
   const Tensor c = make_tensor(context, LPT_FORMAT_F32, m, n);
   EXPECT_TRUE(ok(context, lpt_gemm(context, a, b, &options, c.get())));

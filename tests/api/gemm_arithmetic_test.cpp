@@ -16,7 +16,7 @@ lpt_status run(lpt_context *context, const Tensor &a, const Tensor &b, const Ten
   return lpt_gemm(context, a.get(), b.get(), &options, c.get());
 }
 
-TEST(GemmArithmetic, RefusesBitsOutOfRangeByName) {
+TEST(GemmArithmetic, RejectsBitsOutOfRangeByName) {
   const Context context = make_context();
   const Tensor a = tensor_of(context.get(), LPT_FORMAT_E4M3FN, 3, 4, draw_normal(960, 12));
   const Tensor b = tensor_of(context.get(), LPT_FORMAT_E4M3FN, 4, 5, draw_normal(961, 20));
@@ -47,27 +47,27 @@ TEST(GemmArithmetic, RefusesBitsOutOfRangeByName) {
 TEST(GemmArithmetic, SaysWhichFormatsItTakes) {
   const Context context = make_context();
   const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 8, 8);
-  struct Refused {
+  struct Rejected {
     const char *a, *b;
     lpt_gemm_arithmetic arithmetic;
     const char *reason;
   };
-  for (const Refused &refused :
-       {Refused{"e4m3fn", "int4", LPT_GEMM_ARITHMETIC_SHIFT, "gemm_shift_ref: operands are not one of e3m0"},
-        Refused{"e3m0", "e3m0", LPT_GEMM_ARITHMETIC_SHIFT, "gemm_shift_ref: operands are not one of e3m0"},
-        Refused{"bf16", "e4m3fn", LPT_GEMM_ARITHMETIC_TENSOR_CORE,
-                "gemm_tensor_core_ref: a is no float of at most 8 bits"},
-        Refused{"e4m3fn", "int8", LPT_GEMM_ARITHMETIC_TENSOR_CORE,
-                "gemm_tensor_core_ref: b is no float of at most 8 bits"},
-        Refused{"f64", "f32", LPT_GEMM_ARITHMETIC_L_MUL, "gemm_l_mul_ref: f64 has the native arithmetic alone"}}) {
-    const Tensor a = make_tensor(context.get(), format_named(refused.a), 8, 8);
-    const Tensor b = make_tensor(context.get(), format_named(refused.b), 8, 8);
-    EXPECT_EQ(LPT_UNSUPPORTED, run(context.get(), a, b, c, refused.arithmetic));
-    expect_words({refused.reason}, lpt_context_error(context.get()));
+  for (const Rejected &rejected :
+       {Rejected{"e4m3fn", "int4", LPT_GEMM_ARITHMETIC_SHIFT, "gemm_shift_ref: operands are not one of e3m0"},
+        Rejected{"e3m0", "e3m0", LPT_GEMM_ARITHMETIC_SHIFT, "gemm_shift_ref: operands are not one of e3m0"},
+        Rejected{"bf16", "e4m3fn", LPT_GEMM_ARITHMETIC_TENSOR_CORE,
+                 "gemm_tensor_core_ref: a is no float of at most 8 bits"},
+        Rejected{"e4m3fn", "int8", LPT_GEMM_ARITHMETIC_TENSOR_CORE,
+                 "gemm_tensor_core_ref: b is no float of at most 8 bits"},
+        Rejected{"f64", "f32", LPT_GEMM_ARITHMETIC_L_MUL, "gemm_l_mul_ref: f64 has the native arithmetic alone"}}) {
+    const Tensor a = make_tensor(context.get(), format_named(rejected.a), 8, 8);
+    const Tensor b = make_tensor(context.get(), format_named(rejected.b), 8, 8);
+    EXPECT_EQ(LPT_UNSUPPORTED, run(context.get(), a, b, c, rejected.arithmetic));
+    expect_words({rejected.reason}, lpt_context_error(context.get()));
   }
 }
 
-// The product of gradients in e3m0 and weights in int4, as 4-bit training has it: shifts give the exact sums.
+// The GEMM of gradients in e3m0 and weights in int4, as 4-bit training has it: shifts give the exact sums.
 TEST(GemmArithmetic, OfShiftsIsExact) {
   const Context context = make_context(2);
   const int64_t m = 70, n = 130, k = 300;
@@ -86,7 +86,7 @@ TEST(GemmArithmetic, OfShiftsIsExact) {
   EXPECT_NE(0, *std::max_element(exact.magnitude.begin(), exact.magnitude.end()));
 }
 
-// Bytes of a · b in the portable order, b stored transposed; nothing where the processor lacks the instruction set.
+// Bytes of a · b in the portable order, b stored transposed; nothing where the CPU lacks the instruction set.
 std::vector<uint8_t> portable_bytes(lpt_isa isa, int32_t threads, bool is_packed, lpt_format a_format,
                                     lpt_format b_format) {
   const int64_t m = 100, n = 90, k = 133;

@@ -1,4 +1,4 @@
-// Batches and groups of products, against sums in double.
+// Batches and groups of GEMMs, against sums in double.
 #include <array>
 
 #include "tests/api/gemm.hpp"
@@ -6,13 +6,13 @@
 namespace lpt::test {
 namespace {
 
-void expect_products(const std::vector<double> &left, const std::vector<double> &right,
-                     const std::vector<double> &given, std::array<int64_t, 4> sizes) {
+void expect_gemms(const std::vector<double> &left, const std::vector<double> &right, const std::vector<double> &given,
+                  std::array<int64_t, 4> sizes) {
   const auto [count, m, n, k] = sizes;
   for (int64_t i = 0; i < count; ++i) {
     SCOPED_TRACE("matrix " + std::to_string(i));
-    expect_product(multiply(part(left, i * m * k, m * k), part(right, i * k * n, k * n), m, n, k),
-                   part(given, i * m * n, m * n), k);
+    expect_gemm(multiply(part(left, i * m * k, m * k), part(right, i * k * n, k * n), m, n, k),
+                part(given, i * m * n, m * n), k);
   }
 }
 
@@ -27,8 +27,8 @@ TEST(GemmBatch, MultipliesMatrixByMatrix) {
         const Tensor b = tensor_of(context.get(), format, {count, k, n}, draw_normal(602, count * k * n));
         const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, {count, m, n});
         ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), nullptr, c.get())));
-        expect_products(numbers_of(context.get(), a.get()), numbers_of(context.get(), b.get()),
-                        numbers_of(context.get(), c.get()), {count, m, n, k});
+        expect_gemms(numbers_of(context.get(), a.get()), numbers_of(context.get(), b.get()),
+                     numbers_of(context.get(), c.get()), {count, m, n, k});
       }
     }
   }
@@ -67,7 +67,7 @@ struct Heads {
   void expect_in_c(bool is_b_shared) const {
     for (int64_t h = 0; h < kCount; ++h) {
       const std::vector<double> right = part(b, is_b_shared ? 0 : h * kN * kK, kN * kK);
-      expect_product(multiply(head(a, h, kK), transposed(right, kN, kK), kM, kN, kK), head(written, h, kN), kK);
+      expect_gemm(multiply(head(a, h, kK), transposed(right, kN, kK), kM, kN, kK), head(written, h, kN), kK);
     }
   }
 };
@@ -82,7 +82,7 @@ TEST(GemmBatch, TakesMatricesThatLieBetweenOneAnother) {
   }
 }
 
-// One of a for all of b, and one of b for all of a: c lies matrix behind matrix.
+// One of a for all of b, and one of b for all of a: c is matrix behind matrix.
 TEST(GemmBatch, TakesOneMatrixForAllToADenseC) {
   Heads heads;
   lpt_context *const c = heads.context.get();
@@ -96,10 +96,10 @@ TEST(GemmBatch, TakesOneMatrixForAllToADenseC) {
   for (int64_t h = 0; h < count; ++h) {
     const std::vector<double> right = transposed(part(heads.b, h * n * k, n * k), n, k);
     const std::vector<double> shared = transposed(part(heads.b, 0, n * k), n, k);
-    expect_product(multiply(Heads::head(heads.a, 0, k), right, m, n, k),
-                   part(numbers_of(c, by_each.get()), h * m * n, m * n), k);
-    expect_product(multiply(Heads::head(heads.a, h, k), shared, m, n, k),
-                   part(numbers_of(c, of_each.get()), h * m * n, m * n), k);
+    expect_gemm(multiply(Heads::head(heads.a, 0, k), right, m, n, k),
+                part(numbers_of(c, by_each.get()), h * m * n, m * n), k);
+    expect_gemm(multiply(Heads::head(heads.a, h, k), shared, m, n, k),
+                part(numbers_of(c, of_each.get()), h * m * n, m * n), k);
   }
 }
 
@@ -130,15 +130,15 @@ TEST(GemmBatch, FindsTheScalesOfEachMatrix) {
     const std::vector<double> stored = numbers_of(c, b.get());
     std::vector<double> right;
     for (int64_t i = 0; i < count; ++i) {
-      const std::vector<double> turned = transposed(part(stored, i * n * k, n * k), n, k);
-      right.insert(right.end(), turned.begin(), turned.end());
+      const std::vector<double> transposed_copy = transposed(part(stored, i * n * k, n * k), n, k);
+      right.insert(right.end(), transposed_copy.begin(), transposed_copy.end());
     }
     const lpt_gemm_options options = transposed_b();
     for (const lpt_tensor *second : {b.get(), packed.get()}) {
       SCOPED_TRACE(name_of(format) + (second == b.get() ? "" : " packed"));
       const Tensor result = make_tensor(c, LPT_FORMAT_F32, {count, m, n});
       ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), second, &options, result.get())));
-      expect_products(numbers_of(c, a.get()), right, numbers_of(c, result.get()), {count, m, n, k});
+      expect_gemms(numbers_of(c, a.get()), right, numbers_of(c, result.get()), {count, m, n, k});
     }
   }
 }
@@ -165,7 +165,7 @@ TEST(GemmBatch, CountsThroughAllLeadingAxes) {
     for (int64_t i = 0; i < outer; ++i) {
       for (int64_t j = 0; j < inner; ++j) {
         const std::vector<double> left = transposed(part(numbers, (j * outer + i) * k * m, k * m), k, m);
-        expect_product(multiply(left, right, m, n, k), part(given, (i * inner + j) * m * n, m * n), k);
+        expect_gemm(multiply(left, right, m, n, k), part(given, (i * inner + j) * m * n, m * n), k);
       }
     }
   }
@@ -190,7 +190,7 @@ constexpr Ending kEndings[] = {
     {LPT_ACTIVATION_NONE, LPT_FORMAT_E4M3FN, false, true, true},
 };
 
-// Products by one call and by a call for each: the same bits.
+// GEMMs by one call and by a call for each: the same bits.
 class Endings {
  public:
   static constexpr int64_t kCount = 3, kM = 5, kN = 66, kK = 20;
@@ -259,7 +259,7 @@ class Endings {
   lpt_gemm_options options_ = LPT_GEMM_OPTIONS_INIT;
 };
 
-TEST(GemmBatch, EndsEachMatrixAsAProductAlone) {
+TEST(GemmBatch, EndsEachMatrixAsAGemmAlone) {
   for (const Ending &ending : kEndings) {
     const Endings w(ending);
     SCOPED_TRACE(w.name());
@@ -274,7 +274,7 @@ TEST(GemmBatch, EndsEachMatrixAsAProductAlone) {
   }
 }
 
-TEST(GemmGrouped, EndsTheRowsOfEachGroupAsAProductAlone) {
+TEST(GemmGrouped, EndsTheRowsOfEachGroupAsAGemmAlone) {
   const int64_t count = Endings::kCount, m = Endings::kM, n = Endings::kN, k = Endings::kK;
   const int64_t ends[] = {m, 2 * m, 3 * m};
   for (const Ending &ending : kEndings) {
@@ -407,7 +407,7 @@ TEST(GemmGrouped, MultipliesRowsByTheMatrixOfTheirGroup) {
             exact.value[i] += added;
             exact.magnitude[i] += std::abs(added);
           }
-          expect_product(exact, part(given, begin * n, m * n), k);
+          expect_gemm(exact, part(given, begin * n, m * n), k);
         }
         EXPECT_EQ(part(given, 120 * n, 5 * n), std::vector<double>(static_cast<size_t>(5 * n), 7));
         results.push_back(given);
@@ -439,7 +439,7 @@ TEST(GemmGrouped, MultipliesAlongTheRowsOfGroups) {
         multiply(transposed(part(left, begin * m, k * m), k, m), part(right, begin * n, k * n), m, n, k);
     for (double &value : exact.value) value += 1.0;
     for (double &magnitude : exact.magnitude) magnitude += 1.0;
-    expect_product(exact, part(given, g * m * n, m * n), k);
+    expect_gemm(exact, part(given, g * m * n, m * n), k);
   }
 }
 

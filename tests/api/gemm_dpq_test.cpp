@@ -1,4 +1,4 @@
-// W4A8 as DPQ (arXiv 2505.14638) has it: int4 weights become FP8 with one scale, by one rounding; products are FP8 × FP8.
+// W4A8 as DPQ (arXiv 2505.14638) has it: int4 weights become FP8 with one scale, by one rounding; GEMMs are FP8 × FP8.
 #include <cmath>
 
 #include "tests/api/support.hpp"
@@ -54,8 +54,8 @@ TEST(GemmDpq, DecodesInt4ToFp8WithOneRoundingAndMultipliesExactly) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = 1;
   ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), packed.get(), &options, c.get())));
-  expect_product(multiply(numbers_of(context.get(), a.get()), transposed(decoded, kN, kK), kM, kN, kK),
-                 numbers_of(context.get(), c.get()), kK);
+  expect_gemm(multiply(numbers_of(context.get(), a.get()), transposed(decoded, kN, kK), kM, kN, kK),
+              numbers_of(context.get(), c.get()), kK);
 }
 
 }  // namespace

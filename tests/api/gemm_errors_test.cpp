@@ -1,4 +1,4 @@
-// What quantizing both operands costs a product: the relative error (Frobenius) of Q(a) · Q(b) against a · b, with numbers
+// What quantizing both operands costs a GEMM: the relative error (Frobenius) of Q(a) · Q(b) against a · b, with numbers
 // of a and b normal, k = 4096. An independent simulation gave the figures; they hold within 3 %.
 //
 // A figure is about the square root of the operands' relative squared errors added, whatever m and n. Only int8 with one
@@ -35,7 +35,7 @@ constexpr Simulated kSimulated[] = {
     {"int8_tensor", LPT_SCALE_RULE_DEFAULT, LPT_ROUNDING_NEAREST_EVEN, .0165, kIsSanitized ? 2 : 10},
 };
 
-// Both operands of a product with b stored transposed, and its result.
+// Both operands of a GEMM with b stored transposed, and its result.
 struct Draw {
   explicit Draw(lpt_context *context, uint64_t place)
       : a(drawn(2 * place)), b(drawn(2 * place + 1)), exact(static_cast<size_t>(kRows * kRows)) {
@@ -51,8 +51,8 @@ struct Draw {
   static void multiply(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, std::vector<float> &c) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
-    const Tensor product = wrap(context, c, kRows, kRows);
-    EXPECT_TRUE(ok(context, lpt_gemm(context, a, b, &options, product.get())));
+    const Tensor gemm = wrap(context, c, kRows, kRows);
+    EXPECT_TRUE(ok(context, lpt_gemm(context, a, b, &options, gemm.get())));
   }
 
   std::vector<float> a, b;
@@ -89,7 +89,7 @@ TEST(GemmErrors, AreThoseOfTheSimulation) {
       const double error = error_of(found, draw.exact);
       sums[at] += error;
       if (std::string(kSimulated[at].format) != "int8_tensor") continue;
-      // Rounding to steps s leaves s^2 / 12 of a number; the elements of a product see both operands' steps.
+      // Rounding to steps s leaves s^2 / 12 of a number; the elements of a GEMM see both operands' steps.
       const auto a_step = static_cast<double>(tensor_scale_of(context.get(), a.get()));
       const auto b_step = static_cast<double>(tensor_scale_of(context.get(), b.get()));
       EXPECT_NEAR(error, std::sqrt((a_step * a_step + b_step * b_step) / 12), .02 * error);

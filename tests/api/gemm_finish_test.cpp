@@ -1,4 +1,4 @@
-// What becomes of a product on its way to c: activation, residual, encoding, outliers. Judged in double.
+// What becomes of a GEMM on its way to c: activation, residual, encoding, outliers. Judged in double.
 #include <cmath>
 
 #include "tests/api/gemm.hpp"
@@ -61,7 +61,7 @@ double activation_of(lpt_activation activation, double x) {
   }
 }
 
-// Slopes of these functions stay below 1.13, so the bound of the product grows by no more.
+// Slopes of these functions stay below 1.13, so the bound of the GEMM grows by no more.
 TEST(GemmFinish, AppliesActivationsAndAddsTheResidual) {
   Case w;
   const std::vector<double> added = draw_normal(704, kM * kN);
@@ -84,8 +84,7 @@ TEST(GemmFinish, AppliesActivationsAndAddsTheResidual) {
         for (size_t i = 0; i < given.size(); ++i) {
           double expected = activation_of(activation, w.exact.value[i]);
           if (residual != 0) expected += summand[i];
-          const double bound =
-              1.13 * product_bound(w.exact.magnitude[i], kK) + 4 * 0x1p-23 * std::abs(w.exact.value[i]);
+          const double bound = 1.13 * gemm_bound(w.exact.magnitude[i], kK) + 4 * 0x1p-23 * std::abs(w.exact.value[i]);
           ASSERT_NEAR(expected, given[i], bound + rounding * std::abs(expected) + 0x1p-24) << i;
         }
       }
@@ -105,8 +104,8 @@ TEST(GemmFinish, GatesHalfOfTheColumnsByTheOther) {
       for (int64_t j = 0; j < kN / 2; ++j) {
         const auto gate = static_cast<size_t>(i * kN + j), up = gate + kN / 2;
         const double expected = silu(w.exact.value[gate]) * w.exact.value[up];
-        const double bound = 1.13 * product_bound(w.exact.magnitude[gate], kK) * std::abs(w.exact.value[up]) +
-                             product_bound(w.exact.magnitude[up], kK) * std::abs(w.exact.value[gate]) +
+        const double bound = 1.13 * gemm_bound(w.exact.magnitude[gate], kK) * std::abs(w.exact.value[up]) +
+                             gemm_bound(w.exact.magnitude[up], kK) * std::abs(w.exact.value[gate]) +
                              8 * 0x1p-23 * std::abs(expected) + 0x1p-40;
         const double rounding = format == LPT_FORMAT_F32 ? 0 : 0x1p-8 * std::abs(expected);
         ASSERT_NEAR(expected, given[static_cast<size_t>(i * kN / 2 + j)], bound + rounding);
@@ -115,7 +114,7 @@ TEST(GemmFinish, GatesHalfOfTheColumnsByTheOther) {
   }
 }
 
-// The codes are those of the product in f32, cast by lpt_quantize() with the same options, and its statistics too.
+// The codes are those of the GEMM in f32, cast by lpt_quantize() with the same options, and its statistics too.
 TEST(GemmFinish, EncodesAsQuantizeDoes) {
   Case w;
   lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
@@ -197,7 +196,7 @@ TEST(GemmOutliers, AreMultipliedAside) {
   }
   const std::vector<double> small = multiply(rest, right, m, n, k).value;
   const Tensor packed = pack(context.get(), weights.get());
-  // Errors relative to the part of the product without outliers.
+  // Errors relative to the part of the GEMM without outliers.
   const auto error_of = [&](const lpt_tensor *left, const lpt_tensor *b, double threshold, lpt_format format) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
@@ -221,7 +220,7 @@ TEST(GemmOutliers, AreMultipliedAside) {
 }
 
 // Integers whose rows hold 127 beside the outliers are cast to int8 with scale 1, so that all is exact: c is the integer
-// that it should be. Numbers of the threshold itself are outliers; b lies either way, with blocks or packed.
+// that it should be. Numbers of the threshold itself are outliers; b is either way, with blocks or packed.
 TEST(GemmOutliers, AreExactWhereNothingRounds) {
   const Context context = make_context(2);
   lpt_context *const w = context.get();
@@ -239,24 +238,24 @@ TEST(GemmOutliers, AreExactWhereNothingRounds) {
   for (size_t o = 0; o < 4; ++o) left[o * static_cast<size_t>(k) + static_cast<size_t>(places[o])] = outliers[o];
   for (int64_t i = 0; i < m * n; ++i) before.push_back(static_cast<double>(random.below(100)));
   for (int64_t j = 0; j < n; ++j) added.push_back(static_cast<double>(random.below(100)));
-  const std::vector<double> product = multiply(left, transposed(right, n, k), m, n, k).value;
+  const std::vector<double> gemm = multiply(left, transposed(right, n, k), m, n, k).value;
   const Tensor a = tensor_of(w, LPT_FORMAT_F32, m, k, left);
   const Tensor bias = vector_of(w, LPT_FORMAT_F32, added);
   for (const char *name : {"int8", "f32", "int4", "bf16", "int8/16x16/e8m0fnu", "int4/128x32/e8m0fnu", "f64"}) {
     const lpt_format format = format_named(name);
     const Tensor stored = tensor_of(w, format, n, k, right);
-    const Tensor turned = tensor_of(w, format, k, n, transposed(right, n, k));
+    const Tensor transposed_copy = tensor_of(w, format, k, n, transposed(right, n, k));
     const Tensor packed = std::string(name) == "f64" ? Tensor() : pack(w, stored.get());
-    for (const lpt_tensor *b : {stored.get(), turned.get(), packed.get()}) {
+    for (const lpt_tensor *b : {stored.get(), transposed_copy.get(), packed.get()}) {
       if (b == nullptr) continue;
       for (const lpt_format c_format : {LPT_FORMAT_F32, LPT_FORMAT_F16}) {
         SCOPED_TRACE(std::string(name) +
-                     (b == turned.get()   ? " k x n"
-                      : b == packed.get() ? " packed"
-                                          : "") +
+                     (b == transposed_copy.get() ? " k x n"
+                      : b == packed.get()        ? " packed"
+                                                 : "") +
                      " to " + name_of(c_format));
         lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-        options.is_b_transposed = b == turned.get() ? 0 : 1;
+        options.is_b_transposed = b == transposed_copy.get() ? 0 : 1;
         options.outlier_threshold = 128;
         options.alpha = 0.5;
         options.beta = 2;
@@ -267,7 +266,7 @@ TEST(GemmOutliers, AreExactWhereNothingRounds) {
         std::vector<double> expected(before.size());
         for (size_t i = 0; i < expected.size(); ++i) {
           expected[i] =
-              0.5 * product[i] + 2 * before[i] + (options.bias != nullptr ? added[i % static_cast<size_t>(n)] : 0);
+              0.5 * gemm[i] + 2 * before[i] + (options.bias != nullptr ? added[i % static_cast<size_t>(n)] : 0);
         }
         const Tensor rounded = tensor_of(w, c_format, m, n, expected);
         EXPECT_EQ(numbers_of(w, rounded.get()), numbers_of(w, c.get()));

@@ -130,7 +130,7 @@ TEST(GemmPlan, TakesTensorsWithoutData) {
   expect_words({"a is 5 x 8 bf16", "without data"}, lpt_context_error(context.get()));
 }
 
-TEST(GemmPlan, RefusesOtherOperandsThanPlanned) {
+TEST(GemmPlan, RejectsOtherOperandsThanPlanned) {
   const Context context = make_context();
   const Tensor a = make_tensor(context.get(), LPT_FORMAT_BF16, 5, 8),
                b = make_tensor(context.get(), LPT_FORMAT_BF16, 9, 8);
@@ -139,18 +139,18 @@ TEST(GemmPlan, RefusesOtherOperandsThanPlanned) {
   Plan plan;
   ASSERT_TRUE(
       ok(context.get(), lpt_gemm_plan_create(context.get(), a.get(), b.get(), &options, c.get(), &plan.handle)));
-  const auto refused = [&](const Tensor &left, const Tensor &right, const Tensor &result,
-                           std::vector<const char *> words) {
+  const auto rejected = [&](const Tensor &left, const Tensor &right, const Tensor &result,
+                            std::vector<const char *> words) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT,
               lpt_gemm_plan_run(context.get(), plan.handle, left.get(), right.get(), nullptr, result.get()));
     expect_words(words, lpt_context_error(context.get()));
   };
-  refused(make_tensor(context.get(), LPT_FORMAT_F32, 5, 8), b, c, {"a is 5 x 8 f32", "expected 5 x 8 bf16"});
-  refused(a, make_tensor(context.get(), LPT_FORMAT_BF16, 10, 8), c, {"b is 10 x 8", "expected 9 x 8"});
+  rejected(make_tensor(context.get(), LPT_FORMAT_F32, 5, 8), b, c, {"a is 5 x 8 f32", "expected 5 x 8 bf16"});
+  rejected(a, make_tensor(context.get(), LPT_FORMAT_BF16, 10, 8), c, {"b is 10 x 8", "expected 9 x 8"});
   Tensor packed;
   ASSERT_TRUE(ok(context.get(), lpt_weights_pack(context.get(), b.get(), nullptr, out(packed))));
-  refused(a, packed, c, {"b is 9 x 8 bf16 packed"});
-  refused(a, b, make_tensor(context.get(), LPT_FORMAT_BF16, 5, 9), {"c is 5 x 9 bf16"});
+  rejected(a, packed, c, {"b is 9 x 8 bf16 packed"});
+  rejected(a, b, make_tensor(context.get(), LPT_FORMAT_BF16, 5, 9), {"c is 5 x 9 bf16"});
   options.bias = c.get();
   lpt_gemm_plan *none = nullptr;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_create(context.get(), a.get(), b.get(), &options, c.get(), &none));

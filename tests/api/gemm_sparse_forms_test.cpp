@@ -1,4 +1,4 @@
-// Every form of a product takes 2:4 matrices as it takes the same ones written out, or refuses them and leaves c.
+// Every form of a GEMM takes 2:4 matrices as it takes the same ones written out, or rejects them and leaves c.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 namespace lpt::test {
 namespace {
 
-// Few different whole numbers: sums of their products are exact in f32, so that no order changes a bit.
+// Few different whole numbers: sums of their GEMMs are exact in f32, so that no order changes a bit.
 std::vector<double> draw_whole(uint64_t place, int64_t count) {
   Random random(place);
   std::vector<double> numbers(static_cast<size_t>(count));
@@ -87,7 +87,7 @@ Pair make_pair(lpt_context *context, const char *a_name, const char *b_name, con
 
 std::vector<double> draw_unit_normal(uint64_t place, int64_t count) { return draw_normal(place, count); }
 
-// The product of numbers, whichever way they are stored.
+// The GEMM of numbers, whichever way they are stored.
 ExactProduct exact_of(lpt_context *context, const Pair &pair, const Way &way, const Sizes &s) {
   std::vector<double> a = numbers_of(context, pair.a.dense.get());
   std::vector<double> b = numbers_of(context, pair.b.dense.get());
@@ -103,7 +103,7 @@ bool are_sums_exact(const char *name, lpt_isa isa) {
 }
 
 // Rows that read a 2:4 matrix as it is sum floats in another order; all else is the same bits.
-TEST(SparseGemmForms, EveryWayToStoreAndTransposeIsTheDenseProduct) {
+TEST(SparseGemmForms, EveryWayToStoreAndTransposeIsTheDenseGemm) {
   int sparse_rows = 0;
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
     const Context context = make_context(2, isa);
@@ -124,7 +124,7 @@ TEST(SparseGemmForms, EveryWayToStoreAndTransposeIsTheDenseProduct) {
           if (!is_sparse_row || are_sums_exact(name, isa)) {
             ASSERT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get()));
           } else {
-            expect_product(exact_of(c, pair, way, s), numbers_of(c, found.get()), s.k);
+            expect_gemm(exact_of(c, pair, way, s), numbers_of(c, found.get()), s.k);
           }
         }
       }
@@ -192,9 +192,9 @@ struct Call {
   Call &operator=(const Call &) = delete;
 
   int64_t count() const {
-    int64_t product = 1;
-    for (const int64_t extent : extents) product *= extent;
-    return product;
+    int64_t gemm = 1;
+    for (const int64_t extent : extents) gemm *= extent;
+    return gemm;
   }
   // A c with something in it.
   Tensor make_c(lpt_context *context) const {
@@ -203,7 +203,7 @@ struct Call {
   }
 };
 
-TEST(SparseGemmForms, EveryEndingIsThatOfTheDenseProductBitForBit) {
+TEST(SparseGemmForms, EveryEndingIsThatOfTheDenseGemmBitForBit) {
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
     const Context context = make_context(2, isa);
     lpt_context *const c = context.get();
@@ -266,7 +266,7 @@ TEST(SparseGemmForms, BatchesTakeOneSparseMatrixForAll) {
 }
 
 // A view's places are cut with its numbers.
-TEST(SparseGemmForms, ViewsAreTheProductsOfViews) {
+TEST(SparseGemmForms, ViewsAreTheGemmsOfViews) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
   for (const char *name : {"bf16", "int8_row", "nvfp4"}) {
@@ -380,9 +380,9 @@ TEST(SparseGemmForms, PlansKeepTheirKernelOnOtherContexts) {
   }
 }
 
-// ---- what is refused
+// ---- what is rejected
 
-TEST(SparseGemmForms, GroupsRefuseSparseMatricesByName) {
+TEST(SparseGemmForms, GroupsRejectSparseMatricesByName) {
   const Context context = make_context();
   lpt_context *const c = context.get();
   const int64_t ends[] = {8, 16};
@@ -390,8 +390,8 @@ TEST(SparseGemmForms, GroupsRefuseSparseMatricesByName) {
   const Operand a = make_operand(c, "bf16", 16, 24, true, draw_whole(651, 16 * 24));
   const Operand b = make_operand(c, "bf16", 16, 24, true, draw_whole(652, 16 * 24));
   const Tensor experts = tensor_of(c, LPT_FORMAT_BF16, {2, 16, 24}, draw_whole(653, 2 * 16 * 24));
-  const auto refused = [&](const lpt_tensor *left, const lpt_tensor *right, bool is_along,
-                           const std::vector<int64_t> &extents, std::vector<const char *> words) {
+  const auto rejected = [&](const lpt_tensor *left, const lpt_tensor *right, bool is_along,
+                            const std::vector<int64_t> &extents, std::vector<const char *> words) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_a_transposed = is_along;
     options.is_b_transposed = !is_along;
@@ -403,11 +403,11 @@ TEST(SparseGemmForms, GroupsRefuseSparseMatricesByName) {
     expect_words(words, lpt_context_error(c));
     EXPECT_EQ(part(sevens, 0, count), numbers_of(c, result.get()));
   };
-  refused(a.given(), experts.get(), false, {16, 16},
-          {"a is sparse", "16 x 24", "bf16", "/2:4", "lpt_sparse_decompress"});
-  refused(a.dense.get(), b.given(), false, {16, 16}, {"b is 16 x 24", "/2:4", "3 axes"});
-  refused(a.given(), b.dense.get(), true, {2, 24, 24}, {"a is sparse"});
-  refused(a.dense.get(), b.given(), true, {2, 24, 24}, {"b is sparse"});
+  rejected(a.given(), experts.get(), false, {16, 16},
+           {"a is sparse", "16 x 24", "bf16", "/2:4", "lpt_sparse_decompress"});
+  rejected(a.dense.get(), b.given(), false, {16, 16}, {"b is 16 x 24", "/2:4", "3 axes"});
+  rejected(a.given(), b.dense.get(), true, {2, 24, 24}, {"a is sparse"});
+  rejected(a.dense.get(), b.given(), true, {2, 24, 24}, {"b is sparse"});
 }
 
 TEST(SparseGemmForms, SparseTensorsAreMatrices) {
@@ -418,7 +418,7 @@ TEST(SparseGemmForms, SparseTensorsAreMatrices) {
   expect_words({"rank is 3", "/2:4", "rank 2"}, lpt_context_error(context.get()));
 }
 
-TEST(SparseGemmForms, OtherArgumentsRefuseSparseMatricesByName) {
+TEST(SparseGemmForms, OtherArgumentsRejectSparseMatricesByName) {
   const Context context = make_context();
   lpt_context *const c = context.get();
   const std::vector<double> sevens(16 * 24, 7.0);
@@ -427,23 +427,23 @@ TEST(SparseGemmForms, OtherArgumentsRefuseSparseMatricesByName) {
   const Operand sparse = make_operand(c, "f32", 16, 24, true, draw_whole(656, 16 * 24));
   const Operand row = make_operand(c, "f32", 1, 24, true, draw_whole(657, 24));
   const Tensor result = tensor_of(c, LPT_FORMAT_F32, 16, 24, sevens);
-  const auto refused = [&](const char *name, const lpt_gemm_options &options, lpt_tensor *target) {
+  const auto rejected = [&](const char *name, const lpt_gemm_options &options, lpt_tensor *target) {
     EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(c, a.get(), b.get(), &options, target)) << name;
     expect_words({name, "sparse", "/2:4"}, lpt_context_error(c), name);
     EXPECT_EQ(sevens, numbers_of(c, result.get())) << name;
   };
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   const std::vector<uint8_t> before = bytes_of(c, sparse.given());
-  refused("c is", options, sparse.sparse.get());
+  rejected("c is", options, sparse.sparse.get());
   EXPECT_EQ(before, bytes_of(c, sparse.given()));
   options.bias = row.given();
-  refused("bias is", options, result.get());
+  rejected("bias is", options, result.get());
   options.bias = nullptr;
   options.residual = sparse.given();
-  refused("residual is", options, result.get());
+  rejected("residual is", options, result.get());
 }
 
-// ---- where a 2:4 matrix lies
+// ---- where a 2:4 matrix is
 
 // A bf16/2:4 matrix in the caller's memory: rows of `stride` numbers, and places.
 struct Wrapped {
@@ -508,7 +508,7 @@ TEST(SparseGemmForms, CMayNotMeetWhatIsStored) {
 }
 
 // Parts without data are for LPT_CHECK_ONLY, scales as well.
-TEST(SparseGemmForms, RefusesPartsWithoutData) {
+TEST(SparseGemmForms, RejectsPartsWithoutData) {
   const Context context = make_context();
   lpt_context *const c = context.get();
   const lpt_format format = format_named("nvfp4/2:4");
@@ -562,7 +562,7 @@ void *take(void *user, size_t bytes, size_t alignment) {
 
 void give(void *, void *memory, size_t) { std::free(memory); }
 
-// One 2:4 matrix for a whole batch is written out once, not for each product.
+// One 2:4 matrix for a whole batch is written out once, not for each GEMM.
 TEST(SparseGemmForms, ABatchWritesOneMatrixOutOnce) {
   Counter counter;
   lpt_context_options context_options = LPT_CONTEXT_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-// Products of 2:4 matrices through the interface: they are the products of the same matrices written out.
+// GEMMs of 2:4 matrices through the interface: they are the GEMMs of the same matrices written out.
 #include <cmath>
 
 #include "tests/api/sparse.hpp"
@@ -6,8 +6,8 @@
 namespace lpt::test {
 namespace {
 
-std::vector<double> product(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int32_t is_b_transposed,
-                            int64_t m, int64_t n, lpt_format format = LPT_FORMAT_F32) {
+std::vector<double> gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int32_t is_b_transposed,
+                         int64_t m, int64_t n, lpt_format format = LPT_FORMAT_F32) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = is_b_transposed;
   const Tensor c = make_tensor(context, format, m, n);
@@ -15,7 +15,7 @@ std::vector<double> product(lpt_context *context, const lpt_tensor *a, const lpt
   return numbers_of(context, c.get());
 }
 
-TEST(SparseGemm, IntegersEqualTheDenseProductBitForBit) {
+TEST(SparseGemm, IntegersEqualTheDenseGemmBitForBit) {
   for (const int32_t threads : {1, 2}) {
     const Context context = make_context(threads);
     for (const char *name : {"int8", "int8_tensor", "int8_row"}) {
@@ -25,8 +25,8 @@ TEST(SparseGemm, IntegersEqualTheDenseProductBitForBit) {
         const Weights weights = make_weights(context.get(), name, n, k);
         const Tensor a =
             tensor_of(context.get(), format_named(name), m, k, draw_normal(542, m * k, name[4] == 0 ? 40.0 : 1.0));
-        EXPECT_EQ(product(context.get(), a.get(), weights.dense.get(), 1, m, n),
-                  product(context.get(), a.get(), weights.sparse.get(), 1, m, n))
+        EXPECT_EQ(gemm(context.get(), a.get(), weights.dense.get(), 1, m, n),
+                  gemm(context.get(), a.get(), weights.sparse.get(), 1, m, n))
             << name << " m " << m;
       }
     }
@@ -34,7 +34,7 @@ TEST(SparseGemm, IntegersEqualTheDenseProductBitForBit) {
 }
 
 // Both sums are off by at most (k + 2) roundings of the sum of magnitudes; a random walk stays far below.
-TEST(SparseGemm, FloatsMatchTheDenseProduct) {
+TEST(SparseGemm, FloatsMatchTheDenseGemm) {
   const Context context = make_context(2);
   for (const char *a_name : {"f32", "bf16"}) {
     for (const char *name : {"f32", "bf16", "f16", "e4m3fn_row", "mxfp8_e4m3", "nvfp4"}) {
@@ -43,8 +43,8 @@ TEST(SparseGemm, FloatsMatchTheDenseProduct) {
         const int64_t k = 640;
         const Weights weights = make_weights(context.get(), name, n, k);
         const Tensor a = tensor_of(context.get(), format_named(a_name), m, k, draw_normal(543, m * k));
-        const std::vector<double> expected = product(context.get(), a.get(), weights.dense.get(), 1, m, n);
-        const std::vector<double> found = product(context.get(), a.get(), weights.sparse.get(), 1, m, n);
+        const std::vector<double> expected = gemm(context.get(), a.get(), weights.dense.get(), 1, m, n);
+        const std::vector<double> found = gemm(context.get(), a.get(), weights.sparse.get(), 1, m, n);
         const std::vector<double> a_numbers = numbers_of(context.get(), a.get());
         const std::vector<double> b_numbers = numbers_of(context.get(), weights.dense.get());
         for (int64_t i = 0; i < m * n; ++i) {
@@ -62,9 +62,9 @@ TEST(SparseGemm, FloatsMatchTheDenseProduct) {
   }
 }
 
-// What no row reads as it is gets written out in strips of rows, by which thread does not matter: strips begin where blocks
+// What no row reads as it is gets written out in slabs of rows, by which thread does not matter: slabs begin where blocks
 // of scales do, and c and the bias are cut with them.
-TEST(SparseGemm, InStripsHasTheBitsOfTheDenseProduct) {
+TEST(SparseGemm, InSlabsHasTheBitsOfTheDenseGemm) {
   const int64_t m = 20, n = 500, k = 700;
   for (const char *name : {"f32", "f16", "e4m3fn_row", "e4m3fn/128x128/f32", "mxfp8_e4m3", "nvfp4", "nvfp4_16x16"}) {
     for (const int32_t threads : {1, 3}) {
@@ -88,22 +88,22 @@ TEST(SparseGemm, InStripsHasTheBitsOfTheDenseProduct) {
   }
 }
 
-TEST(SparseGemm, InStripsIsCancelledBetweenThem) {
+TEST(SparseGemm, InSlabsIsCancelledBetweenThem) {
   const Context context = make_context(4);  // each has its share
   const Weights weights = make_weights(context.get(), "f16", 640, 250);
   const Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, 20, 250, draw_normal(551, 20 * 250));
   const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 20, 640);
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = 1;
-  std::vector<int64_t> told;
+  std::vector<int64_t> reported;
   const auto listen = [](void *user, int64_t done, int64_t) -> int32_t {
     auto &all = *static_cast<std::vector<int64_t> *>(user);
     all.push_back(done);
     return all.size() == 3;
   };
-  ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), listen, &told)));
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), listen, &reported)));
   EXPECT_EQ(LPT_CANCELLED, lpt_gemm(context.get(), a.get(), weights.sparse.get(), &options, c.get()));
-  EXPECT_EQ(told, (std::vector<int64_t>{20 * 160, 20 * 320, 20 * 480}));
+  EXPECT_EQ(reported, (std::vector<int64_t>{20 * 160, 20 * 320, 20 * 480}));
 }
 
 TEST(SparseGemm, EveryRowOfTheMachineGivesTheSameBits) {
@@ -113,8 +113,8 @@ TEST(SparseGemm, EveryRowOfTheMachineGivesTheSameBits) {
     const Weights weights = make_weights(fast.get(), name, 90, 700);
     const char *a_name = std::string(name) == "int8" ? "int8" : "f32";
     const Tensor a = tensor_of(fast.get(), format_named(a_name), 3, 700, draw_normal(544, 3 * 700, 10.0));
-    EXPECT_EQ(product(reference.get(), a.get(), weights.sparse.get(), 1, 3, 90),
-              product(fast.get(), a.get(), weights.sparse.get(), 1, 3, 90))
+    EXPECT_EQ(gemm(reference.get(), a.get(), weights.sparse.get(), 1, 3, 90),
+              gemm(fast.get(), a.get(), weights.sparse.get(), 1, 3, 90))
         << name;
   }
 }
@@ -126,14 +126,14 @@ TEST(SparseGemm, TakesSparseOperandsOnEitherSideAndEitherWay) {
   const int64_t columns = 64;
   const Weights weights = make_weights(context.get(), "bf16", rows, columns);
   const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, 20, rows, draw_normal(545, 20 * rows));
-  EXPECT_EQ(product(context.get(), a.get(), weights.dense.get(), 0, 20, columns),
-            product(context.get(), a.get(), weights.sparse.get(), 0, 20, columns));
+  EXPECT_EQ(gemm(context.get(), a.get(), weights.dense.get(), 0, 20, columns),
+            gemm(context.get(), a.get(), weights.sparse.get(), 0, 20, columns));
   const Tensor b = tensor_of(context.get(), LPT_FORMAT_F32, columns, 24, draw_normal(546, columns * 24));
-  EXPECT_EQ(product(context.get(), weights.dense.get(), b.get(), 0, rows, 24),
-            product(context.get(), weights.sparse.get(), b.get(), 0, rows, 24));
+  EXPECT_EQ(gemm(context.get(), weights.dense.get(), b.get(), 0, rows, 24),
+            gemm(context.get(), weights.sparse.get(), b.get(), 0, rows, 24));
 }
 
-TEST(SparseGemm, PlansTellTheRowAndTheRoom) {
+TEST(SparseGemm, PlansTellTheRowAndTheSpace) {
   const Context context = make_context();
   const Weights weights = make_weights(context.get(), "bf16", 64, 128);
   for (const int64_t m : {2, 64}) {
@@ -150,12 +150,12 @@ TEST(SparseGemm, PlansTellTheRowAndTheRoom) {
     EXPECT_GE(values.workspace_bytes, m == 64 ? 64 * 128 * 2 : 0);
     EXPECT_TRUE(
         ok(context.get(), lpt_gemm_plan_run(context.get(), plan, a.get(), weights.sparse.get(), nullptr, c.get())));
-    EXPECT_EQ(product(context.get(), a.get(), weights.sparse.get(), 1, m, 64), numbers_of(context.get(), c.get()));
+    EXPECT_EQ(gemm(context.get(), a.get(), weights.sparse.get(), 1, m, 64), numbers_of(context.get(), c.get()));
     lpt_gemm_plan_destroy(plan);
   }
 }
 
-TEST(SparseGemm, RefusesOutliersAndWrongSizes) {
+TEST(SparseGemm, RejectsOutliersAndWrongSizes) {
   const Context context = make_context();
   const Weights weights = make_weights(context.get(), "int8_row", 8, 16);
   const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, 2, 16, draw_normal(548, 32));

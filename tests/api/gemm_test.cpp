@@ -1,4 +1,4 @@
-// Products through the interface, against sums in double.
+// GEMMs through the interface, against sums in double.
 #include "tests/api/gemm.hpp"
 
 namespace lpt::test {
@@ -46,8 +46,8 @@ TEST(Gemm, MultipliesInAllFourTransposesAndManyFormats) {
         if (is_b_transposed) right = transposed(right, n, k);
         SCOPED_TRACE(name_of(a_format) + " " + name_of(b_format) + " flags " + std::to_string(flags) + " m " +
                      std::to_string(m));
-        expect_product(multiply(left, right, m, n, k),
-                       multiply_stored(context.get(), a.get(), b.get(), is_a_transposed, is_b_transposed, m, n), k);
+        expect_gemm(multiply(left, right, m, n, k),
+                    multiply_stored(context.get(), a.get(), b.get(), is_a_transposed, is_b_transposed, m, n), k);
       }
     }
   }
@@ -182,8 +182,8 @@ TEST(Gemm, TakesColumnMajorOperandsInEveryPlaceAndTransposition) {
     const Tensor left = wrap_strided(context.get(), a_data.data(), {a_size.m, a_size.n}, {1, a_size.m + 3});
     const Tensor right = wrap_strided(context.get(), b_data.data(), {b_size.m, b_size.n}, {1, b_size.m + 2});
     SCOPED_TRACE(flags);
-    expect_product(exact,
-                   multiply_stored(context.get(), left.get(), right.get(), is_a_transposed, is_b_transposed, m, n), k);
+    expect_gemm(exact, multiply_stored(context.get(), left.get(), right.get(), is_a_transposed, is_b_transposed, m, n),
+                k);
   }
 }
 
@@ -209,7 +209,7 @@ TEST(Gemm, AddsAlphaBetaAndBias) {
     exact.value[i] = -0.75 * exact.value[i] + 1.5 * before[i] + added;
     exact.magnitude[i] += 1.5 * std::abs(before[i]) + std::abs(added);
   }
-  expect_product(exact, numbers_of(context.get(), c.get()), k);
+  expect_gemm(exact, numbers_of(context.get(), c.get()), k);
 }
 
 TEST(Gemm, DoesNotReadCWhenBetaIsZero) {
@@ -291,7 +291,7 @@ TEST(Gemm, CheckOnlyTakesOperandsWithoutDataAndTellsTheKernel) {
   EXPECT_EQ(0u, std::string(lpt_context_explanation(context.get())).find("gemm: gemm_"));
 }
 
-// Rows of a matrix that lies in memory with any strides.
+// Rows of a matrix that is in memory with any strides.
 std::vector<double> numbers_of_strided(const std::vector<float> &memory, int64_t rows, int64_t columns,
                                        const std::vector<int64_t> &strides) {
   std::vector<double> numbers;

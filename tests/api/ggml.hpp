@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tests/api/dialect.hpp"
+#include "tests/api/foreign_layout.hpp"
 
 namespace lpt::test {
 
@@ -18,7 +18,7 @@ inline double half_number(uint32_t code) {
 
 struct GgmlCase {
   lpt_format format;
-  lpt_foreign_layout dialect;
+  lpt_foreign_layout foreign_layout;
   size_t block_bytes;
 };
 constexpr GgmlCase kGgmlCases[] = {{LPT_FORMAT_INT8_1X32, LPT_FOREIGN_LAYOUT_GGML, 34},

@@ -78,7 +78,7 @@ TEST(Hadamard, GivesTheDefinitionInEveryFormat) {
                   rotated(std::vector<double>(begin, begin + columns), size, signs, is_inverse == 1);
               for (int64_t c = 0; c < columns; ++c) {
                 const auto at = static_cast<size_t>(c);
-                // Seven additions, one product and its factor, each half a unit of f32's last place.
+                // Seven additions, one GEMM and its factor, each half a unit of f32's last place.
                 const double allowed =
                     10 * 0x1p-24 * expected.magnitude[at] + rounding_error(to, expected.value[at]) * 1.001;
                 ASSERT_NEAR(found[static_cast<size_t>(r * columns + c)], expected.value[at], allowed)
@@ -150,7 +150,7 @@ TEST(Hadamard, IsWhatACastDoesFirst) {
   const Context context = make_context(2);
   const std::vector<double> numbers = draw_normal(77, rows * columns);
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, rows, columns, numbers);
-  const Tensor turned_source =
+  const Tensor transposed_source =
       tensor_of(context.get(), LPT_FORMAT_F32, columns, rows, transposed(numbers, rows, columns));
   const Tensor signs = vector_of(context.get(), LPT_FORMAT_INT8, draw_signs(78, 32));
   const lpt_hadamard_options options = rotation(32, signs.get());
@@ -159,19 +159,20 @@ TEST(Hadamard, IsWhatACastDoesFirst) {
   cast.hadamard_signs = signs.get();
   for (const lpt_format format : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_MXFP4, LPT_FORMAT_NVFP4, LPT_FORMAT_E5M2_ROW}) {
     const Tensor quantized = make_tensor(context.get(), format, rows, columns);
-    const Tensor turned = make_tensor(context.get(), format, columns, rows);
-    ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &cast, quantized.get(), turned.get())));
-    for (const bool is_turned : {false, true}) {
-      const lpt_tensor *from = is_turned ? turned_source.get() : source.get();
+    const Tensor transposed_copy = make_tensor(context.get(), format, columns, rows);
+    ASSERT_TRUE(
+        ok(context.get(), lpt_quantize(context.get(), source.get(), &cast, quantized.get(), transposed_copy.get())));
+    for (const bool is_transposed : {false, true}) {
+      const lpt_tensor *from = is_transposed ? transposed_source.get() : source.get();
       const Shape shape = shape_of(context.get(), from);
       const Tensor rotated_source = make_tensor(context.get(), LPT_FORMAT_F32, shape.rows, shape.columns);
       ASSERT_TRUE(ok(context.get(), lpt_hadamard(context.get(), from, &options, rotated_source.get())));
       const Tensor expected = make_tensor(context.get(), format, shape.rows, shape.columns);
       ASSERT_TRUE(
           ok(context.get(), lpt_quantize(context.get(), rotated_source.get(), nullptr, expected.get(), nullptr)));
-      const lpt_tensor *found = is_turned ? turned.get() : quantized.get();
+      const lpt_tensor *found = is_transposed ? transposed_copy.get() : quantized.get();
       EXPECT_TRUE(bytes_of(context.get(), expected.get()) == bytes_of(context.get(), found))
-          << name_of(format) << (is_turned ? " transposed" : "");
+          << name_of(format) << (is_transposed ? " transposed" : "");
     }
   }
 }
@@ -235,9 +236,9 @@ TEST(RandomSigns, AreFairAndDifferBySeedStreamAndStep) {
   EXPECT_LE(std::fabs(sum), four_sigma);
   for (const lpt_random &other : others) {
     const std::vector<double> more = drawn(context.get(), other, kCount);
-    double product = 0;
-    for (size_t i = 0; i < signs.size(); ++i) product += signs[i] * more[i];
-    EXPECT_LE(std::fabs(product), four_sigma) << other.seed << ' ' << other.stream << ' ' << other.step;
+    double gemm = 0;
+    for (size_t i = 0; i < signs.size(); ++i) gemm += signs[i] * more[i];
+    EXPECT_LE(std::fabs(gemm), four_sigma) << other.seed << ' ' << other.stream << ' ' << other.step;
   }
   EXPECT_EQ(signs, drawn(context.get(), first, kCount));
 }

@@ -85,7 +85,7 @@ TEST(Stored, RmsnormBackwardReadsCodes) {
   }
 }
 
-TEST(Stored, BlocksOfManyRowsAreRefused) {
+TEST(Stored, BlocksOfManyRowsAreRejected) {
   const Context context = make_context();
   lpt_context *c = context.get();
   const Shape shape{128, 128};

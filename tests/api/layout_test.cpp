@@ -1,4 +1,4 @@
-// Where every member of every public struct lies, on machines with 64-bit pointers. A line of the table may be added,
+// Where every member of every public struct is, on machines with 64-bit pointers. A line of the table may be added,
 // never changed.
 #include <cstddef>
 

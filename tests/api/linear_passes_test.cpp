@@ -26,7 +26,7 @@ struct Trillion {
     EXPECT_TRUE(ok(c, lpt_linear_forward(c, linear.get(), x.get(), &options, saved.get(), y.get())));
   }
 
-  // Gradients by one call; the ones that are not wanted stay as they were.
+  // Gradients by one call; the ones that are not requested stay as they were.
   struct Gradients {
     Tensor dx, dw, db;
   };
@@ -126,7 +126,7 @@ Tensor unit_matrix(lpt_context *context) {
   return tensor_of(context, LPT_FORMAT_F32, kSide, kSide, unit);
 }
 
-TEST(LinearBackward, RoundsTheGradientStochasticallyAndAlikeInBothProducts) {
+TEST(LinearBackward, RoundsTheGradientStochasticallyAndAlikeInBothGemms) {
   // With a unit weight dx shows the codes of dy; with a unit input dw shows them too.
   const Context context = make_context();
   lpt_context *c = context.get();
@@ -242,8 +242,8 @@ TEST(LinearPrepare, TakesAWeightWithScales) {
   ASSERT_TRUE(ok(c, lpt_linear_prepare(c, linear.get(), w.get(), nullptr)));
   ASSERT_TRUE(ok(c, lpt_linear_forward(c, linear.get(), x.get(), nullptr, nullptr, y.get())));
   const std::vector<double> weight = numbers_of(c, w.get());
-  expect_product(multiply(batch.x, transposed(weight, kOutput, kInput), kRows, kOutput, kInput), numbers_of(c, y.get()),
-                 kInput);
+  expect_gemm(multiply(batch.x, transposed(weight, kOutput, kInput), kRows, kOutput, kInput), numbers_of(c, y.get()),
+              kInput);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST(SparseLinear, MaskedWeightsAreCastAsTheRecipeSays) {
   EXPECT_EQ(numbers_of(c, dense.dx.get()), numbers_of(c, sparse.dx.get()));
 }
 
-TEST(SparseLinear, MasksTheGradientOfTheWeightProductOnly) {
+TEST(SparseLinear, MasksTheGradientOfTheWeightGemmOnly) {
   const Context context = make_context(2);
   lpt_context *c = context.get();
   const Recipe recipe = make_recipe(c, "mvue24_gradients");
@@ -202,10 +202,10 @@ TEST(SparseLinear, SoftThresholdsAreFittedOnce) {
   SparseLayer layer(c, recipe.get());
   const std::vector<double> weight = numbers_of(c, layer.w.get());
   const std::vector<double> soft = numbers_of(c, masked(c, layer.w.get(), options).get());
-  double products = 0.0;
+  double gemms = 0.0;
   double squares = 0.0;
-  for (size_t i = 0; i < soft.size(); ++i) products += weight[i] * soft[i], squares += soft[i] * soft[i];
-  const auto factor = static_cast<float>(products / squares);
+  for (size_t i = 0; i < soft.size(); ++i) gemms += weight[i] * soft[i], squares += soft[i] * soft[i];
+  const auto factor = static_cast<float>(gemms / squares);
   const auto scaled = [&](const lpt_tensor *source) {
     std::vector<double> numbers = numbers_of(c, masked(c, source, options).get());
     for (double &number : numbers) number = static_cast<double>(static_cast<float>(number) * factor);
@@ -224,21 +224,21 @@ TEST(SparseLinear, SaysWhatARecipeDoesNotTake) {
   const Context context = make_context();
   lpt_context *c = context.get();
   const Recipe recipe = make_recipe(c, "f32");
-  const auto refuse = [&](lpt_linear_operand operand, lpt_sparse_options options, int32_t interval,
+  const auto reject = [&](lpt_linear_operand operand, lpt_sparse_options options, int32_t interval,
                           const std::vector<const char *> &words) {
     EXPECT_NE(LPT_OK, lpt_recipe_set_sparsity(c, recipe.get(), operand, &options, interval));
     expect_words(words, lpt_context_error(c));
   };
   const lpt_sparse_options rows = selection(2, 4);
-  refuse(LPT_LINEAR_OPERAND_INPUT, rows, 1, {"operand is 0", "input"});
-  refuse(LPT_LINEAR_OPERAND_WEIGHT, rows, 0, {"interval is 0"});
-  refuse(LPT_LINEAR_OPERAND_WEIGHT, selection(4, 4), 1, {"kept is 4 of 4"});
-  refuse(LPT_LINEAR_OPERAND_WEIGHT, selection(2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_RULE_MVUE), 1, {"rule is 1"});
-  refuse(LPT_LINEAR_OPERAND_GRADIENT, rows, 1, {"direction is 0", "COLUMN"});
-  refuse(LPT_LINEAR_OPERAND_GRADIENT, selection(2, 4, LPT_SPARSE_DIRECTION_COLUMN), 2, {"interval is 2"});
+  reject(LPT_LINEAR_OPERAND_INPUT, rows, 1, {"operand is 0", "input"});
+  reject(LPT_LINEAR_OPERAND_WEIGHT, rows, 0, {"interval is 0"});
+  reject(LPT_LINEAR_OPERAND_WEIGHT, selection(4, 4), 1, {"kept is 4 of 4"});
+  reject(LPT_LINEAR_OPERAND_WEIGHT, selection(2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_RULE_MVUE), 1, {"rule is 1"});
+  reject(LPT_LINEAR_OPERAND_GRADIENT, rows, 1, {"direction is 0", "COLUMN"});
+  reject(LPT_LINEAR_OPERAND_GRADIENT, selection(2, 4, LPT_SPARSE_DIRECTION_COLUMN), 2, {"interval is 2"});
   lpt_sparse_options drawn = rows;
   drawn.random.seed = 1;
-  refuse(LPT_LINEAR_OPERAND_WEIGHT, drawn, 1, {"random is set"});
+  reject(LPT_LINEAR_OPERAND_WEIGHT, drawn, 1, {"random is set"});
 
   SparseLayer dense(c, recipe.get());
   dense.prepare();

@@ -47,10 +47,10 @@ struct Emulation {
       y.value[i] += bias;
       y.magnitude[i] += std::abs(bias);
     }
-    expect_product(y, given.y, kInput);
-    expect_product(multiply(dy_dgrad, w_dgrad, kRows, kInput, kOutput), given.dx, kOutput);
-    expect_product(multiply(transposed(dy_wgrad, kRows, kOutput), x_wgrad, kOutput, kInput, kRows), given.dw, kRows);
-    expect_product(multiply(std::vector<double>(kRows, 1.0), batch.dy, 1, kOutput, kRows), given.db, kRows);
+    expect_gemm(y, given.y, kInput);
+    expect_gemm(multiply(dy_dgrad, w_dgrad, kRows, kInput, kOutput), given.dx, kOutput);
+    expect_gemm(multiply(transposed(dy_wgrad, kRows, kOutput), x_wgrad, kOutput, kInput, kRows), given.dw, kRows);
+    expect_gemm(multiply(std::vector<double>(kRows, 1.0), batch.dy, 1, kOutput, kRows), given.db, kRows);
   }
 
   void update() {
@@ -95,7 +95,7 @@ TEST(Recipe, ChangesDoNotReachLayersThatWereMadeBefore) {
   emulation.expect(batch, run(context.get(), linear.get(), batch, LPT_LINEAR_OPTIONS_INIT));
 }
 
-TEST(Linear, InF32EqualsPlainProducts) {
+TEST(Linear, InF32EqualsPlainGemms) {
   const Context context = make_context(2);
   const Recipe recipe = make_recipe(context.get(), "f32");
   const Linear linear = make_linear(context.get(), recipe.get());
@@ -169,7 +169,7 @@ TEST(Linear, InComposedRecipesStaysNearF32) {
   }
 }
 
-// Blocks run along each product's inner size, so a composed recipe's dgrad and wgrad equal transposed casts.
+// Blocks run along each GEMM's inner size, so a composed recipe's dgrad and wgrad equal transposed casts.
 TEST(Linear, WithBlocksCastsAlongEachInnerSize) {
   const Context context = make_context();
   Recipe recipe = make_recipe(context.get(), "f32");
@@ -186,10 +186,10 @@ TEST(Linear, WithBlocksCastsAlongEachInnerSize) {
   const auto w_by_output = cast(kInput, kOutput, transposed(batch.w, kOutput, kInput));  // wᵀ, blocks along output
   const auto dy_by_rows = cast(kOutput, kRows, transposed(batch.dy, kRows, kOutput));
   const auto x_by_rows = cast(kInput, kRows, transposed(batch.x, kRows, kInput));
-  expect_product(
+  expect_gemm(
       multiply(cast(kRows, kOutput, batch.dy), transposed(w_by_output, kInput, kOutput), kRows, kInput, kOutput),
       given.dx, kOutput);
-  expect_product(multiply(dy_by_rows, transposed(x_by_rows, kInput, kRows), kOutput, kInput, kRows), given.dw, kRows);
+  expect_gemm(multiply(dy_by_rows, transposed(x_by_rows, kInput, kRows), kOutput, kInput, kRows), given.dw, kRows);
 }
 
 TEST(Linear, GradientsInF64EqualFiniteDifferences) {

@@ -80,7 +80,7 @@ TEST(LinearWatch, CountsEveryCastOfEveryRecipeOnceAndChangesNoBit) {
         const lpt_statistics_info values = read(c, layer.linear.get(), cast);
         const bool is_first = cast <= LPT_LINEAR_CAST_DGRAD_GRADIENT;  // of those that may be shared
         const bool is_gradient = sources[cast] == &layer.dy_numbers;
-        const int32_t draws = is_gradient ? model.products[cast / 2].draws : 1;
+        const int32_t draws = is_gradient ? model.gemms[cast / 2].draws : 1;
         const auto count = draws * static_cast<int64_t>(sources[cast]->v.size());
         if (model.casts[cast].format == nullptr) {
           EXPECT_EQ(0, values.element_count);
@@ -88,7 +88,7 @@ TEST(LinearWatch, CountsEveryCastOfEveryRecipeOnceAndChangesNoBit) {
         }
         if (!is_first && values.element_count == 0) continue;
         EXPECT_EQ(count, values.element_count);
-        if (is_gradient || model.products[cast / 2].source == LPT_LINEAR_SOURCE_PLAIN) {
+        if (is_gradient || model.gemms[cast / 2].source == LPT_LINEAR_SOURCE_PLAIN) {
           const double squares = draws * squares_of(*sources[cast]);
           EXPECT_NEAR(squares, values.squared_sum, 1e-5 * squares);
         }
@@ -114,7 +114,7 @@ TEST(LinearWatch, CountsEachDrawOfAGradient) {
   EXPECT_EQ(3 * 40 * 28, read(c, layer.linear.get(), LPT_LINEAR_CAST_WGRAD_GRADIENT).element_count);
 }
 
-TEST(LinearWatch, BeginsAnewAndEnds) {
+TEST(LinearWatch, BeginsAgainAndEnds) {
   const Context context = make_context();
   lpt_context *c = context.get();
   Layer layer(c, "fp8_current", {4, 8, 2}, 5030);
@@ -151,7 +151,7 @@ TEST(LinearWatch, CountsNothingOfAStoppedPrepareOrACheck) {
   for (bool is_done = false; !is_done; ++stops) {
     Stop stop{0, stops};
     EXPECT_EQ(0, all_elements(c, linear)) << "stopped at " << stops;
-    ASSERT_TRUE(ok(c, lpt_context_set_progress(c, Stop::ask, &stop)));
+    ASSERT_TRUE(ok(c, lpt_context_set_progress(c, Stop::request, &stop)));
     is_done = lpt_linear_prepare(c, linear, layer.w.get(), &layer.prepare) == LPT_OK;
     ASSERT_TRUE(ok(c, lpt_context_set_progress(c, nullptr, nullptr)));
   }

@@ -12,7 +12,7 @@
 namespace lpt::test {
 namespace {
 
-// An allocator that counts, and fails once at the allocation that it is told.
+// An allocator that counts, and fails once at the allocation that it is reported.
 struct Counter {
   std::atomic<int64_t> live_bytes{0};
   std::atomic<int64_t> live_count{0};
@@ -86,10 +86,10 @@ class Scenario {
   }
 
   lpt_status cast_and_multiply() {
-    Tensor codes, turned, part;
+    Tensor codes, transposed_copy, part;
     LPT_TEST_TRY(create(LPT_FORMAT_NVFP4, 40, 32, codes));
-    LPT_TEST_TRY(create(LPT_FORMAT_E5M2_TENSOR, 32, 40, turned));
-    LPT_TEST_TRY(lpt_quantize(c_, x_.get(), nullptr, codes.get(), turned.get()));
+    LPT_TEST_TRY(create(LPT_FORMAT_E5M2_TENSOR, 32, 40, transposed_copy));
+    LPT_TEST_TRY(lpt_quantize(c_, x_.get(), nullptr, codes.get(), transposed_copy.get()));
     LPT_TEST_TRY(lpt_tensor_view_part(c_, codes.get(), LPT_TENSOR_PART_BLOCK_SCALES, out(part)));
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
@@ -391,12 +391,12 @@ TEST(Memory, ThatCannotBeAddressedIsOutOfMemory) {
 // The flags of the mapping that holds an address, as the system tells them.
 std::string flags_of_mapping(const void *address) {
   std::ifstream maps("/proc/self/smaps");
-  const auto wanted = reinterpret_cast<uintptr_t>(address);
-  bool is_wanted = false;
+  const auto oracle = reinterpret_cast<uintptr_t>(address);
+  bool is_expected = false;
   for (std::string line; std::getline(maps, line);) {
     unsigned long begin = 0, end = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) is_wanted = begin <= wanted && wanted < end;
-    if (is_wanted && line.starts_with("VmFlags:")) return line + " ";
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) is_expected = begin <= oracle && oracle < end;
+    if (is_expected && line.starts_with("VmFlags:")) return line + " ";
   }
   return "";
 }

@@ -32,7 +32,7 @@ lpt_noise_info noise_of(lpt_context *context, const std::vector<const lpt_tensor
   return values;
 }
 
-// Values with the norm that is asked for.
+// Values with the norm that is requested.
 std::vector<float> draw_of_norm(uint64_t seed, int64_t count, double norm) {
   std::vector<double> numbers = draw_normal(seed, count);
   long double sum = 0;
@@ -141,7 +141,7 @@ TEST(Noise, WithoutNoiseTheRatioIsInfinite) {
   EXPECT_TRUE(std::isinf(noise_of(context.get(), {}, {}).ratio));
 }
 
-TEST(Noise, RefusesWhatDoesNotMatch) {
+TEST(Noise, RejectsWhatDoesNotMatch) {
   const Context context = make_context();
   const std::vector<float> g(6, 1.0f);
   const Tensor a = wrap(context.get(), g, 2, 3), b = wrap(context.get(), g, 3, 2);
@@ -178,14 +178,14 @@ TEST(Alignment, IsTheCosineOfEachChannel) {
     up[static_cast<size_t>(2 * kColumns + i)] = -gate[static_cast<size_t>(2 * kColumns + i)];  // 2: opposite
     gate[static_cast<size_t>(3 * kColumns + i)] = 0.0;                                         // 3: nothing
   }
-  long double product = 0, gate_squares = 0, up_squares = 0;
+  long double gemm = 0, gate_squares = 0, up_squares = 0;
   for (int64_t i = kColumns; i < 2 * kColumns; ++i) {
     const long double a = gate[static_cast<size_t>(i)], b = up[static_cast<size_t>(i)];
-    product += a * b;
+    gemm += a * b;
     gate_squares += a * a;
     up_squares += b * b;
   }
-  const auto cosine = static_cast<double>(product / std::sqrt(gate_squares * up_squares));
+  const auto cosine = static_cast<double>(gemm / std::sqrt(gate_squares * up_squares));
   const Tensor gate_weight = wrap(context.get(), gate, 4, kColumns), up_weight = wrap(context.get(), up, 4, kColumns);
   const Tensor cosines = make_tensor(context.get(), LPT_FORMAT_F32, {4});
   lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
@@ -312,7 +312,7 @@ TEST(Monitor, RecordsWhatTheCastsOfAWatchedLayerDid) {
             file.text());
 }
 
-TEST(Monitor, RefusesBadArguments) {
+TEST(Monitor, RejectsBadArguments) {
   const Context context = make_context();
   lpt_context *c = context.get();
   const Monitor monitor = make_monitor(c);

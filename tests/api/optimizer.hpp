@@ -12,8 +12,8 @@ constexpr lpt_format kF32 = LPT_FORMAT_F32;
 
 inline lpt_format e4m3_groups() { return format_named("e4m3/1x128/f32"); }
 
-// A wish for a parameter, in one expression.
-struct Wish {
+// An option for a parameter, in one expression.
+struct Option {
   lpt_format first = kF32;
   lpt_format second = kF32;
   bool is_first_expanded = false;
@@ -25,18 +25,18 @@ struct Wish {
   int64_t begin = 0;
 };
 
-inline lpt_optimizer_parameter parameter_of(const Wish &wish, int64_t elements) {
+inline lpt_optimizer_parameter parameter_of(const Option &option, int64_t elements) {
   lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
   parameter.elements = elements;
-  parameter.first_moment = wish.first;
-  parameter.second_moment = wish.second;
-  parameter.weight_decay = wish.weight_decay;
-  parameter.is_first_expanded = wish.is_first_expanded ? 1 : 0;
-  parameter.is_second_expanded = wish.is_second_expanded ? 1 : 0;
-  parameter.compensation = wish.compensation;
-  parameter.first_scaling = parameter.second_scaling = wish.scaling;
-  parameter.whole_elements = wish.whole_elements;
-  parameter.begin = wish.begin;
+  parameter.first_moment = option.first;
+  parameter.second_moment = option.second;
+  parameter.weight_decay = option.weight_decay;
+  parameter.is_first_expanded = option.is_first_expanded ? 1 : 0;
+  parameter.is_second_expanded = option.is_second_expanded ? 1 : 0;
+  parameter.compensation = option.compensation;
+  parameter.first_scaling = parameter.second_scaling = option.scaling;
+  parameter.whole_elements = option.whole_elements;
+  parameter.begin = option.begin;
   return parameter;
 }
 
@@ -46,7 +46,7 @@ constexpr size_t kLeastResidentBytes = size_t{4} << 20;
 class Trainee {
  public:
   // With a directory the state is in files there, 4 MiB of them in memory.
-  Trainee(lpt_context *context, const lpt_optimizer_options &options, const Wish &wish,
+  Trainee(lpt_context *context, const lpt_optimizer_options &options, const Option &option,
           const std::vector<double> &values, lpt_format value_format = kF32, const char *directory = nullptr)
       : context_(context), elements_(static_cast<int64_t>(values.size())) {
     EXPECT_TRUE(ok(context_, lpt_optimizer_create(context_, &options, out(optimizer_))));
@@ -54,7 +54,7 @@ class Trainee {
       EXPECT_TRUE(
           ok(context_, lpt_optimizer_set_directory(context_, optimizer_.get(), directory, kLeastResidentBytes)));
     }
-    const lpt_optimizer_parameter parameter = parameter_of(wish, elements_);
+    const lpt_optimizer_parameter parameter = parameter_of(option, elements_);
     int64_t index = -1;
     EXPECT_TRUE(ok(context_, lpt_optimizer_add(context_, optimizer_.get(), &parameter, &index)));
     EXPECT_EQ(0, index);

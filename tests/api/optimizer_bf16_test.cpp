@@ -12,9 +12,9 @@ std::vector<double> climbed(lpt_rounding rounding, lpt_format compensation) {
   const Context context = make_context();
   lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_SGD);
   options.beta1 = 0.0;
-  Wish wish;
-  wish.compensation = compensation;
-  Trainee trainee(context.get(), options, wish, std::vector<double>(kRuns, 1.0), LPT_FORMAT_BF16);
+  Option option;
+  option.compensation = compensation;
+  Trainee trainee(context.get(), options, option, std::vector<double>(kRuns, 1.0), LPT_FORMAT_BF16);
   const std::vector<float> gradient(kRuns, -1.0f);
   for (int t = 0; t < kSteps; ++t) {
     lpt_optimizer_step_options step = step_at(1e-3, static_cast<uint32_t>(t));

@@ -35,11 +35,11 @@ std::vector<double> way(const Case &item, lpt_optimizer_underflow underflow, dou
   const Context context = make_context();
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.second_underflow = underflow;
-  Wish wish;
-  wish.first = item.first;
-  wish.second = item.second;
-  wish.is_first_expanded = wish.is_second_expanded = item.is_expanded;
-  Trainee trainee(context.get(), options, wish, std::vector<double>(kElements, 0.0));
+  Option option;
+  option.first = item.first;
+  option.second = item.second;
+  option.is_first_expanded = option.is_second_expanded = item.is_expanded;
+  Trainee trainee(context.get(), options, option, std::vector<double>(kElements, 0.0));
   Random random(place);
   std::vector<double> deviation(kElements);
   for (double &value : deviation) value = std::exp(sigma * random.normal());
@@ -196,10 +196,10 @@ Stored stored_first_moment(lpt_context *c, const Trainee &trainee, bool is_expan
 Stored cast_once(lpt_context *c, const std::vector<double> &numbers, bool is_expanded) {
   lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_ADAMW);
   options.beta1 = 0.0;
-  Wish wish;
-  wish.first = LPT_FORMAT_E4M3FN_1X128;
-  wish.is_first_expanded = is_expanded;
-  Trainee trainee(c, options, wish, std::vector<double>(kNumbers, 0.0));
+  Option option;
+  option.first = LPT_FORMAT_E4M3FN_1X128;
+  option.is_first_expanded = is_expanded;
+  Trainee trainee(c, options, option, std::vector<double>(kNumbers, 0.0));
   trainee.step(floats(numbers), step_at(0.0));
   return stored_first_moment(c, trainee, is_expanded);
 }

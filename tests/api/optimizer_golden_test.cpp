@@ -67,9 +67,9 @@ std::vector<double> after_steps(const Setting &setting, const std::vector<double
   const size_t count = start.size();
   lpt_optimizer_options options = options_of(setting.method);
   options.is_nesterov = setting.is_nesterov ? 1 : 0;
-  Wish wish;
-  wish.weight_decay = setting.weight_decay;
-  Trainee trainee(context.get(), options, wish, start);
+  Option option;
+  option.weight_decay = setting.weight_decay;
+  Trainee trainee(context.get(), options, option, start);
   for (int t = 1; t <= kSteps; ++t) trainee.step(gradient_at(t, count), step_at(setting.learning_rate));
   return trainee.values();
 }
@@ -123,9 +123,9 @@ TEST(OptimizerGolden, LionIsItsFormula) {
     }
     // A mixture within roundings of zero has a sign of its own in f32: such an element is two steps off.
     const std::vector<double> found = after_steps({LPT_OPTIMIZER_METHOD_LION, false, 1e-4, 0.1}, small_values(count));
-    size_t turned = 0;
-    for (size_t i = 0; i < count; ++i) turned += std::fabs(found[i] - p[i]) > kTolerance;
-    EXPECT_LE(turned, count / 1000);
+    size_t transposed_copy = 0;
+    for (size_t i = 0; i < count; ++i) transposed_copy += std::fabs(found[i] - p[i]) > kTolerance;
+    EXPECT_LE(transposed_copy, count / 1000);
   }
 }
 
@@ -167,9 +167,9 @@ std::vector<uint8_t> dynamic_state(const std::vector<float> &gradient) {
   lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_ADAMW);
   options.beta1 = options.beta2 = 0.0;
   options.second_underflow = LPT_OPTIMIZER_UNDERFLOW_ALLOWED;
-  Wish wish;
-  wish.first = wish.second = LPT_FORMAT_DYNAMIC_1X256;
-  Trainee trainee(context.get(), options, wish, std::vector<double>(gradient.size(), 0.0));
+  Option option;
+  option.first = option.second = LPT_FORMAT_DYNAMIC_1X256;
+  Trainee trainee(context.get(), options, option, std::vector<double>(gradient.size(), 0.0));
   trainee.step(gradient, step_at(0.0));
   return trainee.state();
 }
@@ -194,9 +194,9 @@ TEST(OptimizerGolden, SignedDynamicLevelsAreThoseOfBitsandbytesBitForBit) {
   const Context context = make_context();
   lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_SGD);
   options.beta1 = 0.5;
-  Wish wish;
-  wish.first = LPT_FORMAT_DYNAMIC_1X256;
-  Trainee trainee(context.get(), options, wish, std::vector<double>(256, 0.0));
+  Option option;
+  option.first = LPT_FORMAT_DYNAMIC_1X256;
+  Trainee trainee(context.get(), options, option, std::vector<double>(256, 0.0));
   trainee.step(levels, step_at(0.0));
   trainee.step(std::vector<float>(256, 0.0f), step_at(1.0));
   const std::vector<double> values = trainee.values();

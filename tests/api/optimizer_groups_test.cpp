@@ -8,13 +8,13 @@ constexpr int64_t kElements = 1 << 15;
 constexpr size_t kFirstCodes = 32 + 16 + 12;
 constexpr size_t kSectionBytes = 12;
 
-std::vector<uint8_t> state_after(const Wish &wish, const std::vector<float> &gradient,
+std::vector<uint8_t> state_after(const Option &option, const std::vector<float> &gradient,
                                  lpt_optimizer_underflow underflow) {
   const Context context = make_context(2);
   lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_ADAMW);
   options.beta1 = options.beta2 = 0.0;
   options.second_underflow = underflow;
-  Trainee trainee(context.get(), options, wish, std::vector<double>(gradient.size(), 0.0));
+  Trainee trainee(context.get(), options, option, std::vector<double>(gradient.size(), 0.0));
   trainee.step(gradient, step_at(0.0));
   return trainee.state();
 }
@@ -30,9 +30,9 @@ TEST(OptimizerGroups, HoldWhatQuantizeGivesForOneRow) {
   for (size_t i = 1024; i < 1152; ++i) numbers[i] = 0.0;
   for (const lpt_format format :
        {lpt_format{LPT_FORMAT_E4M3FN_1X128}, e4m3_groups(), lpt_format{LPT_FORMAT_E5M2_1X128}}) {
-    Wish wish;
-    wish.first = format;
-    const std::vector<uint8_t> state = state_after(wish, floats(numbers), LPT_OPTIMIZER_UNDERFLOW_CLAMP);
+    Option option;
+    option.first = format;
+    const std::vector<uint8_t> state = state_after(option, floats(numbers), LPT_OPTIMIZER_UNDERFLOW_CLAMP);
     const Tensor quantized = vector_of(c, format, numbers);
     const std::vector<uint8_t> codes = plain_bytes(c, part_of(c, quantized.get(), LPT_TENSOR_PART_PAYLOAD).get());
     const std::vector<uint8_t> scales = plain_bytes(c, part_of(c, quantized.get(), LPT_TENSOR_PART_BLOCK_SCALES).get());
@@ -55,12 +55,12 @@ struct Counts {
 };
 
 Counts counts_of(const Kind &kind, double share, lpt_optimizer_underflow underflow) {
-  Wish wish;
-  wish.second = kind.format;
+  Option option;
+  option.second = kind.format;
   const auto root = static_cast<float>(std::sqrt(share * kind.smallest));
   std::vector<float> gradient(kElements, root);
   for (int64_t i = 0; i < kElements; i += kind.block) gradient[static_cast<size_t>(i)] = 1.0f;
-  const std::vector<uint8_t> state = state_after(wish, gradient, underflow);
+  const std::vector<uint8_t> state = state_after(option, gradient, underflow);
   const size_t begin = kFirstCodes + 4 * kElements + 12;  // the first moment is f32
   Counts counts;
   for (int64_t i = 0; i < kElements; ++i) {
@@ -124,9 +124,9 @@ TEST(OptimizerTrees, TellANanByTheirScale) {
   std::vector<float> gradient(1024, 0.5f);
   gradient[300] = NAN;
   gradient[700] = INFINITY;
-  Wish wish;
-  wish.first = wish.second = LPT_FORMAT_DYNAMIC_1X256;
-  const std::vector<uint8_t> state = state_after(wish, gradient, LPT_OPTIMIZER_UNDERFLOW_CLAMP);
+  Option option;
+  option.first = option.second = LPT_FORMAT_DYNAMIC_1X256;
+  const std::vector<uint8_t> state = state_after(option, gradient, LPT_OPTIMIZER_UNDERFLOW_CLAMP);
   const std::vector<float> second = tail_of<float>(state, 4);
   const std::vector<float> first = tail_of<float>(state, 4, kSectionBytes + 4 * sizeof(float));
   for (const std::vector<float> *scales : {&first, &second}) {

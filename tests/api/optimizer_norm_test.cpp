@@ -68,10 +68,10 @@ struct Stepped {
 
 Stepped stepped(float special, const lpt_optimizer_step_options &options, int steps = 3, size_t special_step = 1) {
   const Context context = make_context(2);
-  Wish wish;
-  wish.first = LPT_FORMAT_E4M3FN_TENSOR;
-  wish.second = LPT_FORMAT_E5M2_1X128;
-  Trainee trainee(context.get(), LPT_OPTIMIZER_OPTIONS_INIT, wish, draw_normal(543, kElements));
+  Option option;
+  option.first = LPT_FORMAT_E4M3FN_TENSOR;
+  option.second = LPT_FORMAT_E5M2_1X128;
+  Trainee trainee(context.get(), LPT_OPTIMIZER_OPTIONS_INIT, option, draw_normal(543, kElements));
   for (size_t t = 0; t < static_cast<size_t>(steps); ++t) {
     std::vector<float> gradient = floats(draw_normal(544 + t, kElements));
     if (t == special_step) gradient[1234] = special;
@@ -98,17 +98,17 @@ TEST(OptimizerSkip, OfAStepThatIsNotFiniteChangesNothing) {
   EXPECT_EQ(0, one.values.skipped_count);
 }
 
-TEST(OptimizerSkip, IsToldByANormOfAllRanks) {
+TEST(OptimizerSkip, IsReportedByANormOfAllRanks) {
   lpt_optimizer_step_options options = step_at(0.01);
   options.is_nonfinite_skipped = 1;
   options.gradient_norm = INFINITY;
   EXPECT_EQ(3, stepped(1.0f, options).values.skipped_count);
 }
 
-TEST(OptimizerSkip, IsAWish) {
+TEST(OptimizerSkip, IsAnOption) {
   const Stepped found = stepped(NAN, step_at(0.01));
   EXPECT_EQ(0, found.values.skipped_count);
-  EXPECT_EQ(0.0, found.values.gradient_norm) << "nobody asked";
+  EXPECT_EQ(0.0, found.values.gradient_norm) << "no one requested";
 }
 
 TEST(OptimizerClip, IsAGradientScale) {

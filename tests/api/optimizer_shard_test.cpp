@@ -10,7 +10,7 @@ constexpr int kSteps = 3;
 struct Kind {
   const char *name;
   lpt_optimizer_method method;
-  Wish wish;
+  Option option;
   lpt_format value_format;
 };
 
@@ -23,15 +23,15 @@ std::vector<Kind> kinds() {
                              {"expanded", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
                              {"trees", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
                              {"compensated", LPT_OPTIMIZER_METHOD_ADAMW, {}, LPT_FORMAT_BF16}};
-  for (Kind &kind : kinds) kind.wish.weight_decay = 0.1;
-  kinds[1].wish.first = kinds[1].wish.second = LPT_FORMAT_BF16;
-  kinds[3].wish.first = e4m3_groups();
-  kinds[4].wish.first = LPT_FORMAT_E4M3FN_1X128;
-  kinds[4].wish.second = LPT_FORMAT_E5M2_1X128;
-  kinds[5].wish = kinds[4].wish;
-  kinds[5].wish.is_first_expanded = kinds[5].wish.is_second_expanded = true;
-  kinds[6].wish.first = kinds[6].wish.second = LPT_FORMAT_DYNAMIC_1X256;
-  kinds[7].wish.compensation = LPT_FORMAT_BF16;
+  for (Kind &kind : kinds) kind.option.weight_decay = 0.1;
+  kinds[1].option.first = kinds[1].option.second = LPT_FORMAT_BF16;
+  kinds[3].option.first = e4m3_groups();
+  kinds[4].option.first = LPT_FORMAT_E4M3FN_1X128;
+  kinds[4].option.second = LPT_FORMAT_E5M2_1X128;
+  kinds[5].option = kinds[4].option;
+  kinds[5].option.is_first_expanded = kinds[5].option.is_second_expanded = true;
+  kinds[6].option.first = kinds[6].option.second = LPT_FORMAT_DYNAMIC_1X256;
+  kinds[7].option.compensation = LPT_FORMAT_BF16;
   return kinds;
 }
 
@@ -45,12 +45,12 @@ std::vector<double> trained(const Kind &kind, int64_t begin, int64_t end, int32_
   const Context context = make_context(threads, isa);
   lpt_optimizer_options options = options_of(kind.method);
   options.second_underflow = LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
-  Wish wish = kind.wish;
+  Option option = kind.option;
   if (end - begin != kElements) {
-    wish.whole_elements = kElements;
-    wish.begin = begin;
+    option.whole_elements = kElements;
+    option.begin = begin;
   }
-  Trainee trainee(context.get(), options, wish, part_of(draw_normal(550, kElements), begin, end), kind.value_format);
+  Trainee trainee(context.get(), options, option, part_of(draw_normal(550, kElements), begin, end), kind.value_format);
   for (int t = 0; t < kSteps; ++t) {
     std::vector<double> gradient = draw_normal(551 + static_cast<uint64_t>(t), kElements);
     for (size_t i = 0; i < gradient.size(); ++i) gradient[i] = std::ldexp(gradient[i], -static_cast<int>(i % 40));
@@ -90,7 +90,7 @@ TEST(OptimizerThreads, AreNotSeenInTheBits) {
   }
 }
 
-TEST(OptimizerRows, GiveTheBitsOfTheReference) {
+TEST(OptimizerKernels, GiveTheBitsOfTheReference) {
   for (const Kind &kind : kinds()) {
     EXPECT_EQ(trained(kind, 0, kElements, 1, LPT_ISA_REFERENCE), trained(kind, 0, kElements, 1)) << kind.name;
   }
@@ -110,13 +110,13 @@ constexpr size_t kSecondScale = kFirstScale + 4 + 1000 + 8;
 
 TEST(OptimizerDelayed, TakesTwiceTheLastAmaxAndLooksAtFirst) {
   const Context context = make_context(2);
-  Wish wish;
-  wish.first = LPT_FORMAT_E4M3FN_TENSOR;
-  wish.second = LPT_FORMAT_E5M2_TENSOR;
-  wish.scaling = LPT_SCALER_KIND_DELAYED;
+  Option option;
+  option.first = LPT_FORMAT_E4M3FN_TENSOR;
+  option.second = LPT_FORMAT_E5M2_TENSOR;
+  option.scaling = LPT_SCALER_KIND_DELAYED;
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.beta1 = options.beta2 = 0.0;  // moments are g and g²
-  Trainee trainee(context.get(), options, wish, std::vector<double>(1000, 0.0));
+  Trainee trainee(context.get(), options, option, std::vector<double>(1000, 0.0));
   const float amaxes[] = {3.0f, 5.0f, 1.0f, 100.0f};
   for (size_t t = 0; t < std::size(amaxes); ++t) {
     std::vector<float> gradient(1000, 0.25f);
@@ -133,13 +133,13 @@ TEST(OptimizerDelayed, TakesTwiceTheLastAmaxAndLooksAtFirst) {
 
 TEST(OptimizerDelayed, LooksAgainAfterNothingButZeros) {
   const Context context = make_context();
-  Wish wish;
-  wish.first = LPT_FORMAT_E4M3FN_TENSOR;
-  wish.scaling = LPT_SCALER_KIND_DELAYED;
+  Option option;
+  option.first = LPT_FORMAT_E4M3FN_TENSOR;
+  option.scaling = LPT_SCALER_KIND_DELAYED;
   Optimizer optimizer;
   lpt_context *c = context.get();
   ASSERT_TRUE(ok(c, lpt_optimizer_create(c, nullptr, out(optimizer))));
-  lpt_optimizer_parameter parameter = parameter_of(wish, 10);
+  lpt_optimizer_parameter parameter = parameter_of(option, 10);
   parameter.second_scaling = LPT_SCALER_KIND_CURRENT;
   int64_t index = -1;
   ASSERT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), &parameter, &index)));

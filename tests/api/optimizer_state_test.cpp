@@ -1,4 +1,4 @@
-// Saved states: those of earlier releases, and every kind of today; what is damaged is refused and changes nothing.
+// Saved states: those of earlier releases, and every kind of today; what is damaged is rejected and changes nothing.
 #include <fstream>
 #include <iterator>
 
@@ -15,7 +15,7 @@ constexpr int64_t kElements = 300;  // whole blocks and a rest
 struct Kind {
   const char *name;
   lpt_optimizer_method method;
-  Wish wish;
+  Option option;
   lpt_format value_format;
 };
 
@@ -28,24 +28,24 @@ std::vector<Kind> kinds() {
                              {"trees", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
                              {"delayed", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
                              {"compensated shard", LPT_OPTIMIZER_METHOD_ADAMW, {}, LPT_FORMAT_BF16}};
-  kinds[1].wish.first = LPT_FORMAT_BF16;
-  kinds[2].wish.first = e4m3_groups();
-  kinds[3].wish.first = LPT_FORMAT_E4M3FN_1X128;
-  kinds[3].wish.second = LPT_FORMAT_E5M2_1X128;
-  kinds[4].wish = kinds[3].wish;
-  kinds[4].wish.is_first_expanded = kinds[4].wish.is_second_expanded = true;
-  kinds[5].wish.first = kinds[5].wish.second = LPT_FORMAT_DYNAMIC_1X256;
-  kinds[6].wish.first = LPT_FORMAT_E4M3FN_TENSOR;
-  kinds[6].wish.second = LPT_FORMAT_E5M2_TENSOR;
-  kinds[6].wish.scaling = LPT_SCALER_KIND_DELAYED;
-  kinds[7].wish.compensation = LPT_FORMAT_BF16;
-  kinds[7].wish.whole_elements = 10 * kElements;
-  kinds[7].wish.begin = 7;
+  kinds[1].option.first = LPT_FORMAT_BF16;
+  kinds[2].option.first = e4m3_groups();
+  kinds[3].option.first = LPT_FORMAT_E4M3FN_1X128;
+  kinds[3].option.second = LPT_FORMAT_E5M2_1X128;
+  kinds[4].option = kinds[3].option;
+  kinds[4].option.is_first_expanded = kinds[4].option.is_second_expanded = true;
+  kinds[5].option.first = kinds[5].option.second = LPT_FORMAT_DYNAMIC_1X256;
+  kinds[6].option.first = LPT_FORMAT_E4M3FN_TENSOR;
+  kinds[6].option.second = LPT_FORMAT_E5M2_TENSOR;
+  kinds[6].option.scaling = LPT_SCALER_KIND_DELAYED;
+  kinds[7].option.compensation = LPT_FORMAT_BF16;
+  kinds[7].option.whole_elements = 10 * kElements;
+  kinds[7].option.begin = 7;
   return kinds;
 }
 
 Trainee trainee_of(lpt_context *c, const Kind &kind) {
-  return Trainee(c, options_of(kind.method), kind.wish, draw_normal(520, kElements), kind.value_format);
+  return Trainee(c, options_of(kind.method), kind.option, draw_normal(520, kElements), kind.value_format);
 }
 
 void train(Trainee &trainee, int begin, int end) {
@@ -71,14 +71,14 @@ TEST(OptimizerStateKinds, GoOnAfterALoadAsIfNeverSaved) {
   }
 }
 
-void expect_refused(lpt_context *c, Trainee &trainee, const std::vector<uint8_t> &state, const std::string &where) {
+void expect_rejected(lpt_context *c, Trainee &trainee, const std::vector<uint8_t> &state, const std::string &where) {
   const std::vector<uint8_t> before = trainee.bits();
   EXPECT_EQ(LPT_INVALID_STATE, trainee.load(state)) << where;
   EXPECT_NE(std::string(), lpt_context_error(c)) << where;
   EXPECT_EQ(before, trainee.bits()) << where;
 }
 
-TEST(OptimizerStateKinds, AreRefusedWhenCutAnywhere) {
+TEST(OptimizerStateKinds, AreRejectedWhenCutAnywhere) {
   for (const Kind &kind : kinds()) {
     const Context context = make_context();
     Trainee trainee = trainee_of(context.get(), kind);
@@ -86,29 +86,29 @@ TEST(OptimizerStateKinds, AreRefusedWhenCutAnywhere) {
     const std::vector<uint8_t> state = trainee.state();
     for (size_t length = 32; length < state.size(); length += 1 + length / 16) {
       const std::vector<uint8_t> cut(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(length));
-      expect_refused(context.get(), trainee, cut, kind.name);
-      expect_refused(context.get(), trainee, resealed(cut), kind.name);
+      expect_rejected(context.get(), trainee, cut, kind.name);
+      expect_rejected(context.get(), trainee, resealed(cut), kind.name);
     }
     std::vector<uint8_t> longer = state;
     longer.push_back(0);
-    expect_refused(context.get(), trainee, resealed(longer), kind.name);
+    expect_rejected(context.get(), trainee, resealed(longer), kind.name);
   }
 }
 
-TEST(OptimizerStateKinds, AreRefusedByOneAnother) {
+TEST(OptimizerStateKinds, AreRejectedByOneAnother) {
   const std::vector<Kind> all = kinds();
   for (size_t a = 0; a < all.size(); ++a) {
     const Context context = make_context();
     const std::vector<uint8_t> state = trainee_of(context.get(), all[a]).state();
     for (size_t b = 0; b < all.size(); ++b) {
       Trainee other = trainee_of(context.get(), all[b]);
-      if (a != b) expect_refused(context.get(), other, state, std::string(all[a].name) + " for " + all[b].name);
+      if (a != b) expect_rejected(context.get(), other, state, std::string(all[a].name) + " for " + all[b].name);
     }
   }
 }
 
-// Every bit, under a checksum that fits: either refused, and nothing changes, or read as what it says.
-TEST(OptimizerStateKinds, AreReadOrRefusedWithAnyBitChanged) {
+// Every bit, under a checksum that fits: either rejected, and nothing changes, or read as what it says.
+TEST(OptimizerStateKinds, AreReadOrRejectedWithAnyBitChanged) {
   for (const Kind &kind : kinds()) {
     const Context context = make_context();
     Trainee trainee = trainee_of(context.get(), kind);
@@ -129,23 +129,23 @@ TEST(OptimizerStateKinds, AreReadOrRefusedWithAnyBitChanged) {
 }
 
 // Numbers that no step writes.
-TEST(OptimizerStateKinds, AreRefusedWithImpossibleNumbers) {
+TEST(OptimizerStateKinds, AreRejectedWithImpossibleNumbers) {
   const Context context = make_context();
   const std::vector<Kind> all = kinds();
-  const auto expect_refusal = [&](const Kind &kind, size_t from_end, auto number) {
+  const auto expect_rejection = [&](const Kind &kind, size_t from_end, auto number) {
     Trainee trainee = trainee_of(context.get(), kind);
     train(trainee, 0, 1);
     std::vector<uint8_t> state = trainee.state();
     std::memcpy(&state[state.size() - from_end], &number, sizeof number);
-    expect_refused(context.get(), trainee, resealed(state), kind.name);
+    expect_rejected(context.get(), trainee, resealed(state), kind.name);
   };
   constexpr size_t kBlocks = 3, kSection = 12;
   for (const float scale : {0.0f, -1.0f, INFINITY, NAN}) {
-    expect_refusal(all[3], 4, scale);
-    expect_refusal(all[4], 2 * (kSection + 2 * kBlocks) + 4, scale);
-    if (scale != 0.0f) expect_refusal(all[6], 4, scale);
+    expect_rejection(all[3], 4, scale);
+    expect_rejection(all[4], 2 * (kSection + 2 * kBlocks) + 4, scale);
+    if (scale != 0.0f) expect_rejection(all[6], 4, scale);
   }
-  for (const uint16_t exponent : {uint16_t{0}, uint16_t{1025}, uint16_t{65535}}) expect_refusal(all[4], 2, exponent);
+  for (const uint16_t exponent : {uint16_t{0}, uint16_t{1025}, uint16_t{65535}}) expect_rejection(all[4], 2, exponent);
 }
 
 // ---- states of earlier releases, and of this one for later ones
@@ -156,9 +156,9 @@ std::vector<uint8_t> fixture(const std::string &name) {
   return std::vector<uint8_t>(std::istreambuf_iterator<char>(file), {});
 }
 
-void expect_readable(const std::string &name, int64_t elements, const Wish &wish) {
+void expect_readable(const std::string &name, int64_t elements, const Option &option) {
   const Context context = make_context();
-  Trainee trainee(context.get(), LPT_OPTIMIZER_OPTIONS_INIT, wish,
+  Trainee trainee(context.get(), LPT_OPTIMIZER_OPTIONS_INIT, option,
                   std::vector<double>(static_cast<size_t>(elements), 0.0));
   const std::vector<uint8_t> state = fixture(name);
   EXPECT_TRUE(ok(context.get(), trainee.load(state))) << name;
@@ -166,11 +166,11 @@ void expect_readable(const std::string &name, int64_t elements, const Wish &wish
 }
 
 TEST(OptimizerStateFixtures, OfRelease01AreReadAndWritten) {
-  Wish fp8;
+  Option fp8;
   fp8.first = LPT_FORMAT_E4M3FN_TENSOR;
   fp8.second = LPT_FORMAT_E5M2_TENSOR;
   expect_readable("state_fp8.bin", 37, fp8);
-  Wish wide;
+  Option wide;
   wide.first = LPT_FORMAT_BF16;
   wide.second = LPT_FORMAT_F16_TENSOR;
   expect_readable("state_wide.bin", 5, wide);
@@ -187,9 +187,9 @@ std::vector<float> fixture_gradient(int t, int64_t elements) {
 }
 
 // Fixtures are what the same steps give today.
-void expect_made(const std::string &name, int64_t elements, const Wish &wish) {
+void expect_made(const std::string &name, int64_t elements, const Option &option) {
   const Context context = make_context();
-  Trainee trainee(context.get(), LPT_OPTIMIZER_OPTIONS_INIT, wish,
+  Trainee trainee(context.get(), LPT_OPTIMIZER_OPTIONS_INIT, option,
                   std::vector<double>(static_cast<size_t>(elements), 0.0));
   for (int t = 0; t < 3; ++t) trainee.step(fixture_gradient(t, elements), LPT_OPTIMIZER_STEP_OPTIONS_INIT);
   if (const char *folder = std::getenv("LPT_WRITE_FIXTURES")) {
@@ -200,24 +200,24 @@ void expect_made(const std::string &name, int64_t elements, const Wish &wish) {
   EXPECT_EQ(fixture(name), trainee.state()) << name;
 }
 
-Wish expanded() {
-  Wish wish;
-  wish.first = wish.second = LPT_FORMAT_E4M3FN_1X128;
-  wish.is_first_expanded = wish.is_second_expanded = true;
-  return wish;
+Option expanded() {
+  Option option;
+  option.first = option.second = LPT_FORMAT_E4M3FN_1X128;
+  option.is_first_expanded = option.is_second_expanded = true;
+  return option;
 }
 
-Wish trees_of_a_shard() {
-  Wish wish;
-  wish.first = LPT_FORMAT_DYNAMIC_1X256;
-  wish.second = LPT_FORMAT_DYNAMIC_1X256;
-  wish.whole_elements = 1000;
-  wish.begin = 256;
-  return wish;
+Option trees_of_a_shard() {
+  Option option;
+  option.first = LPT_FORMAT_DYNAMIC_1X256;
+  option.second = LPT_FORMAT_DYNAMIC_1X256;
+  option.whole_elements = 1000;
+  option.begin = 256;
+  return option;
 }
 
 TEST(OptimizerStateFixtures, AreWhatTheSameStepsGive) {
-  Wish fp8;
+  Option fp8;
   fp8.first = LPT_FORMAT_E4M3FN_TENSOR;
   fp8.second = LPT_FORMAT_E5M2_TENSOR;
   expect_made("state_fp8.bin", 37, fp8);

@@ -1,4 +1,4 @@
-// State in files: the same bits as in memory, and a bound on what of it lies in memory.
+// State in files: the same bits as in memory, and a bound on what of it is in memory.
 #include <dirent.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ class Directory {
 struct Kind {
   const char *name;
   lpt_optimizer_method method;
-  Wish wish;
+  Option option;
 };
 
 std::vector<Kind> kinds() {
@@ -47,18 +47,18 @@ std::vector<Kind> kinds() {
                              {"lion, one scale", LPT_OPTIMIZER_METHOD_LION, {}},
                              {"expanded", LPT_OPTIMIZER_METHOD_ADAMW, {}},
                              {"trees, compensated", LPT_OPTIMIZER_METHOD_ADAMW, {}}};
-  kinds[1].wish.first = LPT_FORMAT_E4M3FN_TENSOR;
-  kinds[2].wish.first = kinds[2].wish.second = LPT_FORMAT_E4M3FN_1X128;
-  kinds[2].wish.is_first_expanded = kinds[2].wish.is_second_expanded = true;
-  kinds[3].wish.first = kinds[3].wish.second = LPT_FORMAT_DYNAMIC_1X256;
-  kinds[3].wish.compensation = LPT_FORMAT_BF16;
+  kinds[1].option.first = LPT_FORMAT_E4M3FN_TENSOR;
+  kinds[2].option.first = kinds[2].option.second = LPT_FORMAT_E4M3FN_1X128;
+  kinds[2].option.is_first_expanded = kinds[2].option.is_second_expanded = true;
+  kinds[3].option.first = kinds[3].option.second = LPT_FORMAT_DYNAMIC_1X256;
+  kinds[3].option.compensation = LPT_FORMAT_BF16;
   return kinds;
 }
 
 std::vector<uint8_t> trained(const Kind &kind, const char *directory, int64_t elements, int32_t threads) {
   const Context context = make_context(threads);
-  Trainee trainee(context.get(), options_of(kind.method), kind.wish, draw_normal(560, elements),
-                  kind.wish.compensation != LPT_FORMAT_NONE ? kind.wish.compensation : kF32, directory);
+  Trainee trainee(context.get(), options_of(kind.method), kind.option, draw_normal(560, elements),
+                  kind.option.compensation != LPT_FORMAT_NONE ? kind.option.compensation : kF32, directory);
   for (uint32_t t = 0; t < 2; ++t) {
     trainee.step(floats(draw_normal(561 + t, elements)), stochastic_at(0.01, t));
   }
@@ -101,7 +101,7 @@ int64_t resident_bytes(const Directory &directory) {
   return bytes;
 }
 
-// The host's loop is asked between two parts of a step, where most is mapped.
+// The host's loop is requested between two parts of a step, where most is mapped.
 struct Watch {
   const Directory *directory;
   int64_t most;
@@ -163,7 +163,7 @@ TEST(OptimizerStream, TellsWhenADiskIsFull) {
   const lpt_optimizer_parameter parameter = parameter_of({}, int64_t{1} << 50);  // 8 PiB
   int64_t index = -1;
   EXPECT_EQ(LPT_OUT_OF_MEMORY, lpt_optimizer_add(c, optimizer.get(), &parameter, &index));
-  expect_words({"has no room"}, lpt_context_error(c));
+  expect_words({"has no space"}, lpt_context_error(c));
   const lpt_optimizer_parameter small = parameter_of({}, 100);
   EXPECT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), &small, &index)));
   EXPECT_EQ(0, index);

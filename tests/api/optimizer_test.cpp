@@ -132,12 +132,12 @@ TEST(Optimizer, WithSmallMomentsStaysNearTheFormula) {
     }
     // Error of the way that the parameters have gone.
     std::vector<double> given = numbers_of(c, parameter.get());
-    std::vector<double> wanted = reference.p;
+    std::vector<double> oracle = reference.p;
     for (size_t i = 0; i < start.size(); ++i) {
       given[i] -= start[i];
-      wanted[i] -= start[i];
+      oracle[i] -= start[i];
     }
-    EXPECT_LT(relative_error(given, wanted), bound) << name_of(first);
+    EXPECT_LT(relative_error(given, oracle), bound) << name_of(first);
   }
 }
 
@@ -241,7 +241,7 @@ TEST(Optimizer, GivesTheSameBitsWithAnyNumberOfThreads) {
 
 TEST(OptimizerState, GoesOnAfterALoadAsIfNeverSaved) { EXPECT_EQ(train(1, false).bits, train(2, true).bits); }
 
-TEST(OptimizerState, IsRefusedWhenTruncatedAnywhere) {
+TEST(OptimizerState, IsRejectedWhenTruncatedAnywhere) {
   const Context context = make_context();
   lpt_context *c = context.get();
   const Optimizer optimizer = make_optimizer(c);

@@ -91,18 +91,18 @@ void for_each_struct(Body body) {
 // Room for any struct of this release and of later ones, filled with a canary.
 constexpr uint8_t kCanary = 0xC7;
 template <typename Struct>
-struct alignas(16) Room {
+struct alignas(16) Space {
   uint8_t memory[sizeof(Struct) + 128];
-  Room() { std::memset(memory, kCanary, sizeof memory); }
+  Space() { std::memset(memory, kCanary, sizeof memory); }
   Struct *as_struct() { return reinterpret_cast<Struct *>(memory); }
 };
 
 TEST(Options, InitWritesWhatTheMacroSays) {
   for_each_struct([](const char *name, auto defaults) {
-    Room<decltype(defaults.macro)> room;
-    defaults.init(room.as_struct(), sizeof defaults.macro);
+    Space<decltype(defaults.macro)> space;
+    defaults.init(space.as_struct(), sizeof defaults.macro);
     const std::vector<uint8_t> expected = bytes(defaults.macro);
-    EXPECT_EQ(expected, std::vector<uint8_t>(room.memory, room.memory + expected.size())) << name;
+    EXPECT_EQ(expected, std::vector<uint8_t>(space.memory, space.memory + expected.size())) << name;
   });
 }
 
@@ -110,9 +110,9 @@ TEST(Options, InitNeverWritesPastTheCallersSize) {
   for_each_struct([](const char *name, auto defaults) {
     using Struct = decltype(defaults.macro);
     for (size_t size = 0; size <= sizeof(Struct) + 64; ++size) {
-      Room<Struct> room;
-      defaults.init(room.as_struct(), size);
-      for (size_t i = size; i < sizeof room.memory; ++i) ASSERT_EQ(kCanary, room.memory[i]) << name << " " << size;
+      Space<Struct> space;
+      defaults.init(space.as_struct(), size);
+      for (size_t i = size; i < sizeof space.memory; ++i) ASSERT_EQ(kCanary, space.memory[i]) << name << " " << size;
     }
   });
 }
@@ -122,10 +122,10 @@ TEST(Options, InitOfAnOlderCallerWritesTheMembersThatItKnows) {
     using Struct = decltype(defaults.macro);
     const std::vector<uint8_t> expected = bytes(defaults.macro);
     for (size_t size = sizeof(size_t); size < sizeof(Struct); size += 4) {
-      Room<Struct> room;
-      defaults.init(room.as_struct(), size);
-      EXPECT_EQ(size, room.as_struct()->struct_size) << name;
-      for (size_t i = sizeof(size_t); i < size; ++i) ASSERT_EQ(expected[i], room.memory[i]) << name << " byte " << i;
+      Space<Struct> space;
+      defaults.init(space.as_struct(), size);
+      EXPECT_EQ(size, space.as_struct()->struct_size) << name;
+      for (size_t i = sizeof(size_t); i < size; ++i) ASSERT_EQ(expected[i], space.memory[i]) << name << " byte " << i;
     }
   });
 }
@@ -133,10 +133,10 @@ TEST(Options, InitOfAnOlderCallerWritesTheMembersThatItKnows) {
 TEST(Options, InitOfANewerCallerZeroesTheMembersThatItKnowsAlone) {
   for_each_struct([](const char *name, auto defaults) {
     using Struct = decltype(defaults.macro);
-    Room<Struct> room;
-    defaults.init(room.as_struct(), sizeof(Struct) + 24);
-    EXPECT_EQ(sizeof(Struct) + 24, room.as_struct()->struct_size) << name;
-    for (size_t i = sizeof(Struct); i < sizeof(Struct) + 24; ++i) ASSERT_EQ(0, room.memory[i]) << name;
+    Space<Struct> space;
+    defaults.init(space.as_struct(), sizeof(Struct) + 24);
+    EXPECT_EQ(sizeof(Struct) + 24, space.as_struct()->struct_size) << name;
+    for (size_t i = sizeof(Struct); i < sizeof(Struct) + 24; ++i) ASSERT_EQ(0, space.memory[i]) << name;
   });
 }
 
@@ -183,19 +183,19 @@ TEST(Options, OfTheFirstMemberAloneAreTheDefaults) {
 
 TEST(Options, OfANewerCallerMayHaveAZeroTail) {
   const Context context = make_context();
-  Room<lpt_quantize_options> room;
-  lpt_quantize_options_init(room.as_struct(), sizeof(lpt_quantize_options) + 40);
+  Space<lpt_quantize_options> space;
+  lpt_quantize_options_init(space.as_struct(), sizeof(lpt_quantize_options) + 40);
   std::vector<float> target;
-  EXPECT_TRUE(ok(context.get(), quantize_with(context.get(), room.as_struct(), target)));
+  EXPECT_TRUE(ok(context.get(), quantize_with(context.get(), space.as_struct(), target)));
 }
 
 TEST(Options, OfANewerCallerMayNotSetWhatIsUnknown) {
   const Context context = make_context();
-  Room<lpt_quantize_options> room;
-  lpt_quantize_options_init(room.as_struct(), sizeof(lpt_quantize_options) + 40);
-  room.memory[sizeof(lpt_quantize_options) + 39] = 1;
+  Space<lpt_quantize_options> space;
+  lpt_quantize_options_init(space.as_struct(), sizeof(lpt_quantize_options) + 40);
+  space.memory[sizeof(lpt_quantize_options) + 39] = 1;
   std::vector<float> target;
-  EXPECT_EQ(LPT_UNSUPPORTED, quantize_with(context.get(), room.as_struct(), target));
+  EXPECT_EQ(LPT_UNSUPPORTED, quantize_with(context.get(), space.as_struct(), target));
 }
 
 TEST(Options, NullStandsForTheDefaults) {
@@ -207,16 +207,16 @@ TEST(Options, NullStandsForTheDefaults) {
   EXPECT_EQ(given, absent);
 }
 
-TEST(Answers, AreWrittenAsFarAsAnOlderCallerHasRoom) {
+TEST(Answers, AreWrittenAsFarAsAnOlderCallerHasSpace) {
   const Context context = make_context();
   Scaler scaler;
   ASSERT_TRUE(ok(context.get(), lpt_scaler_create(context.get(), nullptr, out(scaler))));
-  Room<lpt_scaler_info> room;
-  room.as_struct()->struct_size = offsetof(lpt_scaler_info, running_amax);
-  ASSERT_TRUE(ok(context.get(), lpt_scaler_read(context.get(), scaler.get(), room.as_struct())));
-  EXPECT_EQ(0.0f, room.as_struct()->amax);
-  for (size_t i = offsetof(lpt_scaler_info, running_amax); i < sizeof room.memory; ++i) {
-    ASSERT_EQ(kCanary, room.memory[i]) << i;
+  Space<lpt_scaler_info> space;
+  space.as_struct()->struct_size = offsetof(lpt_scaler_info, running_amax);
+  ASSERT_TRUE(ok(context.get(), lpt_scaler_read(context.get(), scaler.get(), space.as_struct())));
+  EXPECT_EQ(0.0f, space.as_struct()->amax);
+  for (size_t i = offsetof(lpt_scaler_info, running_amax); i < sizeof space.memory; ++i) {
+    ASSERT_EQ(kCanary, space.memory[i]) << i;
   }
 }
 

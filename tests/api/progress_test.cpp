@@ -1,4 +1,4 @@
-// Reports of long casts and products: who gets them, what they say, and how they end a call.
+// Reports of long casts and GEMMs: who gets them, what they say, and how they end a call.
 #include <functional>
 #include <thread>
 
@@ -44,7 +44,7 @@ struct Result {
   std::vector<uint8_t> bytes;
 };
 
-// A long call, whose result is made anew each time and has `whole` elements.
+// A long call, whose result is made again each time and has `whole` elements.
 struct Work {
   std::string name;
   int64_t whole;
@@ -105,8 +105,8 @@ constexpr Codes kCodes[] = {
     {"e4m3fn_row", 1, kRows *kColumns},
 };
 
-// A product of m × k and k × n.
-struct Product {
+// A GEMM of m × k and k × n.
+struct Gemm {
   const char *name;
   int64_t m, n, k;
   const char *a, *b, *c;
@@ -114,11 +114,11 @@ struct Product {
   bool is_added_to = false;
 };
 
-constexpr Product kProducts[] = {
-    {"square product", 1000, 1100, 300, "f32", "f32", "f32", false},
-    {"high product", 12000, 90, 100, "e4m3fn_tensor", "bf16", "bf16", false},
-    {"wide product", 90, 12000, 100, "mxfp8_e4m3", "nvfp4", "f32", true},
-    {"sum of products", 1100, 1000, 70, "f32", "bf16", "f32", true, true},
+constexpr Gemm kGemms[] = {
+    {"square GEMM", 1000, 1100, 300, "f32", "f32", "f32", false},
+    {"high GEMM", 12000, 90, 100, "e4m3fn_tensor", "bf16", "bf16", false},
+    {"wide GEMM", 90, 12000, 100, "mxfp8_e4m3", "nvfp4", "f32", true},
+    {"sum of GEMMs", 1100, 1000, 70, "f32", "bf16", "f32", true, true},
 };
 
 // The first numbers in a format.
@@ -140,17 +140,17 @@ Work decoding(const Codes &codes) {
           }};
 }
 
-Work multiplication(const Product &product) {
-  const auto &[name, m, n, k, a_format, b_format, c_format, is_b_transposed, is_added_to] = product;
+Work multiplication(const Gemm &gemm) {
+  const auto &[name, m, n, k, a_format, b_format, c_format, is_b_transposed, is_added_to] = gemm;
   const std::shared_ptr<lpt_tensor> a = numbers_in(a_format, m, k);
   const std::shared_ptr<lpt_tensor> b = numbers_in(b_format, is_b_transposed ? n : k, is_b_transposed ? k : n);
-  return {name, m * n, [product, a, b](lpt_context *context) {
-            const Tensor c = make_tensor(context, format_named(product.c), product.m, product.n);
+  return {name, m * n, [gemm, a, b](lpt_context *context) {
+            const Tensor c = make_tensor(context, format_named(gemm.c), gemm.m, gemm.n);
             lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-            options.is_b_transposed = product.is_b_transposed ? 1 : 0;
-            options.beta = product.is_added_to ? 0.5 : 0.0;
-            if (product.is_added_to) {
-              const size_t bytes = static_cast<size_t>(product.m * product.n) * sizeof(float);
+            options.is_b_transposed = gemm.is_b_transposed ? 1 : 0;
+            options.beta = gemm.is_added_to ? 0.5 : 0.0;
+            if (gemm.is_added_to) {
+              const size_t bytes = static_cast<size_t>(gemm.m * gemm.n) * sizeof(float);
               std::memcpy(describe(context, c.get()).data, numbers().data(), bytes);
             }
             const lpt_status status = lpt_gemm(context, a.get(), b.get(), &options, c.get());
@@ -164,7 +164,7 @@ std::vector<Work> all_work() {
     result.push_back({way.name, kRows * kColumns, [way](lpt_context *context) { return cast(context, way); }});
   }
   for (const Codes &codes : kCodes) result.push_back(decoding(codes));
-  for (const Product &product : kProducts) result.push_back(multiplication(product));
+  for (const Gemm &gemm : kGemms) result.push_back(multiplication(gemm));
   return result;
 }
 
@@ -200,7 +200,7 @@ TEST(Progress, GrowsToTheWholeOnTheCallingThread) {
   }
 }
 
-TEST(Progress, EndsACallThatIsAskedToStop) {
+TEST(Progress, EndsACallThatIsRequestedToStop) {
   const std::vector<Work> works = all_work();
   for (const int32_t threads : {1, 3}) {
     const Context context = make_context(threads);
@@ -237,8 +237,8 @@ TEST(Progress, ReportsAShortCallOnceAndAnEmptyOneNever) {
     const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN, rows, columns);
     const Tensor decoded = make_tensor(context.get(), LPT_FORMAT_F32, rows, columns);
     const Tensor factor = wrap(context.get(), numbers(), columns, 5);
-    const Tensor product = make_tensor(context.get(), LPT_FORMAT_F32, rows, 5);
-    const std::vector<int64_t> of_cast(rows * columns > 0 ? 1 : 0, 128), of_product(rows > 0 ? 1 : 0, 20);
+    const Tensor gemm = make_tensor(context.get(), LPT_FORMAT_F32, rows, 5);
+    const std::vector<int64_t> of_cast(rows * columns > 0 ? 1 : 0, 128), of_gemm(rows > 0 ? 1 : 0, 20);
     reports = Reports();
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, target.get(), nullptr)));
     if (columns > 0) {
@@ -250,13 +250,13 @@ TEST(Progress, ReportsAShortCallOnceAndAnEmptyOneNever) {
     EXPECT_EQ(reports.done, of_cast);
     EXPECT_EQ(reports.whole, of_cast);
     reports = Reports();
-    ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), source.get(), factor.get(), nullptr, product.get())));
-    EXPECT_EQ(reports.done, of_product);
-    EXPECT_EQ(reports.whole, of_product);
+    ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), source.get(), factor.get(), nullptr, gemm.get())));
+    EXPECT_EQ(reports.done, of_gemm);
+    EXPECT_EQ(reports.whole, of_gemm);
   }
 }
 
-TEST(Progress, OfALayerIsThatOfItsCastsAndProducts) {
+TEST(Progress, OfALayerIsThatOfItsCastsAndGemms) {
   const Context context = make_context(2);
   Recipe recipe;
   ASSERT_TRUE(ok(context.get(), lpt_recipe_create(context.get(), "fp8_trillion", out(recipe))));
@@ -288,14 +288,14 @@ TEST(Progress, OfALayerIsThatOfItsCastsAndProducts) {
 TEST(Progress, IsNotReportedByAnotherContextNorAfterItIsTakenBack) {
   const Context context = make_context();
   const Context other = make_context();
-  const Work product = multiplication(kProducts[0]);
+  const Work gemm = multiplication(kGemms[0]);
   Reports reports;
   ASSERT_TRUE(ok(context.get(), report_to(context.get(), reports)));
   EXPECT_EQ(LPT_OK, cast(other.get(), kWays[0]).status);
-  EXPECT_EQ(LPT_OK, product.run(other.get()).status);
+  EXPECT_EQ(LPT_OK, gemm.run(other.get()).status);
   ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), nullptr, &reports)));
   EXPECT_EQ(LPT_OK, cast(context.get(), kWays[0]).status);
-  EXPECT_EQ(LPT_OK, product.run(context.get()).status);
+  EXPECT_EQ(LPT_OK, gemm.run(context.get()).status);
   EXPECT_TRUE(reports.done.empty());
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_context_set_progress(nullptr, Reports::note, &reports));
 }

@@ -108,13 +108,14 @@ TEST(QuantizeTransposed, EqualsTheCastOfTheTransposedSourceInEveryFormat) {
   const Context context = make_context(3);
   const std::vector<double> source = draw_normal(24, 130 * 260);
   const Tensor straight = wrap(context.get(), source, 130, 260);
-  const std::vector<double> turned_numbers = transposed(source, 130, 260);
-  const Tensor turned = wrap(context.get(), turned_numbers, 260, 130);
+  const std::vector<double> transposed_numbers = transposed(source, 130, 260);
+  const Tensor transposed_copy = wrap(context.get(), transposed_numbers, 260, 130);
   for (const lpt_format format : kScaledPresets) {
     const Tensor output = make_tensor(context.get(), format, 260, 130);
     const Tensor expected = make_tensor(context.get(), format, 260, 130);
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), straight.get(), nullptr, nullptr, output.get())));
-    ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), turned.get(), nullptr, expected.get(), nullptr)));
+    ASSERT_TRUE(
+        ok(context.get(), lpt_quantize(context.get(), transposed_copy.get(), nullptr, expected.get(), nullptr)));
     EXPECT_EQ(bytes_of(context.get(), expected.get()), bytes_of(context.get(), output.get())) << name_of(format);
   }
 }
@@ -124,14 +125,15 @@ TEST(QuantizeTransposed, MayComeWithTheStraightOneInAnotherFormat) {
   const std::vector<double> source = draw_normal(25, 70 * 90);
   const Tensor input = wrap(context.get(), source, 70, 90);
   const Tensor straight = make_tensor(context.get(), LPT_FORMAT_NVFP4, 70, 90);
-  const Tensor turned = make_tensor(context.get(), LPT_FORMAT_E5M2_TENSOR, 90, 70);
+  const Tensor transposed_copy = make_tensor(context.get(), LPT_FORMAT_E5M2_TENSOR, 90, 70);
   const Tensor straight_alone = make_tensor(context.get(), LPT_FORMAT_NVFP4, 70, 90);
-  const Tensor turned_alone = make_tensor(context.get(), LPT_FORMAT_E5M2_TENSOR, 90, 70);
-  ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), input.get(), nullptr, straight.get(), turned.get())));
+  const Tensor transposed_alone = make_tensor(context.get(), LPT_FORMAT_E5M2_TENSOR, 90, 70);
+  ASSERT_TRUE(
+      ok(context.get(), lpt_quantize(context.get(), input.get(), nullptr, straight.get(), transposed_copy.get())));
   ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), input.get(), nullptr, straight_alone.get(), nullptr)));
-  ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), input.get(), nullptr, nullptr, turned_alone.get())));
+  ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), input.get(), nullptr, nullptr, transposed_alone.get())));
   EXPECT_EQ(bytes_of(context.get(), straight_alone.get()), bytes_of(context.get(), straight.get()));
-  EXPECT_EQ(bytes_of(context.get(), turned_alone.get()), bytes_of(context.get(), turned.get()));
+  EXPECT_EQ(bytes_of(context.get(), transposed_alone.get()), bytes_of(context.get(), transposed_copy.get()));
 }
 
 // ---- smoothing
@@ -246,7 +248,7 @@ TEST(Dequantize, CopiesF64) {
 }
 
 // Whatever row would take the cast: none may overlook it.
-TEST(QuantizeNan, IsWrittenAsZeroAndRefusedByAPlainElementWithoutNan) {
+TEST(QuantizeNan, IsWrittenAsZeroAndRejectedByAPlainElementWithoutNan) {
   const Context context = make_context();
   for (const lpt_format format : {LPT_FORMAT_INT8, LPT_FORMAT_INT16, LPT_FORMAT_INT4, LPT_FORMAT_E2M1FN,
                                   LPT_FORMAT_E3M2FN, LPT_FORMAT_TERNARY, LPT_FORMAT_NF4}) {
@@ -271,7 +273,7 @@ TEST(QuantizeNan, GoesToTheScaleWhereTheElementHasNone) {
   EXPECT_TRUE(std::isnan(tensor_scale_of(context.get(), target.get())));
 }
 
-TEST(QuantizeNan, IsRefusedByOneOfTwoOutputsAfterBothAreWritten) {
+TEST(QuantizeNan, IsRejectedByOneOfTwoOutputsAfterBothAreWritten) {
   const Context context = make_context();
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 2, 2, {1.0, std::nan(""), 2.0, 3.0});
   const Tensor first = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 2, 2);
@@ -281,7 +283,7 @@ TEST(QuantizeNan, IsRefusedByOneOfTwoOutputsAfterBothAreWritten) {
   EXPECT_EQ((std::vector<uint8_t>{1, 2, 0, 3}), payload(context.get(), second.get()));
 }
 
-TEST(QuantizeInfinity, IsNotTurnedIntoANumberWhereItMustNotSaturate) {
+TEST(QuantizeInfinity, IsNotConvertedToANumberWhereItMustNotSaturate) {
   const Context context = make_context();
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.overflow = LPT_OVERFLOW_INFINITE;

@@ -1,5 +1,5 @@
 // What the tests of recipes share: every recipe by name as its paper has it, and a layer under it computed from outside:
-// rotations by lpt_hadamard and casts by lpt_quantize with random bits made here, products and all the rest in double.
+// rotations by lpt_hadamard and casts by lpt_quantize with random bits made here, GEMMs and all the rest in double.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,13 @@ struct CastModel {
 struct RecipeModel {
   const char *name;
   CastModel casts[6];
-  lpt_linear_gemm_options products[3] = {LPT_LINEAR_GEMM_OPTIONS_INIT, LPT_LINEAR_GEMM_OPTIONS_INIT,
-                                         LPT_LINEAR_GEMM_OPTIONS_INIT};
+  lpt_linear_gemm_options gemms[3] = {LPT_LINEAR_GEMM_OPTIONS_INIT, LPT_LINEAR_GEMM_OPTIONS_INIT,
+                                      LPT_LINEAR_GEMM_OPTIONS_INIT};
 };
 
-inline lpt_linear_gemm_options product_options(int32_t hadamard_size,
-                                               lpt_hadamard_signs signs = LPT_HADAMARD_SIGNS_NONE,
-                                               lpt_hadamard_axis axis = LPT_HADAMARD_AXIS_INNER,
-                                               lpt_linear_source source = LPT_LINEAR_SOURCE_PLAIN, int32_t parts = 1) {
+inline lpt_linear_gemm_options gemm_options(int32_t hadamard_size, lpt_hadamard_signs signs = LPT_HADAMARD_SIGNS_NONE,
+                                            lpt_hadamard_axis axis = LPT_HADAMARD_AXIS_INNER,
+                                            lpt_linear_source source = LPT_LINEAR_SOURCE_PLAIN, int32_t parts = 1) {
   lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
   options.hadamard_size = hadamard_size;
   options.hadamard_signs = signs;
@@ -56,9 +55,9 @@ inline std::vector<RecipeModel> recipe_models() {
   const CastModel plain4{"e4m3fn"}, plain5{"e5m2"};
   const lpt_linear_gemm_options none = LPT_LINEAR_GEMM_OPTIONS_INIT;
   const lpt_linear_gemm_options clipped =
-      product_options(32, LPT_HADAMARD_SIGNS_RANDOM, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_FORWARD_CLIPPED);
+      gemm_options(32, LPT_HADAMARD_SIGNS_RANDOM, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_FORWARD_CLIPPED);
   const lpt_linear_gemm_options parts =
-      product_options(0, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_FORWARD_CLIPPED, 2);
+      gemm_options(0, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_FORWARD_CLIPPED, 2);
   lpt_linear_gemm_options twice = LPT_LINEAR_GEMM_OPTIONS_INIT;
   twice.draws = 2;
   lpt_linear_gemm_options unit = LPT_LINEAR_GEMM_OPTIONS_INIT;
@@ -73,16 +72,16 @@ inline std::vector<RecipeModel> recipe_models() {
       {"fp4_all_the_way", {nv, nv, nv_random, nv, nv_random, nv_random}},
       {"nvfp4_pretrain",
        {nv, nv_square, nv_random, nv_square, nv_random, nv},
-       {none, none, product_options(16, LPT_HADAMARD_SIGNS_FIXED)}},
-      {"quartet", {quest, quest, roomy_random, roomy, roomy_random, roomy}, {product_options(32), clipped, clipped}},
+       {none, none, gemm_options(16, LPT_HADAMARD_SIGNS_FIXED)}},
+      {"quartet", {quest, quest, roomy_random, roomy, roomy_random, roomy}, {gemm_options(32), clipped, clipped}},
       {"luq", {sawb, sawb, log_random, sawb, log_random, sawb}, {none, twice, twice}},
       {"halo_0", {e4m3, e4m3, e4m3, e4m3, e4m3, e4m3}},
-      {"halo_1", {fine, fine, wide, wide, wide, wide}, {product_options(128), none, none}},
+      {"halo_1", {fine, fine, wide, wide, wide, wide}, {gemm_options(128), none, none}},
       {"halo_2",
        {int8, int8, int8, int8, int8, int8},
-       {product_options(128), product_options(128, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_ROWS), none}},
+       {gemm_options(128), gemm_options(128, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_ROWS), none}},
       {"coat", {e4m3, e4m3, e5m2, e4m3, e5m2, row}},
-      {"int4_hadamard", {sawb, sawb, int4_random, sawb, int4_random, sawb}, {product_options(32), parts, parts}},
+      {"int4_hadamard", {sawb, sawb, int4_random, sawb, int4_random, sawb}, {gemm_options(32), parts, parts}},
       {"unit_scaling", {plain4, plain4, plain5, plain4, plain5, plain4}, {unit, unit, unit}},
   };
 }
@@ -95,7 +94,7 @@ struct Matrix {
   double at(int64_t r, int64_t c) const { return v[static_cast<size_t>(r * columns + c)]; }
 };
 
-inline Matrix turn(const Matrix &matrix) {
+inline Matrix transpose(const Matrix &matrix) {
   return {matrix.columns, matrix.rows, transposed(matrix.v, matrix.rows, matrix.columns)};
 }
 
@@ -128,7 +127,7 @@ inline std::vector<uint8_t> bits_of(const lpt_random &random, uint32_t role, uin
   return words;
 }
 
-inline std::vector<uint8_t> turn_bits(const std::vector<uint8_t> &words, int64_t rows, int64_t columns) {
+inline std::vector<uint8_t> transpose_bits(const std::vector<uint8_t> &words, int64_t rows, int64_t columns) {
   std::vector<uint8_t> result(words.size());
   for (int64_t i = 0; i < rows * columns; ++i) {
     const int64_t to = i % columns * rows + i / columns;
@@ -139,14 +138,14 @@ inline std::vector<uint8_t> turn_bits(const std::vector<uint8_t> &words, int64_t
 
 // ---- rotations
 
-inline std::vector<double> signs_of(const lpt_linear_gemm_options &rule, lpt_linear_gemm product,
-                                    const lpt_random &random, int64_t count) {
+inline std::vector<double> signs_of(const lpt_linear_gemm_options &rule, lpt_linear_gemm gemm, const lpt_random &random,
+                                    int64_t count) {
   static constexpr int kFixed[16] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
   std::vector<double> signs(static_cast<size_t>(count), 1.0);
   for (int64_t i = 0; i < count; ++i) {
     if (rule.hadamard_signs == LPT_HADAMARD_SIGNS_FIXED) signs[static_cast<size_t>(i)] = kFixed[i % 16];
     if (rule.hadamard_signs != LPT_HADAMARD_SIGNS_RANDOM) continue;
-    const uint32_t stream = 6u << 28 | random.stream << 4 | static_cast<uint32_t>(product);
+    const uint32_t stream = 6u << 28 | random.stream << 4 | static_cast<uint32_t>(gemm);
     const auto index = static_cast<uint64_t>(i % rule.hadamard_size);
     signs[static_cast<size_t>(i)] = (philox_bits(random.seed, index, stream, random.step) & 1) != 0 ? -1.0 : 1.0;
   }
@@ -211,24 +210,24 @@ class LayerModel {
 
   Modelled run(const Matrix &x, const Matrix &w, const Matrix &dy) {
     Modelled result;
-    const lpt_linear_gemm_options &forward = recipe_.products[0];
+    const lpt_linear_gemm_options &forward = recipe_.gemms[0];
     const std::vector<double> forward_signs = signs_of(forward, 0, prepare_, shape_.input);
     const Cast a = cast(LPT_LINEAR_CAST_FORWARD_INPUT, rotate(c_, x, forward.hadamard_size, forward_signs), call_);
     const Cast b = cast(LPT_LINEAR_CAST_FORWARD_WEIGHT, rotate(c_, w, forward.hadamard_size, forward_signs), prepare_);
-    result.y = product(a.decoded, turn(b.decoded), unit(0));
+    result.y = gemm(a.decoded, transpose(b.decoded), unit(0));
 
     Matrix w_backward = source(1) == LPT_LINEAR_SOURCE_PLAIN ? w : b.decoded;
     const bool is_kept_w = source(1) != LPT_LINEAR_SOURCE_PLAIN &&
                            is_same(LPT_LINEAR_CAST_DGRAD_WEIGHT, LPT_LINEAR_CAST_FORWARD_WEIGHT) &&
-                           recipe_.products[1].hadamard_size == 0;
+                           recipe_.gemms[1].hadamard_size == 0;
     result.dx = end(dgrad(dy, w_backward, is_kept_w), 1, a.is_inside, forward_signs);
 
     Matrix x_backward = source(2) == LPT_LINEAR_SOURCE_PLAIN ? x : a.decoded;
     const bool is_kept_x = source(2) != LPT_LINEAR_SOURCE_PLAIN &&
                            is_same(LPT_LINEAR_CAST_WGRAD_INPUT, LPT_LINEAR_CAST_FORWARD_INPUT) &&
-                           recipe_.products[2].hadamard_size == 0;
+                           recipe_.gemms[2].hadamard_size == 0;
     result.dw = end(wgrad(dy, x_backward, is_kept_x), 2, b.is_inside, forward_signs);
-    result.db = product({1, shape_.rows, std::vector<double>(static_cast<size_t>(shape_.rows), 1.0)}, dy, unit(2));
+    result.db = gemm({1, shape_.rows, std::vector<double>(static_cast<size_t>(shape_.rows), 1.0)}, dy, unit(2));
     return result;
   }
 
@@ -238,7 +237,7 @@ class LayerModel {
     std::vector<bool> is_inside;  // not clipped
   };
 
-  lpt_linear_source source(int which) const { return recipe_.products[which].source; }
+  lpt_linear_source source(int which) const { return recipe_.gemms[which].source; }
 
   bool is_same(lpt_linear_cast a, lpt_linear_cast b) const {
     const CastModel &one = recipe_.casts[a], &other = recipe_.casts[b];
@@ -247,20 +246,20 @@ class LayerModel {
   }
 
   double unit(int which) const {
-    if (recipe_.products[which].output_scale != LPT_LINEAR_OUTPUT_SCALE_UNIT) return 1.0;
+    if (recipe_.gemms[which].output_scale != LPT_LINEAR_OUTPUT_SCALE_UNIT) return 1.0;
     return 1.0 / std::sqrt(static_cast<double>(which == 2 ? shape_.rows : shape_.input));
   }
 
-  static ExactProduct product(const Matrix &a, const Matrix &b, double factor) {
+  static ExactProduct gemm(const Matrix &a, const Matrix &b, double factor) {
     ExactProduct result = multiply(a.v, b.v, a.rows, b.columns, a.columns);
     for (double &value : result.value) value *= factor;
     for (double &value : result.magnitude) value *= factor;
     return result;
   }
 
-  // A matrix cast along its columns and back. `is_turned`: its place is that of the matrix turned, in `columns` of it.
-  Cast cast(lpt_linear_cast which, const Matrix &matrix, const lpt_random &random, bool is_turned = false, int draw = 0,
-            bool is_first_part = false) const {
+  // A matrix cast along its columns and back. `is_transposed`: its place is that of the matrix transposed, in `columns` of it.
+  Cast cast(lpt_linear_cast which, const Matrix &matrix, const lpt_random &random, bool is_transposed = false,
+            int draw = 0, bool is_first_part = false) const {
     static constexpr uint32_t kRoles[6] = {0, 1, 2, 1, 2, 0};
     const CastModel &model = recipe_.casts[which];
     Cast result{matrix, std::vector<bool>(matrix.v.size(), true)};
@@ -269,9 +268,9 @@ class LayerModel {
     const Tensor target = make_tensor(c_, format_named(model.format), matrix.rows, matrix.columns);
     const uint32_t role = draw == 0 ? kRoles[which] : 8u + static_cast<uint32_t>(draw % 8);
     const uint64_t first = uint64_t{static_cast<uint32_t>(draw / 8)} << 61;
-    std::vector<uint8_t> words = is_turned ? bits_of(random, role, first, matrix.columns, matrix.rows)
-                                           : bits_of(random, role, first, matrix.rows, matrix.columns);
-    if (is_turned) words = turn_bits(words, matrix.columns, matrix.rows);
+    std::vector<uint8_t> words = is_transposed ? bits_of(random, role, first, matrix.columns, matrix.rows)
+                                               : bits_of(random, role, first, matrix.rows, matrix.columns);
+    if (is_transposed) words = transpose_bits(words, matrix.columns, matrix.rows);
     const Tensor bits = wrap(c_, LPT_FORMAT_UINT8, words.data(), matrix.rows, 2 * matrix.columns);
     lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
     options.scale_rule = model.rule;
@@ -306,19 +305,19 @@ class LayerModel {
   }
 
   // dy with its draws and parts, cast along its columns.
-  Matrix cast_gradient(int which, const Matrix &dy, bool is_turned) const {
-    const lpt_linear_gemm_options &rule = recipe_.products[which];
+  Matrix cast_gradient(int which, const Matrix &dy, bool is_transposed) const {
+    const lpt_linear_gemm_options &rule = recipe_.gemms[which];
     Matrix sum = dy, rest = dy;
     std::fill(sum.v.begin(), sum.v.end(), 0.0);
     if (rule.parts == 2) {
-      const Matrix part = cast(2 * which, dy, call_, is_turned, 0, true).decoded;
+      const Matrix part = cast(2 * which, dy, call_, is_transposed, 0, true).decoded;
       for (size_t i = 0; i < sum.v.size(); ++i) {
         sum.v[i] = part.v[i];
         rest.v[i] = static_cast<double>(static_cast<float>(dy.v[i]) - static_cast<float>(part.v[i]));
       }
     }
     for (int draw = 0; draw < rule.draws; ++draw) {
-      const Matrix one = cast(2 * which, rest, call_, is_turned, draw).decoded;
+      const Matrix one = cast(2 * which, rest, call_, is_transposed, draw).decoded;
       for (size_t i = 0; i < sum.v.size(); ++i) sum.v[i] += one.v[i] / rule.draws;
     }
     return sum;
@@ -330,40 +329,40 @@ class LayerModel {
   }
 
   ExactProduct dgrad(const Matrix &dy, const Matrix &w, bool is_kept) const {
-    const lpt_linear_gemm_options &rule = recipe_.products[1];
+    const lpt_linear_gemm_options &rule = recipe_.gemms[1];
     if (rule.hadamard_size != 0 && rule.hadamard_axis == LPT_HADAMARD_AXIS_ROWS) {
       const std::vector<double> signs = signs_of(rule, 1, prepare_, shape_.rows);
-      const Matrix turned = rotate(c_, turn(dy), rule.hadamard_size, signs);
-      const Matrix a = turn(cast(LPT_LINEAR_CAST_DGRAD_GRADIENT, turned, call_).decoded);
-      const ExactProduct plain = product(a, cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, w, prepare_).decoded, unit(1));
+      const Matrix transposed_copy = rotate(c_, transpose(dy), rule.hadamard_size, signs);
+      const Matrix a = transpose(cast(LPT_LINEAR_CAST_DGRAD_GRADIENT, transposed_copy, call_).decoded);
+      const ExactProduct plain = gemm(a, cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, w, prepare_).decoded, unit(1));
       const Matrix value{shape_.rows, shape_.input, plain.value}, magnitude{shape_.rows, shape_.input, plain.magnitude};
-      return {turn(rotate_back(turn(value), rule.hadamard_size, signs, false)).v,
-              turn(rotate_back(turn(magnitude), rule.hadamard_size, signs, true)).v};
+      return {transpose(rotate_back(transpose(value), rule.hadamard_size, signs, false)).v,
+              transpose(rotate_back(transpose(magnitude), rule.hadamard_size, signs, true)).v};
     }
     const std::vector<double> signs = signs_of(rule, 1, prepare_, shape_.output);
     const Matrix a = cast_gradient(1, rotate(c_, dy, rule.hadamard_size, signs), false);
-    const bool is_turned = has_blocks(LPT_LINEAR_CAST_DGRAD_WEIGHT) || rule.hadamard_size != 0;
-    const Matrix along = rotate(c_, turn(w), rule.hadamard_size, signs);  // input × output
-    if (is_kept) return product(a, w, unit(1));
-    const Matrix b = is_turned
-                         ? turn(cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, along, prepare_, rule.hadamard_size == 0).decoded)
-                         : cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, w, prepare_).decoded;
-    return product(a, b, unit(1));
+    const bool is_transposed = has_blocks(LPT_LINEAR_CAST_DGRAD_WEIGHT) || rule.hadamard_size != 0;
+    const Matrix along = rotate(c_, transpose(w), rule.hadamard_size, signs);  // input × output
+    if (is_kept) return gemm(a, w, unit(1));
+    const Matrix b =
+        is_transposed ? transpose(cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, along, prepare_, rule.hadamard_size == 0).decoded)
+                      : cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, w, prepare_).decoded;
+    return gemm(a, b, unit(1));
   }
 
   ExactProduct wgrad(const Matrix &dy, const Matrix &x, bool is_kept) const {
-    const lpt_linear_gemm_options &rule = recipe_.products[2];
+    const lpt_linear_gemm_options &rule = recipe_.gemms[2];
     const std::vector<double> signs = signs_of(rule, 2, call_, shape_.rows);
     const bool is_rotated = rule.hadamard_size != 0;
-    const Matrix dy_along = rotate(c_, turn(dy), rule.hadamard_size, signs);  // output × rows
+    const Matrix dy_along = rotate(c_, transpose(dy), rule.hadamard_size, signs);  // output × rows
     const Matrix a = has_blocks(LPT_LINEAR_CAST_WGRAD_GRADIENT) || is_rotated ? cast_gradient(2, dy_along, !is_rotated)
-                                                                              : turn(cast_gradient(2, dy, false));
-    if (is_kept) return product(a, x, unit(2));
-    const Matrix x_along = rotate(c_, turn(x), rule.hadamard_size, signs);
+                                                                              : transpose(cast_gradient(2, dy, false));
+    if (is_kept) return gemm(a, x, unit(2));
+    const Matrix x_along = rotate(c_, transpose(x), rule.hadamard_size, signs);
     const Matrix b = has_blocks(LPT_LINEAR_CAST_WGRAD_INPUT) || is_rotated
-                         ? turn(cast(LPT_LINEAR_CAST_WGRAD_INPUT, x_along, call_, !is_rotated).decoded)
+                         ? transpose(cast(LPT_LINEAR_CAST_WGRAD_INPUT, x_along, call_, !is_rotated).decoded)
                          : cast(LPT_LINEAR_CAST_WGRAD_INPUT, x, call_).decoded;
-    return product(a, b, unit(2));
+    return gemm(a, b, unit(2));
   }
 
   // What forward clipped has no gradient, and its rotation is undone.
@@ -374,7 +373,7 @@ class LayerModel {
     for (size_t i = 0; i < masked.value.size() && source(which) == LPT_LINEAR_SOURCE_FORWARD_CLIPPED; ++i) {
       if (!is_inside[i]) masked.value[i] = masked.magnitude[i] = 0.0;
     }
-    const int32_t size = recipe_.products[0].hadamard_size;
+    const int32_t size = recipe_.gemms[0].hadamard_size;
     const int64_t rows = which == 1 ? shape_.rows : shape_.output;
     return {rotate_back({rows, shape_.input, masked.value}, size, signs, false).v,
             rotate_back({rows, shape_.input, masked.magnitude}, size, signs, true).v};
@@ -434,11 +433,11 @@ struct Layer {
   LayerModel model(const RecipeModel &of) const { return LayerModel(c, of, shape, prepare.random, call.random); }
 };
 
-// Progress that ends an operation when it is asked for the so-manieth time.
+// Progress that ends an operation when it is requested the so-manieth time.
 struct Stop {
   int calls = 0;
   int stop_at = 0;
-  static int32_t ask(void *user, int64_t, int64_t) {
+  static int32_t request(void *user, int64_t, int64_t) {
     auto *stop = static_cast<Stop *>(user);
     return stop->calls++ == stop->stop_at ? 1 : 0;
   }

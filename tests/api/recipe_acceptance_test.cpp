@@ -1,4 +1,4 @@
-// The recipes against published figures, as a table of docs/recipes.md lists them: what each product of LUQ, QuEST and NVFP4
+// The recipes against published figures, as a table of docs/recipes.md lists them: what each GEMM of LUQ, QuEST and NVFP4
 // costs, stochastic rounding by few bits, and square blocks.
 #include <numbers>
 
@@ -8,7 +8,7 @@
 namespace lpt::test {
 namespace {
 
-// ---- the error of a product of normal numbers
+// ---- the error of a GEMM of normal numbers
 
 // What a cast makes of normal numbers x: E(q - x)² / E x² and E qx / E x² - 1.
 struct CastFigure {
@@ -59,7 +59,7 @@ double quest_clipped() {
   return share;
 }
 
-// The error (Frobenius) of a product of two casts of independent normal numbers; a share of its results is zero.
+// The error (Frobenius) of a GEMM of two casts of independent normal numbers; a share of its results is zero.
 double error_of(const CastFigure &a, const CastFigure &b, double zeros = 0) {
   const double power = a.square() * b.square() - 2 * (1 + a.bias) * (1 + b.bias) + 1;
   return std::sqrt((1 - zeros) * power + zeros);
@@ -68,8 +68,8 @@ double error_of(const CastFigure &a, const CastFigure &b, double zeros = 0) {
 constexpr int64_t kDepth = 4096;
 constexpr int64_t kSide = kIsSanitized ? 128 : 256;
 
-Shape3 shape_of(lpt_linear_gemm product) {  // rows, input, output
-  switch (product) {
+Shape3 shape_of(lpt_linear_gemm gemm) {  // rows, input, output
+  switch (gemm) {
     case LPT_LINEAR_GEMM_FORWARD:
       return {kSide, kDepth, kSide};
     case LPT_LINEAR_GEMM_DGRAD:
@@ -79,11 +79,11 @@ Shape3 shape_of(lpt_linear_gemm product) {  // rows, input, output
   }
 }
 
-std::vector<double> run(Layer &layer, lpt_linear_gemm product) {
+std::vector<double> run(Layer &layer, lpt_linear_gemm gemm) {
   layer.forward();
-  if (product == LPT_LINEAR_GEMM_FORWARD) return numbers_of(layer.c, layer.y.get());
-  layer.backward(product == LPT_LINEAR_GEMM_DGRAD, product == LPT_LINEAR_GEMM_WGRAD, false);
-  return numbers_of(layer.c, product == LPT_LINEAR_GEMM_DGRAD ? layer.dx.get() : layer.dw.get());
+  if (gemm == LPT_LINEAR_GEMM_FORWARD) return numbers_of(layer.c, layer.y.get());
+  layer.backward(gemm == LPT_LINEAR_GEMM_DGRAD, gemm == LPT_LINEAR_GEMM_WGRAD, false);
+  return numbers_of(layer.c, gemm == LPT_LINEAR_GEMM_DGRAD ? layer.dx.get() : layer.dw.get());
 }
 
 // The same numbers times a power of two that is none.
@@ -94,19 +94,19 @@ void scale(lpt_context *c, Tensor &tensor, const Matrix &numbers, double factor)
 }
 
 // Over deviations that are spread over one binade, each operand's in an order of its own.
-double measured_error(lpt_context *c, const char *name, lpt_linear_gemm product) {
+double measured_error(lpt_context *c, const char *name, lpt_linear_gemm gemm) {
   constexpr int kDeviations = 4;
   double power = 0;
   for (int i = 0; i < kDeviations; ++i) {
     std::vector<double> results[2];
     for (const bool is_exact : {false, true}) {
-      Layer layer(c, is_exact ? "f32" : name, shape_of(product), 4000 + 3 * static_cast<uint64_t>(i));
+      Layer layer(c, is_exact ? "f32" : name, shape_of(gemm), 4000 + 3 * static_cast<uint64_t>(i));
       static constexpr int kOrders[3][kDeviations] = {{0, 1, 2, 3}, {2, 0, 3, 1}, {1, 3, 0, 2}};
       const auto deviation = [&](int operand) { return std::exp2((kOrders[operand][i] + 0.5) / kDeviations); };
       scale(c, layer.x, layer.x_numbers, deviation(0));
       scale(c, layer.w, layer.w_numbers, deviation(1));
       scale(c, layer.dy, layer.dy_numbers, deviation(2));
-      results[is_exact] = run(layer, product);
+      results[is_exact] = run(layer, gemm);
     }
     power += std::pow(relative_error(results[0], results[1]), 2) / kDeviations;
   }
@@ -114,7 +114,7 @@ double measured_error(lpt_context *c, const char *name, lpt_linear_gemm product)
 }
 
 // 4 · 2^16 results of 4096 terms each: the deviation of such an error is about 0.3 %, with a sanitizer twice that.
-TEST(RecipeAcceptance, ProductsOfNormalNumbersHaveTheErrorOfTheirCasts) {
+TEST(RecipeAcceptance, GemmsOfNormalNumbersHaveTheErrorOfTheirCasts) {
   const CastFigure kSawb = sawb();
   std::printf("sawb: %.3e, bias %.2e; clipped by QuEST: %.2e\n", kSawb.relative_square, kSawb.bias, quest_clipped());
   const CastFigure quest_again = after(kQuestNearest, kThreeQuarters);
@@ -122,7 +122,7 @@ TEST(RecipeAcceptance, ProductsOfNormalNumbersHaveTheErrorOfTheirCasts) {
   two_draws.relative_square /= 2;
   const struct {
     const char *recipe;
-    lpt_linear_gemm product;
+    lpt_linear_gemm gemm;
     double error;
   } table[] = {
       {"nvfp4_pretrain", LPT_LINEAR_GEMM_FORWARD, error_of(kNvfp4, kNvfp4Square)},
@@ -139,11 +139,11 @@ TEST(RecipeAcceptance, ProductsOfNormalNumbersHaveTheErrorOfTheirCasts) {
       {"luq", LPT_LINEAR_GEMM_WGRAD, error_of(two_draws, kSawb)},
   };
   const Context context = make_context(2);
-  for (const auto &[recipe, product, error] : table) {
-    const double measured = measured_error(context.get(), recipe, product);
-    std::printf("%-16s product %d: %.4f, of its casts %.4f (%+.2f %%)\n", recipe, product, measured, error,
+  for (const auto &[recipe, gemm, error] : table) {
+    const double measured = measured_error(context.get(), recipe, gemm);
+    std::printf("%-16s GEMM %d: %.4f, of its casts %.4f (%+.2f %%)\n", recipe, gemm, measured, error,
                 100 * (measured / error - 1));
-    EXPECT_NEAR(measured, error, 0.03 * error) << recipe << " product " << product;
+    EXPECT_NEAR(measured, error, 0.03 * error) << recipe << " GEMM " << gemm;
   }
 }
 
@@ -198,12 +198,12 @@ TEST(RecipeAcceptance, SquareBlocksAreTheSameForAMatrixAndItsTransposition) {
   constexpr int64_t kRows = 80, kColumns = 48;
   const std::vector<double> numbers = draw_normal(4100, kRows * kColumns);
   const Tensor straight = tensor_of(context.get(), LPT_FORMAT_NVFP4_16X16, kRows, kColumns, numbers);
-  const Tensor turned =
+  const Tensor transposed_copy =
       tensor_of(context.get(), LPT_FORMAT_NVFP4_16X16, kColumns, kRows, transposed(numbers, kRows, kColumns));
-  EXPECT_EQ(tensor_scale_of(context.get(), straight.get()), tensor_scale_of(context.get(), turned.get()));
+  EXPECT_EQ(tensor_scale_of(context.get(), straight.get()), tensor_scale_of(context.get(), transposed_copy.get()));
   for (const lpt_tensor_part part : {LPT_TENSOR_PART_PAYLOAD, LPT_TENSOR_PART_BLOCK_SCALES}) {
     const Tensor ours = part_of(context.get(), straight.get(), part),
-                 theirs = part_of(context.get(), turned.get(), part);
+                 theirs = part_of(context.get(), transposed_copy.get(), part);
     const Shape shape = test::shape_of(context.get(), ours.get());
     EXPECT_EQ(transposed(numbers_of(context.get(), ours.get()), shape.rows, shape.columns),
               numbers_of(context.get(), theirs.get()))

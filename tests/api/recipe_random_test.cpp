@@ -37,16 +37,16 @@ struct Spread {
 // The mean of many results is what their model without chance gives, the direction: along it, where numbers that shrink
 // are found, within four sigma; each number within five, since these are a thousand means.
 void expect_mean(const Spread &spread, const std::string &what) {
-  double wanted = 0.0;
+  double oracle = 0.0;
   for (size_t i = 0; i < spread.direction.size(); ++i) {
     const double expected = spread.direction[i];
-    wanted += expected * expected;
+    oracle += expected * expected;
     EXPECT_NEAR(expected, spread.mean(i), 5.0 * std::sqrt(spread.variance(i) / spread.count) + 1e-5)
         << what << " " << i;
   }
   const double along = spread.along / spread.count;
   const double variance = spread.along_squares / spread.count - along * along;
-  EXPECT_NEAR(wanted, along, 4.0 * std::sqrt(variance / spread.count) + 1e-6 * wanted) << what;
+  EXPECT_NEAR(oracle, along, 4.0 * std::sqrt(variance / spread.count) + 1e-6 * oracle) << what;
 }
 
 TEST(RecipeRandom, GradientsAreRightInTheMean) {
@@ -77,29 +77,29 @@ TEST(RecipeRandom, GradientsAreRightInTheMean) {
   }
 }
 
-double variance_with_draws(lpt_context *c, const char *name, lpt_linear_gemm product, int32_t draws) {
+double variance_with_draws(lpt_context *c, const char *name, lpt_linear_gemm gemm, int32_t draws) {
   Layer layer(c, name, kSmall, 3010);
   lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
   options.draws = draws;
-  EXPECT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), product, &options)));
+  EXPECT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), gemm, &options)));
   layer.make();
   layer.forward();
-  const Matrix &shape = product == LPT_LINEAR_GEMM_DGRAD ? layer.x_numbers : layer.w_numbers;
+  const Matrix &shape = gemm == LPT_LINEAR_GEMM_DGRAD ? layer.x_numbers : layer.w_numbers;
   Spread spread(shape.v);
   for (uint32_t step = 0; step < 400; ++step) {
     layer.call.random.step = step;
-    layer.backward(product == LPT_LINEAR_GEMM_DGRAD, product == LPT_LINEAR_GEMM_WGRAD, false);
-    spread.add(numbers_of(c, product == LPT_LINEAR_GEMM_DGRAD ? layer.dx.get() : layer.dw.get()));
+    layer.backward(gemm == LPT_LINEAR_GEMM_DGRAD, gemm == LPT_LINEAR_GEMM_WGRAD, false);
+    spread.add(numbers_of(c, gemm == LPT_LINEAR_GEMM_DGRAD ? layer.dx.get() : layer.dw.get()));
   }
   return spread.mean_variance();
 }
 
 TEST(RecipeRandom, DrawsDivideTheVariance) {
   const Context context = make_context();
-  for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
-    const double one = variance_with_draws(context.get(), "luq", product, 1);
+  for (const lpt_linear_gemm gemm : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+    const double one = variance_with_draws(context.get(), "luq", gemm, 1);
     for (const int32_t draws : {2, 4, 16}) {
-      EXPECT_NEAR(1.0, draws * variance_with_draws(context.get(), "luq", product, draws) / one, 0.05) << draws;
+      EXPECT_NEAR(1.0, draws * variance_with_draws(context.get(), "luq", gemm, draws) / one, 0.05) << draws;
     }
   }
 }
@@ -109,18 +109,17 @@ TEST(RecipeRandom, DrawsEqualTheirModel) {
   for (RecipeModel &model : recipe_models()) {
     if (!model.casts[LPT_LINEAR_CAST_DGRAD_GRADIENT].is_stochastic) continue;
     Layer layer(context.get(), model.name, kSmall, 3020);
-    for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
-      model.products[product].draws = product == LPT_LINEAR_GEMM_DGRAD ? 3 : 11;
-      ASSERT_TRUE(
-          ok(context.get(), lpt_recipe_set_gemm(context.get(), layer.recipe.get(), product, &model.products[product])));
+    for (const lpt_linear_gemm gemm : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+      model.gemms[gemm].draws = gemm == LPT_LINEAR_GEMM_DGRAD ? 3 : 11;
+      ASSERT_TRUE(ok(context.get(), lpt_recipe_set_gemm(context.get(), layer.recipe.get(), gemm, &model.gemms[gemm])));
     }
     layer.make();
     layer.forward();
     layer.backward();
     const Modelled expected = layer.model(model).run(layer.x_numbers, layer.w_numbers, layer.dy_numbers);
     SCOPED_TRACE(model.name);
-    expect_product(expected.dx, numbers_of(context.get(), layer.dx.get()), 3 * kSmall.output);
-    expect_product(expected.dw, numbers_of(context.get(), layer.dw.get()), 11 * kSmall.rows);
+    expect_gemm(expected.dx, numbers_of(context.get(), layer.dx.get()), 3 * kSmall.output);
+    expect_gemm(expected.dw, numbers_of(context.get(), layer.dw.get()), 11 * kSmall.rows);
   }
 }
 

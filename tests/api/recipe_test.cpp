@@ -45,10 +45,10 @@ void expect_modelled(const RecipeModel &model, const Shape3 &shape, int32_t thre
   layer.forward();
   layer.backward();
   const Modelled expected = layer.model(model).run(layer.x_numbers, layer.w_numbers, layer.dy_numbers);
-  expect_product(expected.y, numbers_of(context.get(), layer.y.get()), shape.input);
-  expect_product(expected.dx, numbers_of(context.get(), layer.dx.get()), shape.output);
-  expect_product(expected.dw, numbers_of(context.get(), layer.dw.get()), shape.rows);
-  expect_product(expected.db, numbers_of(context.get(), layer.db.get()), shape.rows);
+  expect_gemm(expected.y, numbers_of(context.get(), layer.y.get()), shape.input);
+  expect_gemm(expected.dx, numbers_of(context.get(), layer.dx.get()), shape.output);
+  expect_gemm(expected.dw, numbers_of(context.get(), layer.dw.get()), shape.rows);
+  expect_gemm(expected.db, numbers_of(context.get(), layer.db.get()), shape.rows);
 }
 
 TEST(Recipe, EqualsItsModelForAnyShape) {
@@ -61,7 +61,7 @@ TEST(Recipe, EqualsItsModelForAnyShape) {
   }
 }
 
-TEST(Recipe, TakesAnySourceInEachBackwardProduct) {
+TEST(Recipe, TakesAnySourceInEachBackwardGemm) {
   const Context context = make_context();
   for (const char *name : {"quartet", "int4_hadamard", "bf16"}) {
     for (RecipeModel &model : recipe_models()) {
@@ -69,18 +69,18 @@ TEST(Recipe, TakesAnySourceInEachBackwardProduct) {
       for (int combination = 0; combination < 9; ++combination) {
         SCOPED_TRACE(std::string(name) + " " + std::to_string(combination));
         Layer layer(context.get(), name, {70, 50, 41}, 1900);
-        model.products[1].source = combination % 3;
-        model.products[2].source = combination / 3;
-        for (lpt_linear_gemm product = 1; product < 3; ++product) {
-          ASSERT_TRUE(ok(context.get(),
-                         lpt_recipe_set_gemm(context.get(), layer.recipe.get(), product, &model.products[product])));
+        model.gemms[1].source = combination % 3;
+        model.gemms[2].source = combination / 3;
+        for (lpt_linear_gemm gemm = 1; gemm < 3; ++gemm) {
+          ASSERT_TRUE(
+              ok(context.get(), lpt_recipe_set_gemm(context.get(), layer.recipe.get(), gemm, &model.gemms[gemm])));
         }
         layer.make();
         layer.forward();
         layer.backward();
         const Modelled expected = layer.model(model).run(layer.x_numbers, layer.w_numbers, layer.dy_numbers);
-        expect_product(expected.dx, numbers_of(context.get(), layer.dx.get()), 41);
-        expect_product(expected.dw, numbers_of(context.get(), layer.dw.get()), 70);
+        expect_gemm(expected.dx, numbers_of(context.get(), layer.dx.get()), 41);
+        expect_gemm(expected.dw, numbers_of(context.get(), layer.dw.get()), 70);
       }
     }
   }

@@ -57,24 +57,24 @@ TEST(RmsnormForwardSum, MayTakeThePlaceOfAnAddend) {
   EXPECT_EQ(bytes_of(c, output.get()), bytes_of(c, again.get()));
 }
 
-TEST(RmsnormForwardSum, RefusesWhatDoesNotFit) {
+TEST(RmsnormForwardSum, RejectsWhatDoesNotFit) {
   const Stream s(LPT_FORMAT_F32, 6, 33), narrow(LPT_FORMAT_F32, 6, 32), half(LPT_FORMAT_BF16, 6, 33);
   lpt_context *const c = s.context.get();
   const Tensor sum = s.matrix(), output = s.matrix();
-  const auto refuse = [&](const Tensor &branch, const Tensor &target, const Tensor &normed,
+  const auto reject = [&](const Tensor &branch, const Tensor &target, const Tensor &normed,
                           const std::vector<const char *> &words) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_rmsnorm_forward_sum(c, s.residual.get(), branch.get(), s.weight.get(), nullptr,
                                                             target.get(), normed.get(), nullptr));
     expect_words(words, lpt_context_error(c));
   };
-  refuse(narrow.branch, sum, output, {"branch is 6 x 32", "6 x 33", "residual"});
-  refuse(half.branch, sum, output, {"branch is bf16", "f32", "residual"});
-  refuse(s.branch, half.residual, output, {"sum is bf16", "f32"});
-  refuse(nullptr, sum, output, {"branch is NULL"});
-  refuse(s.branch, nullptr, output, {"sum is NULL"});
-  refuse(s.branch, sum, s.branch, {"output", "overlaps branch"});
-  refuse(s.branch, sum, s.residual, {"output", "overlaps residual"});
-  refuse(s.branch, sum, sum, {"output", "overlaps sum"});
+  reject(narrow.branch, sum, output, {"branch is 6 x 32", "6 x 33", "residual"});
+  reject(half.branch, sum, output, {"branch is bf16", "f32", "residual"});
+  reject(s.branch, half.residual, output, {"sum is bf16", "f32"});
+  reject(nullptr, sum, output, {"branch is NULL"});
+  reject(s.branch, nullptr, output, {"sum is NULL"});
+  reject(s.branch, sum, s.branch, {"output", "overlaps branch"});
+  reject(s.branch, sum, s.residual, {"output", "overlaps residual"});
+  reject(s.branch, sum, sum, {"output", "overlaps sum"});
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ TEST(ScalerState, HoldsTheRulesAndTheKeptAmax) {
       make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_LAST, 2);
   ASSERT_TRUE(ok(context.get(), lpt_scaler_state_load(context.get(), same.get(), state.data(), state.size())));
   EXPECT_EQ(8 * kUnit, cast(context.get(), same.get(), kUnit));
-  // Of other rules: refused by name, and nothing changes.
+  // Of other rules: rejected by name, and nothing changes.
   const Scaler others[] = {
       make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_LAST, 2),
       make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_ONE, 2),

@@ -264,7 +264,7 @@ TEST(SparseFit, FitsTheBiasWithTheWeight) {
   EXPECT_LT(p.share_of_error(numbers_of(c, p.output.get()), numbers_of(c, bias.get())), 1e-10);
 }
 
-TEST(SparseFit, RefusesAndIsCancelled) {
+TEST(SparseFit, RejectsAndIsCancelled) {
   const Context context = make_context();
   lpt_context *c = context.get();
   FitProblem p(c);

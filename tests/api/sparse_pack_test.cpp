@@ -1,4 +1,4 @@
-// 2:4 matrices through the interface: their bytes by hand, there and back in every format, and where they are refused.
+// 2:4 matrices through the interface: their bytes by hand, there and back in every format, and where they are rejected.
 #include <algorithm>
 #include <cmath>
 
@@ -94,16 +94,16 @@ TEST(SparsePack, TransposedIsTheTransposeCompressed) {
     const lpt_format format = format_named(name);
     const Dense dense = make_dense(context.get(), format, rows, columns, LPT_SPARSE_DIRECTION_BOTH);
     const Tensor compressed = make_tensor(context.get(), sparse_named(name), rows, columns);
-    const Tensor turned = make_tensor(context.get(), sparse_named(name), columns, rows);
+    const Tensor transposed_copy = make_tensor(context.get(), sparse_named(name), columns, rows);
     ASSERT_TRUE(ok(context.get(), lpt_sparse_compress(context.get(), dense.tensor.get(), dense.mask_tensor.get(),
-                                                      compressed.get(), turned.get())));
+                                                      compressed.get(), transposed_copy.get())));
     const Tensor back = make_tensor(context.get(), format, rows, columns);
-    const Tensor turned_back = make_tensor(context.get(), format, columns, rows);
+    const Tensor transposed_back = make_tensor(context.get(), format, columns, rows);
     ASSERT_TRUE(ok(context.get(), lpt_sparse_decompress(context.get(), compressed.get(), back.get())));
-    ASSERT_TRUE(ok(context.get(), lpt_sparse_decompress(context.get(), turned.get(), turned_back.get())));
+    ASSERT_TRUE(ok(context.get(), lpt_sparse_decompress(context.get(), transposed_copy.get(), transposed_back.get())));
     const std::vector<double> numbers = numbers_of(context.get(), dense.tensor.get());
     EXPECT_EQ(numbers, numbers_of(context.get(), back.get())) << name;
-    EXPECT_EQ(transposed(numbers, rows, columns), numbers_of(context.get(), turned_back.get())) << name;
+    EXPECT_EQ(transposed(numbers, rows, columns), numbers_of(context.get(), transposed_back.get())) << name;
   }
 }
 

@@ -148,8 +148,8 @@ TEST(SparseMask, GroupsOfColumnsDrawRowAfterRow) {
   const std::vector<uint8_t> whole = selected(c, source.get(), options);
   for (const int64_t group : {0, 1}) {
     const std::vector<double> rows(numbers.begin() + group * 4 * columns, numbers.begin() + (group + 1) * 4 * columns);
-    const std::vector<double> turned = transposed(rows, 4, columns);
-    const Tensor lines = wrap(c, turned, columns, 4);
+    const std::vector<double> transposed_copy = transposed(rows, 4, columns);
+    const Tensor lines = wrap(c, transposed_copy, columns, 4);
     options.direction = LPT_SPARSE_DIRECTION_ROW;
     options.random.offset = group * 4 * columns;
     const std::vector<uint8_t> found = selected(c, lines.get(), options);
@@ -212,7 +212,7 @@ Draws draw_many(lpt_context *context, const lpt_tensor *source, lpt_sparse_optio
 }
 
 // Within 4 sigma of the draws themselves.
-TEST(SparseMask, DrawsAreUnbiasedWithTheToldVariance) {
+TEST(SparseMask, DrawsAreUnbiasedWithTheReportedVariance) {
   const Context context = make_context();
   const int count = 4000;
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 1, 64, draw_normal(504, 64));

@@ -109,7 +109,7 @@ inline void mma_sp(const WarpElement &element, const WarpA &a, const WarpMetadat
   }
 }
 
-// One 8 × 8 matrix of 16-bit numbers by ldmatrix: row r lies at rows[r], a lane gets two neighbours of row lane / 4.
+// One 8 × 8 matrix of 16-bit numbers by ldmatrix: row r is at rows[r], a lane gets two neighbours of row lane / 4.
 inline WarpMetadata ldmatrix(const std::array<const uint8_t *, 8> &rows) {
   WarpMetadata registers{};
   for (int lane = 0; lane < kLanes; ++lane) {

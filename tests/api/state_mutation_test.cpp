@@ -1,4 +1,4 @@
-// Every kind of saved state, damaged in every small way: refused with a reason, and nothing is changed or kept; or, under
+// Every kind of saved state, damaged in every small way: rejected with a reason, and nothing is changed or kept; or, under
 // a checksum that fits, taken as what it says. tests/fuzz/states.cpp goes on.
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(States, OfEveryKindAreTakenAsTheyWereWritten) {
   }
 }
 
-TEST(States, AreRefusedWhenCutAnywhere) {
+TEST(States, AreRejectedWhenCutAnywhere) {
   for (const HolderKind &kind : holder_kinds()) {
     Subject subject(kind);
     for (size_t length = 0; length < subject.good.size(); ++length) {
@@ -67,7 +67,7 @@ TEST(States, AreRefusedWhenCutAnywhere) {
   }
 }
 
-TEST(States, AreRefusedWithAnyBitChangedAndTakenAsWhatTheySayUnderAChecksumThatFits) {
+TEST(States, AreRejectedWithAnyBitChangedAndTakenAsWhatTheySayUnderAChecksumThatFits) {
   for (const HolderKind &kind : holder_kinds()) {
     Subject subject(kind);
     for (size_t bit = 0; bit < 8 * subject.good.size(); ++bit) {
@@ -80,7 +80,7 @@ TEST(States, AreRefusedWithAnyBitChangedAndTakenAsWhatTheySayUnderAChecksumThatF
   }
 }
 
-TEST(States, AreRefusedByEveryOtherKind) {
+TEST(States, AreRejectedByEveryOtherKind) {
   for (const HolderKind &from : holder_kinds()) {
     const Bytes foreign = Subject(from).good;
     for (const HolderKind &to : holder_kinds()) {
@@ -118,7 +118,7 @@ Bytes mutated(Bytes bytes, std::mt19937_64 &random) {
   return bytes;
 }
 
-TEST(States, AreTakenSoundlyOrRefusedHoweverTheyAreDamaged) {
+TEST(States, AreTakenSoundlyOrRejectedHoweverTheyAreDamaged) {
   RecordProperty("seed", std::to_string(kSeed));
   std::mt19937_64 random(kSeed);
   for (const HolderKind &kind : holder_kinds()) {
@@ -130,7 +130,7 @@ TEST(States, AreTakenSoundlyOrRefusedHoweverTheyAreDamaged) {
   }
 }
 
-// ---- the text of a refusal
+// ---- the text of a rejection
 
 struct Damage {
   const char *kind;
@@ -152,7 +152,7 @@ const HolderKind &kind_named(const std::string &name) {
   return holder_kinds()[0];
 }
 
-TEST(States, NameWhatIsWrongWhenTheyAreRefused) {
+TEST(States, NameWhatIsWrongWhenTheyAreRejected) {
   constexpr uint64_t kHuge = uint64_t{1} << 62;
   const Damage header[] = {{"scaler", 0, 'M', 1, "does not begin with LPTS"},
                            {"adamw, f32", 4, 2, 4, "version 2, this library reads 1"},
@@ -191,7 +191,7 @@ TEST(States, NameWhatIsWrongWhenTheyAreRefused) {
       {"weights, nvfp4", 32, LPT_FORMAT_UINT8, 8, "is none that is packed"},
       {"weights, nvfp4", 40, 4, 4, "rank is 4, expected 2 or 3"},
       {"weights, nvfp4", 40, 0x302, 4, "storage is 3"},
-      {"weights, loose", 52, 13, 8, "not what its format and extents take"},
+      {"weights, bitmask", 52, 13, 8, "not what its format and extents take"},
       {"weights, tiles", 60, 33, 4, "tile_rows is 33"},
       {"weights, tiles", 64, 48, 4, "tile_columns is 48"},
       {"weights, tiles", 68, 4, 1, "bits of tiles that are not there"},
@@ -210,7 +210,7 @@ TEST(States, NameWhatIsWrongWhenTheyAreRefused) {
 
 // ---- lengths that no memory has
 
-// Lengths of the header and of the payload: refused before anything is taken. Lengths of sections: refused with what the
+// Lengths of the header and of the payload: rejected before anything is taken. Lengths of sections: rejected with what the
 // parameter itself takes, whatever they say.
 TEST(States, ThatPromiseHugeLengthsTakeNoMemory) {
   struct Promise {
@@ -235,8 +235,8 @@ TEST(States, ThatPromiseHugeLengthsTakeNoMemory) {
       {"weights, nvfp4", 44, 8, false},
       {"weights, nvfp4", 52, 8, false},
       {"weights, experts with zero points", 44, 8, false},
-      {"weights, loose", 44, 8, false},
-      {"weights, loose", 52, 8, false},
+      {"weights, bitmask", 44, 8, false},
+      {"weights, bitmask", 52, 8, false},
       {"weights, tiles", 44, 8, false},
       {"weights, tiles", 52, 8, false},
       {"weights, tiles", 60, 4, false},
@@ -250,9 +250,9 @@ TEST(States, ThatPromiseHugeLengthsTakeNoMemory) {
       put(bytes, promise.at, number, promise.bytes);
       if (promise.at >= kHeaderBytes) bytes = resealed(bytes);
       const size_t live_bytes = subject.ledger.live_bytes;
-      subject.ledger.asked_bytes = 0;
+      subject.ledger.requested_bytes = 0;
       EXPECT_EQ(LPT_INVALID_STATE, subject.holder->load(bytes)) << promise.kind << " at " << promise.at;
-      EXPECT_LE(subject.ledger.asked_bytes, promise.takes_own ? good.size() + 7 * 64 : 0)
+      EXPECT_LE(subject.ledger.requested_bytes, promise.takes_own ? good.size() + 7 * 64 : 0)
           << promise.kind << " at " << promise.at << ", " << number;
       EXPECT_EQ(live_bytes, subject.ledger.live_bytes) << promise.kind << " at " << promise.at;
     }

@@ -39,13 +39,13 @@ inline Bytes resealed(Bytes state) {
 // The memory that a context took by its allocator.
 struct Ledger {
   size_t live_bytes = 0;
-  size_t asked_bytes = 0;  // since it was set back
+  size_t requested_bytes = 0;  // since it was set back
 
   static void *take(void *user, size_t bytes, size_t alignment) {
     Ledger &self = *static_cast<Ledger *>(user);
-    self.asked_bytes += bytes;
+    self.requested_bytes += bytes;
     void *memory = nullptr;
-    // What a hostile state could ask for is refused here, so that a test need not have it.
+    // What a hostile state could request is rejected here, so that a test need not have it.
     if (bytes > (size_t{1} << 30) || posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
     self.live_bytes += bytes;
     return memory;
@@ -278,7 +278,7 @@ class WeightsHolder : public Holder {
   }
   ~WeightsHolder() override { lpt_tensor_destroy(packed_); }
 
-  // Thin weights count what is stored before each line, in no more bytes than the line has bits; lines may be read past.
+  // Sparse packed weights count what is stored before each line, in no more bytes than the line has bits; lines may be read past.
   size_t most_bytes(size_t state_bytes) const override { return 2 * state_bytes + size_t{9} * 64; }
 
   Bytes save() override {
@@ -314,7 +314,7 @@ class WeightsHolder : public Holder {
   }
 
  private:
-  // Every third number is 1: what is thin keeps something and leaves something out.
+  // Every third number is 1: what is sparse packed keeps something and leaves something out.
   void fill(lpt_tensor *plain) {
     lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
     must(lpt_tensor_describe(c_, plain, &description));
@@ -392,7 +392,7 @@ inline const std::vector<HolderKind> &holder_kinds() {
        [](lpt_context *c) -> HolderPointer {
          return std::make_unique<WeightsHolder>(c, LPT_FORMAT_NVFP4, std::vector<int64_t>{2, 16});
        }},
-      {"weights, loose",
+      {"weights, bitmask",
        [](lpt_context *c) -> HolderPointer {
          return std::make_unique<WeightsHolder>(c, LPT_FORMAT_E4M3FN_ROW, std::vector<int64_t>{3, 12},
                                                 LPT_WEIGHTS_STORAGE_BITMASK);
@@ -410,27 +410,27 @@ inline const std::vector<HolderKind> &holder_kinds() {
   return kinds;
 }
 
-// Loads `bytes` and tells what is wrong about what came of it; "" if nothing is. They are refused, with a text, and
+// Loads `bytes` and tells what is wrong about what came of it; "" if nothing is. They are rejected, with a text, and
 // nothing is changed or kept; or taken, and the handle then holds what they say and is fit for work. Neither takes more
 // memory than the state or the bytes are large. Leaves the state that it found.
 inline std::string problem_of(Holder &holder, Ledger &ledger, const Bytes &bytes) {
   const Bytes before = holder.save();
   const Bytes copy(bytes.begin(), bytes.end());  // on the heap and of that size: reading past its end is seen
   const size_t live_bytes = ledger.live_bytes;
-  ledger.asked_bytes = 0;
+  ledger.requested_bytes = 0;
   const lpt_status status = holder.load(copy);
   const std::string words = lpt_context_error(holder.context());
   const size_t most_bytes = holder.most_bytes(before.size() > bytes.size() ? before.size() : bytes.size());
-  if (ledger.asked_bytes > most_bytes) {
-    return "asked for " + std::to_string(ledger.asked_bytes) + " bytes of memory, of " + std::to_string(most_bytes);
+  if (ledger.requested_bytes > most_bytes) {
+    return "requested " + std::to_string(ledger.requested_bytes) + " bytes of memory, of " + std::to_string(most_bytes);
   }
   if (status != LPT_OK) {
     if (status != LPT_INVALID_STATE) return std::string("status ") + lpt_status_string(status) + ": " + words;
     const bool has_reason = words.find("saved state") != std::string::npos && words.size() >= 20;
-    if (!has_reason) return "refused without a reason: " + words;
-    if (holder.save() != before) return "refused, but the state changed";
-    if (ledger.live_bytes != live_bytes) return "refused, but memory is kept";
-    return holder.is_good() ? "" : "refused, but something else went wrong";
+    if (!has_reason) return "rejected without a reason: " + words;
+    if (holder.save() != before) return "rejected, but the state changed";
+    if (ledger.live_bytes != live_bytes) return "rejected, but memory is kept";
+    return holder.is_good() ? "" : "rejected, but something else went wrong";
   }
   const Bytes after = holder.save();
   // A buffer may be longer than its state.

@@ -98,15 +98,16 @@ TEST(Statistics, CountWhatEveryKindOfOutputMadeOfTheNumbers) {
       expect_counted(straight, numbers, numbers_of(context.get(), quantized.get()), where);
 
       ASSERT_TRUE(ok(context.get(), lpt_statistics_reset(context.get(), statistics.get())));
-      const Tensor turned = make_tensor(context.get(), format, columns, rows);
-      ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, nullptr, turned.get())));
+      const Tensor transposed_copy = make_tensor(context.get(), format, columns, rows);
+      ASSERT_TRUE(
+          ok(context.get(), lpt_quantize(context.get(), source.get(), &options, nullptr, transposed_copy.get())));
       expect_counted(read(context.get(), statistics), transposed(numbers, rows, columns),
-                     numbers_of(context.get(), turned.get()), where + " transposed");
+                     numbers_of(context.get(), transposed_copy.get()), where + " transposed");
 
       // Both outputs: those of `quantized` alone.
       ASSERT_TRUE(ok(context.get(), lpt_statistics_reset(context.get(), statistics.get())));
-      ASSERT_TRUE(
-          ok(context.get(), lpt_quantize(context.get(), source.get(), &options, quantized.get(), turned.get())));
+      ASSERT_TRUE(ok(context.get(),
+                     lpt_quantize(context.get(), source.get(), &options, quantized.get(), transposed_copy.get())));
       const lpt_statistics_info both = read(context.get(), statistics);
       EXPECT_EQ(both.element_count, rows * columns) << where;
       EXPECT_EQ(both.underflow_count, straight.underflow_count) << where;
@@ -285,8 +286,8 @@ TEST(Statistics, AreNotTouchedByACheck) {
 
 // ---- bad calls
 
-void expect_refused(lpt_context *context, lpt_status expected, const std::vector<const char *> &words,
-                    lpt_status found) {
+void expect_rejected(lpt_context *context, lpt_status expected, const std::vector<const char *> &words,
+                     lpt_status found) {
   const std::string text = lpt_context_error(context);
   EXPECT_EQ(expected, found) << text;
   expect_words(words, text);
@@ -300,21 +301,21 @@ TEST(Statistics, SayWhatIsWrong) {
   const Tensor tensor = tensor_of(c, LPT_FORMAT_F32, 2, 16, draw_normal(85, 32));
   auto *stranger = reinterpret_cast<lpt_statistics *>(tensor.get());
 
-  expect_refused(c, LPT_INVALID_ARGUMENT, {"out_statistics is NULL"}, lpt_statistics_create(c, nullptr));
+  expect_rejected(c, LPT_INVALID_ARGUMENT, {"out_statistics is NULL"}, lpt_statistics_create(c, nullptr));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_statistics_create(nullptr, nullptr));
-  expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is NULL"}, lpt_statistics_read(c, nullptr, &values));
-  expect_refused(c, LPT_INVALID_ARGUMENT, {"out_info is NULL"}, lpt_statistics_read(c, statistics.get(), nullptr));
-  expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"}, lpt_statistics_read(c, stranger, &values));
-  expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is NULL"}, lpt_statistics_reset(c, nullptr));
-  expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"}, lpt_statistics_reset(c, stranger));
+  expect_rejected(c, LPT_INVALID_ARGUMENT, {"statistics is NULL"}, lpt_statistics_read(c, nullptr, &values));
+  expect_rejected(c, LPT_INVALID_ARGUMENT, {"out_info is NULL"}, lpt_statistics_read(c, statistics.get(), nullptr));
+  expect_rejected(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"}, lpt_statistics_read(c, stranger, &values));
+  expect_rejected(c, LPT_INVALID_ARGUMENT, {"statistics is NULL"}, lpt_statistics_reset(c, nullptr));
+  expect_rejected(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"}, lpt_statistics_reset(c, stranger));
   lpt_statistics_destroy(nullptr);
 
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.statistics = stranger;
   const Tensor target = make_tensor(c, LPT_FORMAT_E4M3FN, 2, 16);
-  expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"},
-                 lpt_quantize(c, tensor.get(), &options, target.get(), nullptr));
-  // Nobody's tensor is destroyed as statistics.
+  expect_rejected(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"},
+                  lpt_quantize(c, tensor.get(), &options, target.get(), nullptr));
+  // No one's tensor is destroyed as statistics.
   lpt_statistics_destroy(stranger);
   EXPECT_EQ(2, shape_of(c, tensor.get()).rows);
 }

@@ -105,10 +105,11 @@ TEST(Stochastic, TransposedOutputIsTheTranspositionWhereOneScaleServesAll) {
       options.random.offset = 12345;
       options.random.row_stride = 100;
       const Tensor straight = make_tensor(context.get(), format, rows, columns);
-      const Tensor turned = make_tensor(context.get(), format, columns, rows);
-      ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, straight.get(), turned.get())));
+      const Tensor transposed_copy = make_tensor(context.get(), format, columns, rows);
+      ASSERT_TRUE(ok(context.get(),
+                     lpt_quantize(context.get(), source.get(), &options, straight.get(), transposed_copy.get())));
       EXPECT_EQ(transposed(numbers_of(context.get(), straight.get()), rows, columns),
-                numbers_of(context.get(), turned.get()))
+                numbers_of(context.get(), transposed_copy.get()))
           << name_of(format) << " " << bits << " bits";
     }
   }
@@ -199,7 +200,7 @@ class StochasticZeroPoint : public testing::TestWithParam<std::pair<double, doub
   }
 };
 
-// Within the codes the mean is the value to 4 sigma of a coin of its fraction; what lies beyond takes the nearest end.
+// Within the codes the mean is the value to 4 sigma of a coin of its fraction; what is beyond takes the nearest end.
 TEST_P(StochasticZeroPoint, MeanIsTheValueWithinTheCodes) {
   const auto [low, high] = GetParam();
   std::vector<double> block;
@@ -215,7 +216,7 @@ TEST_P(StochasticZeroPoint, MeanIsTheValueWithinTheCodes) {
     EXPECT_NEAR(held, given[i], 4 * sigma + 1e-6) << block[i];
     beyond += held != block[i];
   }
-  EXPECT_EQ(1, beyond) << "one end of the block lies beyond the codes";
+  EXPECT_EQ(1, beyond) << "one end of the block is beyond the codes";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ends, StochasticZeroPoint, testing::Values(std::pair(-7.25, 7.75), std::pair(-7.75, 7.25)));

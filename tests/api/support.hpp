@@ -298,15 +298,15 @@ inline ExactProduct multiply(const std::vector<double> &a, const std::vector<dou
   return product;
 }
 
-// How far a product in f32 may be from the exact one: 4 · sqrt(k) · eps of the magnitudes, k of them at most.
-inline double product_bound(double magnitude, int64_t k) {
+// How far a GEMM in f32 may be from the exact one: 4 · sqrt(k) · eps of the magnitudes, k of them at most.
+inline double gemm_bound(double magnitude, int64_t k) {
   return (4.0 * std::sqrt(static_cast<double>(k)) + 4.0) * 0x1p-24 * magnitude + 0x1p-126;
 }
 
-inline void expect_product(const ExactProduct &exact, const std::vector<double> &given, int64_t k) {
+inline void expect_gemm(const ExactProduct &exact, const std::vector<double> &given, int64_t k) {
   ASSERT_EQ(exact.value.size(), given.size());
   for (size_t i = 0; i < given.size(); ++i) {
-    ASSERT_NEAR(exact.value[i], given[i], product_bound(exact.magnitude[i], k)) << "element " << i;
+    ASSERT_NEAR(exact.value[i], given[i], gemm_bound(exact.magnitude[i], k)) << "element " << i;
   }
 }
 

@@ -1,4 +1,4 @@
-// Packed weights: the same products as the rows they were made of, slices, orders, and saved states.
+// Packed weights: the same GEMMs as the rows they were made of, slices, orders, and saved states.
 #include <array>
 #include <cstdlib>
 
@@ -24,7 +24,7 @@ std::vector<lpt_format> formats() {
   return formats;
 }
 
-TEST(Weights, GiveTheProductsOfTheirRows) {
+TEST(Weights, GiveTheGemmsOfTheirRows) {
   const Context context = make_context(2);
   for (const lpt_format format : formats()) {
     for (const auto &[m, n, k] : {std::array<int64_t, 3>{1, 31, 7}, {3, 33, 130}, {17, 64, 256}, {40, 100, 333}}) {
@@ -35,8 +35,8 @@ TEST(Weights, GiveTheProductsOfTheirRows) {
       for (const lpt_format a_format :
            {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_MXFP4, LPT_FORMAT_INT8_ROW}) {
         const Tensor a = tensor_of(context.get(), a_format, m, k, draw_normal(502, m * k));
-        expect_product(multiply(numbers_of(context.get(), a.get()), right, m, n, k),
-                       product_of(context.get(), a.get(), packed.get(), m, n), k);
+        expect_gemm(multiply(numbers_of(context.get(), a.get()), right, m, n, k),
+                    gemm_of(context.get(), a.get(), packed.get(), m, n), k);
       }
     }
   }
@@ -68,8 +68,8 @@ TEST(Weights, AreCutAlongTheirRows) {
       SCOPED_TRACE(name_of(format) + " rows " + std::to_string(begin) + " + " + std::to_string(rows));
       const Tensor slice = view(context.get(), packed.get(), {begin, 0}, {rows, k});
       const Tensor alone = pack(context.get(), view(context.get(), weights.get(), {begin, 0}, {rows, k}).get());
-      EXPECT_EQ(product_of(context.get(), a.get(), alone.get(), m, rows),
-                product_of(context.get(), a.get(), slice.get(), m, rows));
+      EXPECT_EQ(gemm_of(context.get(), a.get(), alone.get(), m, rows),
+                gemm_of(context.get(), a.get(), slice.get(), m, rows));
     }
   }
   const Tensor packed = pack(context.get(), make_tensor(context.get(), LPT_FORMAT_BF16, n, k).get());
@@ -107,7 +107,7 @@ TEST(Weights, TakeTheOrderOfTheNextLayer) {
     }
   }
   const Tensor left = tensor_of(context.get(), LPT_FORMAT_F32, m, k, a);
-  expect_product(multiply(a, right, m, n, k), product_of(context.get(), left.get(), packed.get(), m, n), k);
+  expect_gemm(multiply(a, right, m, n, k), gemm_of(context.get(), left.get(), packed.get(), m, n), k);
   std::swap(columns[0], columns[40]);
   Tensor mixed;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_weights_pack(context.get(), weights.get(), &options, out(mixed)));
@@ -140,8 +140,8 @@ TEST(Weights, OfExpertsAreCutAlongBothAxes) {
     const std::vector<double> given = numbers_of(c, result.get());
     for (int64_t e = 0; e < 2; ++e) {
       const std::vector<double> matrix = part(right, ((e + 1) * n + begin) * k, rows * k);
-      expect_product(multiply(part(left, e * m * k, m * k), transposed(matrix, rows, k), m, rows, k),
-                     part(given, e * m * rows, m * rows), k);
+      expect_gemm(multiply(part(left, e * m * k, m * k), transposed(matrix, rows, k), m, rows, k),
+                  part(given, e * m * rows, m * rows), k);
     }
     // Loaded again, without the panels around it, it is as large as it says, and gives the same bits.
     const std::vector<uint8_t> state = saved(c, slice.get());
@@ -176,14 +176,14 @@ TEST(Weights, AreSavedAndLoaded) {
       Tensor loaded;
       ASSERT_TRUE(ok(context.get(), lpt_weights_state_load(context.get(), state.data(), state.size(), out(loaded))));
       EXPECT_EQ(saved(context.get(), loaded.get()), state) << name_of(format);
-      EXPECT_EQ(product_of(context.get(), a.get(), source, m, rows),
-                product_of(context.get(), a.get(), loaded.get(), m, rows))
+      EXPECT_EQ(gemm_of(context.get(), a.get(), source, m, rows),
+                gemm_of(context.get(), a.get(), loaded.get(), m, rows))
           << name_of(format);
     }
   }
 }
 
-TEST(Weights, RefuseDamagedStates) {
+TEST(Weights, RejectDamagedStates) {
   const Context context = make_context(1);
   const Tensor packed =
       pack(context.get(), tensor_of(context.get(), LPT_FORMAT_NVFP4, 40, 64, draw_normal(510, 40 * 64)).get());
@@ -225,7 +225,7 @@ std::vector<uint8_t> announced(lpt_context *context, lpt_format format, const st
   return state;
 }
 
-// The most bytes that a context asked for at once.
+// The most bytes that a context requested at once.
 struct Largest {
   size_t bytes = 0;
 

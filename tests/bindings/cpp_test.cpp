@@ -11,34 +11,34 @@
 namespace {
 
 template <typename Call>
-std::string refusal(Call &&call) {
+std::string rejection(Call &&call) {
   try {
     call();
   } catch (const lpt::Error &error) {
     return std::string(lpt_status_string(error.status())) + ": " + error.what();
   }
-  return "no refusal";
+  return "no rejection";
 }
 
 TEST(CppBinding, ThrowsTheTextOfAContextThatCannotBe) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   options.thread_count = -1;
-  EXPECT_NE(refusal([&] { lpt::Context context(options); }).find("thread_count is -1"), std::string::npos);
+  EXPECT_NE(rejection([&] { lpt::Context context(options); }).find("thread_count is -1"), std::string::npos);
 }
 
-TEST(CppBinding, RefusesASpanThatIsTooShortForItsMatrix) {
+TEST(CppBinding, RejectsASpanThatIsTooShortForItsMatrix) {
   const lpt::Context context;
   std::vector<float> numbers(11);
   const auto wrap = [&](std::int64_t rows, std::int64_t columns, std::int64_t stride) {
-    return refusal([&] { lpt::matrix_wrap(context, std::span(numbers), rows, columns, stride); });
+    return rejection([&] { lpt::matrix_wrap(context, std::span(numbers), rows, columns, stride); });
   };
   EXPECT_EQ(wrap(3, 4, 0), "invalid argument: numbers are 11: expected 3 rows of 4");
   EXPECT_EQ(wrap(2, 4, 8), "invalid argument: numbers are 11: expected 2 rows of 4");
-  EXPECT_EQ(wrap(2, 4, 7), "no refusal");
+  EXPECT_EQ(wrap(2, 4, 7), "no rejection");
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  EXPECT_NE(wrap(kMost, 4, 0), "no refusal");
-  EXPECT_NE(wrap(2, 4, kMost), "no refusal");
-  EXPECT_EQ(wrap(0, 4, 0), "no refusal");
+  EXPECT_NE(wrap(kMost, 4, 0), "no rejection");
+  EXPECT_NE(wrap(2, 4, kMost), "no rejection");
+  EXPECT_EQ(wrap(0, 4, 0), "no rejection");
 }
 
 template <typename Numbers>
@@ -59,7 +59,7 @@ TEST(CppBinding, WrapsConstNumbersToBeRead) {
   EXPECT_EQ(restored, numbers);
   const auto part = lpt::tensor_part(context, source, LPT_TENSOR_PART_PAYLOAD);
   EXPECT_EQ(lpt::tensor_bytes(context, part).data(), reinterpret_cast<const std::byte *>(numbers.data()));
-  EXPECT_EQ(refusal([&] { lpt::matrix_wrap(context, numbers, 2, 3); }),
+  EXPECT_EQ(rejection([&] { lpt::matrix_wrap(context, numbers, 2, 3); }),
             "invalid argument: numbers are 4: expected 2 rows of 3");
 }
 
@@ -83,13 +83,13 @@ TEST(CppBinding, StepsManyParametersByOneNorm) {
   }
   const std::array<std::int64_t, 2> indices{0, 1};
   lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
-  options.largest_norm = 100.0;  // asks for the norm
+  options.largest_norm = 100.0;  // requests the norm
   lpt::optimizer_step(context, optimizer, indices, gradients, parameters, &options);
   lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
   lpt::check(context, lpt_optimizer_read(context.get(), optimizer.get(), &values));
   EXPECT_EQ(values.gradient_norm, 5.0);
   EXPECT_EQ(
-      refusal([&] { lpt::optimizer_step(context, optimizer, std::span(indices).first(1), gradients, parameters); }),
+      rejection([&] { lpt::optimizer_step(context, optimizer, std::span(indices).first(1), gradients, parameters); }),
       "invalid argument: gradients are 2 and parameters 2: expected as many as indices, 1");
 }
 
@@ -103,14 +103,14 @@ TEST(CppBinding, CopiesTensors) {
 
 TEST(CppBinding, NamesFormatsBothWays) {
   EXPECT_EQ(lpt::format_name(lpt::format_from_name("mxfp8_e4m3")), "mxfp8_e4m3");
-  EXPECT_EQ(refusal([] { lpt::format_from_name("e9m9"); }), "invalid argument: name is 'e9m9': expected a format");
+  EXPECT_EQ(rejection([] { lpt::format_from_name("e9m9"); }), "invalid argument: name is 'e9m9': expected a format");
 }
 
 TEST(CppBinding, GivesBytesOfDenseTensorsOnly) {
   const lpt::Context context;
   std::vector<float> numbers(12);
   const auto wide = lpt::matrix_wrap(context, std::span(numbers), 2, 4, 6);
-  EXPECT_EQ(refusal([&] { lpt::tensor_bytes(context, wide); }),
+  EXPECT_EQ(rejection([&] { lpt::tensor_bytes(context, wide); }),
             "invalid argument: tensor has gaps: expected a dense one");
   const auto dense = lpt::matrix_wrap(context, std::span(numbers), 2, 6);
   EXPECT_EQ(lpt::tensor_bytes(context, dense).size(), 48u);
@@ -191,7 +191,7 @@ class Halves : public lpt::Compression {
   explicit Halves(std::string failing = "") : failing_(std::move(failing)) {}
   std::int64_t bytes_for(std::int64_t count) const override {
     may_fail("bytes_for");
-    ++asked;
+    ++requested;
     return 2 * count;
   }
   void encode(std::span<const float> numbers, std::span<std::byte> bytes) const override {
@@ -206,7 +206,7 @@ class Halves : public lpt::Compression {
       std::memcpy(reinterpret_cast<std::byte *>(&numbers[i]) + 2, &bytes[2 * i], 2);
     }
   }
-  mutable int asked = 0;
+  mutable int requested = 0;
 
  private:
   void may_fail(std::string_view function) const {
@@ -227,7 +227,7 @@ TEST(CppBinding, ReducesByACodec) {
   options.codec = codec.get();
   for (int i = 0; i < 2; ++i) lpt::all_reduce(context, comm, tensor, tensor, &options);
   EXPECT_EQ(numbers, (std::array<float, 3>{1.0f, 1.0f, -3.0f}));
-  EXPECT_EQ(halves.asked, 1);
+  EXPECT_EQ(halves.requested, 1);
   for (const char *function : {"bytes_for", "encode", "decode"}) {
     const Halves failing(function);
     const lpt::Codec of_failing("halves", failing);
@@ -259,7 +259,7 @@ TEST(CppBinding, ReducesBucketsOfGradients) {
     auto buckets = lpt::gradient_buckets_create(context, comm, gradients);
     lpt::gradient_buckets_begin(context, buckets);
     lpt::gradient_buckets_ready(context, buckets, 1);
-    EXPECT_NE(refusal([&] { lpt::gradient_buckets_wait(context, buckets); }).find("gradients[0] of 2"),
+    EXPECT_NE(rejection([&] { lpt::gradient_buckets_wait(context, buckets); }).find("gradients[0] of 2"),
               std::string::npos);
     lpt::gradient_buckets_ready(context, buckets, 0);
     lpt::gradient_buckets_wait(context, buckets);
@@ -330,11 +330,11 @@ TEST(CppBinding, GathersAndScattersSequences) {
     options.rank_count = 2;
     options.private_scale = LPT_PARTIAL_SCALE_ONE;
     const auto plan = lpt::partial_plan_create(context, options);
-    EXPECT_EQ(refusal([&] { lpt::sequence_gather(context, comm, input, whole, counts, &plan); }).find("unsupported"),
+    EXPECT_EQ(rejection([&] { lpt::sequence_gather(context, comm, input, whole, counts, &plan); }).find("unsupported"),
               0u);
-    lpt::partial_allreduce(context, comm, plan, LPT_PARTIAL_PASS_FORWARD, whole, whole);
+    lpt::partial_all_reduce(context, comm, plan, LPT_PARTIAL_PASS_FORWARD, whole, whole);
     EXPECT_EQ(all, (std::vector<float>{2, 2, 1, 1, 4, 4, 2, 2, 4, 4, 2, 2}));
-    EXPECT_EQ(refusal([&] { lpt::all_gather(context, comm, input, whole, std::span(counts).first(1)); }),
+    EXPECT_EQ(rejection([&] { lpt::all_gather(context, comm, input, whole, std::span(counts).first(1)); }),
               "invalid argument: counts are 1: expected one for each rank, 2");
     EXPECT_EQ(lpt::comm_read(context, comm).rank_count, 2);
   });
@@ -345,7 +345,7 @@ TEST(CppBinding, TellsWhatDevicesAre) {
   const auto absent = lpt::device_describe(LPT_DEVICE_CUDA, 1000);
   EXPECT_EQ(absent.is_usable, 0);
   EXPECT_STRNE(absent.reason, "");
-  EXPECT_EQ(refusal([] { lpt::device_describe(77); }), "invalid argument: device is 77, index 0: expected a device");
+  EXPECT_EQ(rejection([] { lpt::device_describe(77); }), "invalid argument: device is 77, index 0: expected a device");
 }
 
 TEST(CppBinding, MovesHandlesAndNeverCopiesThem) {

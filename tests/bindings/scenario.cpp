@@ -1,4 +1,4 @@
-// scenario.c told in C++, by lpt.hpp.
+// scenario.c reported in C++, by lpt.hpp.
 #include <cinttypes>
 #include <cstdio>
 #include <numeric>

@@ -25,8 +25,8 @@ struct TwoBuckets {
   Buckets buckets;
 };
 
-// The reduction of what came first ends before anything else is ready: nobody waits for it.
-TEST(Buckets, TravelWhileBackwardGoesOn) {
+// The reduction of what came first ends before anything else is ready: no one waits for it.
+TEST(Buckets, TransferWhileBackwardGoesOn) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.link_latency_seconds = 2e-3;
   options.timeout_seconds = 60.0;

@@ -1,11 +1,11 @@
 // A plugin of another LPT: LPT_FAULT 1: an interface of another number; 2: a table that is cut short; 3: it knows no such interface.
 #include "lpt.h"
-#include "src/comm/wire.hpp"
+#include "src/comm/transport.hpp"
 
-extern "C" LPT_API const lpt_wire_table *lpt_plugin_entry(uint32_t abi);
+extern "C" LPT_API const lpt_transport_table *lpt_plugin_entry(uint32_t abi);
 
-const lpt_wire_table *lpt_plugin_entry(uint32_t abi) {
-  static lpt_wire_table table{};
+const lpt_transport_table *lpt_plugin_entry(uint32_t abi) {
+  static lpt_transport_table table{};
   table.struct_size = static_cast<uint32_t>(sizeof table - (LPT_FAULT == 2 ? sizeof(void *) : 0));
   table.abi = abi + (LPT_FAULT == 1 ? 1 : 0);
   return LPT_FAULT == 3 ? nullptr : &table;

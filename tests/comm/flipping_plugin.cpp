@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "lpt.h"
-#include "src/comm/wire.hpp"
+#include "src/comm/transport.hpp"
 
 namespace {
 
-const lpt_wire_table *real = nullptr;
-lpt_wire_table flipping;
+const lpt_transport_table *real = nullptr;
+lpt_transport_table flipping;
 bool is_damaged_rank = false;
 int headers = 0;
 std::list<std::vector<unsigned char>> kept;  // MPI may read them until the process ends
@@ -39,7 +39,7 @@ int32_t send(void *link, int32_t peer, int32_t tag, const void *data, int64_t by
 
 }  // namespace
 
-extern "C" LPT_API const lpt_wire_table *lpt_plugin_entry(uint32_t abi) {
+extern "C" LPT_API const lpt_transport_table *lpt_plugin_entry(uint32_t abi) {
   void *const library = dlopen(std::getenv("LPT_REAL_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
   real = reinterpret_cast<lpt_wire_entry>(dlsym(library, "lpt_plugin_entry"))(abi);

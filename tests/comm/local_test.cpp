@@ -64,7 +64,7 @@ TEST_P(LocalFaults, ARankThatLeavesFreesTheOthers) {
   });
 }
 
-TEST_P(LocalFaults, ARankThatLeavesAtTheEndDisturbsNobody) {
+TEST_P(LocalFaults, ARankThatLeavesAtTheEndDisturbsNoRank) {
   for (int i = 0; i < 50; ++i) {
     run_ranks(4, with_timeout(100.0), [](const Rank &self, Comm &comm) {
       EXPECT_TRUE(self.ok(sum_floats(self, 1000)));

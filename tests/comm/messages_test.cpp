@@ -65,7 +65,7 @@ TEST(Messages, DamagedBytesAreFound) {
       ASSERT_TRUE(self.ok(status));
       std::vector<float> numbers(count, 1.0f);
       lpt_status sum = sum_floats(self, numbers);
-      // Who had all its bytes by then is told at the next call.
+      // Who had all its bytes by then is reported at the next call.
       if (sum == LPT_OK) sum = lpt_barrier(self.context, self.comm);
       finders += sum == LPT_MISMATCH ? 1 : 0;
       EXPECT_TRUE(sum == LPT_MISMATCH || sum == LPT_ABORTED) << sum;

@@ -1,4 +1,4 @@
-// What processes of MPI say when one of them does not go on. Exit 0: as expected; 3: the comm was refused, with its words.
+// What processes of MPI say when one of them does not go on. Exit 0: as expected; 3: the comm was rejected, with its words.
 #include <unistd.h>
 
 #include <chrono>
@@ -149,7 +149,7 @@ int run(const std::string &job) {
   options.timeout_seconds = limit_of(job);
   lpt_comm *raw = nullptr;
   if (lpt_comm_create_mpi(context.get(), nullptr, &options, &raw) != LPT_OK) {
-    std::printf("refused: %s\n", lpt_context_error(context.get()));
+    std::printf("rejected: %s\n", lpt_context_error(context.get()));
     return 3;
   }
   const Comm comm(raw);

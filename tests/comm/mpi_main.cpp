@@ -20,7 +20,7 @@ TEST(Mpi, CommsAreMadeAndDestroyedAgain) {
   }
 }
 
-// Far more than a letter holds, and than MPI sends without being asked.
+// Far more than a letter holds, and than MPI sends without being requested.
 TEST(Mpi, LargeMailCrosses) {
   if (self->ranks < 2 || self->rank > 1) return;
   constexpr int64_t kCount = 1 << 20;
@@ -38,10 +38,10 @@ int run_all(uint64_t flags) {
   options.flags = flags;
   options.timeout_seconds = 60.0;
   lpt_comm *raw = nullptr;
-  const testing::AssertionResult is_there =
+  const testing::AssertionResult is_present =
       ok(context.get(), lpt_comm_create_mpi(context.get(), nullptr, &options, &raw));
-  if (!is_there) {
-    std::fprintf(stderr, "%s\n", is_there.message());
+  if (!is_present) {
+    std::fprintf(stderr, "%s\n", is_present.message());
     return 1;
   }
   const Comm comm(raw);

@@ -5,7 +5,7 @@
 namespace lpt::test {
 namespace {
 
-TEST(PartialFaults, ARankThatLeavesEndsTheProduct) {
+TEST(PartialFaults, ARankThatLeavesEndsTheGemm) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.timeout_seconds = 100.0;
   run_ranks(3, options, [](const Rank &self, Comm &comm) {
@@ -16,12 +16,12 @@ TEST(PartialFaults, ARankThatLeavesEndsTheProduct) {
     const Tensor b = make_tensor(self.context, LPT_FORMAT_F32, 32, 256);
     const Tensor c = make_tensor(self.context, LPT_FORMAT_F32, 4, 256);
     EXPECT_EQ(LPT_ABORTED, lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), b.get(), nullptr, c.get()));
-    expect_words({"partial_allreduce", "rank 1", "left"}, lpt_context_error(self.context));
+    expect_words({"partial_all_reduce", "rank 1", "left"}, lpt_context_error(self.context));
   });
 }
 
-// Progress could tell one rank alone to stop: it is not told.
-TEST(PartialFaults, NobodyStopsAlone) {
+// Progress could tell one rank alone to stop: it is not reported.
+TEST(PartialFaults, NoRankStopsAlone) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.timeout_seconds = 100.0;
   run_ranks(2, options, [](const Rank &self, Comm &) {
@@ -32,7 +32,7 @@ TEST(PartialFaults, NobodyStopsAlone) {
     const Tensor c = make_tensor(self.context, LPT_FORMAT_F32, 4, 256);
     ASSERT_TRUE(self.ok(lpt_context_set_progress(self.context, stop, nullptr)));
     EXPECT_TRUE(self.ok(lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), b.get(), nullptr, c.get())));
-    EXPECT_EQ(LPT_CANCELLED, lpt_gemm(self.context, a.get(), b.get(), nullptr, c.get())) << "it is told again";
+    EXPECT_EQ(LPT_CANCELLED, lpt_gemm(self.context, a.get(), b.get(), nullptr, c.get())) << "it is reported again";
   });
 }
 

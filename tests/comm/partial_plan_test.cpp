@@ -1,4 +1,4 @@
-// What a plan is made of, and what it refuses.
+// What a plan is made of, and what it rejects.
 #include <cmath>
 
 #include "tests/comm/partial.hpp"
@@ -39,7 +39,7 @@ TEST(PartialPlan, TakesDecimalsAsTheyAreWritten) {
   }
 }
 
-TEST(PartialPlan, RefusesFractionsThatAreNone) {
+TEST(PartialPlan, RejectsFractionsThatAreNone) {
   int64_t columns = -1;
   for (const double fraction : {-0.01, 1.01, std::nan(""), HUGE_VAL}) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(10, fraction, &columns)) << fraction;
@@ -56,7 +56,7 @@ class PartialPlanOptions : public testing::Test {
   const Context context = make_context();
   const Rank self{context.get(), nullptr, 0, 8};
 
-  void refuse(const lpt_partial_plan_options &options, lpt_status status, const std::vector<const char *> &words) {
+  void reject(const lpt_partial_plan_options &options, lpt_status status, const std::vector<const char *> &words) {
     lpt_partial_plan *plan = nullptr;
     EXPECT_EQ(status, lpt_partial_plan_create(context.get(), &options, &plan));
     EXPECT_EQ(nullptr, plan);
@@ -64,7 +64,7 @@ class PartialPlanOptions : public testing::Test {
   }
 };
 
-TEST_F(PartialPlanOptions, AreToldAgain) {
+TEST_F(PartialPlanOptions, AreReportedAgain) {
   lpt_partial_plan_options options = options_of(self, 4096, 1024);
   options.backward_wire = LPT_FORMAT_F32;
   const PartialPlan plan = make_plan(self, options);
@@ -82,39 +82,39 @@ TEST_F(PartialPlanOptions, AreToldAgain) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_plan_read(context.get(), nullptr, LPT_FORMAT_BF16, &values));
 }
 
-TEST_F(PartialPlanOptions, AreRefusedWithASplitSequence) {
+TEST_F(PartialPlanOptions, AreRejectedWithASplitSequence) {
   lpt_partial_plan_options options = options_of(self, 4096, 2048);
   options.flags = LPT_PARTIAL_SEQUENCE_PARALLEL;
-  refuse(options, LPT_UNSUPPORTED, {"SEQUENCE_PARALLEL", "2048 of 4096"});
+  reject(options, LPT_UNSUPPORTED, {"SEQUENCE_PARALLEL", "2048 of 4096"});
   options.shared_columns = 4096;
   EXPECT_NE(nullptr, make_plan(self, options)) << "nothing is private";
 }
 
-TEST_F(PartialPlanOptions, AreRefusedOutOfTheirRanges) {
+TEST_F(PartialPlanOptions, AreRejectedOutOfTheirRanges) {
   const auto with = [&](auto member, auto value) {
     lpt_partial_plan_options options = options_of(self, 64, 32);
     options.*member = value;
     return options;
   };
-  refuse(with(&lpt_partial_plan_options::hidden_columns, 0), LPT_INVALID_ARGUMENT, {"hidden_columns is 0"});
-  refuse(with(&lpt_partial_plan_options::shared_columns, 65), LPT_INVALID_ARGUMENT,
+  reject(with(&lpt_partial_plan_options::hidden_columns, 0), LPT_INVALID_ARGUMENT, {"hidden_columns is 0"});
+  reject(with(&lpt_partial_plan_options::shared_columns, 65), LPT_INVALID_ARGUMENT,
          {"shared_columns is 65", "0 to 64"});
-  refuse(with(&lpt_partial_plan_options::shared_columns, -1), LPT_INVALID_ARGUMENT, {"shared_columns is -1"});
-  refuse(with(&lpt_partial_plan_options::rank_count, 0), LPT_INVALID_ARGUMENT, {"rank_count is 0"});
-  refuse(with(&lpt_partial_plan_options::rank_count, 1025), LPT_INVALID_ARGUMENT, {"rank_count is 1025"});
-  refuse(with(&lpt_partial_plan_options::chunk_rows, -1), LPT_INVALID_ARGUMENT, {"chunk_rows is -1"});
-  refuse(with(&lpt_partial_plan_options::link_latency_seconds, -1.0), LPT_INVALID_ARGUMENT,
+  reject(with(&lpt_partial_plan_options::shared_columns, -1), LPT_INVALID_ARGUMENT, {"shared_columns is -1"});
+  reject(with(&lpt_partial_plan_options::rank_count, 0), LPT_INVALID_ARGUMENT, {"rank_count is 0"});
+  reject(with(&lpt_partial_plan_options::rank_count, 1025), LPT_INVALID_ARGUMENT, {"rank_count is 1025"});
+  reject(with(&lpt_partial_plan_options::chunk_rows, -1), LPT_INVALID_ARGUMENT, {"chunk_rows is -1"});
+  reject(with(&lpt_partial_plan_options::link_latency_seconds, -1.0), LPT_INVALID_ARGUMENT,
          {"link_latency_seconds is -1"});
-  refuse(with(&lpt_partial_plan_options::link_bytes_per_second, -1.0), LPT_INVALID_ARGUMENT,
+  reject(with(&lpt_partial_plan_options::link_bytes_per_second, -1.0), LPT_INVALID_ARGUMENT,
          {"link_bytes_per_second is -1"});
-  refuse(with(&lpt_partial_plan_options::private_scale, 3), LPT_INVALID_ARGUMENT, {"private_scale is 3"});
-  refuse(with(&lpt_partial_plan_options::custom_scale, 2.0), LPT_INVALID_ARGUMENT, {"custom_scale is 2", "CUSTOM"});
-  refuse(with(&lpt_partial_plan_options::forward_wire, 123456789), LPT_INVALID_ARGUMENT, {"forward_wire is 123456789"});
-  refuse(with(&lpt_partial_plan_options::flags, uint64_t{1} << 40), LPT_UNSUPPORTED, {"flags"});
+  reject(with(&lpt_partial_plan_options::private_scale, 3), LPT_INVALID_ARGUMENT, {"private_scale is 3"});
+  reject(with(&lpt_partial_plan_options::custom_scale, 2.0), LPT_INVALID_ARGUMENT, {"custom_scale is 2", "CUSTOM"});
+  reject(with(&lpt_partial_plan_options::forward_wire, 123456789), LPT_INVALID_ARGUMENT, {"forward_wire is 123456789"});
+  reject(with(&lpt_partial_plan_options::flags, uint64_t{1} << 40), LPT_UNSUPPORTED, {"flags"});
   lpt_partial_plan_options options = with(&lpt_partial_plan_options::private_scale, LPT_PARTIAL_SCALE_CUSTOM);
   for (const double scale : {0.0, std::nan(""), HUGE_VAL}) {
     options.custom_scale = scale;
-    refuse(options, LPT_INVALID_ARGUMENT, {"custom_scale is"});
+    reject(options, LPT_INVALID_ARGUMENT, {"custom_scale is"});
   }
   lpt_partial_plan *plan = nullptr;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_plan_create(context.get(), nullptr, &plan));

@@ -5,12 +5,12 @@
 #include <cstdlib>
 
 #include "lpt.h"
-#include "src/comm/wire.hpp"
+#include "src/comm/transport.hpp"
 
 namespace {
 
-const lpt_wire_table *real = nullptr;
-lpt_wire_table slow;
+const lpt_transport_table *real = nullptr;
+lpt_transport_table slow;
 bool is_last = false;
 
 int32_t open_link(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, int32_t *out_ranks,
@@ -28,7 +28,7 @@ int32_t split(void *link, const int32_t *members, int32_t count, double seconds,
 
 }  // namespace
 
-extern "C" LPT_API const lpt_wire_table *lpt_plugin_entry(uint32_t abi) {
+extern "C" LPT_API const lpt_transport_table *lpt_plugin_entry(uint32_t abi) {
   void *const library = dlopen(std::getenv("LPT_REAL_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
   real = reinterpret_cast<lpt_wire_entry>(dlsym(library, "lpt_plugin_entry"))(abi);

@@ -8,7 +8,7 @@ constexpr int64_t kSizes[] = {700, 3, 0, 5000, 64, 1, 2048, 333, 17, 900, 40};
 constexpr size_t kCount = std::size(kSizes);
 
 // Every rank goes through all gradients in an order of its own, which differs from pass to pass.
-size_t in_turn(size_t i, int32_t rank, size_t pass) {
+size_t in_order(size_t i, int32_t rank, size_t pass) {
   return (i * (pass % 2 == 0 ? 4 : 7) + static_cast<size_t>(rank) * 3 + pass) % kCount;
 }
 
@@ -115,7 +115,7 @@ void adds_gradients_in_whatever_order_they_come(const Rank &self) {
         gradients.fill(600 + 20 * pass);
         ASSERT_TRUE(self.ok(begin(self, buckets)));
         for (size_t i = 0; i < kCount; ++i) {
-          ASSERT_TRUE(self.ok(ready(self, buckets, static_cast<int64_t>(in_turn(i, self.rank, pass)))));
+          ASSERT_TRUE(self.ok(ready(self, buckets, static_cast<int64_t>(in_order(i, self.rank, pass)))));
         }
         ASSERT_TRUE(self.ok(wait_for(self, buckets)));
         gradients.expect_sums();
@@ -257,7 +257,7 @@ void names_what_was_never_ready(const Rank &self) {
   for (const std::vector<float> &one : four.numbers) EXPECT_EQ(static_cast<float>(self.ranks), one[99]);
 }
 
-void refuses_calls_out_of_turn(const Rank &self) {
+void unsupported_calls_out_of_order(const Rank &self) {
   const FourBuckets four(self, LPT_GRADIENT_BUCKETS_ORDER_RECORDED);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, ready(self, four.buckets, 0));
   expect_words({"no pass under way"}, lpt_context_error(self.context));
@@ -278,10 +278,10 @@ void refuses_calls_out_of_turn(const Rank &self) {
   ASSERT_TRUE(self.ok(wait_for(self, four.buckets)));
 }
 
-void refuses_gradients_that_it_cannot_reduce(const Rank &self) {
+void unsupported_gradients_that_it_cannot_reduce(const Rank &self) {
   const Tensor one = make_tensor(self.context, LPT_FORMAT_F32, 2, 3),
                codes = make_tensor(self.context, LPT_FORMAT_E4M3FN, 2, 3);
-  const auto refuse = [&](const std::vector<lpt_tensor *> &gradients, const lpt_gradient_buckets_options &options,
+  const auto reject = [&](const std::vector<lpt_tensor *> &gradients, const lpt_gradient_buckets_options &options,
                           const std::vector<const char *> &words) {
     lpt_gradient_buckets *buckets = nullptr;
     EXPECT_NE(LPT_OK, lpt_gradient_buckets_create(self.context, self.comm, gradients.data(),
@@ -290,18 +290,18 @@ void refuses_gradients_that_it_cannot_reduce(const Rank &self) {
     expect_words(words, lpt_context_error(self.context));
   };
   lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
-  refuse({one.get(), one.get()}, options, {"gradients[0] and gradients[1]", "each once"});
-  refuse({one.get(), codes.get()}, options, {"gradients[1]", "e4m3fn"});
-  refuse({nullptr}, options, {"gradients[0]"});
+  reject({one.get(), one.get()}, options, {"gradients[0] and gradients[1]", "each once"});
+  reject({one.get(), codes.get()}, options, {"gradients[1]", "e4m3fn"});
+  reject({nullptr}, options, {"gradients[0]"});
   const char *const names[] = {nullptr};
   options.names = names;
-  refuse({one.get()}, options, {"options->names[0] is NULL"});
+  reject({one.get()}, options, {"options->names[0] is NULL"});
   options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.order = 2;
-  refuse({one.get()}, options, {"options->order is 2"});
+  reject({one.get()}, options, {"options->order is 2"});
   options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.flags = 1;
-  refuse({one.get()}, options, {"options->flags"});
+  reject({one.get()}, options, {"options->flags"});
 }
 
 void holds_nothing(const Rank &self) {
@@ -322,8 +322,8 @@ std::vector<Case> bucket_cases() {
           {"BeginsBucketsInTheirOrder", begins_buckets_in_their_order},
           {"RecordsTheOrderOfRank0", records_the_order_of_rank_0},
           {"NamesWhatWasNeverReady", names_what_was_never_ready},
-          {"RefusesCallsOutOfTurn", refuses_calls_out_of_turn},
-          {"RefusesGradientsThatItCannotReduce", refuses_gradients_that_it_cannot_reduce},
+          {"RejectsCallsOutOfOrder", unsupported_calls_out_of_order},
+          {"RejectsGradientsThatItCannotReduce", unsupported_gradients_that_it_cannot_reduce},
           {"HoldsNoGradients", holds_nothing}};
 }
 

@@ -1,4 +1,4 @@
-// Reductions and gathers whose numbers travel by functions of the caller, against their definition.
+// Reductions and gathers whose numbers are sent by functions of the caller, against their definition.
 #include "tests/comm/codecs.hpp"
 #include "tests/comm/wire_oracle.hpp"
 
@@ -104,7 +104,7 @@ void finishes_sums_of_a_codec(const Rank &self) {
   EXPECT_EQ(reduced(codec, all, true, 0.3f), numbers);
 }
 
-// bf16 columns of a wider matrix, by several threads; what lies beside them stays. 12 bits of f32 are bf16 without rounding.
+// bf16 columns of a wider matrix, by several threads; what is beside them stays. 12 bits of f32 are bf16 without rounding.
 void moves_columns_of_bf16_by_a_codec(const Rank &self) {
   constexpr int64_t kRows = 61, kColumns = 147, kStride = 160;
   CodecCalls calls;
@@ -208,47 +208,47 @@ void moves_many_by_a_codec(const Rank &self) {
   EXPECT_EQ(reduced(codec, all), first);
 }
 
-void refuses_what_no_codec_can_do(const Rank &self) {
+void unsupported_what_no_codec_can_do(const Rank &self) {
   Numbers numbers(1000);
   std::vector<double> wide(1000);
   const Tensor both = wrap(self.context, numbers, 1, 1000), doubles = wrap(self.context, wide, 1, 1000);
   CodecCalls calls;
   const lpt_comm_codec good = cut_codec(calls);
-  const auto refused = [&](lpt_status status, const lpt_reduce_options &options, const Tensor &tensor,
-                           const std::vector<const char *> &words) {
+  const auto rejected = [&](lpt_status status, const lpt_reduce_options &options, const Tensor &tensor,
+                            const std::vector<const char *> &words) {
     EXPECT_EQ(status, all_reduce(self, options, tensor));
     expect_words(words, lpt_context_error(self.context));
   };
-  refused(LPT_UNSUPPORTED, options_of(good), doubles, {"input is f64", "codec"});
+  rejected(LPT_UNSUPPORTED, options_of(good), doubles, {"input is f64", "codec"});
   lpt_reduce_options options = options_of(good);
   options.wire = LPT_FORMAT_INT8_1X32;
-  refused(LPT_INVALID_ARGUMENT, options, both, {"options->wire is int8_1x32", "codec"});
+  rejected(LPT_INVALID_ARGUMENT, options, both, {"options->wire is int8_1x32", "codec"});
   options = options_of(good);
   options.algorithm = LPT_REDUCE_ALGORITHM_ONE_SHOT;
-  refused(LPT_UNSUPPORTED, options, both, {"options->algorithm", "TWO_SHOT"});
+  rejected(LPT_UNSUPPORTED, options, both, {"options->algorithm", "TWO_SHOT"});
   options = options_of(good);
   options.rounding = LPT_ROUNDING_STOCHASTIC;
-  refused(LPT_INVALID_ARGUMENT, options, both, {"options->rounding"});
+  rejected(LPT_INVALID_ARGUMENT, options, both, {"options->rounding"});
   options = options_of(good);
   options.reduction = LPT_REDUCTION_MAXIMUM;
-  refused(LPT_UNSUPPORTED, options, both, {"options->reduction", "AVERAGE"});
-  const auto refused_codec = [&](const lpt_comm_codec &codec, const std::vector<const char *> &words) {
-    refused(LPT_INVALID_ARGUMENT, options_of(codec), both, words);
+  rejected(LPT_UNSUPPORTED, options, both, {"options->reduction", "AVERAGE"});
+  const auto rejected_codec = [&](const lpt_comm_codec &codec, const std::vector<const char *> &words) {
+    rejected(LPT_INVALID_ARGUMENT, options_of(codec), both, words);
   };
   lpt_comm_codec bad = good;
   std::strcpy(bad.name, "thirteen byte");
-  refused_codec(bad, {"codec->name is \"thirteen byte\"", "1 to 12"});
+  rejected_codec(bad, {"codec->name is \"thirteen byte\"", "1 to 12"});
   bad = LPT_COMM_CODEC_INIT;
-  refused_codec(bad, {"codec->name is \"\""});
+  rejected_codec(bad, {"codec->name is \"\""});
   bad = good;
   bad.bytes_for = [](void *, int64_t) { return int64_t{-1}; };
-  refused_codec(bad, {"codec->bytes_for gives -1"});
+  rejected_codec(bad, {"codec->bytes_for gives -1"});
   bad = good;
   bad.decode = nullptr;
-  refused_codec(bad, {"codec->decode is NULL"});
+  rejected_codec(bad, {"codec->decode is NULL"});
   bad = good;
   bad.struct_size = 3;
-  refused_codec(bad, {"options->codec->struct_size is 3"});
+  rejected_codec(bad, {"options->codec->struct_size is 3"});
   EXPECT_EQ(0, calls.encoded);
 }
 
@@ -262,7 +262,7 @@ std::vector<Case> codec_cases() {
           {"ScattersByACodec", scatters_by_a_codec},
           {"GathersByACodec", gathers_by_a_codec},
           {"MovesManyByACodec", moves_many_by_a_codec},
-          {"RefusesWhatNoCodecCanDo", refuses_what_no_codec_can_do}};
+          {"RejectsWhatNoCodecCanDo", unsupported_what_no_codec_can_do}};
 }
 
 }  // namespace lpt::test

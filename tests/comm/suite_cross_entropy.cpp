@@ -197,26 +197,26 @@ void tells_what_is_not_a_number(const Rank &self) {
   EXPECT_TRUE(std::isfinite(found[4]));
 }
 
-void refuses_what_is_no_class(const Rank &self) {
+void unsupported_what_is_no_class(const Rank &self) {
   Problem problem(self);
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {1});
-  const auto refuse = [&](const lpt_cross_entropy_options &options, const std::vector<const char *> &words) {
+  const auto reject = [&](const lpt_cross_entropy_options &options, const std::vector<const char *> &words) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_cross_entropy_forward(self.context, logits.get(), problem.targets.data(),
                                                               &options, loss.get(), nullptr));
     expect_words(words, lpt_context_error(self.context));
   };
   lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_MEAN);
   problem.targets[5] = kClasses;
-  refuse(options, {"targets[5] is 40", "0 to 39", "-100"});
+  reject(options, {"targets[5] is 40", "0 to 39", "-100"});
   problem.targets[5] = -1;
-  refuse(options, {"targets[5] is -1"});
+  reject(options, {"targets[5] is -1"});
   options.label_smoothing = 1.5;
-  refuse(options, {"label_smoothing is 1.5"});
-  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "all refuse, and go on";
+  reject(options, {"label_smoothing is 1.5"});
+  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "all reject, and go on";
 }
 
-// Ranks whose targets differ would each give another loss: they are told.
+// Ranks whose targets differ would each give another loss: they are reported.
 void finds_targets_that_differ(const Rank &self) {
   if (self.ranks == 1) return;
   Problem problem(self);
@@ -240,7 +240,7 @@ std::vector<Case> cross_entropy_cases() {
           {"CrossEntropyTakesEveryWideFormat", takes_every_wide_format},
           {"CrossEntropyIsTheLossWithoutAComm", is_the_loss_without_a_comm},
           {"CrossEntropyTellsWhatIsNotANumber", tells_what_is_not_a_number},
-          {"CrossEntropyRefusesWhatIsNoClass", refuses_what_is_no_class},
+          {"CrossEntropyRejectsWhatIsNoClass", unsupported_what_is_no_class},
           {"CrossEntropyFindsTargetsThatDiffer", finds_targets_that_differ}};
 }
 

@@ -29,7 +29,7 @@ Numbers rows_of(const Numbers &whole, int64_t columns, int64_t begin, int64_t co
 }
 
 // a · b, m × k by k × n.
-Numbers product(const Numbers &a, const Numbers &b, int64_t m, int64_t n, int64_t k) {
+Numbers gemm(const Numbers &a, const Numbers &b, int64_t m, int64_t n, int64_t k) {
   Numbers c(static_cast<size_t>(m * n), 0.0);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t l = 0; l < k; ++l) {
@@ -123,10 +123,10 @@ constexpr double kBound = 1e-11;
 
 Results whole_layer(const Layer &layer) {
   Results whole;
-  whole.y = product(layer.x, transposed(layer.w, layer.outer, layer.inner), kTokens, layer.outer, layer.inner);
+  whole.y = gemm(layer.x, transposed(layer.w, layer.outer, layer.inner), kTokens, layer.outer, layer.inner);
   for (size_t i = 0; i < whole.y.size(); ++i) whole.y[i] += layer.bias[i % layer.bias.size()];
-  whole.dx = product(layer.dy, layer.w, kTokens, layer.inner, layer.outer);
-  whole.dw = product(transposed(layer.dy, kTokens, layer.outer), layer.x, layer.outer, layer.inner, kTokens);
+  whole.dx = gemm(layer.dy, layer.w, kTokens, layer.inner, layer.outer);
+  whole.dw = gemm(transposed(layer.dy, kTokens, layer.outer), layer.x, layer.outer, layer.inner, kTokens);
   whole.db.resize(layer.bias.size());
   for (size_t i = 0; i < layer.dy.size(); ++i) whole.db[i % whole.db.size()] += layer.dy[i];
   return whole;
@@ -172,11 +172,11 @@ Numbers joined(const std::vector<Numbers> &parts, int32_t rank, int64_t columns,
 // Row-parallel by a plan: every rank has a gradient of its own behind the layer.
 void joins_by_its_plan(const Rank &self) {
   const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
-  std::vector<Numbers> products, gradients;
+  std::vector<Numbers> gemms, gradients;
   for (int32_t q = 0; q < self.ranks; ++q) {
     const Numbers x = columns_of(layer.x, layer.inner, q * kInner, kInner);
     const Numbers w = columns_of(layer.w, layer.inner, q * kInner, kInner);
-    products.push_back(product(x, transposed(w, kOuter, kInner), kTokens, kOuter, kInner));
+    gemms.push_back(gemm(x, transposed(w, kOuter, kInner), kTokens, kOuter, kInner));
     gradients.push_back(draw_normal(410 + static_cast<uint64_t>(q), kTokens * kOuter));
   }
   const Numbers &own = gradients[static_cast<size_t>(self.rank)];
@@ -187,13 +187,13 @@ void joins_by_its_plan(const Rank &self) {
     Layer given = layer;
     given.own_dy = own;
     const Results found = pass_own(given, "f32", options, {.has_bias = true});
-    Numbers y = joined(products, self.rank, kOuter, shared), db(kOuter, 0.0);
+    Numbers y = joined(gemms, self.rank, kOuter, shared), db(kOuter, 0.0);
     for (size_t i = 0; i < y.size(); ++i) y[i] += layer.bias[i % kOuter];
     for (size_t i = 0; i < own.size(); ++i) db[i % kOuter] += own[i];
     const Numbers dy = joined(gradients, self.rank, kOuter, shared);
     expect_near(y, found.y, kBound, "y");
-    expect_near(product(dy, layer.own_w, kTokens, kInner, kOuter), found.dx, kBound, "dx");
-    expect_near(product(transposed(dy, kTokens, kOuter), layer.own_x, kOuter, kInner, kTokens), found.dw, kBound, "dw");
+    expect_near(gemm(dy, layer.own_w, kTokens, kInner, kOuter), found.dx, kBound, "dx");
+    expect_near(gemm(transposed(dy, kTokens, kOuter), layer.own_x, kOuter, kInner, kTokens), found.dw, kBound, "dw");
     expect_near(db, found.db, kBound, "db is that of the gradient as it came");
   }
 }
@@ -236,7 +236,7 @@ void leaves_own_inputs_alone(const Rank &self) {
   const int64_t before = read(self).collectives;
   const Results found = pass_own(layer, "f32", options, {.has_bias = true});
   EXPECT_EQ(before, read(self).collectives);
-  expect_near(product(layer.own_dy, layer.own_w, kTokens, kInner, kOuter), found.dx, kBound, "dx");
+  expect_near(gemm(layer.own_dy, layer.own_w, kTokens, kInner, kOuter), found.dx, kBound, "dx");
 }
 
 // All columns shared: the sums are those of lpt_all_reduce(), to the bit, in every format of numbers.
@@ -402,11 +402,11 @@ void shares_what_scalers_saw(const Rank &self) {
   EXPECT_EQ(std::pair(largest, int64_t{1}), amax(first.get(), LPT_LINEAR_OPERAND_INPUT));
   EXPECT_EQ(std::pair(1.0f + static_cast<float>((self.ranks - 1) * 5 % 7), int64_t{1}),
             amax(second.get(), LPT_LINEAR_OPERAND_INPUT));
-  EXPECT_EQ(std::pair(0.0f, int64_t{0}), amax(first.get(), LPT_LINEAR_OPERAND_GRADIENT)) << "nobody has cast one";
+  EXPECT_EQ(std::pair(0.0f, int64_t{0}), amax(first.get(), LPT_LINEAR_OPERAND_GRADIENT)) << "no one has cast one";
   EXPECT_TRUE(self.ok(lpt_linear_share_amax(self.context, self.comm, nullptr, 0)));
 }
 
-void refuses_half_a_wish(const Rank &self) {
+void unsupported_half_a_setting(const Rank &self) {
   const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   const Recipe recipe = make_recipe(self.context, "f32");
   const Linear linear = make_linear(self.context, recipe.get(), kInner, kOuter);
@@ -418,7 +418,7 @@ void refuses_half_a_wish(const Rank &self) {
   lpt_partial_plan_options more = options_of(self, kOuter, 8);
   ++more.rank_count;
   const PartialPlan other_ranks = make_plan(self, more);
-  const auto refuse = [&](lpt_comm *comm, const lpt_partial_plan *given, lpt_linear_parallel parallel,
+  const auto reject = [&](lpt_comm *comm, const lpt_partial_plan *given, lpt_linear_parallel parallel,
                           const std::vector<const char *> &words) {
     lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
     options.comm = comm;
@@ -430,19 +430,19 @@ void refuses_half_a_wish(const Rank &self) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_linear_prepare(self.context, linear.get(), weight.get(), &options));
     expect_words(words, lpt_context_error(self.context));
   };
-  refuse(self.comm, nullptr, LPT_LINEAR_PARALLEL_NONE,
+  reject(self.comm, nullptr, LPT_LINEAR_PARALLEL_NONE,
          {"parallel is 0", "LPT_LINEAR_PARALLEL_COLUMNS", "LPT_LINEAR_PARALLEL_ROWS"});
-  refuse(self.comm, nullptr, 3, {"parallel is 3", "0 to 2"});
-  refuse(nullptr, nullptr, LPT_LINEAR_PARALLEL_ROWS, {"comm is NULL", "parallel is 2"});
-  refuse(nullptr, plan.get(), LPT_LINEAR_PARALLEL_NONE, {"comm is NULL", "plan"});
-  refuse(self.comm, other_ranks.get(), LPT_LINEAR_PARALLEL_ROWS, {"ranks", "as the plan"});
-  refuse(self.comm, other_columns.get(), LPT_LINEAR_PARALLEL_ROWS, {"plan has 95 columns", "96", "output_columns"});
-  refuse(self.comm, plan.get(), LPT_LINEAR_PARALLEL_COLUMNS, {"plan has 96 columns", "64", "input_columns"});
-  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "nobody has heard of it";
+  reject(self.comm, nullptr, 3, {"parallel is 3", "0 to 2"});
+  reject(nullptr, nullptr, LPT_LINEAR_PARALLEL_ROWS, {"comm is NULL", "parallel is 2"});
+  reject(nullptr, plan.get(), LPT_LINEAR_PARALLEL_NONE, {"comm is NULL", "plan"});
+  reject(self.comm, other_ranks.get(), LPT_LINEAR_PARALLEL_ROWS, {"ranks", "as the plan"});
+  reject(self.comm, other_columns.get(), LPT_LINEAR_PARALLEL_ROWS, {"plan has 95 columns", "96", "output_columns"});
+  reject(self.comm, plan.get(), LPT_LINEAR_PARALLEL_COLUMNS, {"plan has 96 columns", "64", "input_columns"});
+  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "no one has heard of it";
 }
 
 // Asking runs nothing, here or elsewhere.
-void asks_without_a_word_to_others(const Rank &self) {
+void requests_without_a_word_to_others(const Rank &self) {
   for (const lpt_linear_parallel parallel : {LPT_LINEAR_PARALLEL_COLUMNS, LPT_LINEAR_PARALLEL_ROWS}) {
     for (const bool has_plan : {false, true}) {
       const Layer layer(self, parallel);
@@ -479,8 +479,8 @@ std::vector<Case> linear_cases() {
           {"LinearTakesSparseSlices", takes_sparse_slices},
           {"LinearDrawsApartWhereSlicesAre", draws_apart_where_slices_are},
           {"LinearSharesWhatScalersSaw", shares_what_scalers_saw},
-          {"LinearRefusesHalfAWish", refuses_half_a_wish},
-          {"LinearAsksWithoutAWordToOthers", asks_without_a_word_to_others}};
+          {"LinearRejectsHalfAnOption", unsupported_half_a_setting},
+          {"LinearChecksWithoutMessages", requests_without_a_word_to_others}};
 }
 
 }  // namespace lpt::test

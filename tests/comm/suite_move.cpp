@@ -1,4 +1,4 @@
-// What only travels arrives as it was, whatever its format.
+// What is only sent arrives as it was, whatever its format.
 #include "tests/comm/suite.hpp"
 
 namespace lpt::test {

@@ -36,7 +36,7 @@ void adds_shared_and_scales_private(const Rank &self) {
   }
 }
 
-// Every rank has rows of its own width, and what lies beside them stays.
+// Every rank has rows of its own width, and what is beside them stays.
 void keeps_what_lies_beside_its_columns(const Rank &self) {
   const int64_t stride = kHidden + 7 * (self.rank % 3), to_stride = kHidden + 5;
   const auto all = numbers_of_all(self.ranks, 42, kRows * kHidden);
@@ -61,7 +61,7 @@ void keeps_what_lies_beside_its_columns(const Rank &self) {
   }
 }
 
-// f32 and bf16 payloads are added in f32: with bf16 the result is one rounding of the sum of what travels.
+// f32 and bf16 payloads are added in f32: with bf16 the result is one rounding of the sum of what is sent.
 void rounds_halves_once(const Rank &self) {
   const int64_t shared = 40;
   std::vector<std::vector<float>> all;
@@ -95,16 +95,16 @@ void is_its_own_adjoint(const Rank &self) {
                               wrap(self.context, g, kRows, kHidden), wrap(self.context, pg, kRows, kHidden)};
     ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, tensors[0], tensors[1])));
     ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_BACKWARD, tensors[2], tensors[3])));
-    std::vector<double> products = {0.0, 0.0, 0.0};
+    std::vector<double> gemms = {0.0, 0.0, 0.0};
     for (size_t i = 0; i < x.size(); ++i) {
-      products[0] += px[i] * g[i];
-      products[1] += x[i] * pg[i];
-      products[2] += std::fabs(px[i] * g[i]);
+      gemms[0] += px[i] * g[i];
+      gemms[1] += x[i] * pg[i];
+      gemms[2] += std::fabs(px[i] * g[i]);
     }
-    const Tensor sums = wrap(self.context, products, 1, 3);
+    const Tensor sums = wrap(self.context, gemms, 1, 3);
     ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, sums.get(), nullptr, sums.get(), nullptr)));
-    EXPECT_NEAR(products[0], products[1], 1e-12 * products[2]) << shared;
-    EXPECT_GT(std::fabs(products[0]), 1e-6 * products[2]) << "a zero would prove nothing";
+    EXPECT_NEAR(gemms[0], gemms[1], 1e-12 * gemms[2]) << shared;
+    EXPECT_GT(std::fabs(gemms[0]), 1e-6 * gemms[2]) << "a zero would prove nothing";
   }
 }
 
@@ -379,7 +379,7 @@ void finds_plans_that_differ(const Rank &self) {
   const Rank there{self.context, part.get(), self.rank, self.ranks};
   EXPECT_EQ(LPT_MISMATCH,
             partial(there, make_plan(there, kHidden, self.rank == 0 ? 44 : 45), LPT_PARTIAL_PASS_FORWARD, both, both));
-  expect_words({"partial_allreduce", "44", "45"}, lpt_context_error(self.context));
+  expect_words({"partial_all_reduce", "44", "45"}, lpt_context_error(self.context));
 }
 
 void finds_passes_that_differ(const Rank &self) {
@@ -436,45 +436,45 @@ void finds_passes_that_differ_on_a_wire(const Rank &self) {
   EXPECT_EQ(LPT_MISMATCH, partial(there, make_plan(there, options), pass, both, both));
 }
 
-void refuses_what_does_not_fit(const Rank &self) {
+void unsupported_what_does_not_fit(const Rank &self) {
   const Tensor good = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden);
   const Tensor narrow = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden - 1);
   const Tensor half = make_tensor(self.context, LPT_FORMAT_BF16, 4, kHidden);
   const Tensor codes = make_tensor(self.context, LPT_FORMAT_E4M3FN, 4, kHidden);
   const PartialPlan plan = make_plan(self, kHidden, 40);
-  const auto refuse = [&](const PartialPlan &given, lpt_partial_pass pass, const Tensor &input, const Tensor &output,
+  const auto reject = [&](const PartialPlan &given, lpt_partial_pass pass, const Tensor &input, const Tensor &output,
                           const std::vector<const char *> &words) {
     EXPECT_NE(LPT_OK, partial(self, given, pass, input, output));
     expect_words(words, lpt_context_error(self.context));
   };
-  refuse(plan, LPT_PARTIAL_PASS_FORWARD, narrow, narrow, {"input has 89 columns", "90"});
-  refuse(plan, LPT_PARTIAL_PASS_FORWARD, good, narrow, {"output is 4 x 89", "4 x 90"});
-  refuse(plan, LPT_PARTIAL_PASS_FORWARD, good, half, {"output is bf16", "f32"});
-  refuse(plan, LPT_PARTIAL_PASS_FORWARD, codes, codes, {"input is e4m3fn", "bf16"});
-  refuse(plan, 2, good, good, {"pass is 2"});
-  refuse(plan, LPT_PARTIAL_PASS_FORWARD, nullptr, good, {"input is NULL"});
-  refuse(plan, LPT_PARTIAL_PASS_FORWARD, good, nullptr, {"output is NULL"});
-  refuse(nullptr, LPT_PARTIAL_PASS_FORWARD, good, good, {"plan is NULL"});
+  reject(plan, LPT_PARTIAL_PASS_FORWARD, narrow, narrow, {"input has 89 columns", "90"});
+  reject(plan, LPT_PARTIAL_PASS_FORWARD, good, narrow, {"output is 4 x 89", "4 x 90"});
+  reject(plan, LPT_PARTIAL_PASS_FORWARD, good, half, {"output is bf16", "f32"});
+  reject(plan, LPT_PARTIAL_PASS_FORWARD, codes, codes, {"input is e4m3fn", "bf16"});
+  reject(plan, 2, good, good, {"pass is 2"});
+  reject(plan, LPT_PARTIAL_PASS_FORWARD, nullptr, good, {"input is NULL"});
+  reject(plan, LPT_PARTIAL_PASS_FORWARD, good, nullptr, {"output is NULL"});
+  reject(nullptr, LPT_PARTIAL_PASS_FORWARD, good, good, {"plan is NULL"});
   lpt_partial_plan_options options = options_of(self, kHidden, 40);
   options.rank_count += 1;
-  refuse(make_plan(self, options), LPT_PARTIAL_PASS_FORWARD, good, good, {"comm has", "as the plan"});
+  reject(make_plan(self, options), LPT_PARTIAL_PASS_FORWARD, good, good, {"comm has", "as the plan"});
   options = options_of(self, kHidden, 40);
   options.backward_wire = LPT_FORMAT_F64;
-  refuse(make_plan(self, options), LPT_PARTIAL_PASS_BACKWARD, good, good, {"backward_wire", "f64"});
+  reject(make_plan(self, options), LPT_PARTIAL_PASS_BACKWARD, good, good, {"backward_wire", "f64"});
   options.backward_wire = LPT_FORMAT_F32;
   EXPECT_TRUE(self.ok(partial(self, make_plan(self, options), LPT_PARTIAL_PASS_BACKWARD, good, good)));
   EXPECT_NE(LPT_OK, lpt_partial_all_reduce(self.context, nullptr, plan.get(), 0, good.get(), good.get(), nullptr));
   expect_words({"comm is NULL"}, lpt_context_error(self.context));
   EXPECT_NE(LPT_OK, lpt_partial_scale_weight(self.context, plan.get(), good.get()));
   expect_words({"weight has 4 rows", "90"}, lpt_context_error(self.context));
-  const auto refuse_many = [&](std::vector<lpt_tensor *> tensors, const std::vector<const char *> &words) {
+  const auto reject_many = [&](std::vector<lpt_tensor *> tensors, const std::vector<const char *> &words) {
     EXPECT_NE(LPT_OK, lpt_all_reduce_many(self.context, self.comm, tensors.data(), static_cast<int64_t>(tensors.size()),
                                           nullptr, nullptr));
     expect_words(words, lpt_context_error(self.context));
   };
-  refuse_many({good.get(), half.get()}, {"tensors[1] is bf16", "f32"});
-  refuse_many({good.get(), narrow.get(), good.get()}, {"tensors[0]", "tensors[2]", "once"});
-  refuse_many({nullptr}, {"tensors[0] is NULL"});
+  reject_many({good.get(), half.get()}, {"tensors[1] is bf16", "f32"});
+  reject_many({good.get(), narrow.get(), good.get()}, {"tensors[0]", "tensors[2]", "once"});
+  reject_many({nullptr}, {"tensors[0] is NULL"});
   EXPECT_NE(LPT_OK, lpt_all_reduce_many(self.context, self.comm, nullptr, -1, nullptr, nullptr));
   EXPECT_NE(LPT_OK, lpt_all_reduce_many(self.context, self.comm, nullptr, 2, nullptr, nullptr));
   EXPECT_NE(LPT_OK, lpt_comm_compare(self.context, self.comm, good.get(), nullptr));
@@ -506,7 +506,7 @@ std::vector<Case> partial_cases() {
           {"FindsPassesThatDifferOnAWire", finds_passes_that_differ_on_a_wire},
           {"FindsPassesThatDiffer", finds_passes_that_differ},
           {"SendsWhatItsWiresAre", sends_what_its_wires_are},
-          {"RefusesWhatDoesNotFit", refuses_what_does_not_fit}};
+          {"RejectsWhatDoesNotFit", unsupported_what_does_not_fit}};
 }
 
 }  // namespace lpt::test

@@ -40,10 +40,10 @@ void multiplies_as_one_after_the_other(const Rank &self) {
     for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F64}) {
       const Tensor a = filled(self, format, 90, size.rows, size.inner);
       const Tensor b = filled(self, format, 91, size.hidden, size.inner);
-      const Tensor turned = filled(self, format, 92, size.inner, size.hidden);
+      const Tensor transposed_copy = filled(self, format, 92, size.inner, size.hidden);
       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
       options.alpha = 0.7;
-      compare_ways(self, plan, a, turned, options, format, size);
+      compare_ways(self, plan, a, transposed_copy, options, format, size);
       options.is_b_transposed = 1;
       compare_ways(self, plan, a, b, options, format, size);
       options.flags = LPT_GEMM_PORTABLE_ORDER;
@@ -69,16 +69,16 @@ void multiplies_weights_of_all_kinds(const Rank &self) {
     }
     const Tensor a = filled(self, LPT_FORMAT_BF16, 95, size.rows, size.inner);
     const Tensor b = filled(self, LPT_FORMAT_BF16, 96, size.hidden, size.inner);
-    Tensor loose;
-    lpt_weights_options thin = LPT_WEIGHTS_OPTIONS_INIT;
-    thin.storage = LPT_WEIGHTS_STORAGE_BITMASK;
-    ASSERT_TRUE(self.ok(lpt_weights_pack(self.context, b.get(), &thin, out(loose))));
-    compare_ways(self, plan, a, loose, options, LPT_FORMAT_BF16, size);
+    Tensor bitmask;
+    lpt_weights_options sparse_packed = LPT_WEIGHTS_OPTIONS_INIT;
+    sparse_packed.storage = LPT_WEIGHTS_STORAGE_BITMASK;
+    ASSERT_TRUE(self.ok(lpt_weights_pack(self.context, b.get(), &sparse_packed, out(bitmask))));
+    compare_ways(self, plan, a, bitmask, options, LPT_FORMAT_BF16, size);
   }
 }
 
 // Rows of c lie apart, a has leading axes, and the gaps stay.
-// Rows that travel while the next ones are multiplied: as many collectives as chunks, and the bits of one.
+// Rows that are sent while the next ones are multiplied: as many collectives as chunks, and the bits of one.
 void multiplies_in_chunks(const Rank &self) {
   const Size sizes[] = {{130, 96, 192, 192}, {130, 40, 200, 90}, {64, 32, 64, 64}, {5, 32, 70, 70}};
   for (const Size &size : sizes) {
@@ -89,7 +89,7 @@ void multiplies_in_chunks(const Rank &self) {
       options.chunk_rows = rows;
       const int64_t before = read(self).collectives;
       compare_ways(self, make_plan(self, options), a, b, LPT_GEMM_OPTIONS_INIT, LPT_FORMAT_F32, size);
-      // One of them is that of the product apart. Chunks are a little larger than asked for.
+      // One of them is that of the product apart. Chunks are a little larger than requested.
       const int64_t chunks = read(self).collectives - before - 1;
       EXPECT_LE(chunks, (size.rows + rows - 1) / rows);
       EXPECT_GE(chunks, size.rows >= 4 * rows && size.rows > 100 ? 2 : 1) << rows << " of " << size.rows;
@@ -136,7 +136,7 @@ void multiplies_into_columns_of_a_matrix(const Rank &self) {
   }
 }
 
-void refuses_what_ranks_would_add(const Rank &self) {
+void unsupported_what_ranks_would_add(const Rank &self) {
   const PartialPlan plan = make_plan(self, 64, 32);
   const Tensor a = filled(self, LPT_FORMAT_F32, 99, 4, 32), b = filled(self, LPT_FORMAT_F32, 99, 32, 64);
   const Tensor narrow = filled(self, LPT_FORMAT_F32, 99, 32, 60), short_b = filled(self, LPT_FORMAT_F32, 99, 30, 64);
@@ -144,31 +144,31 @@ void refuses_what_ranks_would_add(const Rank &self) {
                bias = make_tensor(self.context, LPT_FORMAT_F32, {64});
   const Tensor narrow_c = make_tensor(self.context, LPT_FORMAT_F32, 4, 60);
   const Tensor codes = make_tensor(self.context, LPT_FORMAT_E4M3FN, 4, 64);
-  const auto refuse = [&](const Tensor &second, const lpt_gemm_options &options, const Tensor &result,
+  const auto reject = [&](const Tensor &second, const lpt_gemm_options &options, const Tensor &result,
                           const std::vector<const char *> &words) {
     EXPECT_NE(LPT_OK,
               lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), second.get(), &options, result.get()));
     expect_words(words, lpt_context_error(self.context));
   };
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  refuse(narrow, options, narrow_c, {"c has 60 columns", "64", "plan"});
-  refuse(short_b, options, c, {"inner sizes differ"});
-  refuse(b, options, codes, {"c is e4m3fn"});
-  refuse(b, options, a, {"c is 4 x 32", "4 x 64"});
-  refuse(nullptr, options, c, {"b is NULL"});
-  refuse(b, options, nullptr, {"c is NULL"});
+  reject(narrow, options, narrow_c, {"c has 60 columns", "64", "plan"});
+  reject(short_b, options, c, {"inner sizes differ"});
+  reject(b, options, codes, {"c is e4m3fn"});
+  reject(b, options, a, {"c is 4 x 32", "4 x 64"});
+  reject(nullptr, options, c, {"b is NULL"});
+  reject(b, options, nullptr, {"c is NULL"});
   options.bias = bias.get();
-  refuse(b, options, c, {"bias is set", "add up"});
+  reject(b, options, c, {"bias is set", "add up"});
   options = LPT_GEMM_OPTIONS_INIT;
   options.beta = 1.0;
-  refuse(b, options, c, {"beta is set"});
+  reject(b, options, c, {"beta is set"});
   options = LPT_GEMM_OPTIONS_INIT;
   options.residual = c.get();
-  refuse(b, options, c, {"residual is set"});
+  reject(b, options, c, {"residual is set"});
   options = LPT_GEMM_OPTIONS_INIT;
   options.activation = LPT_ACTIVATION_SWIGLU;
-  refuse(b, options, c, {"activation is set"});
-  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "nobody has heard of it";
+  reject(b, options, c, {"activation is set"});
+  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "no one has heard of it";
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ std::vector<Case> partial_gemm_cases() {
           {"MultipliesInChunks", multiplies_in_chunks},
           {"FindsChunksForALink", finds_chunks_for_a_link},
           {"MultipliesIntoColumnsOfAMatrix", multiplies_into_columns_of_a_matrix},
-          {"RefusesWhatRanksWouldAdd", refuses_what_ranks_would_add}};
+          {"RejectsWhatRanksWouldAdd", unsupported_what_ranks_would_add}};
 }
 
 }  // namespace lpt::test

@@ -31,7 +31,7 @@ void adds_in_place(const Rank &self) {
   }
 }
 
-// Columns of a wider matrix; every rank has a width of its own, and what lies beside them stays.
+// Columns of a wider matrix; every rank has a width of its own, and what is beside them stays.
 void adds_columns_of_a_matrix(const Rank &self) {
   constexpr int64_t kRows = 37, kColumns = 150;
   const int64_t stride = kColumns + 10 * (self.rank % 3);

@@ -44,11 +44,11 @@ void gathers_weights_as_if_cast_whole(const Rank &self) {
     const Tensor mine = wrap(self.context, LPT_FORMAT_F32, rows, kRows, kColumns);
     ASSERT_TRUE(self.ok(lpt_quantize(self.context, mine.get(), &keep, part.get(), nullptr)));
 
-    const int64_t all_rows = kRows * self.ranks;
-    const Tensor gathered = make_tensor(self.context, format, all_rows, kColumns);
-    const Tensor expected = make_tensor(self.context, format, all_rows, kColumns);
+    const int64_t all_kernels = kRows * self.ranks;
+    const Tensor gathered = make_tensor(self.context, format, all_kernels, kColumns);
+    const Tensor expected = make_tensor(self.context, format, all_kernels, kColumns);
     ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, part.get(), nullptr, gathered.get(), nullptr)));
-    const Tensor source = wrap(self.context, whole, all_rows, kColumns);
+    const Tensor source = wrap(self.context, whole, all_kernels, kColumns);
     ASSERT_TRUE(self.ok(lpt_quantize(self.context, source.get(), nullptr, expected.get(), nullptr)));
     for (const lpt_tensor_part which : parts_of(format)) {
       EXPECT_EQ(plain_bytes(self.context, part_of(self.context, expected.get(), which).get()),

@@ -79,7 +79,7 @@ void is_a_pair_of_adjoints(const Rank &self) {
 }
 
 // By the plan's wire of that pass: as a reduction with this wire.
-void travels_by_its_wire(const Rank &self) {
+void transfers_by_its_wire(const Rank &self) {
   const int64_t rows = 40 * self.ranks;
   const std::vector<float> mine = numbers_of(self.rank, 602, rows * kColumns);
   std::vector<float> found(static_cast<size_t>(40 * kColumns)), expected = found;
@@ -99,7 +99,7 @@ void travels_by_its_wire(const Rank &self) {
   }
 }
 
-void refuses_private_columns(const Rank &self) {
+void unsupported_private_columns(const Rank &self) {
   const PartialPlan plan = make_plan(self, kColumns, kColumns - 1), wide = make_plan(self, kColumns + 1, kColumns + 1);
   const std::vector<float> numbers(static_cast<size_t>(self.ranks * kColumns), 1.0f);
   const Tensor all = wrap(self.context, numbers, self.ranks, kColumns),
@@ -120,7 +120,7 @@ void refuses_private_columns(const Rank &self) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT,
             lpt_sequence_scatter(self.context, self.comm, nullptr, 2, all.get(), nullptr, one.get(), nullptr));
   expect_words({"pass is 2"}, lpt_context_error(self.context));
-  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "nobody has heard of it";
+  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "no one has heard of it";
 }
 
 }  // namespace
@@ -129,8 +129,8 @@ std::vector<Case> sequence_cases() {
   return {{"SequenceGathersRows", gathers_rows},
           {"SequenceScattersSumsOfRows", scatters_sums_of_rows},
           {"SequenceIsAPairOfAdjoints", is_a_pair_of_adjoints},
-          {"SequenceTravelsByItsWire", travels_by_its_wire},
-          {"SequenceRefusesPrivateColumns", refuses_private_columns}};
+          {"SequenceIsSentInItsWireFormat", transfers_by_its_wire},
+          {"SequenceRejectsPrivateColumns", unsupported_private_columns}};
 }
 
 }  // namespace lpt::test

@@ -71,10 +71,10 @@ class Training {
  public:
   Training(const Rank &self, const Kind &kind, bool is_sharded)
       : self_(self), is_sharded_(is_sharded), optimizer(make_optimizer(self, kind)) {
-    std::vector<lpt_optimizer_parameter> wishes;
+    std::vector<lpt_optimizer_parameter> requests;
     std::vector<const lpt_optimizer_parameter *> pointers;
-    for (const int64_t elements : kSizes) wishes.push_back(parameter_of(kind, elements));
-    for (const lpt_optimizer_parameter &wish : wishes) pointers.push_back(&wish);
+    for (const int64_t elements : kSizes) requests.push_back(parameter_of(kind, elements));
+    for (const lpt_optimizer_parameter &option : requests) pointers.push_back(&option);
     indices_.resize(kSizes.size(), -1);
     if (is_sharded) {
       EXPECT_TRUE(self.ok(lpt_optimizer_add_shards(self.context, self.comm, optimizer.get(), pointers.data(),
@@ -255,7 +255,7 @@ void reduces_gradients_by_a_wire(const Rank &self) {
   }
 }
 
-// The states of so many ranks as those of another number: here as one rank has them, and cut anew for all.
+// The states of so many ranks as those of another number: here as one rank has them, and cut again for all.
 void loads_states_that_were_cut_otherwise(const Rank &self) {
   const auto sums = summed_gradients(self.ranks, 0);
   for (const Kind &kind : kinds()) {
@@ -315,9 +315,9 @@ void names_what_saved_states_lack(const Rank &self) {
     states.emplace_back(bytes);
     ASSERT_TRUE(self.ok(lpt_optimizer_state_save(self.context, shards.get(), index, states[i].data(), bytes)));
   }
-  const lpt_optimizer_parameter wish = parameter_of(kinds()[0], 1000);
+  const lpt_optimizer_parameter option = parameter_of(kinds()[0], 1000);
   int64_t index = -1;
-  ASSERT_TRUE(self.ok(lpt_optimizer_add(self.context, whole.get(), &wish, &index)));
+  ASSERT_TRUE(self.ok(lpt_optimizer_add(self.context, whole.get(), &option, &index)));
   const auto load = [&](const std::vector<size_t> &which) {
     std::vector<const void *> buffers;
     std::vector<size_t> bytes;
@@ -341,7 +341,7 @@ void names_what_saved_states_lack(const Rank &self) {
   expect_words({"buffers[1]", "checksum"}, lpt_context_error(self.context));
 }
 
-void refuses_what_is_not_shared_so(const Rank &self) {
+void unsupported_what_is_not_shared_so(const Rank &self) {
   Training whole(self, kinds()[0], false);
   const int64_t index = 0;
   const auto gradients = gradients_of(0, 0);
@@ -364,7 +364,7 @@ void refuses_what_is_not_shared_so(const Rank &self) {
   lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
   reduce.wire = 123456789;
   EXPECT_NE(LPT_OK, shared.step(gradients, step_at(0), &reduce));
-  // The comm is whole: nobody had begun.
+  // The comm is whole: no one had begun.
   ASSERT_TRUE(self.ok(shared.step(summed_gradients(self.ranks, 0), step_at(0))));
 }
 
@@ -377,7 +377,7 @@ std::vector<Case> shard_cases() {
           {"ReducesGradientsByAWire", reduces_gradients_by_a_wire},
           {"LoadsStatesThatWereCutOtherwise", loads_states_that_were_cut_otherwise},
           {"NamesWhatSavedStatesLack", names_what_saved_states_lack},
-          {"RefusesWhatIsNotSharedSo", refuses_what_is_not_shared_so}};
+          {"RejectsWhatIsNotSharedSo", unsupported_what_is_not_shared_so}};
 }
 
 }  // namespace lpt::test

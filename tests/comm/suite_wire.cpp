@@ -1,4 +1,4 @@
-// Reductions whose numbers are cast for their travel, against their definition and against the errors that theory gives.
+// Reductions whose numbers are cast for the transfer, against their definition and against the errors that theory gives.
 #include <cmath>
 #include <string>
 
@@ -78,7 +78,7 @@ void draws_bits_of_the_whole_tensor(const Rank &self) {
   }
 }
 
-void reduces_by_a_wire_as_asked(const Rank &self) {
+void reduces_by_a_wire_as_requested(const Rank &self) {
   const std::vector<Numbers> all = numbers_of_all(self.ranks, 103, 4000);
   Plan plan;
   plan.wire = LPT_FORMAT_INT8_1X32;
@@ -92,7 +92,7 @@ void reduces_by_a_wire_as_asked(const Rank &self) {
   }
 }
 
-// Columns of a wider matrix, in place; what lies beside them stays.
+// Columns of a wider matrix, in place; what is beside them stays.
 void casts_columns_of_a_matrix(const Rank &self) {
   constexpr int64_t kRows = 61, kColumns = 147, kStride = 160;
   const std::vector<Numbers> all = numbers_of_all(self.ranks, 104, kRows * kColumns);
@@ -318,7 +318,7 @@ void rounds_stochastically_without_bias(const Rank &self) {
   }
 }
 
-std::string told(const Rank &self, const Plan &plan, int64_t count) {
+std::string reported(const Rank &self, const Plan &plan, int64_t count) {
   all_reduced(self, plan, Numbers(static_cast<size_t>(count), 1.0f));
   return lpt_context_explanation(self.context);
 }
@@ -327,56 +327,56 @@ void tells_which_way_it_takes(const Rank &self) {
   Plan plan;
   plan.wire = LPT_FORMAT_INT8_1X32;
   plan.algorithm = LPT_REDUCE_ALGORITHM_AUTO;
-  const std::string small = told(self, plan, 512 * self.ranks - 1);
-  expect_words({"all_reduce: as it is", self.ranks == 1 ? "nothing travels" : "fewer than 512"}, small);
+  const std::string small = reported(self, plan, 512 * self.ranks - 1);
+  expect_words({"all_reduce: as it is", self.ranks == 1 ? "nothing is sent" : "fewer than 512"}, small);
   if (self.ranks == 1) return;
-  expect_words({"all_reduce: one-shot"}, told(self, plan, 512 * self.ranks));
-  expect_words({self.ranks == 2 ? "all_reduce: one-shot" : "all_reduce: two-shot"}, told(self, plan, 20000));
+  expect_words({"all_reduce: one-shot"}, reported(self, plan, 512 * self.ranks));
+  expect_words({self.ranks == 2 ? "all_reduce: one-shot" : "all_reduce: two-shot"}, reported(self, plan, 20000));
 }
 
-void refuses_what_no_wire_can_do(const Rank &self) {
+void unsupported_what_no_wire_can_do(const Rank &self) {
   Numbers numbers(1000);
   std::vector<double> wide(1000);
   const Tensor both = wrap(self.context, numbers, 1, 1000), doubles = wrap(self.context, wide, 1, 1000);
   const lpt_comm_info before = read(self);
-  const auto refused = [&](lpt_status status, const Plan &plan, lpt_tensor *tensor,
-                           const std::vector<const char *> &words) {
+  const auto rejected = [&](lpt_status status, const Plan &plan, lpt_tensor *tensor,
+                            const std::vector<const char *> &words) {
     EXPECT_EQ(status, all_reduce(self, plan, tensor, tensor));
     expect_words(words, lpt_context_error(self.context));
   };
   Plan plan;
   plan.wire = LPT_FORMAT_INT8_1X32;
-  refused(LPT_UNSUPPORTED, plan, doubles.get(), {"options->wire", "int8_1x32", "f64"});
+  rejected(LPT_UNSUPPORTED, plan, doubles.get(), {"options->wire", "int8_1x32", "f64"});
   plan.wire = int64_t{1} << 62;
-  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->wire", "format"});
+  rejected(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->wire", "format"});
   for (const char *name : {"uint8", "f64", "int8", "e2m1fn", "e8m0fnu"}) {
     plan.wire = format_named(name);
-    refused(LPT_UNSUPPORTED, plan, both.get(), {"options->wire", name});
+    rejected(LPT_UNSUPPORTED, plan, both.get(), {"options->wire", name});
   }
   plan.wire = format_named("mxfp8_e4m3/2:4");
-  refused(LPT_UNSUPPORTED, plan, both.get(), {"options->wire", "dense"});
+  rejected(LPT_UNSUPPORTED, plan, both.get(), {"options->wire", "dense"});
   plan.wire = LPT_FORMAT_INT8_1X32;
   plan.rounding = LPT_ROUNDING_TOWARD_ZERO;
-  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->rounding"});
+  rejected(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->rounding"});
   plan.rounding = LPT_ROUNDING_STOCHASTIC;
   plan.random.row_stride = 2000;
-  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"row_stride"});
+  rejected(LPT_INVALID_ARGUMENT, plan, both.get(), {"row_stride"});
   plan.random = LPT_RANDOM_INIT;
   plan.random.stream = 1 << 24;
-  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"stream"});
+  rejected(LPT_INVALID_ARGUMENT, plan, both.get(), {"stream"});
   plan = Plan();
   plan.algorithm = 4;
-  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->algorithm is 4"});
+  rejected(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->algorithm is 4"});
   plan.algorithm = LPT_REDUCE_ALGORITHM_ONE_SHOT;
-  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->algorithm", "without a wire"});
+  rejected(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->algorithm", "without a wire"});
   plan.algorithm = LPT_REDUCE_ALGORITHM_AUTO;
   plan.rounding = LPT_ROUNDING_STOCHASTIC;
-  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->rounding", "without a wire"});
+  rejected(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->rounding", "without a wire"});
   EXPECT_EQ(before.bytes_sent, read(self).bytes_sent);
   EXPECT_EQ(before.collectives, read(self).collectives);
 }
 
-// A cast that was told to stop would leave the other ranks waiting.
+// A cast that was reported to stop would leave the other ranks waiting.
 void tells_no_progress(const Rank &self) {
   const auto stop = [](void *, int64_t, int64_t) -> int32_t { return 1; };
   ASSERT_TRUE(self.ok(lpt_context_set_progress(self.context, stop, nullptr)));
@@ -395,7 +395,7 @@ std::vector<Case> wire_cases() {
           {"CastsSharesAsQuantizeDoes", casts_shares_as_quantize_does},
           {"CastsPiecesOfLongShares", casts_pieces_of_long_shares},
           {"DrawsBitsOfTheWholeTensor", draws_bits_of_the_whole_tensor},
-          {"ReducesByAWireAsAsked", reduces_by_a_wire_as_asked},
+          {"ReducesByAWireAsRequested", reduces_by_a_wire_as_requested},
           {"CastsColumnsOfAMatrix", casts_columns_of_a_matrix},
           {"CastsBf16", casts_bf16},
           {"ScattersByAWire", scatters_by_a_wire},
@@ -405,7 +405,7 @@ std::vector<Case> wire_cases() {
           {"GivesAllRanksTheSameBits", gives_all_ranks_the_same_bits},
           {"RoundsStochasticallyWithoutBias", rounds_stochastically_without_bias},
           {"TellsWhichWayItTakes", tells_which_way_it_takes},
-          {"RefusesWhatNoWireCanDo", refuses_what_no_wire_can_do}};
+          {"RejectsWhatNoWireCanDo", unsupported_what_no_wire_can_do}};
 }
 
 }  // namespace lpt::test

@@ -1,4 +1,4 @@
-// Ranks that do not agree on how numbers travel.
+// Ranks that do not agree on how numbers are sent.
 #include "tests/comm/codecs.hpp"
 #include "tests/comm/local.hpp"
 
@@ -132,7 +132,7 @@ TEST_P(CodecFaults, WhatOneRankCannotDecodeEndsItAndStaysUnwritten) {
 }
 
 // A rank that reads the others' memory for longer than their time limit: they wait, since it would read what they free.
-TEST(SlowRanks, NobodyLeavesMemoryThatASlowRankReads) {
+TEST(SlowRanks, NoRankLeavesMemoryThatASlowRankReads) {
   lpt_comm_options options = patient();
   options.timeout_seconds = 0.2;
   run_ranks(3, options, [](const Rank &self, Comm &) {

@@ -5,10 +5,10 @@
 namespace lpt::test {
 
 uint32_t drawn_bits(const lpt_random &random, uint64_t seed, uint32_t role, uint64_t index) {
-  constexpr uint32_t kCollectiveRoom = 5;
+  constexpr uint32_t kCollectiveSpace = 5;
   const uint64_t block = (static_cast<uint64_t>(random.offset) + index) / 8;
   uint32_t words[4] = {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
-                       kCollectiveRoom << 28 | random.stream << 4 | role, random.step};
+                       kCollectiveSpace << 28 | random.stream << 4 | role, random.step};
   uint32_t keys[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
   for (int round = 0; round < 7; ++round) {
     const uint64_t a = uint64_t{0xD2511F53} * words[0], b = uint64_t{0xCD9E8D57} * words[2];

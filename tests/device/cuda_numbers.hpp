@@ -1,4 +1,4 @@
-// Numbers of CUDA's data types on the processor, for the libraries of tests.
+// Numbers of CUDA's data types on the CPU, for the libraries of tests.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/gpu from end to end on a plugin whose runtime is the processor, and the judge of its figures.
+"""scripts/gpu from end to end on a plugin whose runtime is the CPU, and the judge of its figures.
 
 Usage: gpu_day_test.py BUNDLE PLUGIN_FOLDER
 """
@@ -157,7 +157,7 @@ class Libraries(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(stub, pathlib.Path(folder) / "libcublasLt.so.12")
             (pathlib.Path(folder) / "libcublasLt.so.13").write_text("no library", encoding="utf-8")
-            done = run(BUNDLE / "lpt_gpu_test", "--gtest_filter=DeviceProducts.LeaveWhatIsBesideC", LPT_CUBLASLT="",
+            done = run(BUNDLE / "lpt_gpu_test", "--gtest_filter=DeviceGemms.LeaveWhatIsBesideC", LPT_CUBLASLT="",
                        LD_LIBRARY_PATH=f"{BUNDLE}:{folder}")
         self.assertEqual(0, done.returncode, done.stdout[-3000:])
 
@@ -186,12 +186,12 @@ class WithoutGpu(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
-    """What a GPU does not take yet is tried on the processor, so that the calls themselves are right when it does."""
+    """What a GPU does not take yet is tried on the CPU, so that the calls themselves are right when it does."""
 
-    def test_all_are_taken_by_the_processor(self):
+    def test_all_are_taken_by_the_cpu(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "bench.json"
-            done = run(BUNDLE / "gpu_bench", "--tiny", "--processor", "--json", path)
+            done = run(BUNDLE / "gpu_bench", "--tiny", "--cpu", "--json", path)
             self.assertEqual(0, done.returncode, done.stdout)
             rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
         missing = [row for row in rows if "missing" in row and not row["who"].startswith("cublaslt")]
@@ -245,7 +245,7 @@ class Judge(unittest.TestCase):
                     pass
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "bench.json"
-            run(BUNDLE / "gpu_bench", "--tiny", "--processor", "--json", path)
+            run(BUNDLE / "gpu_bench", "--tiny", "--cpu", "--json", path)
             timed = {(row["group"], row["who"]) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]}
         self.assertEqual(set(), named - timed - {("torch", who) for who in torch_peers.PEERS})
 

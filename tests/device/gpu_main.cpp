@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSkipped = 77;
 
-bool is_there() {
+bool is_present() {
   lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
   if (lpt_device_describe(LPT_DEVICE_CUDA, 0, &gpu) != LPT_OK) return false;
   if (gpu.is_usable != 0) {
@@ -28,7 +28,7 @@ bool is_there() {
 int main(int argument_count, char **arguments) {
   testing::InitGoogleTest(&argument_count, arguments);
   if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
-  if (!is_there()) return kSkipped;
+  if (!is_present()) return kSkipped;
   const bool only_probes = argument_count > 1 && std::strcmp(arguments[1], "--probe") == 0;
   return only_probes ? 0 : RUN_ALL_TESTS();
 }

@@ -65,17 +65,17 @@ TEST_F(NcclFaults, ARankThatNeverComesIsNamed) {
   });
 }
 
-TEST_F(NcclFaults, ARankThatNcclRefusesEndsTheOthersWait) {
+TEST_F(NcclFaults, ARankThatNcclRejectsEndsTheOthersWait) {
   setenv("LPT_TEST_NCCL_REFUSES_RANK", "1", 1);
   meet_ranks(3, {}, [](const GpuRank &self, Comm &) {
     Comm comm;
     EXPECT_EQ(self.rank == 1 ? LPT_WORK_FAILED : LPT_TIMEOUT, create_nccl(self, {1.0}, comm));
-    expect_words({"ncclCommInitRankConfig", self.rank == 1 ? "invalid usage: this rank is refused" : "1 seconds"},
+    expect_words({"ncclCommInitRankConfig", self.rank == 1 ? "invalid usage: this rank is rejected" : "1 seconds"},
                  self.error());
   });
 }
 
-TEST_F(NcclFaults, TwoRanksOnOneGpuAreRefusedInItsWords) {
+TEST_F(NcclFaults, TwoRanksOnOneGpuAreRejectedInItsWords) {
   meet_ranks(2, {}, [](GpuRank self, Comm &) {
     const Context same = make_gpu_context(0);
     self.gpu = same.get();
@@ -87,10 +87,10 @@ TEST_F(NcclFaults, TwoRanksOnOneGpuAreRefusedInItsWords) {
 
 TEST_F(NcclFaults, OtherOptionsAreFound) {
   meet_ranks(2, {}, [](const GpuRank &self, Comm &) {
-    RankOptions wishes;
-    wishes.flags = self.rank == 1 ? LPT_COMM_SKIP_CHECKS : 0;
+    RankOptions requests;
+    requests.flags = self.rank == 1 ? LPT_COMM_SKIP_CHECKS : 0;
     Comm comm;
-    EXPECT_EQ(LPT_MISMATCH, create_nccl(self, wishes, comm));
+    EXPECT_EQ(LPT_MISMATCH, create_nccl(self, requests, comm));
     expect_words({"ranks disagree", "comm_create_nccl"}, self.error());
   });
 }
@@ -106,7 +106,7 @@ TEST_F(NcclFaults, ArgumentsAreChecked) {
     ASSERT_TRUE(self.ok(create_nccl(self, {}, comm)));
     Comm other;
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_comm_create_nccl(self.gpu, comm.get(), nullptr, nullptr, out(other)));
-    expect_words({"bootstrap works on cuda:0", "expected ranks on processors"}, self.error());
+    expect_words({"bootstrap works on cuda:0", "expected ranks on CPUs"}, self.error());
   });
 }
 
@@ -120,7 +120,7 @@ TEST_F(NcclFaults, AnotherSizeIsFoundBeforeAnythingIsQueued) {
   });
 }
 
-TEST_F(NcclFaults, AnotherSizeEndsByTheTimeLimitWhereNobodyCompares) {
+TEST_F(NcclFaults, AnotherSizeEndsByTheTimeLimitWhereNoRankCompares) {
   run_gpu_ranks(2, uncompared(1.0), [](const GpuRank &self, Comm &) {
     const Tensor both = make_tensor(self.gpu, LPT_FORMAT_F32, 1, self.rank == 1 ? 101 : 100);
     ASSERT_TRUE(self.ok(lpt_broadcast(self.gpu, self.comm, 0, both.get(), nullptr))) << "it is queued";
@@ -211,7 +211,7 @@ TEST_F(NcclFaults, ARankThatLeavesFreesTheOthers) {
   });
 }
 
-TEST_F(NcclFaults, ARankThatLeavesAtTheEndDisturbsNobody) {
+TEST_F(NcclFaults, ARankThatLeavesAtTheEndDisturbsNoRank) {
   run_gpu_ranks(4, {}, [](const GpuRank &self, Comm &comm) {
     const Tensor both = make_tensor(self.gpu, LPT_FORMAT_F32, 1, 100);
     EXPECT_TRUE(self.ok(lpt_all_reduce(self.gpu, self.comm, both.get(), nullptr, both.get(), nullptr)));
@@ -265,14 +265,14 @@ TEST_F(NcclFaults, PrivateColumnsAreScaledBesideTheSum) {
   });
 }
 
-// The same of a product: its shared columns come first, and are reduced beside the product of the others. The library's work
+// The same of a GEMM: its shared columns come first, and are reduced beside the GEMM of the others. The library's work
 // is not among the steps; the kernels before and behind it are.
 TEST_F(NcclFaults, PrivateColumnsAreMultipliedBesideTheSum) {
   const Steps steps;
   run_gpu_ranks(2, {}, [&](const GpuRank &self, Comm &) {
     const Plan plan = make_plan(self, 64, 32, LPT_FORMAT_NONE);
     const Tensor a = make_tensor(self.gpu, LPT_FORMAT_BF16, 16, 32);
-    const Tensor b = make_tensor(self.gpu, LPT_FORMAT_E4M3FN, 64, 32);  // a kernel writes it out before each product
+    const Tensor b = make_tensor(self.gpu, LPT_FORMAT_E4M3FN, 64, 32);  // a kernel writes it out before each GEMM
     const Tensor c = make_tensor(self.gpu, LPT_FORMAT_F32, 16, 64);
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
@@ -298,7 +298,7 @@ TEST_F(NcclFaults, ABarrierOfRanksThatDoNotCompareWaitsForAll) {
   });
 }
 
-TEST_F(NcclFaults, TensorsAndContextsOfAnotherDeviceAreRefused) {
+TEST_F(NcclFaults, TensorsAndContextsOfAnotherDeviceAreRejected) {
   run_gpu_ranks(2, {}, [](const GpuRank &self, Comm &) {
     const Tensor here = make_tensor(self.cpu, LPT_FORMAT_F32, 2, 2),
                  there = make_tensor(self.gpu, LPT_FORMAT_F32, 2, 2);
@@ -308,8 +308,8 @@ TEST_F(NcclFaults, TensorsAndContextsOfAnotherDeviceAreRefused) {
     expect_words({"context works on cpu", "where the comm does"}, lpt_context_error(self.cpu));
     int32_t is_same = 0;
     EXPECT_EQ(LPT_UNSUPPORTED, lpt_comm_compare(self.gpu, self.comm, here.get(), &is_same));
-    expect_words({"ranks on processors alone"}, self.error());
-    EXPECT_TRUE(self.ok(sum_floats(self, 100))) << "a refused call takes no part";
+    expect_words({"ranks on CPUs alone"}, self.error());
+    EXPECT_TRUE(self.ok(sum_floats(self, 100))) << "a rejected call takes no part";
   });
 }
 
@@ -343,7 +343,7 @@ TEST_F(NcclFaults, ACommunicatorOfTheCallerIsLeftToIt) {
   });
 }
 
-// NCCL's own sum: the stub adds backwards, so that it is told from the order of ranks.
+// NCCL's own sum: the stub adds backwards, so that it is reported from the order of ranks.
 TEST_F(NcclFaults, NativeSumsAreTheWires) {
   for (const bool is_to_all : {true, false}) {
     run_gpu_ranks(3, {}, [&](const GpuRank &self, Comm &) {

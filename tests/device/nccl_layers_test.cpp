@@ -57,7 +57,7 @@ lpt_cross_entropy_options options_of(lpt_comm *comm, double smoothing, lpt_loss_
   return options;
 }
 
-// Losses, logarithms of sums and this rank's gradient, of ranks on processors or of one with all classes.
+// Losses, logarithms of sums and this rank's gradient, of ranks on CPUs or of one with all classes.
 struct Passes {
   std::vector<double> losses, log_sums, gradient;
 };
@@ -78,9 +78,9 @@ Passes passes_of(lpt_context *context, const lpt_tensor *logits, const std::vect
   return {numbers(loss), numbers(log_sums), numbers(gradient)};
 }
 
-void expect_near(const std::vector<double> &wanted, const std::vector<double> &found, double share) {
-  ASSERT_EQ(wanted.size(), found.size());
-  for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(wanted[i], found[i], share * (1.0 + std::abs(wanted[i]))) << i;
+void expect_near(const std::vector<double> &oracle, const std::vector<double> &found, double share) {
+  ASSERT_EQ(oracle.size(), found.size());
+  for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(oracle[i], found[i], share * (1.0 + std::abs(oracle[i]))) << i;
 }
 
 // Sums of exponentials run in f64, in orders that differ; exponentials are f32.
@@ -107,19 +107,19 @@ TEST_P(NcclLayers, ShareTheClassesOfALoss) {
         const Tensor losses =
             tensor_of(self.cpu, LPT_FORMAT_F64, 1, static_cast<int64_t>(shared.losses.size()), shared.losses);
         int32_t is_same = 0;
-        ASSERT_TRUE(self.ok_there(lpt_comm_compare(self.cpu, self.bootstrap, losses.get(), &is_same)));
+        ASSERT_TRUE(self.ok_on_device(lpt_comm_compare(self.cpu, self.bootstrap, losses.get(), &is_same)));
         EXPECT_EQ(1, is_same);  // the same bits on all ranks
       }
     }
   });
 }
 
-class NcclLayerRefusals : public testing::Test {
+class NcclLayerRejections : public testing::Test {
  private:
   const Surroundings surroundings_;
 };
 
-TEST_F(NcclLayerRefusals, OfALossSayWhereRanksWork) {
+TEST_F(NcclLayerRejections, OfALossSayWhereRanksWork) {
   run_gpu_ranks(2, {}, [](const GpuRank &self, Comm &) {
     const Problem problem;
     const Tensor own = there(self, problem.cut(self, problem.logits).get());
@@ -155,26 +155,27 @@ TEST_P(NcclLayers, GatherPartsOfOneScale) {
     const int64_t own = counts[static_cast<size_t>(self.rank)], all = 3 * (self.ranks - (self.ranks > 2 ? 1 : 0));
     for (const lpt_format format : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_NVFP4}) {
       const Tensor part = numbers_of_scale(self, format, own, 8.0);
-      const Tensor whole = make_tensor(self.cpu, format, all, 64), whole_there = make_tensor(self.gpu, format, all, 64);
-      const Tensor part_there = there(self, part.get());
+      const Tensor whole = make_tensor(self.cpu, format, all, 64),
+                   whole_on_device = make_tensor(self.gpu, format, all, 64);
+      const Tensor part_on_device = there(self, part.get());
       ASSERT_TRUE(
-          self.ok_there(lpt_all_gather(self.cpu, self.bootstrap, part.get(), counts.data(), whole.get(), nullptr)));
-      ASSERT_TRUE(
-          self.ok(lpt_all_gather(self.gpu, self.comm, part_there.get(), counts.data(), whole_there.get(), nullptr)));
-      EXPECT_EQ(bytes_of(self.cpu, whole.get()), bytes_there(self, whole_there.get())) << "rank " << self.rank;
+          self.ok_on_device(lpt_all_gather(self.cpu, self.bootstrap, part.get(), counts.data(), whole.get(), nullptr)));
+      ASSERT_TRUE(self.ok(
+          lpt_all_gather(self.gpu, self.comm, part_on_device.get(), counts.data(), whole_on_device.get(), nullptr)));
+      EXPECT_EQ(bytes_of(self.cpu, whole.get()), bytes_on_device(self, whole_on_device.get())) << "rank " << self.rank;
     }
   });
 }
 
-TEST_F(NcclLayerRefusals, OfGathersNameTheScalesThatDiffer) {
+TEST_F(NcclLayerRejections, OfGathersNameTheScalesThatDiffer) {
   run_gpu_ranks(3, {}, [](const GpuRank &self, Comm &) {
     const Tensor part =
         there(self, numbers_of_scale(self, LPT_FORMAT_E4M3FN_TENSOR, 2, self.rank == 2 ? 7.0 : 8.0).get());
     const Tensor whole = make_tensor(self.gpu, LPT_FORMAT_E4M3FN_TENSOR, 6, 64);
-    const std::vector<uint8_t> before = bytes_there(self, whole.get());
+    const std::vector<uint8_t> before = bytes_on_device(self, whole.get());
     EXPECT_EQ(LPT_MISMATCH, lpt_all_gather(self.gpu, self.comm, part.get(), nullptr, whole.get(), nullptr));
     expect_words({"ranks disagree: the tensor scale of rank 0 is", "that of rank 2 is"}, self.error());
-    EXPECT_EQ(before, bytes_there(self, whole.get()));
+    EXPECT_EQ(before, bytes_on_device(self, whole.get()));
   });
 }
 
@@ -185,18 +186,18 @@ TEST_P(NcclLayers, GatherAndScatterTheSequence) {
     const Tensor part =
         tensor_of(self.cpu, LPT_FORMAT_BF16, 3, 40, draw_normal(static_cast<uint64_t>(900 + self.rank), 3 * 40));
     const Tensor whole = make_tensor(self.cpu, LPT_FORMAT_BF16, 3 * self.ranks, 40),
-                 whole_there = make_tensor(self.gpu, LPT_FORMAT_BF16, 3 * self.ranks, 40);
-    const Tensor part_there = there(self, part.get());
-    ASSERT_TRUE(self.ok_there(
+                 whole_on_device = make_tensor(self.gpu, LPT_FORMAT_BF16, 3 * self.ranks, 40);
+    const Tensor part_on_device = there(self, part.get());
+    ASSERT_TRUE(self.ok_on_device(
         lpt_sequence_gather(self.cpu, self.bootstrap, nullptr, part.get(), nullptr, whole.get(), nullptr)));
-    ASSERT_TRUE(self.ok(
-        lpt_sequence_gather(self.gpu, self.comm, nullptr, part_there.get(), nullptr, whole_there.get(), nullptr)));
-    EXPECT_EQ(bytes_of(self.cpu, whole.get()), bytes_there(self, whole_there.get()));
-    ASSERT_TRUE(self.ok_there(lpt_sequence_scatter(self.cpu, self.bootstrap, nullptr, LPT_PARTIAL_PASS_BACKWARD,
-                                                   whole.get(), nullptr, part.get(), nullptr)));
-    ASSERT_TRUE(self.ok(lpt_sequence_scatter(self.gpu, self.comm, nullptr, LPT_PARTIAL_PASS_BACKWARD, whole_there.get(),
-                                             nullptr, part_there.get(), nullptr)));
-    EXPECT_EQ(bytes_of(self.cpu, part.get()), bytes_there(self, part_there.get()));
+    ASSERT_TRUE(self.ok(lpt_sequence_gather(self.gpu, self.comm, nullptr, part_on_device.get(), nullptr,
+                                            whole_on_device.get(), nullptr)));
+    EXPECT_EQ(bytes_of(self.cpu, whole.get()), bytes_on_device(self, whole_on_device.get()));
+    ASSERT_TRUE(self.ok_on_device(lpt_sequence_scatter(self.cpu, self.bootstrap, nullptr, LPT_PARTIAL_PASS_BACKWARD,
+                                                       whole.get(), nullptr, part.get(), nullptr)));
+    ASSERT_TRUE(self.ok(lpt_sequence_scatter(self.gpu, self.comm, nullptr, LPT_PARTIAL_PASS_BACKWARD,
+                                             whole_on_device.get(), nullptr, part_on_device.get(), nullptr)));
+    EXPECT_EQ(bytes_of(self.cpu, part.get()), bytes_on_device(self, part_on_device.get()));
   });
 }
 

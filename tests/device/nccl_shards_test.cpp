@@ -1,4 +1,4 @@
-// Ranks with a GPU each that share the state of an optimizer, against ranks on processors, which tests/comm holds against one rank
+// Ranks with a GPU each that share the state of an optimizer, against ranks on CPUs, which tests/comm holds against one rank
 // that has all of it.
 #include <cmath>
 
@@ -27,13 +27,13 @@ constexpr State kStates[] = {
     {"Groups", LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128, LPT_SCALER_KIND_CURRENT, LPT_FORMAT_F32},
 };
 
-// How a step is asked for.
-struct Wish {
+// How a step is requested.
+struct Option {
   double largest_norm = 0.0;
   bool is_skipping = false, is_reduced = false;
 };
 
-// One side's parameters and state: on processors, or on GPUs.
+// One side's parameters and state: on CPUs, or on GPUs.
 class Side {
  public:
   Side(const GpuRank &self, bool is_gpu, const State &state)
@@ -42,24 +42,24 @@ class Side {
         comm_(is_gpu ? self.comm : self.bootstrap),
         is_gpu_(is_gpu) {
     EXPECT_TRUE(ok(context_, lpt_optimizer_create(context_, nullptr, out(optimizer_))));
-    std::vector<lpt_optimizer_parameter> wishes;
+    std::vector<lpt_optimizer_parameter> requests;
     std::vector<const lpt_optimizer_parameter *> pointers;
     for (const int64_t elements : kSizes) {
-      lpt_optimizer_parameter wish = LPT_OPTIMIZER_PARAMETER_INIT;
-      wish.elements = elements;
-      wish.first_moment = state.first;
-      wish.second_moment = state.second;
-      wish.first_scaling = wish.second_scaling = state.scaling;
-      wishes.push_back(wish);
-      values_.push_back(placed(vector_of(self.cpu, state.value, draw_normal(800 + wishes.size(), elements))));
+      lpt_optimizer_parameter option = LPT_OPTIMIZER_PARAMETER_INIT;
+      option.elements = elements;
+      option.first_moment = state.first;
+      option.second_moment = state.second;
+      option.first_scaling = option.second_scaling = state.scaling;
+      requests.push_back(option);
+      values_.push_back(placed(vector_of(self.cpu, state.value, draw_normal(800 + requests.size(), elements))));
     }
-    for (const lpt_optimizer_parameter &wish : wishes) pointers.push_back(&wish);
+    for (const lpt_optimizer_parameter &option : requests) pointers.push_back(&option);
     indices_.resize(kSizes.size());
     EXPECT_TRUE(ok(context_, lpt_optimizer_add_shards(context_, comm_, optimizer_.get(), pointers.data(),
                                                       static_cast<int64_t>(pointers.size()), indices_.data())));
   }
 
-  lpt_status step(const std::vector<std::vector<double>> &gradients, const Wish &wish) {
+  lpt_status step(const std::vector<std::vector<double>> &gradients, const Option &option) {
     std::vector<Tensor> owners;
     std::vector<const lpt_tensor *> from;
     std::vector<lpt_tensor *> to;
@@ -70,12 +70,12 @@ class Side {
     }
     lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     options.learning_rate = 0.01;
-    options.largest_norm = wish.largest_norm;
-    options.is_nonfinite_skipped = wish.is_skipping ? 1 : 0;
+    options.largest_norm = option.largest_norm;
+    options.is_nonfinite_skipped = option.is_skipping ? 1 : 0;
     lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
     reduce.reduction = LPT_REDUCTION_AVERAGE;
     lpt_optimizer_shard_options shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
-    if (wish.is_reduced) shards.reduce = &reduce;
+    if (option.is_reduced) shards.reduce = &reduce;
     return lpt_optimizer_step_shards(context_, comm_, optimizer_.get(), indices_.data(),
                                      static_cast<int64_t>(indices_.size()), from.data(), &options, &shards, to.data());
   }
@@ -83,7 +83,7 @@ class Side {
   std::vector<std::vector<uint8_t>> bits() const {
     std::vector<std::vector<uint8_t>> all;
     for (const Tensor &value : values_) {
-      all.push_back(is_gpu_ ? bytes_there(self_, value.get()) : bytes_of(self_.cpu, value.get()));
+      all.push_back(is_gpu_ ? bytes_on_device(self_, value.get()) : bytes_of(self_.cpu, value.get()));
     }
     return all;
   }
@@ -127,19 +127,19 @@ std::vector<std::vector<double>> draw_gradients(int step, int32_t rank) {
   return all;
 }
 
-void expect_alike(const GpuRank &self, const State &state, const Wish &wish, int step_of_infinity = -1) {
+void expect_alike(const GpuRank &self, const State &state, const Option &option, int step_of_infinity = -1) {
   Side here(self, false, state), there(self, true, state);
   for (int step = 0; step < kSteps; ++step) {
-    std::vector<std::vector<double>> gradients = draw_gradients(step, wish.is_reduced ? self.rank : 0);
+    std::vector<std::vector<double>> gradients = draw_gradients(step, option.is_reduced ? self.rank : 0);
     if (step == step_of_infinity) gradients[3][4096] = INFINITY;  // the last rank's shard alone has it
-    ASSERT_TRUE(self.ok_there(here.step(gradients, wish)));
-    ASSERT_TRUE(self.ok(there.step(gradients, wish)));
+    ASSERT_TRUE(self.ok_on_device(here.step(gradients, option)));
+    ASSERT_TRUE(self.ok(there.step(gradients, option)));
     ASSERT_EQ(here.bits(), there.bits()) << state.name << ", step " << step << ", rank " << self.rank;
     ASSERT_EQ(here.states(), there.states()) << state.name << ", step " << step << ", rank " << self.rank;
-    const lpt_optimizer_info wanted = here.read(), found = there.read();
-    ASSERT_EQ(wanted.gradient_norm, found.gradient_norm);
-    ASSERT_EQ(wanted.clip_factor, found.clip_factor);
-    ASSERT_EQ(wanted.skipped_count, found.skipped_count);
+    const lpt_optimizer_info oracle = here.read(), found = there.read();
+    ASSERT_EQ(oracle.gradient_norm, found.gradient_norm);
+    ASSERT_EQ(oracle.clip_factor, found.clip_factor);
+    ASSERT_EQ(oracle.skipped_count, found.skipped_count);
   }
 }
 
@@ -148,7 +148,7 @@ class NcclShards : public testing::TestWithParam<std::tuple<State, int32_t>> {
   const Surroundings surroundings_;
 };
 
-TEST_P(NcclShards, HaveTheBitsOfProcessors) {
+TEST_P(NcclShards, HaveTheBitsOfCpus) {
   const auto &[state, ranks] = GetParam();
   run_gpu_ranks(ranks, {}, [&state = state](const GpuRank &self, Comm &) { expect_alike(self, state, {}); });
 }
@@ -183,16 +183,17 @@ TEST_F(NcclShardSteps, AreOfStateAndCommOfOneDevice) {
   run_gpu_ranks(2, {}, [](const GpuRank &self, Comm &) {
     Optimizer optimizer;
     ASSERT_TRUE(self.ok(lpt_optimizer_create(self.gpu, nullptr, out(optimizer))));
-    lpt_optimizer_parameter wish = LPT_OPTIMIZER_PARAMETER_INIT;
-    wish.elements = 4;
-    const lpt_optimizer_parameter *const wishes[] = {&wish};
+    lpt_optimizer_parameter option = LPT_OPTIMIZER_PARAMETER_INIT;
+    option.elements = 4;
+    const lpt_optimizer_parameter *const requests[] = {&option};
     int64_t index = 0;
     EXPECT_EQ(LPT_INVALID_ARGUMENT,
-              lpt_optimizer_add_shards(self.gpu, self.bootstrap, optimizer.get(), wishes, 1, &index));
+              lpt_optimizer_add_shards(self.gpu, self.bootstrap, optimizer.get(), requests, 1, &index));
     expect_words({"optimizer keeps its state on cuda:", "expected cpu, where the comm works"}, self.error());
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_optimizer_add_shards(self.cpu, self.comm, optimizer.get(), wishes, 1, &index));
+    EXPECT_EQ(LPT_INVALID_ARGUMENT,
+              lpt_optimizer_add_shards(self.cpu, self.comm, optimizer.get(), requests, 1, &index));
     expect_words({"expected a context that works there, not on cpu"}, lpt_context_error(self.cpu));
-    ASSERT_TRUE(self.ok(lpt_optimizer_add_shards(self.gpu, self.comm, optimizer.get(), wishes, 1, &index)));
+    ASSERT_TRUE(self.ok(lpt_optimizer_add_shards(self.gpu, self.comm, optimizer.get(), requests, 1, &index)));
     const Tensor value = make_tensor(self.gpu, LPT_FORMAT_F32, {4});
     lpt_tensor *const values[] = {value.get()};
     lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-// Ranks with a GPU each, on the runtime of tests and its stub of NCCL: every collective has the bits of ranks on processors, which
+// Ranks with a GPU each, on the runtime of tests and its stub of NCCL: every collective has the bits of ranks on CPUs, which
 // tests/comm holds against oracles.
 #include <algorithm>
 
@@ -13,16 +13,16 @@ Tensor numbers(const GpuRank &self, lpt_format format, int64_t rows, int64_t col
   return tensor_of(self.cpu, format, rows, columns, draw_normal(own, rows * columns));
 }
 
-// call(context, comm, input, output) on processors and on GPUs leaves the same output.
+// call(context, comm, input, output) on CPUs and on GPUs leaves the same output.
 template <typename Call>
 void expect_alike(const GpuRank &self, const lpt_tensor *input, const lpt_tensor *output, const Call &call) {
-  const Tensor input_there = there(self, input), output_there = there(self, output);
+  const Tensor input_on_device = there(self, input), output_on_device = there(self, output);
   const lpt_tensor_description facts = describe(self.cpu, output);
   const Tensor expected = make_tensor(self.cpu, facts.format, {facts.extents, facts.extents + facts.rank});
-  ASSERT_TRUE(self.ok_there(lpt_tensor_copy(self.cpu, output, expected.get())));
-  ASSERT_TRUE(self.ok_there(call(self.cpu, self.bootstrap, input, expected.get())));
-  ASSERT_TRUE(self.ok(call(self.gpu, self.comm, input_there.get(), output_there.get())));
-  EXPECT_EQ(bytes_of(self.cpu, expected.get()), bytes_there(self, output_there.get())) << "rank " << self.rank;
+  ASSERT_TRUE(self.ok_on_device(lpt_tensor_copy(self.cpu, output, expected.get())));
+  ASSERT_TRUE(self.ok_on_device(call(self.cpu, self.bootstrap, input, expected.get())));
+  ASSERT_TRUE(self.ok(call(self.gpu, self.comm, input_on_device.get(), output_on_device.get())));
+  EXPECT_EQ(bytes_of(self.cpu, expected.get()), bytes_on_device(self, output_on_device.get())) << "rank " << self.rank;
 }
 
 struct Case {
@@ -59,7 +59,7 @@ void gathers(const GpuRank &self) {
   }
 }
 
-void swaps(const GpuRank &self) {
+void exchanges(const GpuRank &self) {
   const int64_t rows = 3 * self.ranks;
   const Tensor mine = numbers(self, LPT_FORMAT_E4M3FN_1X128, rows, 256),
                theirs = make_tensor(self.cpu, LPT_FORMAT_E4M3FN_1X128, rows, 256);
@@ -85,12 +85,12 @@ void parts(const GpuRank &self) {
   const int32_t color = self.rank == 0 ? -1 : self.rank % 2;
   Comm there, here;
   ASSERT_TRUE(self.ok(lpt_comm_split(self.gpu, self.comm, color, -self.rank, out(there))));
-  ASSERT_TRUE(self.ok_there(lpt_comm_split(self.cpu, self.bootstrap, color, -self.rank, out(here))));
+  ASSERT_TRUE(self.ok_on_device(lpt_comm_split(self.cpu, self.bootstrap, color, -self.rank, out(here))));
   ASSERT_EQ(color < 0, there == nullptr);
   if (there == nullptr) return;
   lpt_comm_info values = LPT_COMM_INFO_INIT, expected = LPT_COMM_INFO_INIT;
   ASSERT_TRUE(self.ok(lpt_comm_read(self.gpu, there.get(), &values)));
-  ASSERT_TRUE(self.ok_there(lpt_comm_read(self.cpu, here.get(), &expected)));
+  ASSERT_TRUE(self.ok_on_device(lpt_comm_read(self.cpu, here.get(), &expected)));
   EXPECT_EQ(expected.rank, values.rank);
   EXPECT_EQ(expected.rank_count, values.rank_count);
   GpuRank part = self;
@@ -148,11 +148,12 @@ void sums_of_parts(const GpuRank &self) {
 
 void sums_of_many(const GpuRank &self) {
   const Tensor first = numbers(self, LPT_FORMAT_F32, 3, 50), second = numbers(self, LPT_FORMAT_F32, 1, 77, 2);
-  const Tensor first_there = there(self, first.get()), second_there = there(self, second.get());
-  lpt_tensor *const on_cpu[] = {first.get(), second.get()}, *const on_gpu[] = {first_there.get(), second_there.get()};
-  ASSERT_TRUE(self.ok_there(lpt_all_reduce_many(self.cpu, self.bootstrap, on_cpu, 2, nullptr, nullptr)));
+  const Tensor first_on_device = there(self, first.get()), second_on_device = there(self, second.get());
+  lpt_tensor *const on_cpu[] = {first.get(), second.get()}, *const on_gpu[] = {first_on_device.get(),
+                                                                               second_on_device.get()};
+  ASSERT_TRUE(self.ok_on_device(lpt_all_reduce_many(self.cpu, self.bootstrap, on_cpu, 2, nullptr, nullptr)));
   ASSERT_TRUE(self.ok(lpt_all_reduce_many(self.gpu, self.comm, on_gpu, 2, nullptr, nullptr)));
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(bytes_of(self.cpu, on_cpu[i]), bytes_there(self, on_gpu[i]));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(bytes_of(self.cpu, on_cpu[i]), bytes_on_device(self, on_gpu[i]));
 }
 
 void sums_by_wire(const GpuRank &self) {
@@ -207,7 +208,7 @@ Tensor integers(const GpuRank &self, lpt_format format, int64_t rows, int64_t co
   return tensor_of(self.cpu, format, rows, columns, values);
 }
 
-void products_partly_shared(const GpuRank &self) {
+void gemms_partly_shared(const GpuRank &self) {
   const struct {
     int64_t shared;
     int32_t is_b_transposed;
@@ -220,11 +221,11 @@ void products_partly_shared(const GpuRank &self) {
     const Plan plan = make_plan(self, 96, given.shared, LPT_FORMAT_NONE);
     const Tensor a = integers(self, LPT_FORMAT_BF16, 20, 32);
     const Tensor b = given.is_b_transposed != 0 ? integers(self, given.b, 96, 32) : integers(self, given.b, 32, 96);
-    const Tensor b_there = there(self, b.get()), c = make_tensor(self.cpu, LPT_FORMAT_F32, 20, 96);
+    const Tensor b_on_device = there(self, b.get()), c = make_tensor(self.cpu, LPT_FORMAT_F32, 20, 96);
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = given.is_b_transposed;
     expect_alike(self, a.get(), c.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
-      const lpt_tensor *const weight = context == self.gpu ? b_there.get() : b.get();
+      const lpt_tensor *const weight = context == self.gpu ? b_on_device.get() : b.get();
       return lpt_partial_gemm(context, comm, plan.get(), input, weight, &options, output);
     });
   }
@@ -251,7 +252,7 @@ void futures(const GpuRank &self) {
   });
 }
 
-// Two passes, which on processors travel in two orders.
+// Two passes, which on CPUs are sent in two orders.
 lpt_status reduce_in_buckets(lpt_context *context, lpt_comm *comm, std::vector<lpt_tensor *> gradients) {
   lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.bucket_bytes = 4000;
@@ -279,15 +280,15 @@ void buckets(const GpuRank &self) {
     on_cpu.push_back(here_all.back().get());
     on_gpu.push_back(there_all.back().get());
   }
-  ASSERT_TRUE(self.ok_there(reduce_in_buckets(self.cpu, self.bootstrap, on_cpu)));
+  ASSERT_TRUE(self.ok_on_device(reduce_in_buckets(self.cpu, self.bootstrap, on_cpu)));
   ASSERT_TRUE(self.ok(reduce_in_buckets(self.gpu, self.comm, on_gpu)));
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(bytes_of(self.cpu, on_cpu[i]), bytes_there(self, on_gpu[i])) << i;
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(bytes_of(self.cpu, on_cpu[i]), bytes_on_device(self, on_gpu[i])) << i;
 }
 
 constexpr Case kCases[] = {
     {"Broadcasts", broadcasts},
     {"Gathers", gathers},
-    {"Swaps", swaps},
+    {"Exchanges", exchanges},
     {"Mail", mail},
     {"Parts", parts},
     {"Sums", sums},
@@ -297,7 +298,7 @@ constexpr Case kCases[] = {
     {"SumsByWire", sums_by_wire},
     {"SumsByWireAreDrawnAlike", sums_by_wire_are_drawn_alike},
     {"PartlyShared", partly_shared},
-    {"ProductsPartlyShared", products_partly_shared},
+    {"GemmsPartlyShared", gemms_partly_shared},
     {"Futures", futures},
     {"Buckets", buckets},
 };
@@ -307,7 +308,7 @@ class NcclRanks : public testing::TestWithParam<std::tuple<Case, int32_t>> {
   const Surroundings surroundings_;
 };
 
-TEST_P(NcclRanks, HaveTheBitsOfProcessors) {
+TEST_P(NcclRanks, HaveTheBitsOfCpus) {
   const auto &[item, ranks] = GetParam();
   run_gpu_ranks(ranks, {}, [&item = item](const GpuRank &self, Comm &) { item.run(self); });
 }

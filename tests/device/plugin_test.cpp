@@ -34,7 +34,7 @@ class DevicePlugins : public testing::Test {
   }
 
   // Neither a context nor a description comes of it, both with these words.
-  void is_refused(const std::vector<const char *> &words, int32_t index = 0) {
+  void is_rejected(const std::vector<const char *> &words, int32_t index = 0) {
     Context context;
     std::string error;
     EXPECT_EQ(LPT_UNSUPPORTED, create_on_gpu(context, error, index));
@@ -47,30 +47,30 @@ class DevicePlugins : public testing::Test {
   }
 };
 
-TEST_F(DevicePlugins, OneOfAnotherInterfaceIsRefused) {
+TEST_F(DevicePlugins, OneOfAnotherInterfaceIsRejected) {
   look_in(kFolder + "/other_abi");
-  is_refused({"other_abi/liblpt_cuda.so", "another interface than"});
+  is_rejected({"other_abi/liblpt_cuda.so", "another interface than"});
 }
 
-TEST_F(DevicePlugins, OneOfAnotherBuildIsRefused) {
+TEST_F(DevicePlugins, OneOfAnotherBuildIsRejected) {
   look_in(kFolder + "/other_build");
-  is_refused({"other_build/liblpt_cuda.so", "0.0.0-other", "expected both of one build"});
+  is_rejected({"other_build/liblpt_cuda.so", "0.0.0-other", "expected both of one build"});
 }
 
-TEST_F(DevicePlugins, ATextIsRefused) {
+TEST_F(DevicePlugins, ATextIsRejected) {
   look_in(folder_of("text", std::string(4096, '?')));
-  is_refused({"lpt_device_text/liblpt_cuda.so", "invalid ELF header"});
+  is_rejected({"lpt_device_text/liblpt_cuda.so", "invalid ELF header"});
 }
 
-TEST_F(DevicePlugins, HalfAFileIsRefused) {
+TEST_F(DevicePlugins, HalfAFileIsRejected) {
   std::ifstream file(kFolder + "/on_cpu/liblpt_cuda.so", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   ASSERT_GT(bytes.size(), 8192u);
   look_in(folder_of("half", bytes.substr(0, 4096)));
-  is_refused({"lpt_device_half/liblpt_cuda.so", "the file is cut short"});
+  is_rejected({"lpt_device_half/liblpt_cuda.so", "the file is cut short"});
 }
 
-TEST_F(DevicePlugins, AMissingOneIsTold) {
+TEST_F(DevicePlugins, AMissingOneIsReported) {
   // The program that asks must not have one beside its library, as this one may.
   const std::string folder = testing::TempDir() + "lpt_device_none";
   std::system(("mkdir -p " + folder + " && cp --remove-destination \"$(grep -m1 -o '/[^ ]*liblpt.so[^ ]*' /proc/" +
@@ -88,27 +88,27 @@ TEST_F(DevicePlugins, AMissingOneIsTold) {
   expect_words({"no GPU", (folder + "/liblpt_cuda.so").c_str(), "No such file"}, words);
 }
 
-TEST_F(DevicePlugins, NoDriverIsToldInTheRuntimesWords) {
+TEST_F(DevicePlugins, NoDriverIsReportedInTheRuntimesWords) {
   look_on_cpu();
   setenv("LPT_TEST_DRIVER", "0", 1);
-  is_refused({"CUDA driver version is insufficient for CUDA runtime version", "driver 0", "runtime 13000"});
+  is_rejected({"CUDA driver version is insufficient for CUDA runtime version", "driver 0", "runtime 13000"});
 }
 
 TEST_F(DevicePlugins, DevicesThatAreHiddenAreNotThere) {
   look_on_cpu();
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
-  is_refused({"no CUDA-capable device is detected", "CUDA_VISIBLE_DEVICES is empty"});
+  is_rejected({"no CUDA-capable device is detected", "CUDA_VISIBLE_DEVICES is empty"});
 }
 
-TEST_F(DevicePlugins, AnIndexBeyondTheLastIsTold) {
+TEST_F(DevicePlugins, AnIndexBeyondTheLastIsReported) {
   look_on_cpu();
-  is_refused({"there are 2 devices", "0 to 1"}, 2);
+  is_rejected({"there are 2 devices", "0 to 1"}, 2);
 }
 
-TEST_F(DevicePlugins, AnOldDeviceIsTold) {
+TEST_F(DevicePlugins, AnOldDeviceIsReported) {
   look_on_cpu();
   setenv("LPT_TEST_CAPABILITY", "75", 1);
-  is_refused({"compute capability 7.5", "expected 8.0 or later"});
+  is_rejected({"compute capability 7.5", "expected 8.0 or later"});
 }
 
 TEST_F(DevicePlugins, AUsableDeviceIsDescribed) {
@@ -124,7 +124,7 @@ TEST_F(DevicePlugins, AUsableDeviceIsDescribed) {
   EXPECT_GT(gpu.memory_bytes, 0);
 }
 
-TEST_F(DevicePlugins, TheProcessorIsAlwaysThere) {
+TEST_F(DevicePlugins, TheCpuIsAlwaysThere) {
   lpt_device_info cpu = LPT_DEVICE_INFO_INIT;
   ASSERT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CPU, 0, &cpu));
   EXPECT_EQ(1, cpu.is_usable);
@@ -133,7 +133,7 @@ TEST_F(DevicePlugins, TheProcessorIsAlwaysThere) {
   EXPECT_GT(cpu.memory_bytes, 0);
 }
 
-TEST_F(DevicePlugins, WrongNumbersAreRefused) {
+TEST_F(DevicePlugins, WrongNumbersAreRejected) {
   lpt_device_info any = LPT_DEVICE_INFO_INIT;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(7, 0, &any));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CPU, 1, &any));
@@ -174,13 +174,13 @@ TEST_F(DevicePlugins, AFailureOfQueuedWorkSurfacesLater) {
   EXPECT_TRUE(ok(context.get(), lpt_tensor_copy(context.get(), tensor.get(), other.get())));
 }
 
-TEST_F(DevicePlugins, TensorsOfAnotherGpuAreRefused) {
+TEST_F(DevicePlugins, TensorsOfAnotherGpuAreRejected) {
   look_on_cpu();
   const Context first = make_gpu_context(0), second = make_gpu_context(1);
   const Tensor here = make_tensor(first.get(), LPT_FORMAT_F32, 2, 2);
   const Tensor there = make_tensor(second.get(), LPT_FORMAT_F32, 2, 2);
-  const Tensor also_there = make_tensor(second.get(), LPT_FORMAT_F32, 2, 2);
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(first.get(), also_there.get(), there.get()));
+  const Tensor also_on_device = make_tensor(second.get(), LPT_FORMAT_F32, 2, 2);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(first.get(), also_on_device.get(), there.get()));
   expect_words({"source is 2 x 2 f32 on cuda:1", "cuda:0"}, lpt_context_error(first.get()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(first.get(), here.get(), nullptr, there.get(), nullptr));
   Tensor wrapped;

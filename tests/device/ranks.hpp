@@ -25,17 +25,17 @@ class Surroundings {
   }
 };
 
-// One rank: a context of the processor, one of its GPU, a comm of each.
+// One rank: a context of the CPU, one of its GPU, a comm of each.
 struct GpuRank {
   lpt_context *cpu, *gpu;
-  lpt_comm *bootstrap;  // of processors
+  lpt_comm *bootstrap;  // of CPUs
   lpt_comm *comm;       // of GPUs
   int32_t rank, ranks;
 
   testing::AssertionResult ok(lpt_status status) const {
     return test::ok(gpu, status) << " (rank " << rank << " of " << ranks << ")";
   }
-  testing::AssertionResult ok_there(lpt_status status) const {
+  testing::AssertionResult ok_on_device(lpt_status status) const {
     return test::ok(cpu, status) << " (rank " << rank << ")";
   }
   std::string error() const { return lpt_context_error(gpu); }
@@ -49,7 +49,7 @@ struct RankOptions {
 
 // Runs body(rank, bootstrap) on `ranks` threads: the comm of GPUs is still to be made.
 template <typename Body>
-void meet_ranks(int32_t ranks, const RankOptions &wishes, const Body &body) {
+void meet_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
   lpt_comm_group *raw_group = nullptr;
   ASSERT_EQ(LPT_OK, lpt_comm_group_create(ranks, &raw_group));
   const Group group(raw_group);
@@ -58,7 +58,7 @@ void meet_ranks(int32_t ranks, const RankOptions &wishes, const Body &body) {
     threads.emplace_back([&, rank] {
       const Context cpu = make_context(1), gpu = make_gpu_context(rank);
       lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-      options.timeout_seconds = wishes.meeting_seconds;
+      options.timeout_seconds = requests.meeting_seconds;
       Comm bootstrap;
       ASSERT_TRUE(ok(cpu.get(), lpt_comm_create_local(cpu.get(), group.get(), rank, &options, out(bootstrap))));
       body(GpuRank{cpu.get(), gpu.get(), bootstrap.get(), nullptr, rank, ranks}, bootstrap);
@@ -67,19 +67,19 @@ void meet_ranks(int32_t ranks, const RankOptions &wishes, const Body &body) {
   for (std::thread &thread : threads) thread.join();
 }
 
-inline lpt_status create_nccl(const GpuRank &self, const RankOptions &wishes, Comm &comm) {
+inline lpt_status create_nccl(const GpuRank &self, const RankOptions &requests, Comm &comm) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-  options.timeout_seconds = wishes.timeout_seconds;
-  options.flags = wishes.flags;
+  options.timeout_seconds = requests.timeout_seconds;
+  options.flags = requests.flags;
   return lpt_comm_create_nccl(self.gpu, self.bootstrap, nullptr, &options, out(comm));
 }
 
 // Runs body(rank, comm) on `ranks` threads that have met on their GPUs.
 template <typename Body>
-void run_gpu_ranks(int32_t ranks, const RankOptions &wishes, const Body &body) {
-  meet_ranks(ranks, wishes, [&](GpuRank self, Comm &) {
+void run_gpu_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
+  meet_ranks(ranks, requests, [&](GpuRank self, Comm &) {
     Comm comm;
-    ASSERT_TRUE(self.ok(create_nccl(self, wishes, comm)));
+    ASSERT_TRUE(self.ok(create_nccl(self, requests, comm)));
     self.comm = comm.get();
     body(self, comm);
   });
@@ -113,11 +113,11 @@ inline Plan make_plan(const GpuRank &self, int64_t hidden, int64_t shared, lpt_f
   options.rank_count = self.ranks;
   options.backward_wire = backward_wire;
   lpt_partial_plan *plan = nullptr;
-  EXPECT_TRUE(self.ok_there(lpt_partial_plan_create(self.cpu, &options, &plan)));
+  EXPECT_TRUE(self.ok_on_device(lpt_partial_plan_create(self.cpu, &options, &plan)));
   return Plan(plan);
 }
 
-inline std::vector<uint8_t> bytes_there(const GpuRank &self, const lpt_tensor *tensor) {
+inline std::vector<uint8_t> bytes_on_device(const GpuRank &self, const lpt_tensor *tensor) {
   return bytes_of(self.cpu, here(self, tensor).get());
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the sample that trains on a GPU: on the processor, and on the device that tests have instead of a GPU.
+"""Runs the sample that trains on a GPU: on the CPU, and on the device that tests have instead of a GPU.
 
 Usage: sample_test.py SAMPLE PLUGIN_FOLDER
 """
@@ -23,10 +23,10 @@ class Sample(unittest.TestCase):
         """It learns in both places, which it names, and returns its first losses."""
         code, said, here = losses(SAMPLE, recipe, CUDA_VISIBLE_DEVICES="")
         self.assertEqual((0, 40), (code, len(here)), said)
-        self.assertRegex(said, "^on the processor: .")
+        self.assertRegex(said, "^on the CPU: .")
         code, said, there = losses(SAMPLE, recipe, LPT_PLUGIN_PATH=FOLDER, LD_LIBRARY_PATH=FOLDER)
         self.assertEqual((0, 40), (code, len(there)), said)
-        self.assertRegex(said, "^on threads of the processor")
+        self.assertRegex(said, "^on threads of the CPU")
         return here[0], there[0]
 
     def test_begins_with_the_processors_loss(self):

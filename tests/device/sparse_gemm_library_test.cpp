@@ -1,5 +1,5 @@
-// The library of products of 2:4 operands where it is missing, of another release or broken: by the stub of cusparselt/. What it
-// refuses is multiplied densely.
+// The library of GEMMs of 2:4 operands where it is missing, of another release or broken: by the stub of cusparselt/. What it
+// rejects is multiplied densely.
 #include <dlfcn.h>
 
 #include "tests/device/support.hpp"
@@ -33,7 +33,7 @@ class SparseGemmLibraries : public testing::Test {
   };
 
   // c = a · b + beta · c, b being 2:4, some times in a new context.
-  static Answer multiply_there(int repeat = 1, double beta = 1.0) {
+  static Answer multiply_on_device(int repeat = 1, double beta = 1.0) {
     const Context cpu = make_context(1), gpu = make_gpu_context();
     const Tensor a = tensor_of(cpu.get(), LPT_FORMAT_BF16, 16, 64, draw_normal(1, 16 * 64));
     const Tensor dense = tensor_of(cpu.get(), LPT_FORMAT_BF16, 32, 64, draw_normal(2, 32 * 64));
@@ -66,10 +66,10 @@ class SparseGemmLibraries : public testing::Test {
     return library == nullptr ? -1 : reinterpret_cast<int (*)()>(dlsym(library, "lpt_stub_sparse_multiplied"))();
   }
 
-  // The dense product is made, and the text says why the other was not.
+  // The dense GEMM is made, and the text says why the other was not.
   static void is_passed_over(const std::vector<const char *> &words) {
     const int before = multiplied();
-    const Answer answer = multiply_there();
+    const Answer answer = multiply_on_device();
     EXPECT_EQ(LPT_OK, answer.status);
     expect_words({"gemm: cublaslt_numbers"}, answer.words);
     expect_words(words, answer.words);
@@ -77,13 +77,13 @@ class SparseGemmLibraries : public testing::Test {
   }
 };
 
-TEST_F(SparseGemmLibraries, MultipliesWhereItIsAskedFor) {
+TEST_F(SparseGemmLibraries, MultipliesWhereItIsRequested) {
   const int before = multiplied();
-  const Answer found = multiply_there(3);
+  const Answer found = multiply_on_device(3);
   expect_words({"gemm: cusparselt_half", "decompress: decompress_cuda"}, found.words);
   EXPECT_EQ(before + 3, multiplied());
   unsetenv("LPT_GEMM_SPARSE");
-  const Answer expected = multiply_there(3);
+  const Answer expected = multiply_on_device(3);
   expect_words({"gemm: cublaslt_numbers", "cusparselt: only where LPT_GEMM_SPARSE is set"}, expected.words);
   EXPECT_EQ(before + 3, multiplied());
   ASSERT_EQ(expected.numbers.size(), found.numbers.size());
@@ -94,20 +94,20 @@ TEST_F(SparseGemmLibraries, MultipliesWhereItIsAskedFor) {
 
 TEST_F(SparseGemmLibraries, NothingIsTimed) {
   setenv("LPT_GEMM_TUNE", "1", 1);
-  expect_words({"gemm: cusparselt_half"}, multiply_there(1, 0.0).words);
+  expect_words({"gemm: cusparselt_half"}, multiply_on_device(1, 0.0).words);
 }
 
-TEST_F(SparseGemmLibraries, AMissingOneIsTold) {
+TEST_F(SparseGemmLibraries, AMissingOneIsReported) {
   setenv("LPT_CUSPARSELT", "/nowhere/libcusparseLt.so.0", 1);
   is_passed_over({"cusparselt: /nowhere/libcusparseLt.so.0: cannot open"});
 }
 
-TEST_F(SparseGemmLibraries, ALibraryOfAnotherKindIsTold) {
+TEST_F(SparseGemmLibraries, ALibraryOfAnotherKindIsReported) {
   setenv("LPT_CUSPARSELT", (kFolder + "/liblpt_cuda.so").c_str(), 1);
   is_passed_over({"liblpt_cuda.so has no cusparseLtGetProperty"});
 }
 
-TEST_F(SparseGemmLibraries, OtherReleasesAreRefusedBeforeTheyWriteAStruct) {
+TEST_F(SparseGemmLibraries, OtherReleasesAreRejectedBeforeTheyWriteAStruct) {
   setenv("LPT_TEST_CUSPARSELT_MINOR", "6", 1);
   is_passed_over({"libcusparseLt.so.0 is of version 0.6.0: expected 0.7 to 0.10, whose structs are known"});
   setenv("LPT_TEST_CUSPARSELT_MINOR", "11", 1);
@@ -117,13 +117,13 @@ TEST_F(SparseGemmLibraries, OtherReleasesAreRefusedBeforeTheyWriteAStruct) {
 // PyTorch 2.8 to 2.10 ship 0.7.1, 2.11 ships 0.8.0.
 TEST_F(SparseGemmLibraries, ReleasesOfFrameworksMultiply) {
   setenv("LPT_TEST_CUSPARSELT_MINOR", "8", 1);
-  expect_words({"gemm: cusparselt_half"}, multiply_there().words);
+  expect_words({"gemm: cusparselt_half"}, multiply_on_device().words);
   unsetenv("LPT_TEST_CUSPARSELT_MINOR");
   setenv("LPT_CUSPARSELT", (std::string(LPT_PLUGINS) + "/cusparselt_0_7/libcusparseLt.so.0").c_str(), 1);
-  expect_words({"gemm: cusparselt_half"}, multiply_there().words);
+  expect_words({"gemm: cusparselt_half"}, multiply_on_device().words);
 }
 
-TEST_F(SparseGemmLibraries, OneThatDoesNotStartIsTold) {
+TEST_F(SparseGemmLibraries, OneThatDoesNotStartIsReported) {
   setenv("LPT_TEST_CUSPARSELT_FAILS", "init", 1);
   is_passed_over({"cusparselt: cusparseLtInit: CUSPARSE_STATUS_NOT_INITIALIZED"});
 }
@@ -133,11 +133,11 @@ TEST_F(SparseGemmLibraries, OneWithoutAKernelIsPassedOver) {
   is_passed_over({"cusparselt_half: the library has no way to run it"});
 }
 
-TEST_F(SparseGemmLibraries, AFailureOfARunIsTold) {
+TEST_F(SparseGemmLibraries, AFailureOfARunIsReported) {
   for (const auto &[step, words] : {std::pair("compress", "cusparseLtSpMMACompress: CUSPARSE_STATUS_EXECUTION_FAILED"),
                                     std::pair("multiply", "cusparseLtMatmul: CUSPARSE_STATUS_EXECUTION_FAILED")}) {
     setenv("LPT_TEST_CUSPARSELT_FAILS", step, 1);
-    const Answer answer = multiply_there();
+    const Answer answer = multiply_on_device();
     EXPECT_EQ(LPT_WORK_FAILED, answer.status);
     expect_words({words}, answer.words);
   }

@@ -37,11 +37,11 @@ class StreamOrder : public testing::Test {
   using Call = std::function<lpt_status(lpt_context *, const lpt_tensor *source, lpt_tensor *target)>;
 
   // `call` reads a source that the caller's own work on the stream writes, and its result is read behind it.
-  void expect_in_order(lpt_format source_format, lpt_format target_format, bool is_turned, const Call &call) {
+  void expect_in_order(lpt_format source_format, lpt_format target_format, bool is_transposed, const Call &call) {
     const Context cpu = make_context(), caller = context_on(7), library = context_on(7);
     const Tensor source =
         tensor_of(cpu.get(), source_format, kRows, kColumns, half_of(draw_normal(1, kRows * kColumns)));
-    const int64_t rows = is_turned ? kColumns : kRows, columns = is_turned ? kRows : kColumns;
+    const int64_t rows = is_transposed ? kColumns : kRows, columns = is_transposed ? kRows : kColumns;
     const auto make = [&](const Context &context) { return make_tensor(context.get(), target_format, rows, columns); };
     const Tensor expected = make(cpu), there = make(library), found = make(cpu);
     ASSERT_TRUE(ok(cpu.get(), call(cpu.get(), source.get(), expected.get())));

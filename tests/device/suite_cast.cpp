@@ -1,4 +1,4 @@
-// Casts on a GPU give the bits of the processor, whose own are judged elsewhere.
+// Casts on a GPU give the bits of the CPU, whose own are judged elsewhere.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,11 +29,11 @@ class DeviceCasts : public Devices {
     const Tensor found = make_tensor(gpu(), target, shape.rows, shape.columns);
     ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), source, options, expected.get(), nullptr)));
     ASSERT_TRUE(ok(gpu(), lpt_quantize(gpu(), there(source).get(), options, found.get(), nullptr)));
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(target);
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name_of(target);
   }
 };
 
-TEST_F(DeviceCasts, HaveTheBitsOfTheProcessor) {
+TEST_F(DeviceCasts, HaveTheBitsOfTheCpu) {
   for (const lpt_format format : kSources) {
     const Tensor source = numbers(format, 37, 272, static_cast<uint64_t>(format));
     for (const lpt_format target : kTargets) expect_equal(source.get(), target, nullptr);
@@ -41,7 +41,7 @@ TEST_F(DeviceCasts, HaveTheBitsOfTheProcessor) {
 }
 
 // What is beyond the largest bf16 or f16 becomes it, infinite numbers too; ties go to even.
-TEST_F(DeviceCasts, HaveTheBitsOfTheProcessorWithoutScales) {
+TEST_F(DeviceCasts, HaveTheBitsOfTheCpuWithoutScales) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   std::vector<double> numbers = draw_normal(21, 5 * 48, 100.0);
   const double edges[] = {3.4e38, -3.4e38,    kInfinite,  -kInfinite, 65504,    65519,       65520,
@@ -69,7 +69,7 @@ TEST_F(DeviceCasts, KeepATensorScale) {
   expect_equal(source.get(), LPT_FORMAT_E4M3FN_TENSOR, &options);
 }
 
-TEST_F(DeviceCasts, SearchScalesAsTheProcessor) {
+TEST_F(DeviceCasts, SearchScalesAsTheCpu) {
   struct Searched {
     lpt_format target;
     lpt_scale_rule rule;
@@ -107,11 +107,11 @@ TEST_F(DeviceCasts, TakeEveryFormat) {
                  found = make_tensor(gpu(), LPT_FORMAT_F32, 5, 96);
     ASSERT_TRUE(ok(cpu(), lpt_dequantize(cpu(), codes.get(), nullptr, expected.get())));
     ASSERT_TRUE(ok(gpu(), lpt_dequantize(gpu(), there(codes.get()).get(), nullptr, found.get())));
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name;
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name;
   }
 }
 
-TEST_F(DeviceCasts, FitTensorScalesAsTheProcessor) {
+TEST_F(DeviceCasts, FitTensorScalesAsTheCpu) {
   const Tensor source = numbers(LPT_FORMAT_BF16, 70, 300, 18);
   struct Fitted {
     const char *target;
@@ -129,7 +129,7 @@ TEST_F(DeviceCasts, FitTensorScalesAsTheProcessor) {
   }
 }
 
-TEST_F(DeviceCasts, TakeListsOfTheProcessorsMemory) {
+TEST_F(DeviceCasts, TakeListsOfTheCpusMemory) {
   const Tensor source = numbers(LPT_FORMAT_F32, 6, 160, 19);
   Tensor list = tensor_of(cpu(), LPT_FORMAT_F32, 1, 4, {0.01, 0.02, 0.4, 3.0});
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
@@ -156,7 +156,7 @@ TEST_F(DeviceCasts, TakeScalesThatAreGiven) {
     const Tensor found = there(expected.get());
     ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), source.get(), &options, expected.get(), nullptr)));
     ASSERT_TRUE(ok(gpu(), lpt_quantize(gpu(), there(source.get()).get(), &options, found.get(), nullptr)));
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(target);
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name_of(target);
   }
 }
 
@@ -169,8 +169,8 @@ TEST_F(DeviceCasts, GiveTheTransposedAsWell) {
   ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), source.get(), nullptr, rows.get(), columns.get())));
   ASSERT_TRUE(
       ok(gpu(), lpt_quantize(gpu(), there(source.get()).get(), nullptr, found_rows.get(), found_columns.get())));
-  EXPECT_EQ(bytes_of(cpu(), rows.get()), bytes_there(found_rows.get()));
-  EXPECT_EQ(bytes_of(cpu(), columns.get()), bytes_there(found_columns.get()));
+  EXPECT_EQ(bytes_of(cpu(), rows.get()), bytes_on_device(found_rows.get()));
+  EXPECT_EQ(bytes_of(cpu(), columns.get()), bytes_on_device(found_columns.get()));
 }
 
 TEST_F(DeviceCasts, AreDecodedToTheSameNumbers) {
@@ -180,7 +180,7 @@ TEST_F(DeviceCasts, AreDecodedToTheSameNumbers) {
                  found = make_tensor(gpu(), LPT_FORMAT_BF16, 5, 96);
     ASSERT_TRUE(ok(cpu(), lpt_dequantize(cpu(), codes.get(), nullptr, expected.get())));
     ASSERT_TRUE(ok(gpu(), lpt_dequantize(gpu(), there(codes.get()).get(), nullptr, found.get())));
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(target);
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name_of(target);
   }
 }
 
@@ -193,12 +193,12 @@ TEST_F(DeviceCasts, TellTheRowsThatRan) {
                lpt_context_explanation(gpu()));
 }
 
-TEST_F(DeviceCasts, AreRefusedWithTheReasonOfEveryRow) {
+TEST_F(DeviceCasts, AreRejectedWithTheReasonOfEveryRow) {
   const Tensor source = make_tensor(gpu(), LPT_FORMAT_F64, 4, 64), target = make_tensor(gpu(), LPT_FORMAT_MXFP4, 4, 64);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), nullptr, target.get(), nullptr));
-  expect_words({"quantize: no kernel takes f64, mxfp4 on cuda:0", "quantize_strips_cuda: takes f32, bf16 and f16 only"},
+  expect_words({"quantize: no kernel takes f64, mxfp4 on cuda:0", "quantize_fragments_cuda: takes f32, bf16 and f16 only"},
                lpt_context_error(gpu()));
-  EXPECT_EQ(bytes_of(cpu(), make_tensor(cpu(), LPT_FORMAT_MXFP4, 4, 64).get()), bytes_there(target.get()));
+  EXPECT_EQ(bytes_of(cpu(), make_tensor(cpu(), LPT_FORMAT_MXFP4, 4, 64).get()), bytes_on_device(target.get()));
 }
 
 // The same numbers but for one.
@@ -215,8 +215,8 @@ TEST_F(DeviceCasts, TellOfANanByTheTensorScaleWhereCodesCannot) {
 TEST_F(DeviceCasts, WaitForTheNanThatNothingElseTells) {
   std::vector<double> numbers_of_it = draw_normal(16, 5 * 80);
   const Tensor codes = make_tensor(gpu(), LPT_FORMAT_INT8, 5, 80);
-  const Tensor tame = tensor_of(cpu(), LPT_FORMAT_F32, 5, 80, numbers_of_it);
-  expect_equal(tame.get(), LPT_FORMAT_INT8, nullptr);
+  const Tensor in_range = tensor_of(cpu(), LPT_FORMAT_F32, 5, 80, numbers_of_it);
+  expect_equal(in_range.get(), LPT_FORMAT_INT8, nullptr);
   numbers_of_it[7] = std::nan("");
   const Tensor spoiled = tensor_of(cpu(), LPT_FORMAT_F32, 5, 80, numbers_of_it);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(gpu(), there(spoiled.get()).get(), nullptr, codes.get(), nullptr));

@@ -1,4 +1,4 @@
-// Casts to a format and back on a GPU, and the signs that are drawn there: the bits of the processor.
+// Casts to a format and back on a GPU, and the signs that are drawn there: the bits of the CPU.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -25,11 +25,11 @@ class DeviceFakeQuantize : public Devices {
     ASSERT_TRUE(ok(cpu(), lpt_fake_quantize(cpu(), source, format, &options, expected.get()))) << name_of(format);
     ASSERT_TRUE(ok(gpu(), lpt_fake_quantize(gpu(), there(source).get(), format, &options, found.get())))
         << name_of(format);
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(format);
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name_of(format);
   }
 };
 
-TEST_F(DeviceFakeQuantize, HasTheBitsOfTheProcessor) {
+TEST_F(DeviceFakeQuantize, HasTheBitsOfTheCpu) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.random.seed = 5;
   for (const lpt_format format : kFormats) {
@@ -43,7 +43,7 @@ TEST_F(DeviceFakeQuantize, HasTheBitsOfTheProcessor) {
   }
 }
 
-TEST_F(DeviceFakeQuantize, ScalesThatNobodyFindsAreOne) {
+TEST_F(DeviceFakeQuantize, ScalesThatNoRankFindsAreOne) {
   const Tensor source = numbers(LPT_FORMAT_F32, 8);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;
@@ -58,7 +58,7 @@ TEST_F(DeviceFakeQuantize, ScalesThatNobodyFindsAreOne) {
   }
 }
 
-TEST_F(DeviceFakeQuantize, RotatesAsTheProcessor) {
+TEST_F(DeviceFakeQuantize, RotatesAsTheCpu) {
   const Tensor source = numbers(LPT_FORMAT_BF16, 9);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.hadamard_size = 16;
@@ -69,12 +69,12 @@ TEST_F(DeviceFakeQuantize, WorksInPlace) {
   const Tensor source = numbers(LPT_FORMAT_F32, 10), moved = there(source.get());
   ASSERT_TRUE(ok(cpu(), lpt_fake_quantize(cpu(), source.get(), LPT_FORMAT_NVFP4, nullptr, source.get())));
   ASSERT_TRUE(ok(gpu(), lpt_fake_quantize(gpu(), moved.get(), LPT_FORMAT_NVFP4, nullptr, moved.get())));
-  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(moved.get()));
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(moved.get()));
 }
 
-TEST_F(DeviceFakeQuantize, WritesNothingWhereItIsRefused) {
+TEST_F(DeviceFakeQuantize, WritesNothingWhereItIsRejected) {
   const Tensor source = there(numbers(LPT_FORMAT_F32, 11).get());
-  const std::vector<uint8_t> before = bytes_there(source.get());
+  const std::vector<uint8_t> before = bytes_on_device(source.get());
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.scale_rule = LPT_SCALE_RULE_MEAN;
   options.hadamard_size = 16;
@@ -82,12 +82,12 @@ TEST_F(DeviceFakeQuantize, WritesNothingWhereItIsRefused) {
     EXPECT_EQ(LPT_UNSUPPORTED, lpt_fake_quantize(gpu(), source.get(), format, &options, source.get()));
     expect_words({"LPT_SCALE_RULE_MEAN", "rotation"}, lpt_context_error(gpu()));
   }
-  EXPECT_EQ(before, bytes_there(source.get()));
+  EXPECT_EQ(before, bytes_on_device(source.get()));
 }
 
 using DeviceSigns = Devices;
 
-TEST_F(DeviceSigns, AreThoseOfTheProcessor) {
+TEST_F(DeviceSigns, AreThoseOfTheCpu) {
   lpt_random random = LPT_RANDOM_INIT;
   random.seed = 21;
   for (const int64_t count : {int64_t{1}, int64_t{16}, int64_t{37}, int64_t{5000}}) {
@@ -97,7 +97,7 @@ TEST_F(DeviceSigns, AreThoseOfTheProcessor) {
       const Tensor found = make_tensor(gpu(), LPT_FORMAT_INT8, {count});
       ASSERT_TRUE(ok(cpu(), lpt_hadamard_draw_signs(cpu(), &random, expected.get())));
       ASSERT_TRUE(ok(gpu(), lpt_hadamard_draw_signs(gpu(), &random, found.get())));
-      EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << count << " from " << offset;
+      EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << count << " from " << offset;
     }
   }
 }

@@ -1,4 +1,4 @@
-// What products of a GPU go through on their way to c, against the processor bit for bit: operands are small integers and their
+// What GEMMs of a GPU go through on their way to c, against the CPU bit for bit: operands are small integers and their
 // scales powers of two, so that sums are exact in any order.
 #include <cmath>
 
@@ -70,7 +70,7 @@ class DeviceFinishes : public Devices {
     ASSERT_TRUE(ok(cpu(), run(on_cpu, x))) << where;
     ASSERT_TRUE(ok(gpu(), run(on_gpu, x))) << where;
     const std::string why = lpt_context_explanation(gpu());
-    ASSERT_EQ(bytes_of(cpu(), on_cpu.c.get()), bytes_there(on_gpu.c.get())) << where << "\n" << why;
+    ASSERT_EQ(bytes_of(cpu(), on_cpu.c.get()), bytes_on_device(on_gpu.c.get())) << where << "\n" << why;
     expect_words({"gemm: cublaslt_numbers"}, why, where.c_str());
   }
 };
@@ -83,13 +83,13 @@ std::string text_of(const FinishCase &x) {
          ", c " + name_of(x.c) + ", beta " + std::to_string(x.beta);
 }
 
-TEST_F(DeviceFinishes, OfNumbersHaveTheBitsOfTheProcessor) {
+TEST_F(DeviceFinishes, OfNumbersHaveTheBitsOfTheCpu) {
   for (const lpt_activation activation : kActivations) {
     for (const lpt_format residual : {lpt_format{LPT_FORMAT_NONE}, kC, kF32, kBf16, kF16}) {
       for (const lpt_format c : {kF32, kBf16, kF16}) {
         for (const double beta : {0.0, 0.5}) {
           const FinishCase x{activation, residual, c, beta};
-          if (beta != 0.0 && activation == LPT_ACTIVATION_SWIGLU) continue;  // refused everywhere
+          if (beta != 0.0 && activation == LPT_ACTIVATION_SWIGLU) continue;  // rejected everywhere
           expect_alike(x, 5, 24, 32, text_of(x));
         }
       }
@@ -97,7 +97,7 @@ TEST_F(DeviceFinishes, OfNumbersHaveTheBitsOfTheProcessor) {
   }
 }
 
-TEST_F(DeviceFinishes, OfCodesHaveTheBitsOfTheProcessor) {
+TEST_F(DeviceFinishes, OfCodesHaveTheBitsOfTheCpu) {
   for (const lpt_activation activation : {LPT_ACTIVATION_NONE, LPT_ACTIVATION_GELU, LPT_ACTIVATION_SWIGLU}) {
     for (const lpt_format residual : {lpt_format{LPT_FORMAT_NONE}, kBf16}) {
       for (const lpt_format c :
@@ -127,7 +127,7 @@ TEST_F(DeviceFinishes, CastAsTheOptionsSay) {
     EXPECT_TRUE(ok(side->context, lpt_statistics_read(side->context, statistics, &found[side == &on_gpu])));
     lpt_statistics_destroy(statistics);
   }
-  EXPECT_EQ(bytes_of(cpu(), on_cpu.c.get()), bytes_there(on_gpu.c.get()));
+  EXPECT_EQ(bytes_of(cpu(), on_cpu.c.get()), bytes_on_device(on_gpu.c.get()));
   EXPECT_GT(found[0].amax, 0.0);
   EXPECT_EQ(found[0].amax, found[1].amax);
   EXPECT_EQ(found[0].squared_error, found[1].squared_error);
@@ -148,20 +148,20 @@ TEST_F(DeviceFinishes, OfBatchesAndGroupsAreTheSame) {
   const Tensor there_c = make_tensor(gpu(), LPT_FORMAT_E4M3FN_ROW, 16, 12);
   ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), ends, 4, &options, c.get())));
   ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), ends, 4, &options, there_c.get())));
-  EXPECT_EQ(bytes_of(cpu(), c.get()), bytes_there(there_c.get()));
+  EXPECT_EQ(bytes_of(cpu(), c.get()), bytes_on_device(there_c.get()));
   const Tensor all = make_tensor(cpu(), kBf16, {4, 16, 24}), there_all = make_tensor(gpu(), kBf16, {4, 16, 24});
   options.activation = LPT_ACTIVATION_GELU;
   ASSERT_TRUE(ok(cpu(), lpt_gemm(cpu(), a.get(), b.get(), &options, all.get())));
   ASSERT_TRUE(ok(gpu(), lpt_gemm(gpu(), there_a.get(), there_b.get(), &options, there_all.get())));
-  EXPECT_EQ(bytes_of(cpu(), all.get()), bytes_there(there_all.get()));
+  EXPECT_EQ(bytes_of(cpu(), all.get()), bytes_on_device(there_all.get()));
 }
 
 // The explanation names the rows of all steps, and a plan counts the memory of the sums.
-TEST_F(DeviceFinishes, AreToldWithTheirProduct) {
+TEST_F(DeviceFinishes, AreReportedWithTheirGemm) {
   const FinishCase x{LPT_ACTIVATION_GELU, kBf16, LPT_FORMAT_E4M3FN_TENSOR, 0.0};
   const Side on_cpu = here_of(x, 5, 24, 32), on_gpu = there_of(on_cpu);
   ASSERT_TRUE(ok(gpu(), run(on_gpu, x)));
-  expect_words({"gemm: cublaslt_numbers", "finish: finish_cuda", "amax: amax_cuda", "quantize: quantize_strips_cuda"},
+  expect_words({"gemm: cublaslt_numbers", "finish: finish_cuda", "amax: amax_cuda", "quantize: quantize_fragments_cuda"},
                lpt_context_explanation(gpu()));
   const auto workspace_of = [&](lpt_activation activation) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -179,33 +179,33 @@ TEST_F(DeviceFinishes, AreToldWithTheirProduct) {
   EXPECT_GE(workspace_of(LPT_ACTIVATION_GELU), workspace_of(LPT_ACTIVATION_NONE) + sums);
 }
 
-TEST_F(DeviceFinishes, AreRefusedBeforeAnythingIsWritten) {
+TEST_F(DeviceFinishes, AreRejectedBeforeAnythingIsWritten) {
   const FinishCase x{LPT_ACTIVATION_GELU, kBf16, LPT_FORMAT_E4M3FN_TENSOR, 0.0};
   const Side on_cpu = here_of(x, 5, 32, 32), on_gpu = there_of(on_cpu);
-  const std::vector<uint8_t> before = bytes_there(on_gpu.c.get());
-  const auto expect_refused = [&](const lpt_gemm_options &options, const Tensor &c, lpt_status status,
-                                  const std::vector<const char *> &words) {
+  const std::vector<uint8_t> before = bytes_on_device(on_gpu.c.get());
+  const auto expect_rejected = [&](const lpt_gemm_options &options, const Tensor &c, lpt_status status,
+                                   const std::vector<const char *> &words) {
     EXPECT_EQ(status, lpt_gemm(gpu(), on_gpu.a.get(), on_gpu.b.get(), &options, c.get()));
     expect_words(words, lpt_context_error(gpu()));
   };
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = 1;
   options.residual = on_cpu.residual.get();
-  expect_refused(options, on_gpu.c, LPT_INVALID_ARGUMENT, {"residual is 5 x 32 bf16 on cpu: expected cuda:0"});
+  expect_rejected(options, on_gpu.c, LPT_INVALID_ARGUMENT, {"residual is 5 x 32 bf16 on cpu: expected cuda:0"});
   options.residual = nullptr;
   options.outlier_threshold = 6.0;
-  expect_refused(options, on_gpu.c, LPT_UNSUPPORTED, {"outlier_threshold is 6: a product on a GPU takes 0"});
+  expect_rejected(options, on_gpu.c, LPT_UNSUPPORTED, {"outlier_threshold is 6: a GEMM on a GPU takes 0"});
   options.outlier_threshold = 0.0;
   lpt_quantize_options quantize = LPT_QUANTIZE_OPTIONS_INIT;
   quantize.scale_rule = LPT_SCALE_RULE_MEAN;
   quantize.hadamard_size = 16;
   options.quantize = &quantize;
-  expect_refused(options, on_gpu.c, LPT_UNSUPPORTED, {"LPT_SCALE_RULE_MEAN with smoothing or a rotation"});
+  expect_rejected(options, on_gpu.c, LPT_UNSUPPORTED, {"LPT_SCALE_RULE_MEAN with smoothing or a rotation"});
   options.quantize = nullptr;
   options.flags = LPT_GEMM_PORTABLE_ORDER;
-  expect_refused(options, on_gpu.c, LPT_UNSUPPORTED, {"the order of its sums is its own"});
+  expect_rejected(options, on_gpu.c, LPT_UNSUPPORTED, {"the order of its sums is its own"});
   options.flags = 0;
-  EXPECT_EQ(before, bytes_there(on_gpu.c.get()));
+  EXPECT_EQ(before, bytes_on_device(on_gpu.c.get()));
 }
 
 }  // namespace

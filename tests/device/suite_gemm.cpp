@@ -1,4 +1,4 @@
-// Products on a GPU against their definition: the numbers that operands hold, multiplied in double.
+// GEMMs on a GPU against their definition: the numbers that operands hold, multiplied in double.
 #include <algorithm>
 #include <cstdlib>
 
@@ -74,13 +74,13 @@ constexpr GemmCase kRounded[] = {
     {LPT_FORMAT_MXFP4, LPT_FORMAT_INT4_1X128, kF16, false, true, 8, 16, 208, "cublaslt_fp8_rounded"},
 };
 
-// The options of a case, and how far its c may be from the exact product.
+// The options of a case, and how far its c may be from the exact GEMM.
 struct Terms {
   double alpha = 1.0, beta = 0.0;
   bool has_bias = false;
 };
 
-class DeviceProducts : public Devices {
+class DeviceGemms : public Devices {
  protected:
   Tensor draw(lpt_format format, int64_t rows, int64_t columns, uint64_t place) {
     return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns));
@@ -104,7 +104,7 @@ class DeviceProducts : public Devices {
     return sparse;
   }
 
-  // Of the processor, all columns; what is dense as it is.
+  // Of the CPU, all columns; what is dense as it is.
   Tensor written_out(const lpt_tensor *tensor) {
     const std::string name = name_of(describe(cpu(), tensor).format);
     const Shape shape = shape_of(cpu(), tensor);
@@ -125,12 +125,12 @@ class DeviceProducts : public Devices {
     return drawn;
   }
 
-  // c of a GPU holds what the processor makes, whose products are judged elsewhere.
+  // c of a GPU holds what the CPU makes, whose GEMMs are judged elsewhere.
   void expect_near(const lpt_tensor *expected, const lpt_tensor *found) {
-    const std::vector<double> wanted = numbers_of(cpu(), expected), given = numbers_of(cpu(), here(found).get());
-    ASSERT_EQ(wanted.size(), given.size());
+    const std::vector<double> oracle = numbers_of(cpu(), expected), given = numbers_of(cpu(), here(found).get());
+    ASSERT_EQ(oracle.size(), given.size());
     for (size_t i = 0; i < given.size(); ++i) {
-      ASSERT_NEAR(wanted[i], given[i], 1e-2 + 1e-2 * std::abs(wanted[i])) << "element " << i;
+      ASSERT_NEAR(oracle[i], given[i], 1e-2 + 1e-2 * std::abs(oracle[i])) << "element " << i;
     }
   }
 
@@ -146,7 +146,7 @@ class DeviceProducts : public Devices {
   static double bound(const GemmCase &c, double magnitude, double value) {
     const std::string row = c.row;
     const bool is_short = row.find("fp8") != std::string::npos || row.find("warpgroups") != std::string::npos;
-    return product_bound(magnitude, c.k) + (is_short ? 0x1p-13 * magnitude : 0.0) + unit_of(c.c) * std::abs(value) +
+    return gemm_bound(magnitude, c.k) + (is_short ? 0x1p-13 * magnitude : 0.0) + unit_of(c.c) * std::abs(value) +
            0x1p-24;
   }
 
@@ -191,12 +191,12 @@ class DeviceProducts : public Devices {
   }
 };
 
-TEST_F(DeviceProducts, AreAsDefined) {
+TEST_F(DeviceGemms, AreAsDefined) {
   for (const GemmCase &c : kCases) expect_defined(c, {});
 }
 
 // This library's own kernels come first; scripts/gpu runs them under sanitizers by this test.
-TEST_F(DeviceProducts, OfFourBitsNeedNoLibrary) {
+TEST_F(DeviceGemms, OfFourBitsNeedNoLibrary) {
   const char *const named = std::getenv("LPT_CUBLASLT");
   const std::string before = named == nullptr ? "" : named;
   setenv("LPT_CUBLASLT", "/nowhere/libcublasLt.so.13", 1);
@@ -207,21 +207,21 @@ TEST_F(DeviceProducts, OfFourBitsNeedNoLibrary) {
   setenv("LPT_CUBLASLT", before.c_str(), 1);
 }
 
-TEST_F(DeviceProducts, TakeFactorsAndTerms) {
+TEST_F(DeviceGemms, TakeFactorsAndTerms) {
   const Terms all[] = {{-0.5, 0.0, false}, {1.0, 0.75, false}, {1.0, 0.0, true}, {1.5, -2.0, true}};
   for (const GemmCase &c : kCases) {
     for (const Terms &terms : all) expect_defined(c, terms);
   }
 }
 
-TEST_F(DeviceProducts, MayBeRoundedWhereThatIsAsked) {
+TEST_F(DeviceGemms, MayBeRoundedWhereThatIsRequested) {
   setenv("LPT_GEMM_ROUND", "1", 1);
   for (const GemmCase &c : kRounded) expect_defined(c, {-0.5, 0.75, true});
   unsetenv("LPT_GEMM_ROUND");
 }
 
 // Of 128 numbers of b those that meet a number of a are 2^-18 of the others: a share of the sum that rounding loses.
-TEST_F(DeviceProducts, OfScalesFarApartLoseNothing) {
+TEST_F(DeviceGemms, OfScalesFarApartLoseNothing) {
   constexpr int64_t kM = 20, kN = 48, kK = 256;
   std::vector<double> first = draw_normal(18, kM * kK), second = draw_normal(19, kN * kK);
   for (size_t i = 0; i < first.size(); ++i) first[i] *= i / 32 % 4 == 0 ? 0.0 : 1.0;
@@ -238,19 +238,19 @@ TEST_F(DeviceProducts, OfScalesFarApartLoseNothing) {
     const std::vector<double> found = numbers_of(cpu(), here(c.get()).get());
     int wrong = 0;
     for (size_t i = 0; i < found.size(); ++i) {
-      wrong += std::abs(exact.value[i] - found[i]) > product_bound(exact.magnitude[i], kK) ? 1 : 0;
+      wrong += std::abs(exact.value[i] - found[i]) > gemm_bound(exact.magnitude[i], kK) ? 1 : 0;
     }
     return wrong;
   };
   EXPECT_EQ(0, count_wrong());
   if (!is_hopper()) return;
   setenv("LPT_GEMM_ROUND", "1", 1);
-  EXPECT_GT(count_wrong(), 0);  // or nothing was told apart above
+  EXPECT_GT(count_wrong(), 0);  // or nothing was distinguished above
   unsetenv("LPT_GEMM_ROUND");
 }
 
 // Read by the plugin when it chooses a row.
-TEST_F(DeviceProducts, AreMadeByWarpgroupsWhereTheyAreAskedFor) {
+TEST_F(DeviceGemms, AreMadeByWarpgroupsWhereTheyAreRequested) {
   setenv("LPT_GEMM_WGMMA", "1", 1);
   for (const lpt_format a : {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_1X128}) {
     expect_defined({a, LPT_FORMAT_INT4_1X128, kBf16, false, true, 17, 40, 1152, "gemm_warpgroups_int4_cuda"}, {});
@@ -260,13 +260,13 @@ TEST_F(DeviceProducts, AreMadeByWarpgroupsWhereTheyAreAskedFor) {
   unsetenv("LPT_GEMM_WGMMA");
 }
 
-TEST_F(DeviceProducts, OfNothingAreTheOtherTerms) {
+TEST_F(DeviceGemms, OfNothingAreTheOtherTerms) {
   expect_defined({kBf16, kBf16, kF32, false, true, 3, 4, 0, "cublaslt_numbers"}, {2.0, 0.5, true});
   expect_defined({kBf16, kBf16, kBf16, false, true, 3, 4, 0, "cublaslt_numbers"}, {});
   expect_defined({kBf16, kBf16, kBf16, false, true, 0, 4, 8, "cublaslt_numbers"}, {});
 }
 
-TEST_F(DeviceProducts, LeaveWhatIsBesideC) {
+TEST_F(DeviceGemms, LeaveWhatIsBesideC) {
   const Tensor a = draw(kF32, 5, 16, 6), b = draw(kF32, 16, 6, 7);
   const Tensor whole = draw(kF32, 9, 11, 8), there_whole = there(whole.get());
   const Tensor part = view(gpu(), there_whole.get(), {2, 3}, {5, 6});
@@ -277,8 +277,8 @@ TEST_F(DeviceProducts, LeaveWhatIsBesideC) {
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(expected[i], found[i], 1e-4) << "element " << i;
 }
 
-// The bits of the product of what they are when they are written out.
-TEST_F(DeviceProducts, OfSparseOperandsAreThoseOfDenseOnes) {
+// The bits of the GEMM of what they are when they are written out.
+TEST_F(DeviceGemms, OfSparseOperandsAreThoseOfDenseOnes) {
   struct SparseCase {
     const char *a, *b, *row;
   };
@@ -302,12 +302,12 @@ TEST_F(DeviceProducts, OfSparseOperandsAreThoseOfDenseOnes) {
     const std::string why = lpt_context_explanation(gpu());
     expect_words({"decompress: decompress_cuda"}, why, c.b);
     if (is_hopper()) expect_words({(std::string("gemm: ") + c.row + "\n").c_str()}, why + "\n", c.b);
-    EXPECT_EQ(bytes_there(expected.get()), bytes_there(found.get())) << c.a << " by " << c.b;
+    EXPECT_EQ(bytes_on_device(expected.get()), bytes_on_device(found.get())) << c.a << " by " << c.b;
   }
 }
 
-// Against the definition; a GPU may lack the library, and then the dense product is made.
-TEST_F(DeviceProducts, OfSparseOperandsAreMadeByALibraryWhereThatIsAskedFor) {
+// Against the definition; a GPU may lack the library, and then the dense GEMM is made.
+TEST_F(DeviceGemms, OfSparseOperandsAreMadeByALibraryWhereThatIsRequested) {
   struct SparseCase {
     const char *a, *b;
     GemmCase dense;
@@ -333,7 +333,7 @@ TEST_F(DeviceProducts, OfSparseOperandsAreMadeByALibraryWhereThatIsAskedFor) {
   unsetenv("LPT_GEMM_SPARSE");
 }
 
-TEST_F(DeviceProducts, OfABatchAreOneByOne) {
+TEST_F(DeviceGemms, OfABatchAreOneByOne) {
   const Tensor a = draw_many(kBf16, {3, 5, 32}, 11), b = draw_many(LPT_FORMAT_MXFP8_E4M3, {3, 8, 32}, 12);
   const Tensor c = make_tensor(cpu(), kBf16, {3, 5, 8}), there_c = make_tensor(gpu(), kBf16, {3, 5, 8});
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -344,7 +344,7 @@ TEST_F(DeviceProducts, OfABatchAreOneByOne) {
   expect_near(c.get(), there_c.get());
 }
 
-TEST_F(DeviceProducts, OfGroupsAreOneByOne) {
+TEST_F(DeviceGemms, OfGroupsAreOneByOne) {
   const int64_t ends[] = {3, 3, 12, 16};
   const Tensor a = draw(LPT_FORMAT_E4M3FN_ROW, 16, 64, 13), b = draw_many(LPT_FORMAT_E4M3FN_ROW, {4, 32, 64}, 14);
   const Tensor bias = draw(kF32, 4, 32, 15);
@@ -359,7 +359,7 @@ TEST_F(DeviceProducts, OfGroupsAreOneByOne) {
   expect_near(c.get(), there_c.get());
 }
 
-TEST_F(DeviceProducts, OfGroupsAlongKAreOneByOne) {
+TEST_F(DeviceGemms, OfGroupsAlongKAreOneByOne) {
   const int64_t ends[] = {5, 5, 16};
   const Tensor a = draw(kBf16, 16, 12, 16), b = draw(kBf16, 16, 10, 17);
   const Tensor c = make_tensor(cpu(), kF32, {3, 12, 10}), there_c = make_tensor(gpu(), kF32, {3, 12, 10});
@@ -371,7 +371,7 @@ TEST_F(DeviceProducts, OfGroupsAlongKAreOneByOne) {
   expect_near(c.get(), there_c.get());
 }
 
-TEST_F(DeviceProducts, MayBePlanned) {
+TEST_F(DeviceGemms, MayBePlanned) {
   const Tensor a = draw(LPT_FORMAT_E4M3FN_ROW, 16, 64, 9), b = draw(LPT_FORMAT_E4M3FN_ROW, 32, 64, 10);
   const Tensor there_a = there(a.get()), there_b = there(b.get());
   const Tensor once = make_tensor(gpu(), kBf16, 16, 32), again = make_tensor(gpu(), kBf16, 16, 32);
@@ -385,14 +385,14 @@ TEST_F(DeviceProducts, MayBePlanned) {
   EXPECT_EQ(0, std::string(values.kernel).find("cublaslt_"));
   ASSERT_TRUE(ok(gpu(), lpt_gemm_plan_run(gpu(), plan, there_a.get(), there_b.get(), nullptr, again.get())));
   ASSERT_TRUE(ok(gpu(), lpt_gemm(gpu(), there_a.get(), there_b.get(), &options, once.get())));
-  EXPECT_EQ(bytes_there(once.get()), bytes_there(again.get()));
+  EXPECT_EQ(bytes_on_device(once.get()), bytes_on_device(again.get()));
   const Tensor c = make_tensor(cpu(), kBf16, 16, 32);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_run(cpu(), plan, a.get(), b.get(), nullptr, c.get()));
   expect_words({values.kernel, "does not run on cpu"}, lpt_context_error(cpu()));
   lpt_gemm_plan_destroy(plan);
 }
 
-TEST_F(DeviceProducts, AreRefusedWithTheReasonOfEveryRow) {
+TEST_F(DeviceGemms, AreRejectedWithTheReasonOfEveryRow) {
   const Tensor a = make_tensor(gpu(), LPT_FORMAT_F64, 4, 16), b = make_tensor(gpu(), kF32, 16, 8),
                c = make_tensor(gpu(), kF32, 4, 8);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(gpu(), a.get(), b.get(), nullptr, c.get()));
@@ -401,7 +401,7 @@ TEST_F(DeviceProducts, AreRefusedWithTheReasonOfEveryRow) {
       lpt_context_error(gpu()));
 }
 
-TEST_F(DeviceProducts, RefuseAnOrderOfSums) {
+TEST_F(DeviceGemms, RejectAnOrderOfSums) {
   const Tensor a = make_tensor(gpu(), kF32, 4, 16), b = make_tensor(gpu(), kF32, 16, 8),
                c = make_tensor(gpu(), kF32, 4, 8);
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -410,7 +410,7 @@ TEST_F(DeviceProducts, RefuseAnOrderOfSums) {
   expect_words({"cublaslt_numbers: the order of its sums is its own"}, lpt_context_error(gpu()));
 }
 
-TEST_F(DeviceProducts, TakeTensorsOfTheirDeviceAlone) {
+TEST_F(DeviceGemms, TakeTensorsOfTheirDeviceAlone) {
   const Tensor a = make_tensor(cpu(), kF32, 4, 16), b = make_tensor(gpu(), kF32, 16, 8),
                c = make_tensor(gpu(), kF32, 4, 8);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm(gpu(), a.get(), b.get(), nullptr, c.get()));

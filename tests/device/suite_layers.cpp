@@ -1,4 +1,4 @@
-// Layers on a GPU against the processor, whose own results are judged elsewhere: the same bits where docs/numerics.md says exact,
+// Layers on a GPU against the CPU, whose own results are judged elsewhere: the same bits where docs/numerics.md says exact,
 // else within both bounds.
 #include <cmath>
 
@@ -28,7 +28,7 @@ class DeviceLayers : public Devices {
   }
 
   void expect_equal(const Both &both, const char *what) {
-    EXPECT_EQ(bytes_of(cpu(), both.here.get()), bytes_there(both.there.get())) << what;
+    EXPECT_EQ(bytes_of(cpu(), both.here.get()), bytes_on_device(both.there.get())) << what;
   }
 
   // |difference| <= units · (2^-21 of f32, or a unit in the last place of the format).
@@ -37,16 +37,16 @@ class DeviceLayers : public Devices {
     const double share = format == LPT_FORMAT_F32 || format == LPT_FORMAT_F64 ? 0x1p-21
                          : format == LPT_FORMAT_BF16                          ? 0x1p-7
                                                                               : 0x1p-10;
-    const std::vector<double> wanted = numbers_of(cpu(), both.here.get());
+    const std::vector<double> oracle = numbers_of(cpu(), both.here.get());
     const std::vector<double> found = numbers_of(cpu(), here(both.there.get()).get());
-    ASSERT_EQ(wanted.size(), found.size());
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      ASSERT_NEAR(wanted[i], found[i], share * std::max(std::fabs(wanted[i]), unit)) << what << " at " << i;
+    ASSERT_EQ(oracle.size(), found.size());
+    for (size_t i = 0; i < oracle.size(); ++i) {
+      ASSERT_NEAR(oracle[i], found[i], share * std::max(std::fabs(oracle[i]), unit)) << what << " at " << i;
     }
   }
 };
 
-TEST_F(DeviceLayers, SwigluHasTheBitsOfTheProcessor) {
+TEST_F(DeviceLayers, SwigluHasTheBitsOfTheCpu) {
   for (const lpt_format format : kFormats) {
     const Tensor gate = numbers(format, 37, 272, 1), up = numbers(format, 37, 272, 2);
     const Both output = both(format, {37, 272});
@@ -57,7 +57,7 @@ TEST_F(DeviceLayers, SwigluHasTheBitsOfTheProcessor) {
   }
 }
 
-TEST_F(DeviceLayers, SmoothSwigluHasTheFactorsOfTheProcessor) {
+TEST_F(DeviceLayers, SmoothSwigluHasTheFactorsOfTheCpu) {
   lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
   options.smoothing = LPT_SWIGLU_SMOOTHING_CHANNEL;
   const Tensor gate = numbers(LPT_FORMAT_BF16, 65, 100, 3), up = numbers(LPT_FORMAT_BF16, 65, 100, 4);
@@ -70,7 +70,7 @@ TEST_F(DeviceLayers, SmoothSwigluHasTheFactorsOfTheProcessor) {
   expect_equal(smoothing, "smoothing");
 }
 
-TEST_F(DeviceLayers, SwigluGradientsHaveTheBitsOfTheProcessorAlsoOfCodes) {
+TEST_F(DeviceLayers, SwigluGradientsHaveTheBitsOfTheCpuAlsoOfCodes) {
   for (const lpt_format stored : {LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP8_E4M3}) {
     const Tensor gate = numbers(stored, 21, 160, 5), up = numbers(stored, 21, 160, 6);
     const Tensor dy = numbers(LPT_FORMAT_BF16, 21, 160, 7);
@@ -84,7 +84,7 @@ TEST_F(DeviceLayers, SwigluGradientsHaveTheBitsOfTheProcessorAlsoOfCodes) {
   }
 }
 
-TEST_F(DeviceLayers, RmsnormIsNearTheProcessor) {
+TEST_F(DeviceLayers, RmsnormIsNearTheCpu) {
   for (const lpt_format format : kFormats) {
     const Tensor input = numbers(format, 9, 272, 8), weight = vector(272, 9);
     const Both output = both(format, {9, 272}), rms = both(LPT_FORMAT_F32, {9});
@@ -97,7 +97,7 @@ TEST_F(DeviceLayers, RmsnormIsNearTheProcessor) {
   }
 }
 
-TEST_F(DeviceLayers, ASumHasTheBitsOfTheProcessorAndItsNormIsNear) {
+TEST_F(DeviceLayers, ASumHasTheBitsOfTheCpuAndItsNormIsNear) {
   const Tensor residual = numbers(LPT_FORMAT_BF16, 9, 100, 10), branch = numbers(LPT_FORMAT_BF16, 9, 100, 11);
   const Tensor weight = vector(100, 12);
   const Both sum = both(LPT_FORMAT_BF16, {9, 100}), output = both(LPT_FORMAT_F32, {9, 100});
@@ -111,7 +111,7 @@ TEST_F(DeviceLayers, ASumHasTheBitsOfTheProcessorAndItsNormIsNear) {
 }
 
 // 80 rows are two parts of the weight's gradient.
-TEST_F(DeviceLayers, RmsnormGradientsAreNearTheProcessorAlsoOfCodes) {
+TEST_F(DeviceLayers, RmsnormGradientsAreNearTheCpuAlsoOfCodes) {
   constexpr int64_t kRows = 80, kColumns = 96;
   for (const lpt_format stored : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
     lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
@@ -135,13 +135,13 @@ TEST_F(DeviceLayers, RmsnormGradientsAreNearTheProcessorAlsoOfCodes) {
 TEST_F(DeviceLayers, CodesAreDecodedPieceByPiece) {
   if (kIsSanitized) GTEST_SKIP() << "the same paths, for many seconds";
   constexpr int64_t kRows = 1030, kColumns = 4096;
-  const Tensor codes = numbers(LPT_FORMAT_E4M3FN_1X128, kRows, kColumns, 22), codes_there = there(codes.get());
-  const Tensor dy = numbers(LPT_FORMAT_BF16, kRows, kColumns, 23), dy_there = there(dy.get());
+  const Tensor codes = numbers(LPT_FORMAT_E4M3FN_1X128, kRows, kColumns, 22), codes_on_device = there(codes.get());
+  const Tensor dy = numbers(LPT_FORMAT_BF16, kRows, kColumns, 23), dy_on_device = there(dy.get());
   const Both of_gate = both(LPT_FORMAT_BF16, {kRows, kColumns}), of_up = both(LPT_FORMAT_BF16, {kRows, kColumns});
   ASSERT_TRUE(ok(cpu(), lpt_swiglu_backward(cpu(), codes.get(), codes.get(), dy.get(), nullptr, of_gate.here.get(),
                                             of_up.here.get())));
-  ASSERT_TRUE(ok(gpu(), lpt_swiglu_backward(gpu(), codes_there.get(), codes_there.get(), dy_there.get(), nullptr,
-                                            of_gate.there.get(), of_up.there.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_swiglu_backward(gpu(), codes_on_device.get(), codes_on_device.get(), dy_on_device.get(),
+                                            nullptr, of_gate.there.get(), of_up.there.get())));
   expect_equal(of_gate, "gate_gradient");
   expect_equal(of_up, "up_gradient");
   const Tensor weight = vector(kColumns, 24);
@@ -150,12 +150,12 @@ TEST_F(DeviceLayers, CodesAreDecodedPieceByPiece) {
   ASSERT_TRUE(ok(cpu(), lpt_rmsnorm_backward(cpu(), codes.get(), weight.get(), rms.get(), dy.get(), nullptr, nullptr,
                                              dw.here.get())));
   ASSERT_TRUE(
-      ok(gpu(), lpt_rmsnorm_backward(gpu(), codes_there.get(), there(weight.get()).get(), there(rms.get()).get(),
-                                     dy_there.get(), nullptr, nullptr, dw.there.get())));
+      ok(gpu(), lpt_rmsnorm_backward(gpu(), codes_on_device.get(), there(weight.get()).get(), there(rms.get()).get(),
+                                     dy_on_device.get(), nullptr, nullptr, dw.there.get())));
   expect_near(dw, 1000, "weight_gradient");
 }
 
-TEST_F(DeviceLayers, SoftmaxIsNearTheProcessorThereAndBack) {
+TEST_F(DeviceLayers, SoftmaxIsNearTheCpuThereAndBack) {
   lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
   options.scale = 0.7;
   for (const int32_t is_causal : {0, 1}) {
@@ -172,7 +172,7 @@ TEST_F(DeviceLayers, SoftmaxIsNearTheProcessorThereAndBack) {
   }
 }
 
-TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheProcessor) {
+TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheCpu) {
   lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
   options.is_causal = 1;
   for (const int32_t bits : {2, 3, 4}) {
@@ -187,7 +187,7 @@ TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheProcessor) {
 }
 
 // Six classes, of which the third row counts for none; every row's loss, their sum, their mean.
-TEST_F(DeviceLayers, CrossEntropyIsNearTheProcessorThereAndBack) {
+TEST_F(DeviceLayers, CrossEntropyIsNearTheCpuThereAndBack) {
   constexpr int64_t kTargets[] = {0, 5, -7, 3, 2};
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   options.ignored_target = -7;
@@ -206,17 +206,17 @@ TEST_F(DeviceLayers, CrossEntropyIsNearTheProcessorThereAndBack) {
     expect_near(loss, 0, "loss");
     expect_near(logs, 0, "log_sums");
     const lpt_tensor *const given = reduction == LPT_LOSS_REDUCTION_SUM ? nullptr : factors.get();
-    const Tensor given_there = there(factors.get());
+    const Tensor given_on_device = there(factors.get());
     ASSERT_TRUE(ok(cpu(), lpt_cross_entropy_backward(cpu(), logits.get(), kTargets, logs.here.get(), given, &options,
                                                      dx.here.get())));
-    ASSERT_TRUE(ok(
-        gpu(), lpt_cross_entropy_backward(gpu(), there(logits.get()).get(), kTargets, there(logs.here.get()).get(),
-                                          given == nullptr ? nullptr : given_there.get(), &options, dx.there.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_cross_entropy_backward(
+                              gpu(), there(logits.get()).get(), kTargets, there(logs.here.get()).get(),
+                              given == nullptr ? nullptr : given_on_device.get(), &options, dx.there.get())));
     expect_near(dx, 1, "logits_gradient");
   }
 }
 
-TEST_F(DeviceLayers, CrossEntropyReadsTargetsOfTheProcessorAlone) {
+TEST_F(DeviceLayers, CrossEntropyReadsTargetsOfTheCpuAlone) {
   const Tensor logits = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64), loss = make_tensor(gpu(), LPT_FORMAT_F32, {1});
   const lpt_tensor_description facts = describe(gpu(), logits.get());
   const int64_t targets[] = {0, 1, 64, 2};
@@ -226,11 +226,11 @@ TEST_F(DeviceLayers, CrossEntropyReadsTargetsOfTheProcessorAlone) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT,
             lpt_cross_entropy_forward(gpu(), logits.get(), static_cast<const int64_t *>(facts.data), nullptr,
                                       loss.get(), nullptr));
-  expect_words({"targets is memory of cuda:0", "processor"}, lpt_context_error(gpu()));
+  expect_words({"targets is memory of cuda:0", "CPU"}, lpt_context_error(gpu()));
 }
 
 // The rows of private columns alone.
-TEST_F(DeviceLayers, WeightsOfPrivateColumnsAreScaledWithTheBitsOfTheProcessor) {
+TEST_F(DeviceLayers, WeightsOfPrivateColumnsAreScaledWithTheBitsOfTheCpu) {
   lpt_partial_plan_options options = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   options.hidden_columns = 24;
   options.shared_columns = 12;
@@ -242,7 +242,7 @@ TEST_F(DeviceLayers, WeightsOfPrivateColumnsAreScaledWithTheBitsOfTheProcessor) 
   EXPECT_TRUE(ok(cpu(), lpt_partial_scale_weight(cpu(), plan, both.here.get())));
   EXPECT_TRUE(ok(gpu(), lpt_partial_scale_weight(gpu(), plan, both.there.get())));
   expect_equal(both, "weight");
-  EXPECT_NE(bytes_of(cpu(), weight.get()), bytes_there(both.there.get()));
+  EXPECT_NE(bytes_of(cpu(), weight.get()), bytes_on_device(both.there.get()));
   lpt_partial_plan_destroy(plan);
 }
 
@@ -255,12 +255,12 @@ TEST_F(DeviceLayers, TellTheRowsThatWouldRun) {
   const Tensor rms = make_tensor(gpu(), LPT_FORMAT_F32, {4}), sums = make_tensor(gpu(), LPT_FORMAT_F32, {64});
   ASSERT_TRUE(ok(gpu(), lpt_rmsnorm_backward(gpu(), input.get(), weight.get(), rms.get(), matrix.get(), &options,
                                              gradient.get(), sums.get())));
-  expect_words({"dequantize: dequantize_strips_cuda", "rmsnorm_backward: rmsnorm_backward_cuda",
+  expect_words({"dequantize: dequantize_fragments_cuda", "rmsnorm_backward: rmsnorm_backward_cuda",
                 "gradient_parts: gradient_parts_cuda", "gradient_sum: gradient_sum_cuda"},
                lpt_context_explanation(gpu()));
 }
 
-TEST_F(DeviceLayers, RefuseDoublesAndTensorsOfTheProcessor) {
+TEST_F(DeviceLayers, RejectDoublesAndTensorsOfTheCpu) {
   const Tensor wide = make_tensor(gpu(), LPT_FORMAT_F64, 4, 64), output = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_softmax_forward(gpu(), wide.get(), nullptr, output.get()));
   expect_words({"softmax_forward: no kernel takes f64, f32 on cuda:0", "takes f32, bf16 and f16 only"},

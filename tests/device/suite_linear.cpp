@@ -1,4 +1,4 @@
-// Linear layers on a GPU against the processor, whose own are judged elsewhere: what is saved has its bits, products are within
+// Linear layers on a GPU against the CPU, whose own are judged elsewhere: what is saved has its bits, GEMMs are within
 // both bounds, or the same where all of it is exact.
 #include <cmath>
 
@@ -51,7 +51,7 @@ class DeviceLinear : public Devices {
             vector_of(cpu(), LPT_FORMAT_F32, draw_normal(place + 3, shape.output))};
   }
 
-  Given given_there(const Given &here) {
+  Given given_on_device(const Given &here) {
     return {there(here.x.get()), there(here.w.get()), there(here.dy.get()), there(here.bias.get())};
   }
 
@@ -80,7 +80,7 @@ class DeviceLinear : public Devices {
   }
 
   void expect_equal(const lpt_tensor *here, const lpt_tensor *there, const char *what) {
-    EXPECT_EQ(bytes_of(cpu(), here), bytes_there(there)) << what;
+    EXPECT_EQ(bytes_of(cpu(), here), bytes_on_device(there)) << what;
   }
 
   // Two layers of one recipe, here and there.
@@ -92,44 +92,44 @@ class DeviceLinear : public Devices {
             make_linear(gpu(), recipe, shape.input, shape.output)};
   }
 
-  // The same bytes, save where FP8 is saved turned: as long, and judged by the weight's gradient.
-  void expect_saved(const Taken &wanted, const Taken &found, const std::string &name) {
-    for (const char *const turned : {"fp8_current", "halo_0", "unit_scaling"}) {
-      if (name != turned) continue;
-      EXPECT_EQ(bytes_of(cpu(), wanted.saved.get()).size(), bytes_there(found.saved.get()).size());
+  // The same bytes, save where FP8 is saved transposed: as long, and judged by the weight's gradient.
+  void expect_saved(const Taken &oracle, const Taken &found, const std::string &name) {
+    for (const char *const transposed_copy : {"fp8_current", "halo_0", "unit_scaling"}) {
+      if (name != transposed_copy) continue;
+      EXPECT_EQ(bytes_of(cpu(), oracle.saved.get()).size(), bytes_on_device(found.saved.get()).size());
       return;
     }
-    expect_equal(wanted.saved.get(), found.saved.get(), "saved");
+    expect_equal(oracle.saved.get(), found.saved.get(), "saved");
   }
 
   void expect_same_step(const char *name, const Layers &layers, const LayerShape &shape, const Given &given,
                         uint32_t index, lpt_format format) {
-    const Taken wanted = step(cpu(), layers.here.get(), shape, given, index, format);
-    const Taken found = step(gpu(), layers.there.get(), shape, given_there(given), index, format);
-    expect_saved(wanted, found, name);
-    expect_equal(wanted.y.get(), found.y.get(), "output");
-    expect_equal(wanted.dx.get(), found.dx.get(), "input_gradient");
-    expect_equal(wanted.dw.get(), found.dw.get(), "weight_gradient");
-    expect_equal(wanted.db.get(), found.db.get(), "bias_gradient");
+    const Taken oracle = step(cpu(), layers.here.get(), shape, given, index, format);
+    const Taken found = step(gpu(), layers.there.get(), shape, given_on_device(given), index, format);
+    expect_saved(oracle, found, name);
+    expect_equal(oracle.y.get(), found.y.get(), "output");
+    expect_equal(oracle.dx.get(), found.dx.get(), "input_gradient");
+    expect_equal(oracle.dw.get(), found.dw.get(), "weight_gradient");
+    expect_equal(oracle.db.get(), found.db.get(), "bias_gradient");
   }
 
   void expect_near_step(const char *name, const Layers &layers, const LayerShape &shape, const Given &given,
                         lpt_format format) {
-    const Taken wanted = step(cpu(), layers.here.get(), shape, given, 1, format);
-    const Taken found = step(gpu(), layers.there.get(), shape, given_there(given), 1, format);
-    expect_saved(wanted, found, name);
+    const Taken oracle = step(cpu(), layers.here.get(), shape, given, 1, format);
+    const Taken found = step(gpu(), layers.there.get(), shape, given_on_device(given), 1, format);
+    expect_saved(oracle, found, name);
     const double x = amax(given.x.get()), w = amax(given.w.get()), dy = amax(given.dy.get());
-    expect_near(wanted.y.get(), found.y.get(), shape.input, x * w, "output");
-    expect_near(wanted.dx.get(), found.dx.get(), shape.output, dy * w, "input_gradient");
-    expect_near(wanted.dw.get(), found.dw.get(), shape.rows, dy * x, "weight_gradient");
-    expect_near(wanted.db.get(), found.db.get(), shape.rows, dy, "bias_gradient");
+    expect_near(oracle.y.get(), found.y.get(), shape.input, x * w, "output");
+    expect_near(oracle.dx.get(), found.dx.get(), shape.output, dy * w, "input_gradient");
+    expect_near(oracle.dw.get(), found.dw.get(), shape.rows, dy * x, "weight_gradient");
+    expect_near(oracle.db.get(), found.db.get(), shape.rows, dy, "bias_gradient");
   }
 
-  // |difference| <= 2 · 1.6 · largest · k · (k + 8) · 2^-24: sums of k products on both sides.
-  void expect_near(const lpt_tensor *wanted, const lpt_tensor *found, int64_t k, double largest, const char *what) {
+  // |difference| <= 2 · 1.6 · largest · k · (k + 8) · 2^-24: sums of k GEMMs on both sides.
+  void expect_near(const lpt_tensor *oracle, const lpt_tensor *found, int64_t k, double largest, const char *what) {
     const auto terms = static_cast<double>(k);
     const double bound = 2 * 1.6 * largest * terms * (terms + 8) * 0x1p-24;
-    const std::vector<double> expected = numbers_of(cpu(), wanted), given = numbers_of(cpu(), here(found).get());
+    const std::vector<double> expected = numbers_of(cpu(), oracle), given = numbers_of(cpu(), here(found).get());
     ASSERT_EQ(expected.size(), given.size());
     for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(expected[i], given[i], bound) << what << " at " << i;
   }
@@ -144,9 +144,9 @@ class DeviceLinear : public Devices {
     if (name == "two_parts") options.parts = 2;
     if (is_signed) options.hadamard_size = 32;
     if (is_signed) options.hadamard_signs = LPT_HADAMARD_SIGNS_RANDOM;
-    for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
-      if (!is_changed || (product == LPT_LINEAR_GEMM_FORWARD && !is_signed)) continue;
-      EXPECT_TRUE(ok(cpu(), lpt_recipe_set_gemm(cpu(), recipe.get(), product, &options)));
+    for (const lpt_linear_gemm gemm : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+      if (!is_changed || (gemm == LPT_LINEAR_GEMM_FORWARD && !is_signed)) continue;
+      EXPECT_TRUE(ok(cpu(), lpt_recipe_set_gemm(cpu(), recipe.get(), gemm, &options)));
     }
     return recipe;
   }
@@ -167,7 +167,7 @@ class DeviceLinear : public Devices {
 };
 
 // Every number of these casts is exact: also of the stochastic ones.
-TEST_F(DeviceLinear, IsThatOfTheProcessorWhereSumsAreExact) {
+TEST_F(DeviceLinear, IsThatOfTheCpuWhereSumsAreExact) {
   for (const char *name : {"f32", "bf16", "fp8_trillion", "fp8_current", "mxfp8", "fp8_block", "halo_0", "coat"}) {
     for (const LayerShape &shape : kShapes) {
       for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
@@ -211,9 +211,9 @@ TEST_F(DeviceLinear, GoesOnFromASavedState) {
   EXPECT_EQ(7 * 16.0f, values.amax);
 }
 
-// The bound of a product of k terms: k roundings of sums of at most k · amax · amax, and a few of factors, on both sides. What
+// The bound of a GEMM of k terms: k roundings of sums of at most k · amax · amax, and a few of factors, on both sides. What
 // is decoded may be a quarter above the amax it was cast from.
-TEST_F(DeviceLinear, IsNearThatOfTheProcessor) {
+TEST_F(DeviceLinear, IsNearThatOfTheCpu) {
   for (const char *name : {"bf16", "fp8_trillion", "fp8_current", "mxfp8", "fp8_block", "fp4_all_the_way", "quartet",
                            "halo_0", "coat", "unit_scaling", "random_signs", "two_parts", "four_draws"}) {
     for (const LayerShape &shape : kShapes) {
@@ -225,8 +225,8 @@ TEST_F(DeviceLinear, IsNearThatOfTheProcessor) {
   }
 }
 
-TEST_F(DeviceLinear, RefusesSparsity) {
-  const Given given = given_there(batch(kShapes[0], 500, LPT_FORMAT_F32));
+TEST_F(DeviceLinear, RejectsSparsity) {
+  const Given given = given_on_device(batch(kShapes[0], 500, LPT_FORMAT_F32));
   for (const char *name : {"sparse24", "sparse24_transposable", "mvue24_gradients"}) {
     const Linear linear = make_linear(gpu(), make_recipe(gpu(), name).get(), 48, 64);
     EXPECT_EQ(LPT_UNSUPPORTED, lpt_linear_prepare(gpu(), linear.get(), given.w.get(), nullptr)) << name;
@@ -235,14 +235,14 @@ TEST_F(DeviceLinear, RefusesSparsity) {
 }
 
 // The gradient's cast is one that the device has not: the output's bytes stay.
-TEST_F(DeviceLinear, WritesNothingWhereALaterCastIsRefused) {
+TEST_F(DeviceLinear, WritesNothingWhereALaterCastIsRejected) {
   Recipe recipe = make_recipe(gpu(), "fp8_current");
   lpt_quantize_options searched = LPT_QUANTIZE_OPTIONS_INIT;
   searched.scale_rule = LPT_SCALE_RULE_MSE;
   ASSERT_TRUE(ok(gpu(), lpt_recipe_set_cast(gpu(), recipe.get(), LPT_LINEAR_CAST_WGRAD_GRADIENT, LPT_FORMAT_E5M2_TENSOR,
                                             &searched)));
   const Linear linear = make_linear(gpu(), recipe.get(), 48, 64);
-  const Given given = given_there(batch(kShapes[0], 510, LPT_FORMAT_F32));
+  const Given given = given_on_device(batch(kShapes[0], 510, LPT_FORMAT_F32));
   const Tensor saved = make_saved(gpu(), linear.get(), 32), y = make_tensor(gpu(), LPT_FORMAT_F32, 32, 64);
   const Tensor dx = make_tensor(gpu(), LPT_FORMAT_F32, 32, 48), dw = make_tensor(gpu(), LPT_FORMAT_F32, 64, 48);
   ASSERT_TRUE(ok(gpu(), lpt_linear_prepare(gpu(), linear.get(), given.w.get(), nullptr)));
@@ -250,7 +250,7 @@ TEST_F(DeviceLinear, WritesNothingWhereALaterCastIsRefused) {
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_linear_backward(gpu(), linear.get(), saved.get(), given.dy.get(), nullptr, dx.get(),
                                                  dw.get(), nullptr));
   expect_words({"LPT_SCALE_RULE_MSE", "transposed"}, lpt_context_error(gpu()));
-  EXPECT_EQ(std::vector<uint8_t>(32 * 48 * 4, 0), bytes_there(dx.get()));
+  EXPECT_EQ(std::vector<uint8_t>(32 * 48 * 4, 0), bytes_on_device(dx.get()));
 }
 
 TEST_F(DeviceLinear, WorksWithContextsAndTensorsOfItsDeviceAlone) {
@@ -272,31 +272,31 @@ TEST_F(DeviceLinear, WorksWithContextsAndTensorsOfItsDeviceAlone) {
 
 TEST_F(DeviceLinear, TellsTheRowsOfACheckAndQueuesNothing) {
   const Linear linear = make_linear(gpu(), make_recipe(gpu(), "fp8_current").get(), 48, 64);
-  const Given given = given_there(batch(kShapes[0], 530, LPT_FORMAT_F32));
+  const Given given = given_on_device(batch(kShapes[0], 530, LPT_FORMAT_F32));
   const Tensor y = make_tensor(gpu(), LPT_FORMAT_F32, 32, 64);
   ASSERT_TRUE(ok(gpu(), lpt_linear_prepare(gpu(), linear.get(), given.w.get(), nullptr)));
   lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
   options.flags = LPT_CHECK_ONLY;
   ASSERT_TRUE(ok(gpu(), lpt_linear_forward(gpu(), linear.get(), given.x.get(), &options, nullptr, y.get())));
-  expect_words({"quantize: quantize_strips_cuda", "gemm: cublaslt_fp8"}, lpt_context_explanation(gpu()));
-  EXPECT_EQ(std::vector<uint8_t>(32 * 64 * 4, 0), bytes_there(y.get()));
+  expect_words({"quantize: quantize_fragments_cuda", "gemm: cublaslt_fp8"}, lpt_context_explanation(gpu()));
+  EXPECT_EQ(std::vector<uint8_t>(32 * 64 * 4, 0), bytes_on_device(y.get()));
 }
 
-// All three of one 8-bit element's products by tensor cores of FP8: nothing is written out in more bits.
+// All three of one 8-bit element's GEMMs by tensor cores of FP8: nothing is written out in more bits.
 TEST_F(DeviceLinear, MultipliesBytesAlongTheirRows) {
   for (const char *name : {"fp8_current", "halo_0", "unit_scaling"}) {
     const Linear linear = make_linear(gpu(), make_recipe(gpu(), name).get(), 48, 64);
-    const Given given = given_there(batch(kShapes[0], 540, LPT_FORMAT_BF16));
+    const Given given = given_on_device(batch(kShapes[0], 540, LPT_FORMAT_BF16));
     const Tensor saved = make_saved(gpu(), linear.get(), 32), y = make_tensor(gpu(), LPT_FORMAT_BF16, 32, 64);
     const Tensor dx = make_tensor(gpu(), LPT_FORMAT_BF16, 32, 48), dw = make_tensor(gpu(), LPT_FORMAT_F32, 64, 48);
     ASSERT_TRUE(ok(gpu(), lpt_linear_prepare(gpu(), linear.get(), given.w.get(), nullptr)));
     ASSERT_TRUE(ok(gpu(), lpt_linear_forward(gpu(), linear.get(), given.x.get(), nullptr, saved.get(), y.get())));
     ASSERT_TRUE(ok(gpu(), lpt_linear_backward(gpu(), linear.get(), saved.get(), given.dy.get(), nullptr, dx.get(),
                                               dw.get(), nullptr)));
-    const std::string told = lpt_context_explanation(gpu());
+    const std::string reported = lpt_context_explanation(gpu());
     size_t count = 0;
-    for (size_t at = told.find("gemm: "); at != std::string::npos; at = told.find("gemm: ", at + 1)) {
-      EXPECT_EQ(at, told.find("gemm: cublaslt_fp8", at)) << name;
+    for (size_t at = reported.find("gemm: "); at != std::string::npos; at = reported.find("gemm: ", at + 1)) {
+      EXPECT_EQ(at, reported.find("gemm: cublaslt_fp8", at)) << name;
       ++count;
     }
     EXPECT_EQ(2u, count) << name;
@@ -407,14 +407,14 @@ class Mlp {
 
 // Sums in another order: a code may become the next one, and steps drift apart by less than a hundredth of the loss. The first
 // step begins with the same numbers: there the bound is that of the sums, after a rounding to bf16.
-TEST_F(DeviceLinear, TrainsAsTheProcessor) {
+TEST_F(DeviceLinear, TrainsAsTheCpu) {
   for (const char *name : {"bf16", "fp8_trillion", "fp8_block"}) {
     const Recipe recipe = make_recipe(cpu(), name);
     Mlp here(cpu(), cpu(), recipe.get()), there(gpu(), cpu(), recipe.get());
     double first = 0, last = 0;
     for (uint32_t index = 0; index < 12; ++index) {
-      const double wanted = here.step(index), found = there.step(index);
-      EXPECT_NEAR(wanted, found, (index == 0 ? 0x1p-8 : 0.01) * wanted) << name << ", step " << index;
+      const double oracle = here.step(index), found = there.step(index);
+      EXPECT_NEAR(oracle, found, (index == 0 ? 0x1p-8 : 0.01) * oracle) << name << ", step " << index;
       (index == 0 ? first : last) = found;
     }
     EXPECT_LT(last, 0.8 * first) << name;

@@ -17,10 +17,10 @@ std::vector<lpt_format> kinds_of_formats() {
           LPT_FORMAT_NVFP4,        LPT_FORMAT_UINT4_1X32, format};
 }
 
-TEST_F(DeviceMemory, ANewTensorIsAsOneOfTheProcessor) {
+TEST_F(DeviceMemory, ANewTensorIsAsOneOfTheCpu) {
   for (const lpt_format format : kinds_of_formats()) {
     const Tensor expected = make_tensor(cpu(), format, 5, 264), made = make_tensor(gpu(), format, 5, 264);
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(made.get())) << name_of(format);
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(made.get())) << name_of(format);
   }
 }
 
@@ -28,7 +28,7 @@ TEST_F(DeviceMemory, NumbersGoThereAndBack) {
   for (const lpt_format format : kinds_of_formats()) {
     if (describe(format).sparse_of != 0) continue;
     const Tensor source = tensor_of(cpu(), format, 7, 96, draw_normal(1, 7 * 96));
-    EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(there(source.get()).get())) << name_of(format);
+    EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(there(source.get()).get())) << name_of(format);
   }
 }
 
@@ -42,7 +42,7 @@ TEST_F(DeviceMemory, RowsWithGapsAreCopiedAlone) {
   const Tensor expected_part = view(cpu(), expected.get(), {2, 32}, {3, 64});
   ASSERT_TRUE(
       ok(cpu(), lpt_tensor_copy(cpu(), view(cpu(), source.get(), {2, 32}, {3, 64}).get(), expected_part.get())));
-  EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(whole.get()));
+  EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(whole.get()));
   const std::vector<double> found = numbers_of(cpu(), expected.get()), cast = numbers_of(cpu(), source.get());
   EXPECT_EQ(0.0, found[2 * 128 + 31]);
   EXPECT_EQ(cast[2 * 128 + 32], found[2 * 128 + 32]);
@@ -64,7 +64,7 @@ TEST_F(DeviceMemory, PartsThereMakeATensorThere) {
   const lpt_tensor *const parts[] = {payload.get(), scales.get(), scale.get()};
   Tensor joined;
   ASSERT_TRUE(ok(gpu(), lpt_tensor_combine(gpu(), LPT_FORMAT_NVFP4, 3, 64, parts, 3, out(joined))));
-  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(joined.get()));
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(joined.get()));
   const Tensor elsewhere = part_of(cpu(), source.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   const lpt_tensor *const mixed[] = {payload.get(), elsewhere.get(), scale.get()};
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_combine(gpu(), LPT_FORMAT_NVFP4, 3, 64, mixed, 3, out(joined)));
@@ -74,14 +74,14 @@ TEST_F(DeviceMemory, PartsThereMakeATensorThere) {
 TEST_F(DeviceMemory, MemoryOfTheGpuIsWrapped) {
   const Tensor source = tensor_of(cpu(), LPT_FORMAT_F32, 2, 2, {1.0, 2.0, 3.0, 4.0}), owner = there(source.get());
   const Tensor borrowed = wrap(gpu(), LPT_FORMAT_F32, describe(gpu(), owner.get()).data, 2, 2);
-  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(borrowed.get()));
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(borrowed.get()));
 }
 
-TEST_F(DeviceMemory, MemoryOfTheProcessorIsNotWrapped) {
+TEST_F(DeviceMemory, MemoryOfTheCpuIsNotWrapped) {
   std::vector<float> numbers(4);
   Tensor tensor;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_wrap_matrix(gpu(), LPT_FORMAT_F32, numbers.data(), 2, 2, 0, out(tensor)));
-  expect_words({"data is", "expected memory of cuda:0", "processor"}, lpt_context_error(gpu()));
+  expect_words({"data is", "expected memory of cuda:0", "CPU"}, lpt_context_error(gpu()));
 }
 
 TEST_F(DeviceMemory, ATensorOutlivesItsContext) {
@@ -92,10 +92,10 @@ TEST_F(DeviceMemory, ATensorOutlivesItsContext) {
     made = make_tensor(brief.get(), LPT_FORMAT_F32, 1, 2);
     ASSERT_TRUE(ok(brief.get(), lpt_tensor_copy(brief.get(), source.get(), made.get())));
   }
-  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(made.get()));
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(made.get()));
 }
 
-TEST_F(DeviceMemory, CopiesRefuseWhatIsNotAlike) {
+TEST_F(DeviceMemory, CopiesRejectWhatIsNotAlike) {
   const Tensor wide = make_tensor(gpu(), LPT_FORMAT_F32, 2, 3), narrow = make_tensor(gpu(), LPT_FORMAT_F32, 3, 2);
   const Tensor other = make_tensor(gpu(), LPT_FORMAT_BF16, 2, 3);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(gpu(), wide.get(), narrow.get()));
@@ -105,10 +105,10 @@ TEST_F(DeviceMemory, CopiesRefuseWhatIsNotAlike) {
   expect_words({"overlaps"}, lpt_context_error(gpu()));
   const Tensor here = make_tensor(cpu(), LPT_FORMAT_F32, 2, 3);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(cpu(), wide.get(), here.get()));
-  expect_words({"source is 2 x 3 f32 on cuda:0", "expected the processor"}, lpt_context_error(cpu()));
+  expect_words({"source is 2 x 3 f32 on cuda:0", "expected the CPU"}, lpt_context_error(cpu()));
 }
 
-TEST_F(DeviceMemory, MoreThanThereIsIsRefused) {
+TEST_F(DeviceMemory, MoreThanThereIsIsRejected) {
   const int64_t extents[] = {1 << 20, 1 << 20};
   Tensor tensor;
   EXPECT_EQ(LPT_OUT_OF_MEMORY, lpt_tensor_create(gpu(), LPT_FORMAT_F32, 2, extents, out(tensor)));

@@ -1,4 +1,4 @@
-// Optimizers on a GPU give the bits of the processor, whose own are judged elsewhere: parameters, and state as it is saved.
+// Optimizers on a GPU give the bits of the CPU, whose own are judged elsewhere: parameters, and state as it is saved.
 #include <cmath>
 
 #include "tests/device/support.hpp"
@@ -95,7 +95,7 @@ class DeviceOptimizers : public Devices {
     for (size_t i = 0; i < here_.values.size(); ++i) {
       const int64_t count = shape_of(cpu(), here_.values[i].get()).columns;
       std::vector<double> numbers = draw_normal(1000 * (place + options.random.step) + i, count, sigma);
-      if (spoils_ && i == 0) numbers[static_cast<size_t>(count - 1)] = HUGE_VAL;
+      if (corrupts_ && i == 0) numbers[static_cast<size_t>(count - 1)] = HUGE_VAL;
       gradients.push_back(tensor_of(cpu(), kind_.gradient, 1, count, numbers));
     }
     step_side(here_, options, gradients);
@@ -135,7 +135,8 @@ class DeviceOptimizers : public Devices {
 
   void expect_equal(const std::string &what) {
     for (size_t i = 0; i < here_.values.size(); ++i) {
-      EXPECT_EQ(bytes_of(cpu(), here_.values[i].get()), bytes_there(there_.values[i].get())) << what << ", value " << i;
+      EXPECT_EQ(bytes_of(cpu(), here_.values[i].get()), bytes_on_device(there_.values[i].get()))
+          << what << ", value " << i;
       EXPECT_EQ(saved(here_, static_cast<int64_t>(i)), saved(there_, static_cast<int64_t>(i)))
           << what << ", state " << i;
     }
@@ -153,7 +154,7 @@ class DeviceOptimizers : public Devices {
 
   Side here_, there_;
   Kind kind_{};
-  bool spoils_ = false;
+  bool corrupts_ = false;
 };
 
 lpt_optimizer_step_options options_of(uint32_t number, lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN) {
@@ -165,7 +166,7 @@ lpt_optimizer_step_options options_of(uint32_t number, lpt_rounding rounding = L
   return options;
 }
 
-TEST_F(DeviceOptimizers, StepToTheBitsOfTheProcessor) {
+TEST_F(DeviceOptimizers, StepToTheBitsOfTheCpu) {
   for (const Kind &kind : kKinds) {
     make(kind, {kElements, 17});
     expect_equal(name_of(kind) + " before a step");
@@ -211,7 +212,7 @@ TEST_F(DeviceOptimizers, ClipByTheNormOfAllGradients) {
 
 TEST_F(DeviceOptimizers, ClipGradientsThatAreNotFinite) {
   make(kKinds[3], {100, 40});
-  spoils_ = true;
+  corrupts_ = true;
   lpt_optimizer_step_options options = options_of(1);
   options.largest_norm = 1.0;
   step(options);
@@ -222,13 +223,13 @@ TEST_F(DeviceOptimizers, ClipGradientsThatAreNotFinite) {
 TEST_F(DeviceOptimizers, SkipStepsThatAreNotFinite) {
   make(kKinds[3], {kElements});
   for (uint32_t i = 1; i <= 3; ++i) {
-    spoils_ = i == 2;
+    corrupts_ = i == 2;
     lpt_optimizer_step_options options = options_of(i);
     options.is_nonfinite_skipped = 1;
     options.largest_norm = 0.05;
     step(options);
     expect_equal("step " + std::to_string(i));
-    EXPECT_EQ(spoils_ ? 1 : 0, values_of(there_).is_skipped);
+    EXPECT_EQ(corrupts_ ? 1 : 0, values_of(there_).is_skipped);
   }
 }
 
@@ -303,7 +304,7 @@ TEST_F(DeviceOptimizers, KeepNoStateInFiles) {
   expect_words({"optimizer keeps its state on cuda:0"}, lpt_context_error(gpu()));
 }
 
-TEST_F(DeviceOptimizers, RefuseWhatLiesElsewhere) {
+TEST_F(DeviceOptimizers, RejectWhatLiesElsewhere) {
   make(kKinds[0], {64});
   const Tensor value = make_tensor(cpu(), LPT_FORMAT_F32, 1, 64), gradient = make_tensor(cpu(), LPT_FORMAT_F32, 1, 64);
   const Tensor scaled = make_tensor(gpu(), LPT_FORMAT_F16_TENSOR, 1, 64), right = there(gradient.get());

@@ -1,5 +1,5 @@
-// Casts on a GPU of a source that is rotated, smoothed or turned first, and vectors of the caller there: the bits of the
-// processor.
+// Casts on a GPU of a source that is rotated, smoothed or transposed first, and vectors of the caller there: the bits of the
+// CPU.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -69,12 +69,12 @@ class DevicePrepared : public Devices {
                  found = make_tensor(gpu(), target, rows, columns);
     ASSERT_TRUE(ok(cpu(), cast(cpu(), source, options, expected.get())));
     ASSERT_TRUE(ok(gpu(), cast(gpu(), there(source).get(), moved(options), found.get())));
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get()))
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get()))
         << name_of(target) << (is_transposed ? " transposed" : "") << ", size " << options.value.hadamard_size;
   }
 };
 
-TEST_F(DevicePrepared, RotatedCastsHaveTheBitsOfTheProcessor) {
+TEST_F(DevicePrepared, RotatedCastsHaveTheBitsOfTheCpu) {
   const Tensor source = numbers(LPT_FORMAT_BF16, kRows, kColumns, 1);
   int32_t size = 16;
   for (const lpt_format target : kTargets) {
@@ -98,7 +98,7 @@ TEST_F(DevicePrepared, RotatedCastsDrawTheSameBits) {
   }
 }
 
-TEST_F(DevicePrepared, SmoothedCastsHaveTheBitsOfTheProcessor) {
+TEST_F(DevicePrepared, SmoothedCastsHaveTheBitsOfTheCpu) {
   const Tensor source = numbers(LPT_FORMAT_F32, kRows, kColumns, 3);
   for (const lpt_format target : kTargets) {
     Options options;
@@ -157,7 +157,7 @@ TEST_F(DevicePrepared, TransposedCastsDrawTheSameBits) {
   }
 }
 
-TEST_F(DevicePrepared, RotationsHaveTheBitsOfTheProcessor) {
+TEST_F(DevicePrepared, RotationsHaveTheBitsOfTheCpu) {
   lpt_hadamard_options options = LPT_HADAMARD_OPTIONS_INIT;
   options.size = 64;
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
@@ -169,12 +169,12 @@ TEST_F(DevicePrepared, RotationsHaveTheBitsOfTheProcessor) {
       ASSERT_TRUE(ok(cpu(), lpt_hadamard(cpu(), source.get(), &options, expected.get())));
       options.signs = moved.get();
       ASSERT_TRUE(ok(gpu(), lpt_hadamard(gpu(), there(source.get()).get(), &options, found.get())));
-      EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(format);
+      EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name_of(format);
     }
   }
 }
 
-TEST_F(DevicePrepared, VectorsOfTheProcessorAreRefused) {
+TEST_F(DevicePrepared, VectorsOfTheCpuAreRejected) {
   const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64), target = make_tensor(gpu(), LPT_FORMAT_NVFP4, 4, 64);
   const Tensor signs = random_signs(16);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;

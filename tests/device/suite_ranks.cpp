@@ -42,18 +42,18 @@ TEST_F(DeviceRank, AddsUpItself) {
     Future future;
     ASSERT_TRUE(ok(gpu(), lpt_all_reduce(gpu(), comm(), input.get(), &options, output.get(), out(future))));
     ASSERT_TRUE(ok(gpu(), lpt_future_wait(gpu(), future.get())));
-    EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(output.get())) << algorithm;
+    EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(output.get())) << algorithm;
   }
 }
 
-TEST_F(DeviceRank, GathersAndSwapsWithItself) {
+TEST_F(DeviceRank, GathersAndExchangesWithItself) {
   const Tensor source = tensor_of(cpu(), LPT_FORMAT_MXFP8_E4M3, 4, 96, draw_normal(2, 4 * 96));
   const Tensor input = there(source.get()), output = make_tensor(gpu(), LPT_FORMAT_MXFP8_E4M3, 4, 96);
   ASSERT_TRUE(ok(gpu(), lpt_all_gather(gpu(), comm(), input.get(), nullptr, output.get(), nullptr)));
-  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(output.get()));
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(output.get()));
   const Tensor swapped = make_tensor(gpu(), LPT_FORMAT_MXFP8_E4M3, 4, 96);
   ASSERT_TRUE(ok(gpu(), lpt_all_to_all(gpu(), comm(), input.get(), nullptr, nullptr, swapped.get(), nullptr)));
-  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(swapped.get()));
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(swapped.get()));
 }
 
 TEST_F(DeviceRank, SplitsIntoItself) {

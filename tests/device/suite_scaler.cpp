@@ -1,4 +1,4 @@
-// Scalers on a GPU: casts, values and saved state are those of the processor.
+// Scalers on a GPU: casts, values and saved state are those of the CPU.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -44,7 +44,7 @@ class DeviceScalers : public Devices {
     const Tensor found = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, rows, columns);
     quantize(cpu(), here_.get(), source.get(), is_transposed, flags, expected.get());
     quantize(gpu(), there_.get(), there(source.get()).get(), is_transposed, flags, found.get());
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << "place " << place;
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << "place " << place;
   }
 
   static void quantize(lpt_context *context, lpt_scaler *scaler, const lpt_tensor *source, bool is_transposed,
@@ -83,7 +83,7 @@ class DeviceScalers : public Devices {
   Scaler here_, there_;
 };
 
-TEST_F(DeviceScalers, GiveTheScalesOfTheProcessor) {
+TEST_F(DeviceScalers, GiveTheScalesOfTheCpu) {
   for (const Kind &kind : kKinds) {
     make(kind);
     for (size_t i = 0; i < std::size(kSigmas); ++i) {
@@ -109,7 +109,7 @@ TEST_F(DeviceScalers, FindAnAmaxWhereTheScaleIsFixed) {
   ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), source.get(), &options, expected.get(), nullptr)));
   options.scaler = there_.get();
   ASSERT_TRUE(ok(gpu(), lpt_quantize(gpu(), sent.get(), &options, found.get(), nullptr)));
-  EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get()));
+  EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get()));
   expect_equal("a fixed scale");
 }
 

@@ -1,4 +1,4 @@
-// Masks and 2:4 matrices on a GPU have the bits of the processor, whose own are judged elsewhere.
+// Masks and 2:4 matrices on a GPU have the bits of the CPU, whose own are judged elsewhere.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -23,7 +23,7 @@ class DeviceSparse : public Devices {
     return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns, 3.0));
   }
 
-  // A 2:4 mask of the processor.
+  // A 2:4 mask of the CPU.
   Tensor mask_of(const lpt_tensor *source, lpt_sparse_direction direction = LPT_SPARSE_DIRECTION_ROW) {
     lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4);
     options.direction = direction;
@@ -49,12 +49,12 @@ class DeviceSparse : public Devices {
     ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_select(cpu(), source, &here, mask.get(), numbers.get(), nullptr)));
     ASSERT_TRUE(
         ok(gpu(), lpt_sparse_mask_select(gpu(), there(source).get(), &away, found_mask.get(), found.get(), nullptr)));
-    EXPECT_EQ(bytes_of(cpu(), mask.get()), bytes_there(found_mask.get())) << "rule " << options.rule;
-    EXPECT_EQ(bytes_of(cpu(), numbers.get()), bytes_there(found.get())) << "rule " << options.rule;
+    EXPECT_EQ(bytes_of(cpu(), mask.get()), bytes_on_device(found_mask.get())) << "rule " << options.rule;
+    EXPECT_EQ(bytes_of(cpu(), numbers.get()), bytes_on_device(found.get())) << "rule " << options.rule;
   }
 };
 
-TEST_F(DeviceSparse, MasksHaveTheBitsOfTheProcessor) {
+TEST_F(DeviceSparse, MasksHaveTheBitsOfTheCpu) {
   for (const lpt_format format : kSources) {
     const Tensor source = numbers(format, kRows, kColumns, static_cast<uint64_t>(format));
     for (const int32_t of : {4, 8}) {
@@ -117,7 +117,7 @@ TEST_F(DeviceSparse, MasksWeighColumnsByTheirImportance) {
   expect_equal(source.get(), options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4), LPT_FORMAT_F32, weights.get());
 }
 
-TEST_F(DeviceSparse, TransposableMasksHaveTheBitsOfTheProcessor) {
+TEST_F(DeviceSparse, TransposableMasksHaveTheBitsOfTheCpu) {
   std::vector<double> importance = draw_normal(33, kColumns);
   for (double &each : importance) each = std::abs(each);
   const Tensor weights = tensor_of(cpu(), LPT_FORMAT_F32, 1, kColumns, importance);
@@ -140,7 +140,7 @@ TEST_F(DeviceSparse, TransposableMasksHaveTheBitsOfTheProcessor) {
 }
 
 // Measured before an output in place takes the source away.
-TEST_F(DeviceSparse, ValuesAreThoseOfTheProcessor) {
+TEST_F(DeviceSparse, ValuesAreThoseOfTheCpu) {
   const auto compare = [&](lpt_format format, const lpt_sparse_options &options) {
     const Tensor source = numbers(format, kRows, kColumns, 36), moved = there(source.get());
     lpt_sparse_info expected = LPT_SPARSE_INFO_INIT, found = LPT_SPARSE_INFO_INIT;
@@ -148,7 +148,7 @@ TEST_F(DeviceSparse, ValuesAreThoseOfTheProcessor) {
     ASSERT_TRUE(ok(gpu(), lpt_sparse_mask_select(gpu(), moved.get(), &options, nullptr, moved.get(), &found)));
     EXPECT_EQ(0, std::memcmp(&expected, &found, sizeof found)) << "rule " << options.rule;
     EXPECT_EQ(kRows * kColumns, found.element_count);
-    EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(moved.get())) << "rule " << options.rule;
+    EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(moved.get())) << "rule " << options.rule;
   };
   for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS,
                                      LPT_SPARSE_RULE_SOFT_THRESHOLD}) {
@@ -173,7 +173,7 @@ TEST_F(DeviceSparse, MasksAreAppliedToTheSameNumbers) {
       ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_apply(cpu(), source.get(), mask.get(), expected.get())));
       ASSERT_TRUE(
           ok(gpu(), lpt_sparse_mask_apply(gpu(), there(source.get()).get(), there(mask.get()).get(), found.get())));
-      EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(format);
+      EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name_of(format);
     }
   }
 }
@@ -185,14 +185,14 @@ TEST_F(DeviceSparse, DecayAddsTheSameNumbers) {
     ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_decay(cpu(), weight.get(), mask.get(), 6e-5, gradient.get())));
     ASSERT_TRUE(
         ok(gpu(), lpt_sparse_mask_decay(gpu(), there(weight.get()).get(), there(mask.get()).get(), 6e-5, found.get())));
-    EXPECT_EQ(bytes_of(cpu(), gradient.get()), bytes_there(found.get())) << name_of(format);
+    EXPECT_EQ(bytes_of(cpu(), gradient.get()), bytes_on_device(found.get())) << name_of(format);
   }
 }
 
 constexpr const char *kPacked[] = {"f32",         "bf16",         "f16",        "e4m3fn",
                                    "e5m2_tensor", "e4m3fn_1x128", "mxfp8_e4m3", "int8_row"};
 
-TEST_F(DeviceSparse, PackedMatricesHaveTheBitsOfTheProcessor) {
+TEST_F(DeviceSparse, PackedMatricesHaveTheBitsOfTheCpu) {
   for (const char *name : kPacked) {
     const lpt_format format = format_named(name), sparse = format_named((std::string(name) + "/2:4").c_str());
     const Tensor wide = numbers(LPT_FORMAT_F32, kRows, kColumns, 60), mask = mask_of(wide.get());
@@ -203,12 +203,12 @@ TEST_F(DeviceSparse, PackedMatricesHaveTheBitsOfTheProcessor) {
     ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), mask.get(), expected.get(), nullptr)));
     ASSERT_TRUE(ok(
         gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), there(mask.get()).get(), found.get(), nullptr)));
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name;
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name;
     const Tensor dense = make_tensor(cpu(), format, kRows, kColumns),
                  found_dense = make_tensor(gpu(), format, kRows, kColumns);
     ASSERT_TRUE(ok(cpu(), lpt_sparse_decompress(cpu(), expected.get(), dense.get())));
     ASSERT_TRUE(ok(gpu(), lpt_sparse_decompress(gpu(), found.get(), found_dense.get())));
-    EXPECT_EQ(bytes_of(cpu(), dense.get()), bytes_there(found_dense.get())) << name;
+    EXPECT_EQ(bytes_of(cpu(), dense.get()), bytes_on_device(found_dense.get())) << name;
   }
 }
 
@@ -226,8 +226,8 @@ TEST_F(DeviceSparse, TheTransposedIsPackedAsWell) {
     ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), mask.get(), rows.get(), columns.get())));
     ASSERT_TRUE(ok(gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), there(mask.get()).get(),
                                               found_rows.get(), found_columns.get())));
-    EXPECT_EQ(bytes_of(cpu(), rows.get()), bytes_there(found_rows.get())) << name;
-    EXPECT_EQ(bytes_of(cpu(), columns.get()), bytes_there(found_columns.get())) << name;
+    EXPECT_EQ(bytes_of(cpu(), rows.get()), bytes_on_device(found_rows.get())) << name;
+    EXPECT_EQ(bytes_of(cpu(), columns.get()), bytes_on_device(found_columns.get())) << name;
   }
 }
 
@@ -243,14 +243,14 @@ TEST_F(DeviceSparse, WithoutAMaskWhatIsNotZeroIsPacked) {
                  found = make_tensor(gpu(), sparse, kRows, kColumns);
     ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), nullptr, expected.get(), nullptr)));
     ASSERT_TRUE(ok(gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), nullptr, found.get(), nullptr)));
-    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name;
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name;
   }
 }
 
-TEST_F(DeviceSparse, WhatHasNoKernelIsRefused) {
+TEST_F(DeviceSparse, WhatHasNoKernelIsRejected) {
   const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 16, 32), wide = make_tensor(gpu(), LPT_FORMAT_F64, 16, 32);
   const Tensor mask = there(mask_of(numbers(LPT_FORMAT_F32, 16, 32, 70).get()).get());
-  const std::vector<uint8_t> before = bytes_there(mask.get());
+  const std::vector<uint8_t> before = bytes_on_device(mask.get());
   lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
   lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4);
   options.direction = LPT_SPARSE_DIRECTION_BOTH;
@@ -260,17 +260,17 @@ TEST_F(DeviceSparse, WhatHasNoKernelIsRefused) {
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_sparse_mask_select(gpu(), source.get(), &options, mask.get(), nullptr, &values));
   expect_words({"sparse_measure: no kernel takes", "takes drawn groups of 4 and 8 only"}, lpt_context_error(gpu()));
   EXPECT_EQ(0, values.element_count);
-  EXPECT_EQ(before, bytes_there(mask.get()));
+  EXPECT_EQ(before, bytes_on_device(mask.get()));
 }
 
 // A step that has no row ends the call before the steps before it are queued.
-TEST_F(DeviceSparse, ARefusedPackingWritesNothing) {
+TEST_F(DeviceSparse, ARejectedPackingWritesNothing) {
   const lpt_format format = format_named("nvfp4_16x16"), sparse = format_named("nvfp4_16x16/2:4");
   const Tensor source = make_tensor(gpu(), format, 16, 32), packed = make_tensor(gpu(), sparse, 16, 32);
-  const std::vector<uint8_t> before = bytes_there(packed.get());
+  const std::vector<uint8_t> before = bytes_on_device(packed.get());
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_sparse_compress(gpu(), source.get(), nullptr, packed.get(), nullptr));
   expect_words({"nonzero: no kernel takes nvfp4_16x16 on cuda:0"}, lpt_context_error(gpu()));
-  EXPECT_EQ(before, bytes_there(packed.get()));
+  EXPECT_EQ(before, bytes_on_device(packed.get()));
 }
 
 }  // namespace

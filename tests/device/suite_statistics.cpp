@@ -1,4 +1,4 @@
-// Statistics of casts on a GPU: the counts and sums of the processor, bit for bit.
+// Statistics of casts on a GPU: the counts and sums of the CPU, bit for bit.
 #include <cmath>
 
 #include "tests/device/support.hpp"
@@ -70,7 +70,7 @@ class DeviceStatistics : public Devices {
   Statistics here_ = make_statistics(cpu()), there_ = make_statistics(gpu());
 };
 
-TEST_F(DeviceStatistics, AreThoseOfTheProcessor) {
+TEST_F(DeviceStatistics, AreThoseOfTheCpu) {
   constexpr lpt_format targets[] = {LPT_FORMAT_E4M3FN,     LPT_FORMAT_E5M2,           LPT_FORMAT_E4M3FN_TENSOR,
                                     LPT_FORMAT_E5M2_1X128, LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_MXFP8_E4M3,
                                     LPT_FORMAT_MXFP6_E3M2, LPT_FORMAT_MXFP6_E2M3,     LPT_FORMAT_MXFP4,
@@ -86,7 +86,7 @@ TEST_F(DeviceStatistics, AreThoseOfTheProcessor) {
 }
 
 // Sums of some tiles: their order shows.
-TEST_F(DeviceStatistics, AddTilesInTheOrderOfTheProcessor) {
+TEST_F(DeviceStatistics, AddTilesInTheOrderOfTheCpu) {
   cast(numbers(LPT_FORMAT_BF16, 40, 4200, 5).get(), LPT_FORMAT_MXFP4, LPT_FORMAT_NONE);
   expect_equal("tiles");
   cast(numbers(LPT_FORMAT_BF16, 140, 520, 6).get(), LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR);
@@ -110,7 +110,7 @@ TEST_F(DeviceStatistics, BeginAgain) {
   EXPECT_EQ(0, values(gpu(), there_).element_count);
 }
 
-TEST_F(DeviceStatistics, RefuseWhatTheyDoNotCount) {
+TEST_F(DeviceStatistics, RejectWhatTheyDoNotCount) {
   const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 32, 64);
   const Tensor rows = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, 32, 64);
   const Tensor columns = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, 64, 32);

@@ -27,7 +27,7 @@ inline Context make_gpu_context(int32_t index = 0) {
   return context;
 }
 
-// A context of the processor and one of a GPU.
+// A context of the CPU and one of a GPU.
 class Devices : public testing::Test {
  protected:
   // The same numbers on the GPU.
@@ -48,7 +48,7 @@ class Devices : public testing::Test {
     return copy;
   }
 
-  std::vector<uint8_t> bytes_there(const lpt_tensor *tensor) { return bytes_of(cpu(), here(tensor).get()); }
+  std::vector<uint8_t> bytes_on_device(const lpt_tensor *tensor) { return bytes_of(cpu(), here(tensor).get()); }
 
   lpt_context *cpu() const { return cpu_.get(); }
   lpt_context *gpu() const { return gpu_.get(); }

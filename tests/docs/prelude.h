@@ -9,7 +9,7 @@ static lpt_comm *comm, *bootstrap;
 static lpt_partial_plan *plan;
 static lpt_gemm_options transposed = LPT_GEMM_OPTIONS_INIT;
 static lpt_tensor *gradient, *attention, *weight, *y, *dy, *dy_before;
-static lpt_tensor *source, *codes, *weights_of_the_processor, *normed, *saved_first, *hidden, *saved_second, *branch;
+static lpt_tensor *source, *codes, *weights_of_the_cpu, *normed, *saved_first, *hidden, *saved_second, *branch;
 static lpt_linear *first, *second;
 static int64_t extents[2];
 static int32_t rank;

@@ -40,10 +40,10 @@ int main() {
   constexpr golden::NamedElement kElements[] = {{"e4m3fn", kElementE4m3fn}, {"e5m2", kElementE5m2}};
   bool is_equal = true;
   for (const golden::NamedElement &named : kElements) {
-    const std::string wanted = golden::digest("all_floats", "all_floats", named.name);
+    const std::string oracle = golden::digest("all_floats", "all_floats", named.name);
     const std::string got = digest_of_all(named.element);
-    std::printf("%s: %s, golden \"%s\"\n", named.name, got.c_str(), wanted.c_str());
-    is_equal = is_equal && got == wanted;
+    std::printf("%s: %s, golden \"%s\"\n", named.name, got.c_str(), oracle.c_str());
+    is_equal = is_equal && got == oracle;
   }
   return is_equal ? 0 : 1;
 }

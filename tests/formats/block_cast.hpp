@@ -87,13 +87,13 @@ class RowCast {
   RowCast(const RowCast &) = delete;
   RowCast &operator=(const RowCast &) = delete;
 
-  bool is_taken_by(const Row<QuantizeRequest> &row) const {
-    if ((row.needs & ~cpu_features()) != 0) return false;
-    return row.refuses == nullptr || row.refuses(request_) == nullptr;
+  bool is_taken_by(const KernelEntry<QuantizeRequest> &kernel) const {
+    if ((kernel.required_features & ~cpu_features()) != 0) return false;
+    return kernel.unsupported_reason == nullptr || kernel.unsupported_reason(request_) == nullptr;
   }
 
-  CastBlocks run(const Row<QuantizeRequest> &row) {
-    row.run(request_);
+  CastBlocks run(const KernelEntry<QuantizeRequest> &kernel) {
+    kernel.run(request_);
     CastBlocks blocks;
     blocks.scales = scales_;
     blocks.codes = unpacked(payload_.data(), element_bits(request_.target.format.element), count_);
@@ -117,17 +117,17 @@ inline std::vector<float> columns_of(const std::vector<float> &values) {
 }
 
 // Every row of this machine that takes the cast gives `wanted`; counts the rows.
-inline int expect_rows_give(const CastBlocks &wanted, const std::vector<float> &values, lpt_format format,
+inline int expect_rows_give(const CastBlocks &oracle, const std::vector<float> &values, lpt_format format,
                             lpt_scale_rule rule) {
   int count = 0;
   const std::vector<float> columns = columns_of(values);
   for (const bool is_transposed : {false, true}) {
-    RowCast cast(is_transposed ? columns : values, is_transposed, format, rule, wanted.tensor_scale);
-    for (const Row<QuantizeRequest> &row : quantize_kernels()) {
-      if (!cast.is_taken_by(row)) continue;
-      const CastBlocks got = cast.run(row);
-      EXPECT_TRUE(got.scales == wanted.scales) << row.name << " transposed " << is_transposed << ": scales";
-      EXPECT_TRUE(got.codes == wanted.codes) << row.name << " transposed " << is_transposed << ": codes";
+    RowCast cast(is_transposed ? columns : values, is_transposed, format, rule, oracle.tensor_scale);
+    for (const KernelEntry<QuantizeRequest> &kernel : quantize_kernels()) {
+      if (!cast.is_taken_by(kernel)) continue;
+      const CastBlocks got = cast.run(kernel);
+      EXPECT_TRUE(got.scales == oracle.scales) << kernel.name << " transposed " << is_transposed << ": scales";
+      EXPECT_TRUE(got.codes == oracle.codes) << kernel.name << " transposed " << is_transposed << ": codes";
       ++count;
     }
   }

@@ -138,8 +138,8 @@ TEST(BlockScale, OfE8m0fnuFollowsEveryRule) {
     EXPECT_EQ(kept(power_above(units, m)), code(LPT_SCALE_RULE_ROUND_UP));
     EXPECT_EQ(kept(floor - most), code(LPT_SCALE_RULE_FLOOR));
     // Of amax itself where the tensor scale is 4/3.
-    const double with_room = std::min(static_cast<double>(product(amax, product(inverse, 4.0f / 3))), kLargest);
-    EXPECT_EQ(kept(with_room == 0 ? -127 : std::ilogb(with_room) - most), code(LPT_SCALE_RULE_THREE_QUARTERS));
+    const double with_space = std::min(static_cast<double>(product(amax, product(inverse, 4.0f / 3))), kLargest);
+    EXPECT_EQ(kept(with_space == 0 ? -127 : std::ilogb(with_space) - most), code(LPT_SCALE_RULE_THREE_QUARTERS));
     EXPECT_EQ(kept((std::ldexp(1.0, floor) == units ? floor : floor + 1) - most), code(LPT_SCALE_RULE_CEIL));
     // Rounded to the element's mantissa, ties away from zero.
     const int mantissa_bits = element_of(element).mantissa_bits;
@@ -176,7 +176,7 @@ TEST(BlockScale, OfE4m3fnFollowsEveryRule) {
   for_each_case([](lpt_format element, float largest, float inverse, float amax) {
     const auto spec = [&](lpt_scale_rule rule) { return spec_of(element, LPT_FORMAT_E4M3FN, rule, inverse); };
     const float units = product(quotient(amax, largest), inverse);
-    const auto held = [](float wanted) { return std::min(static_cast<double>(wanted), 448.0); };
+    const auto held = [](float oracle) { return std::min(static_cast<double>(oracle), 448.0); };
     EXPECT_EQ(nearest_scale(held(units)), block_scale_code(spec(LPT_SCALE_RULE_NEAREST), amax));
     EXPECT_EQ(scale_above(held(units)), block_scale_code(spec(LPT_SCALE_RULE_ROUND_UP), amax));
     EXPECT_EQ(nearest_scale(held(product(units, 1.0625f))), block_scale_code(spec(LPT_SCALE_RULE_HEADROOM), amax));
@@ -239,7 +239,7 @@ TEST(LaneSum, AddsAsSixteenLanesDo) {
       for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
       lanes.resize(half);
     }
-    EXPECT_EQ(lanes[0], lane_sum(count, [&](int64_t i) { return numbers[static_cast<size_t>(i)]; })) << count;
+    EXPECT_EQ(lanes[0], striped_sum(count, [&](int64_t i) { return numbers[static_cast<size_t>(i)]; })) << count;
   }
 }
 

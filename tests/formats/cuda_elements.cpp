@@ -86,10 +86,10 @@ void tell(const char *name, uint32_t given, uint32_t ours, uint32_t theirs) {
 // A NaN: theirs has no sign, and is the largest number where the element has none. Ours is a NaN, or zero, with the sign.
 void check_nan(const Named &named, float value) {
   const uint32_t sign = 1u << (named.element.bits - 1);
-  const uint32_t wanted = named.element.nan_code | (float_bits(value) >> 31 != 0 ? sign : 0);
-  if (ours(named, value) != wanted) tell(named.name, float_bits(value), ours(named, value), wanted);
-  if (named.fast != nullptr && named.fast(value) != wanted)
-    tell(named.name, float_bits(value), named.fast(value), wanted);
+  const uint32_t oracle = named.element.nan_code | (float_bits(value) >> 31 != 0 ? sign : 0);
+  if (ours(named, value) != oracle) tell(named.name, float_bits(value), ours(named, value), oracle);
+  if (named.fast != nullptr && named.fast(value) != oracle)
+    tell(named.name, float_bits(value), named.fast(value), oracle);
 }
 
 void check_float(const Named &named, float value) {

@@ -1,4 +1,4 @@
-// Elements against ml_dtypes (golden files) and against their definition in double, written anew here.
+// Elements against ml_dtypes (golden files) and against their definition in double, written again here.
 #include "src/formats/element.hpp"
 
 #include <gtest/gtest.h>
@@ -192,10 +192,10 @@ TEST_P(EveryElement, GivesEveryFiniteCodeBack) {
   for (lpt_rounding rounding : kRoundings) {
     for (int code = 0; code < definition().finite_codes; ++code) {
       for (bool is_negative : {false, element().is_signed}) {
-        const uint32_t wanted = signed_code(definition(), static_cast<uint32_t>(code), is_negative);
-        const float value = decode(element(), wanted);
-        EXPECT_EQ(wanted, encode(element(), value, rounding, LPT_OVERFLOW_SATURATE, 0xFFFF, 16)) << value;
-        EXPECT_EQ(wanted, encode(element(), value, rounding, LPT_OVERFLOW_SATURATE, 0, 16)) << value;
+        const uint32_t oracle = signed_code(definition(), static_cast<uint32_t>(code), is_negative);
+        const float value = decode(element(), oracle);
+        EXPECT_EQ(oracle, encode(element(), value, rounding, LPT_OVERFLOW_SATURATE, 0xFFFF, 16)) << value;
+        EXPECT_EQ(oracle, encode(element(), value, rounding, LPT_OVERFLOW_SATURATE, 0, 16)) << value;
       }
     }
   }
@@ -246,8 +246,8 @@ TEST_P(EveryElement, OverflowsToInfinityOrNanWhereItHasThem) {
   const bool has_infinity = name == "f16" || name == "bf16" || name == "e4m3" || name == "e5m2" || name == "e3m4";
   const bool has_nan = has_infinity || name == "e4m3fn" || name == "e8m0fnu" || element().is_fnuz;
   const float largest = static_cast<float>(magnitude_of(definition(), definition().finite_codes - 1));
-  const float wanted = has_infinity ? kInfinity : has_nan ? kNan : largest;
-  EXPECT_TRUE(is_same(wanted, decode(element(), code))) << decode(element(), code) << ", not " << wanted;
+  const float oracle = has_infinity ? kInfinity : has_nan ? kNan : largest;
+  EXPECT_TRUE(is_same(oracle, decode(element(), code))) << decode(element(), code) << ", not " << oracle;
 }
 
 TEST_P(EveryElement, KeepsNanWhereItHasOneAndElseGivesZero) {
@@ -340,7 +340,7 @@ TEST_P(StochasticElement, HasTheMeanOfTheValue) {
     const RandomSource source = {.seed = 5,
                                  .offset = 0,
                                  .row_stride = kColumns,
-                                 .stream = random_stream(RandomRoom::kQuantize, 6, 7),
+                                 .stream = random_stream(RandomDomain::kQuantize, 6, 7),
                                  .step = 8,
                                  .rounds = 7,
                                  .bits = random_bits_per_element};

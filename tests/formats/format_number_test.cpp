@@ -1,4 +1,4 @@
-// Any 64-bit number as a format: canonical, or refused; never a crash. And random descriptions there and back.
+// Any 64-bit number as a format: canonical, or rejected; never a crash. And random descriptions there and back.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,7 +15,7 @@ using test::Random;
 constexpr lpt_format kDescribed = lpt_format{1} << 62;
 
 // Whether it is a format. If so, its parts, its name and its description give the same number again.
-bool expect_canonical_or_refused(lpt_format id) {
+bool expect_canonical_or_rejected(lpt_format id) {
   Format format;
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
   const std::string name = format_name(id);
@@ -41,19 +41,19 @@ lpt_format flipped(lpt_format id, int64_t bit) {
   return static_cast<lpt_format>(static_cast<uint64_t>(id) ^ uint64_t{1} << bit);
 }
 
-TEST(FormatNumber, OfAnyBitsIsCanonicalOrRefused) {
+TEST(FormatNumber, OfAnyBitsIsCanonicalOrRejected) {
   Random random(700);
   for (int i = 0; i < 100000 && !testing::Test::HasFailure(); ++i) {
     const auto any = static_cast<lpt_format>(random.bits());
-    expect_canonical_or_refused(any);
-    expect_canonical_or_refused((any & (kDescribed - 1)) | kDescribed);
+    expect_canonical_or_rejected(any);
+    expect_canonical_or_rejected((any & (kDescribed - 1)) | kDescribed);
   }
 }
 
-TEST(FormatNumber, BelowTheDescribedOnesIsAPresetOrRefused) {
+TEST(FormatNumber, BelowTheDescribedOnesIsAPresetOrRejected) {
   std::set<lpt_format> found;
   for (lpt_format id = -300; id < 70000; ++id) {
-    if (expect_canonical_or_refused(id)) found.insert(id);
+    if (expect_canonical_or_rejected(id)) found.insert(id);
   }
   std::set<lpt_format> presets;
   for (lpt_format id = LPT_FORMAT_F64; id <= LPT_FORMAT_BNB_FP4; ++id) presets.insert(id);
@@ -77,15 +77,15 @@ lpt_format draw_number(Random &random) {
   return id;
 }
 
-TEST(FormatNumber, OfLikelyFieldsIsCanonicalOrRefused) {
+TEST(FormatNumber, OfLikelyFieldsIsCanonicalOrRejected) {
   Random random(701);
   int formats = 0;
   for (int i = 0; i < 200000 && !testing::Test::HasFailure(); ++i) {
     const lpt_format id = draw_number(random);
-    if (!expect_canonical_or_refused(id)) continue;
+    if (!expect_canonical_or_rejected(id)) continue;
     ++formats;
     if (formats % 16 != 0) continue;
-    for (int64_t bit = 0; bit < 64; ++bit) expect_canonical_or_refused(flipped(id, bit));
+    for (int64_t bit = 0; bit < 64; ++bit) expect_canonical_or_rejected(flipped(id, bit));
   }
   EXPECT_GT(formats, 5000);
 }
@@ -96,13 +96,13 @@ TEST(FormatNumber, HasNoSpelledPresetInIt) {
   const lpt_format e4m3b9 = e4m3fn ^ lpt_format { 7 } << 48 ^ lpt_format { 9 } << 48;
   for (const lpt_format rest :
        {lpt_format{0}, lpt_format{LPT_FORMAT_F32} << 16, LPT_FORMAT_F32 << 8 | lpt_format{5} << 29}) {
-    EXPECT_FALSE(expect_canonical_or_refused(kDescribed | rest | e4m3fn));
-    EXPECT_TRUE(expect_canonical_or_refused(kDescribed | rest | e4m3b9));
+    EXPECT_FALSE(expect_canonical_or_rejected(kDescribed | rest | e4m3fn));
+    EXPECT_TRUE(expect_canonical_or_rejected(kDescribed | rest | e4m3b9));
   }
 }
 
 // Good and bad members alike: what is accepted comes back member by member.
-TEST(FormatDescription, OfRandomPartsComesBackOrIsRefused) {
+TEST(FormatDescription, OfRandomPartsComesBackOrIsRejected) {
   static constexpr lpt_format scales[] = {LPT_FORMAT_NONE, LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN};
   static constexpr lpt_format zero_points[] = {LPT_FORMAT_NONE, LPT_FORMAT_NONE, LPT_FORMAT_UINT8};
   Random random(702);
@@ -121,15 +121,15 @@ TEST(FormatDescription, OfRandomPartsComesBackOrIsRefused) {
     if (!format_from_description(given, id).is_ok()) continue;
     ++formats;
     with_zero_points += given.zero_point != LPT_FORMAT_NONE;
-    ASSERT_TRUE(expect_canonical_or_refused(id));
-    lpt_format_description told = LPT_FORMAT_DESCRIPTION_INIT;
-    ASSERT_TRUE(describe_format(id, told).is_ok());
-    EXPECT_EQ(given.element, told.element);
-    EXPECT_EQ(given.block_scale, told.block_scale);
-    EXPECT_EQ(given.tensor_scale, told.tensor_scale);
-    EXPECT_EQ(given.zero_point, told.zero_point);
-    EXPECT_EQ(given.block_rows, told.block_rows);
-    EXPECT_EQ(given.block_columns, told.block_columns);
+    ASSERT_TRUE(expect_canonical_or_rejected(id));
+    lpt_format_description reported = LPT_FORMAT_DESCRIPTION_INIT;
+    ASSERT_TRUE(describe_format(id, reported).is_ok());
+    EXPECT_EQ(given.element, reported.element);
+    EXPECT_EQ(given.block_scale, reported.block_scale);
+    EXPECT_EQ(given.tensor_scale, reported.tensor_scale);
+    EXPECT_EQ(given.zero_point, reported.zero_point);
+    EXPECT_EQ(given.block_rows, reported.block_rows);
+    EXPECT_EQ(given.block_columns, reported.block_columns);
   }
   EXPECT_GT(formats, 10000);
   EXPECT_GT(with_zero_points, 200);

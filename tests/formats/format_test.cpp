@@ -1,4 +1,4 @@
-// Formats: presets, described ones, their names, and what is refused.
+// Formats: presets, described ones, their names, and what is rejected.
 #include "src/formats/format.hpp"
 
 #include <gtest/gtest.h>
@@ -174,7 +174,7 @@ TEST(Format, TakesADescribedFormatApart) {
   EXPECT_EQ(128, format.block_columns);
 }
 
-TEST(Format, RefusesNumbersThatAreNone) {
+TEST(Format, RejectsNumbersThatAreNone) {
   std::vector<lpt_format> numbers = {LPT_FORMAT_NONE, -1, 27, 63, 99, 12345, INT64_MIN, INT64_MAX, lpt_format{1} << 62};
   for (const NamedPreset &preset : kPresets) numbers.push_back(preset.id | lpt_format{1} << 62);
   for (lpt_format number : numbers) {
@@ -186,7 +186,7 @@ TEST(Format, RefusesNumbersThatAreNone) {
   }
 }
 
-TEST(Format, RefusesAPresetSpelledInBits) {
+TEST(Format, RejectsAPresetSpelledInBits) {
   const lpt_format mxfp4 = (lpt_format{1} << 62) | LPT_FORMAT_E2M1FN | LPT_FORMAT_E8M0FNU << 8 | lpt_format{5} << 29;
   Format format;
   EXPECT_FALSE(find_format(mxfp4, format));
@@ -210,7 +210,7 @@ TEST(Format, TakesTheBitOfSparsity) {
   EXPECT_EQ(LPT_FORMAT_NONE, sparse_format(LPT_FORMAT_E8M0FNU));
 }
 
-TEST(Format, RefusesStrayBits) {
+TEST(Format, RejectsStrayBits) {
   for (const char *name : {"bf16/tensor/f32", "int8/1x64/f32", "e4m3fn/column/e8m0fnu/f32"}) {
     const lpt_format id = format_of(name);
     for (int bit = 34; bit < 64; ++bit) {
@@ -226,7 +226,7 @@ TEST(Format, RefusesStrayBits) {
   }
 }
 
-TEST(Format, RefusesExtentsBeyondTheLargest) {
+TEST(Format, RejectsExtentsBeyondTheLargest) {
   const lpt_format rows_2_20 = format_of("e4m3/1048576x1048576/f32");
   Format format;
   for (int log2 = 21; log2 < 31; ++log2) {
@@ -235,7 +235,7 @@ TEST(Format, RefusesExtentsBeyondTheLargest) {
   }
 }
 
-TEST(Format, RefusesWrongNamesAndNamesTheWrongPart) {
+TEST(Format, RejectsWrongNamesAndNamesTheWrongPart) {
   constexpr const char *kNamesAndReasons[][2] = {
       {"", "expected a preset"},
       {"fp8", "expected a preset"},
@@ -365,7 +365,7 @@ TEST(FormatDescription, MakesTheFormatAgain) {
     lpt_format made = LPT_FORMAT_NONE;
     EXPECT_TRUE(format_from_description(description, made).is_ok());
     EXPECT_EQ(id, made);
-    lpt_format_description short_one = LPT_FORMAT_DESCRIPTION_INIT;  // without what is only told
+    lpt_format_description short_one = LPT_FORMAT_DESCRIPTION_INIT;  // without what is only reported
     short_one.element = description.element;
     short_one.zero_point = description.zero_point;
     short_one.block_scale = description.block_scale;
@@ -380,7 +380,7 @@ TEST(FormatDescription, MakesTheFormatAgain) {
 // One member of a good description is changed; the text names it with its value.
 struct WrongMember {
   const char *text;
-  void (*spoil)(lpt_format_description &);
+  void (*corrupt)(lpt_format_description &);
 };
 
 constexpr WrongMember kWrongMembers[] = {
@@ -412,11 +412,11 @@ constexpr WrongMember kWrongMembers[] = {
     {"zero_point is uint8", [](auto &d) { d.zero_point = LPT_FORMAT_UINT8; }},
 };
 
-TEST(FormatDescription, RefusesEachWrongMemberByName) {
+TEST(FormatDescription, RejectsEachWrongMemberByName) {
   for (const WrongMember &wrong : kWrongMembers) {
     lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
     ASSERT_TRUE(describe_format(format_of("e4m3fn/2x64/f32/f32"), description).is_ok());
-    wrong.spoil(description);
+    wrong.corrupt(description);
     lpt_format id = 7;
     const Status status = format_from_description(description, id);
     EXPECT_EQ(LPT_INVALID_ARGUMENT, status.code()) << wrong.text;

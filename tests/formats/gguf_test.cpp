@@ -19,7 +19,7 @@ namespace {
 struct GgufType {
   const char *name;
   lpt_format format;
-  lpt_foreign_layout dialect;
+  lpt_foreign_layout foreign_layout;
 };
 constexpr GgufType kTypes[] = {{"Q8_0", LPT_FORMAT_INT8_1X32, LPT_FOREIGN_LAYOUT_GGML},
                                {"Q4_1", LPT_FORMAT_F32, LPT_FOREIGN_LAYOUT_GGML_Q4_1}};
@@ -31,7 +31,7 @@ std::vector<uint8_t> read_bytes(std::ifstream &file, const golden::Row &row) {
   return bytes;
 }
 
-// F32 lies in the file as it is.
+// F32 is in the file as it is.
 std::vector<float> decoded(lpt_context *context, const golden::Row &row, const std::vector<uint8_t> &bytes) {
   const int64_t rows = std::stol(row[2]), columns = std::stol(row[3]);
   std::vector<float> numbers(static_cast<size_t>(rows * columns));
@@ -43,11 +43,13 @@ std::vector<float> decoded(lpt_context *context, const golden::Row &row, const s
   const GgufType &type = golden::class_named(kTypes, row[1]);
   const Tensor tensor = make_tensor(context, type.format, rows, columns);
   const Tensor output = wrap(context, numbers, rows, columns);
-  EXPECT_TRUE(ok(context, lpt_foreign_layout_import(context, bytes.data(), bytes.size(), type.dialect, tensor.get())));
+  EXPECT_TRUE(
+      ok(context, lpt_foreign_layout_import(context, bytes.data(), bytes.size(), type.foreign_layout, tensor.get())));
   EXPECT_TRUE(ok(context, lpt_dequantize(context, tensor.get(), nullptr, output.get())));
   if (type.format == LPT_FORMAT_F32) return numbers;  // not written back
   std::vector<uint8_t> back(bytes.size());
-  EXPECT_TRUE(ok(context, lpt_foreign_layout_export(context, tensor.get(), type.dialect, back.data(), back.size())));
+  EXPECT_TRUE(
+      ok(context, lpt_foreign_layout_export(context, tensor.get(), type.foreign_layout, back.data(), back.size())));
   EXPECT_TRUE(bytes == back) << "not the bytes that were read";
   return numbers;
 }

@@ -171,9 +171,9 @@ TEST_P(MxBlocks, HaveTheScaleOfTheRuleInDouble) {
 TEST_P(MxBlocks, AreTheSameByEveryRow) {
   blocks_.values.resize(2048 * golden::kMxBlock);
   for_rules_and_elements([&](const MxRule &rule, const MxElement &element) {
-    const CastBlocks wanted = cast(blocks_, rule, element);
+    const CastBlocks oracle = cast(blocks_, rule, element);
     // The reference takes both layouts of the source.
-    EXPECT_LE(2, expect_rows_give(wanted, blocks_.values, element.format, rule.rule));
+    EXPECT_LE(2, expect_rows_give(oracle, blocks_.values, element.format, rule.rule));
   });
 }
 

@@ -176,10 +176,10 @@ TEST_P(Nvfp4Tensors, AreTheSameByEveryRow) {
     const lpt_format format = format_named(levels.format);
     for (size_t tensor = 0; tensor < std::min<size_t>(tensors_.amax.size(), 4); ++tensor) {
       const float *values = &tensors_.values[tensor * golden::kTensorValues];
-      const CastBlocks wanted =
+      const CastBlocks oracle =
           cast_blocks(context.get(), values, golden::kTensorValues, format, LPT_SCALE_RULE_NEAREST);
       const std::vector<float> source(values, values + golden::kTensorValues);
-      EXPECT_LE(2, expect_rows_give(wanted, source, format, LPT_SCALE_RULE_NEAREST));
+      EXPECT_LE(2, expect_rows_give(oracle, source, format, LPT_SCALE_RULE_NEAREST));
     }
   }
 }

@@ -107,20 +107,20 @@ TEST(OwnElement, GoesFromNumberToNameToDescriptionAndBack) {
     lpt_format read = LPT_FORMAT_NONE;
     ASSERT_TRUE(format_from_name(name.c_str(), read).is_ok()) << name;
     ASSERT_EQ(id, read) << name;
-    lpt_format_description told = LPT_FORMAT_DESCRIPTION_INIT;
-    ASSERT_TRUE(describe_format(id, told).is_ok()) << name;
-    ASSERT_EQ(id, told.element) << name;
-    ASSERT_EQ(own.bits(), told.element_bits) << name;
-    ASSERT_EQ(own.exponent_bits, told.exponent_bits) << name;
-    ASSERT_EQ(own.mantissa_bits, told.mantissa_bits) << name;
-    ASSERT_EQ(own.bias, told.exponent_bias) << name;
-    ASSERT_EQ(own.special, told.special) << name;
-    ASSERT_EQ(magnitudes_of(own).back(), told.largest) << name;
-    ASSERT_TRUE(format_from_description(told, read).is_ok());
+    lpt_format_description reported = LPT_FORMAT_DESCRIPTION_INIT;
+    ASSERT_TRUE(describe_format(id, reported).is_ok()) << name;
+    ASSERT_EQ(id, reported.element) << name;
+    ASSERT_EQ(own.bits(), reported.element_bits) << name;
+    ASSERT_EQ(own.exponent_bits, reported.exponent_bits) << name;
+    ASSERT_EQ(own.mantissa_bits, reported.mantissa_bits) << name;
+    ASSERT_EQ(own.bias, reported.exponent_bias) << name;
+    ASSERT_EQ(own.special, reported.special) << name;
+    ASSERT_EQ(magnitudes_of(own).back(), reported.largest) << name;
+    ASSERT_TRUE(format_from_description(reported, read).is_ok());
     ASSERT_EQ(id, read) << name;
-    told.element = LPT_FORMAT_NONE;
-    told.struct_size = sizeof told;
-    ASSERT_TRUE(format_from_description(told, read).is_ok()) << name;
+    reported.element = LPT_FORMAT_NONE;
+    reported.struct_size = sizeof reported;
+    ASSERT_TRUE(format_from_description(reported, read).is_ok()) << name;
     ASSERT_EQ(id, read) << name;
   });
 }
@@ -190,16 +190,16 @@ TEST(OwnElement, EncodesToTheNearestAndAroundEveryMidpoint) {
     for (size_t code = 0; code + 1 < magnitudes.size(); ++code) {
       const auto middle = static_cast<float>((magnitudes[code] + magnitudes[code + 1]) / 2);
       for (const float value : {std::nextafter(middle, 0.0f), middle, std::nextafter(middle, INFINITY)}) {
-        const uint32_t wanted = nearest_code(magnitudes, static_cast<double>(value));
-        ASSERT_EQ(wanted, encode(element, value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16))
+        const uint32_t oracle = nearest_code(magnitudes, static_cast<double>(value));
+        ASSERT_EQ(oracle, encode(element, value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16))
             << text_of(own) << " value " << value;
         ASSERT_EQ(value < middle ? code : code + 1,
                   encode(element, value, LPT_ROUNDING_NEAREST_AWAY, LPT_OVERFLOW_SATURATE, 0, 16))
             << text_of(own) << " value " << value;
         ASSERT_EQ(code, encode(element, value, LPT_ROUNDING_TOWARD_ZERO, LPT_OVERFLOW_SATURATE, 0, 16));
         if (!own.is_signed) continue;
-        const uint32_t sign = own.special == LPT_ELEMENT_SPECIAL_FNUZ && wanted == 0 ? 0 : 1u << (own.bits() - 1);
-        ASSERT_EQ(wanted | sign, encode(element, -value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
+        const uint32_t sign = own.special == LPT_ELEMENT_SPECIAL_FNUZ && oracle == 0 ? 0 : 1u << (own.bits() - 1);
+        ASSERT_EQ(oracle | sign, encode(element, -value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
       }
     }
     const auto last = static_cast<uint32_t>(magnitudes.size() - 1);
@@ -214,10 +214,10 @@ TEST(OwnElement, EncodesToTheNearestAndAroundEveryMidpoint) {
 }
 
 // One member of a good description is spoilt; the text names it.
-TEST(OwnElement, RefusesEachWrongMemberByName) {
+TEST(OwnElement, RejectsEachWrongMemberByName) {
   struct Wrong {
     const char *text;
-    void (*spoil)(lpt_format_description &);
+    void (*corrupt)(lpt_format_description &);
   };
   constexpr Wrong kWrongs[] = {
       {"exponent_bits is 8", [](auto &d) { d.exponent_bits = 8, d.element_bits = 11; }},
@@ -243,7 +243,7 @@ TEST(OwnElement, RefusesEachWrongMemberByName) {
   for (const Wrong &wrong : kWrongs) {
     lpt_format_description description = description_of({4, 3, 9, LPT_ELEMENT_SPECIAL_NONE, true});
     lpt_format id = 7;
-    wrong.spoil(description);
+    wrong.corrupt(description);
     const Status status = format_from_description(description, id);
     EXPECT_EQ(LPT_INVALID_ARGUMENT, status.code()) << wrong.text;
     EXPECT_NE(std::string::npos, status.message().find(wrong.text)) << wrong.text << ": " << status.message();

@@ -53,7 +53,7 @@ RandomSource source_of(int32_t bits) {
   return {.seed = 0x123456789ABCDEF0u,
           .offset = 0,
           .row_stride = 100,
-          .stream = random_stream(RandomRoom::kLinear, 3, 1),
+          .stream = random_stream(RandomDomain::kLinear, 3, 1),
           .step = 4,
           .rounds = 7,
           .bits = bits};
@@ -121,12 +121,12 @@ TEST(RandomBits, DifferWithEachPartOfTheirSource) {
   EXPECT_EQ(5u, sequences.size());
 }
 
-TEST(RandomStream, KeepsRoomsSitesAndRolesApart) {
-  EXPECT_EQ(0x1ABCDEF7u, random_stream(RandomRoom::kQuantize, 0xABCDEF, 7));
+TEST(RandomStream, KeepsSpacesSitesAndRolesApart) {
+  EXPECT_EQ(0x1ABCDEF7u, random_stream(RandomDomain::kQuantize, 0xABCDEF, 7));
   std::set<uint32_t> streams;
-  for (RandomRoom room : {RandomRoom::kQuantize, RandomRoom::kLinear, RandomRoom::kOptimizer}) {
+  for (RandomDomain space : {RandomDomain::kQuantize, RandomDomain::kLinear, RandomDomain::kOptimizer}) {
     for (uint32_t site : {0u, 1u, 0xFFFFFFu}) {
-      for (uint32_t role = 0; role < 16; ++role) streams.insert(random_stream(room, site, role));
+      for (uint32_t role = 0; role < 16; ++role) streams.insert(random_stream(space, site, role));
     }
   }
   EXPECT_EQ(3u * 3u * 16u, streams.size());

@@ -432,25 +432,25 @@ class Caller {
 
   lpt_status write_out() {
     lpt_tensor *const source = tensor();
-    const lpt_foreign_layout dialect = in_.choice(7);
+    const lpt_foreign_layout foreign_layout = in_.choice(7);
     size_t size = 0;
-    const lpt_status status = lpt_foreign_layout_size(c_, source, dialect, &size);
+    const lpt_status status = lpt_foreign_layout_size(c_, source, foreign_layout, &size);
     if (status != LPT_OK) return status;
     std::vector<uint8_t> buffer(size + in_.below(3));
     buffer.shrink_to_fit();
-    return lpt_foreign_layout_export(c_, source, dialect, buffer.data(), buffer.size());
+    return lpt_foreign_layout_export(c_, source, foreign_layout, buffer.data(), buffer.size());
   }
 
   lpt_status read_in() {
     lpt_tensor *const target = tensor();
-    const lpt_foreign_layout dialect = in_.choice(7);
+    const lpt_foreign_layout foreign_layout = in_.choice(7);
     size_t size = 0;
-    const lpt_status status = lpt_foreign_layout_size(c_, target, dialect, &size);
+    const lpt_status status = lpt_foreign_layout_size(c_, target, foreign_layout, &size);
     if (status != LPT_OK) return status;
     const uint8_t first = in_.byte(), step = in_.byte();
     std::vector<uint8_t> buffer(size + in_.below(3));
     for (size_t i = 0; i < buffer.size(); ++i) buffer[i] = static_cast<uint8_t>(first + step * i);
-    return lpt_foreign_layout_import(c_, buffer.data(), buffer.size(), dialect, target);
+    return lpt_foreign_layout_import(c_, buffer.data(), buffer.size(), foreign_layout, target);
   }
 
   lpt_status dlpack() {

@@ -1,4 +1,4 @@
-// The fuzz target: any bytes are loaded soundly or refused as a saved state of any kind.
+// The fuzz target: any bytes are loaded soundly or rejected as a saved state of any kind.
 //
 // The first byte picks the kind of handle and how the others are taken: as a state; as its payload, under a header that
 // fits; or, three at a time, as a place and a byte there of a good state, under a header that fits.

@@ -7,7 +7,7 @@
 
 #include "kernels/activation/activation.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/shapes.hpp"
 
 namespace lpt::test {

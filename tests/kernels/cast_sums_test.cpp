@@ -35,7 +35,7 @@ bool is_same(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
-void expect_same(const CastSums &found, const CastSums &expected, const std::string &where) {
+void expect_same(const CastStatistics &found, const CastStatistics &expected, const std::string &where) {
   EXPECT_EQ(found.elements, expected.elements) << where;
   EXPECT_EQ(found.nans, expected.nans) << where;
   EXPECT_EQ(found.clipped, expected.clipped) << where;
@@ -45,14 +45,14 @@ void expect_same(const CastSums &found, const CastSums &expected, const std::str
   EXPECT_PRED2(is_same, found.squared_errors, expected.squared_errors) << where;
 }
 
-CastSums sums_of(const Row<CastSumsRequest> &row, Matrix &source, Matrix &quantized) {
-  CastSums sums;
+CastStatistics sums_of(const KernelEntry<CastStatisticsRequest> &kernel, Matrix &source, Matrix &quantized) {
+  CastStatistics sums;
   sums.nans = 77;  // written, not added to
-  row.run({source.view(), quantized.view(), &sums});
+  kernel.run({source.view(), quantized.view(), &sums});
   return sums;
 }
 
-const Row<CastSumsRequest> &reference() { return cast_sums_kernels().back(); }
+const KernelEntry<CastStatisticsRequest> &reference() { return cast_statistics_kernels().back(); }
 
 std::string text_of(const QuantizeCase &c, Values values) { return text_of(c) + ' ' + name_of(values); }
 
@@ -77,10 +77,10 @@ void compare(const QuantizeCase &c, Values values, Random &random, std::vector<i
   } else {
     run_reference(run.request);
   }
-  const CastSums expected = sums_of(reference(), source, run.target);
-  const auto rows = cast_sums_kernels();
+  const CastStatistics expected = sums_of(reference(), source, run.target);
+  const auto rows = cast_statistics_kernels();
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
-    const CastSumsRequest request{source.view(), run.target.view(), nullptr};
+    const CastStatisticsRequest request{source.view(), run.target.view(), nullptr};
     if (!is_here(rows[i]) || !takes(rows[i], request)) continue;
     ++taken[i];
     expect_same(sums_of(rows[i], source, run.target), expected, std::string(rows[i].name) + ' ' + text_of(c, values));
@@ -88,12 +88,12 @@ void compare(const QuantizeCase &c, Values values, Random &random, std::vector<i
   }
 }
 
-TEST(CastSumsRows, EqualTheReference) {
+TEST(CastStatisticsKernels, EqualTheReference) {
   Random random(1);
   static constexpr lpt_format sources[] = {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16,
                                            LPT_FORMAT_F64};
   static constexpr float odd_scales[] = {0x1p-126f, 0x1p127f, 1e-30f, 3.0f, 0.0117f};
-  std::vector<int64_t> taken(cast_sums_kernels().size());
+  std::vector<int64_t> taken(cast_statistics_kernels().size());
   for (const lpt_format target : targets()) {
     for (int i = 0; i < 60; ++i) {
       QuantizeCase c;
@@ -114,29 +114,29 @@ TEST(CastSumsRows, EqualTheReference) {
     }
   }
   for (std::size_t i = 0; i + 1 < taken.size(); ++i) {
-    const Row<CastSumsRequest> &row = cast_sums_kernels()[i];
-    if (can_run(row)) {
-      EXPECT_GT(taken[i], 1500) << row.name << " refused nearly everything";
+    const KernelEntry<CastStatisticsRequest> &kernel = cast_statistics_kernels()[i];
+    if (can_run(kernel)) {
+      EXPECT_GT(taken[i], 1500) << kernel.name << " rejected nearly everything";
     }
   }
 }
 
-TEST(CastSumsRows, TakeTheCommonFormats) {
+TEST(CastStatisticsKernels, TakeTheCommonFormats) {
   for (const char *name : {"e4m3fn", "e4m3fn_tensor", "e4m3fn_row", "e4m3fn_1x128", "e4m3fn_128x128", "e5m2_tensor",
                            "e4m3_row", "mxfp8_e4m3", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "nvfp4", "mxint8", "int8_row",
                            "int4_1x32", "uint4_1x64", "nf4_1x64", "e4m3fnuz_tensor"}) {
     Matrix source(LPT_FORMAT_F32, 3, 64), quantized(named(name), 3, 64);
-    for (const Row<CastSumsRequest> &row : cast_sums_kernels()) {
-      if (row.refuses == nullptr) continue;
-      const char *reason = row.refuses({source.view(), quantized.view(), nullptr});
-      EXPECT_EQ(reason, nullptr) << row.name << ' ' << name << ": " << reason;
+    for (const KernelEntry<CastStatisticsRequest> &kernel : cast_statistics_kernels()) {
+      if (kernel.unsupported_reason == nullptr) continue;
+      const char *reason = kernel.unsupported_reason({source.view(), quantized.view(), nullptr});
+      EXPECT_EQ(reason, nullptr) << kernel.name << ' ' << name << ": " << reason;
     }
   }
 }
 
 // ---- squared errors of casts with several scales
 
-std::vector<double> errors_of(const Row<CastErrorsRequest> &row, CastErrorsRequest request) {
+std::vector<double> errors_of(const KernelEntry<CastErrorsRequest> &row, CastErrorsRequest request) {
   std::vector<double> errors(static_cast<std::size_t>(request.scale_count) + 1, -7.0);
   request.errors = errors.data();
   row.run(request);
@@ -183,7 +183,7 @@ struct ErrorCase {
   }
 };
 
-TEST(CastErrorsRows, EqualTheReference) {
+TEST(CastErrorsKernels, EqualTheReference) {
   Random random(3);
   static constexpr lpt_format sources[] = {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16,
                                            LPT_FORMAT_F64};
@@ -201,7 +201,7 @@ TEST(CastErrorsRows, EqualTheReference) {
       const ErrorCase one(target, c, random, values);
       const std::vector<double> expected = errors_of(reference_of(cast_errors_kernels()), one.request);
       for (std::size_t k = 0; k + 1 < taken.size(); ++k) {
-        const Row<CastErrorsRequest> &row = cast_errors_kernels()[k];
+        const KernelEntry<CastErrorsRequest> &row = cast_errors_kernels()[k];
         if (!is_here(row) || !takes(row, one.request)) continue;
         ++taken[k];
         ASSERT_EQ(errors_of(row, one.request), expected) << row.name << ' ' << target << ' ' << text_of(c, values);
@@ -320,7 +320,7 @@ TEST(CastSumsReference, MatchesACountInDouble) {
         run_reference(run.request);
         Matrix decoded(LPT_FORMAT_F32, c.rows, c.columns);
         reference_of(dequantize_kernels()).run({run.target.view(), decoded.view()});
-        const CastSums found = sums_of(reference(), source, run.target);
+        const CastStatistics found = sums_of(reference(), source, run.target);
         const Counted expected = counted(source, run.target, decoded);
         const std::string where = text_of(c, values);
         ASSERT_EQ(found.elements, c.rows * c.columns) << where;
@@ -358,17 +358,18 @@ TEST(CastSumsReference, CountsSpecialNumbers) {
   for (int64_t i = 0; i < c.columns; ++i) source.set(0, i, numbers[i]);
   QuantizeRun run(c, source);
   run_reference(run.request);
-  for (const Row<CastSumsRequest> &row : cast_sums_kernels()) {
-    if (!is_here(row)) continue;
-    const CastSums sums = sums_of(row, source, run.target);
-    EXPECT_EQ(sums.elements, 12) << row.name;
-    EXPECT_EQ(sums.nans, 1) << row.name;
-    EXPECT_EQ(sums.clipped, 3) << row.name;     // the infinities and 450
-    EXPECT_EQ(sums.underflows, 2) << row.name;  // 2^-10, a tie with zero, and 2^-20
-    EXPECT_EQ(sums.amax, 450.0f) << row.name;
-    EXPECT_EQ(sums.squares, 1 + 450.0 * 450 + 448.0 * 448 + 0x1p-20 + 0x1p-40 + 0x1p-18 + 1.0625 * 1.0625) << row.name;
+  for (const KernelEntry<CastStatisticsRequest> &kernel : cast_statistics_kernels()) {
+    if (!is_here(kernel)) continue;
+    const CastStatistics sums = sums_of(kernel, source, run.target);
+    EXPECT_EQ(sums.elements, 12) << kernel.name;
+    EXPECT_EQ(sums.nans, 1) << kernel.name;
+    EXPECT_EQ(sums.clipped, 3) << kernel.name;     // the infinities and 450
+    EXPECT_EQ(sums.underflows, 2) << kernel.name;  // 2^-10, a tie with zero, and 2^-20
+    EXPECT_EQ(sums.amax, 450.0f) << kernel.name;
+    EXPECT_EQ(sums.squares, 1 + 450.0 * 450 + 448.0 * 448 + 0x1p-20 + 0x1p-40 + 0x1p-18 + 1.0625 * 1.0625)
+        << kernel.name;
     // 450 became 448, 1.0625 became 1 (a tie).
-    EXPECT_EQ(sums.squared_errors, 4 + 0x1p-20 + 0x1p-40 + 0.0625 * 0.0625) << row.name;
+    EXPECT_EQ(sums.squared_errors, 4 + 0x1p-20 + 0x1p-40 + 0.0625 * 0.0625) << kernel.name;
   }
 }
 
@@ -386,14 +387,14 @@ TEST(CastSumsReference, CountsWhatLeavesTheRangeOfAZeroPoint) {
   std::memcpy(run.target.scales.data(), &scale, sizeof scale);
   run.target.zero_points.data()[0] = 5;
   run_reference(run.request);
-  for (const Row<CastSumsRequest> &row : cast_sums_kernels()) {
-    if (!is_here(row)) continue;
-    const CastSums sums = sums_of(row, source, run.target);
-    EXPECT_EQ(sums.nans, 1) << row.name;
+  for (const KernelEntry<CastStatisticsRequest> &kernel : cast_statistics_kernels()) {
+    if (!is_here(kernel)) continue;
+    const CastStatistics sums = sums_of(kernel, source, run.target);
+    EXPECT_EQ(sums.nans, 1) << kernel.name;
     // -5.5 → -6, -5.75 → -6, 10.75 → 11, infinity, -1e30; 10.5 goes to the even 10.
-    EXPECT_EQ(sums.clipped, 5) << row.name;
-    EXPECT_EQ(sums.underflows, 1) << row.name;  // 0.25
-    EXPECT_EQ(sums.amax, 1e30f) << row.name;
+    EXPECT_EQ(sums.clipped, 5) << kernel.name;
+    EXPECT_EQ(sums.underflows, 1) << kernel.name;  // 0.25
+    EXPECT_EQ(sums.amax, 1e30f) << kernel.name;
   }
 }
 
@@ -406,14 +407,14 @@ TEST(CastSumsReference, HandsOnTheNanOfABlock) {
   for (int64_t i = 0; i < c.columns; ++i) source.set(0, i, i == 40 ? kNan : 2.0f);
   QuantizeRun run(c, source);
   run_reference(run.request);
-  for (const Row<CastSumsRequest> &row : cast_sums_kernels()) {
-    if (!is_here(row)) continue;
-    const CastSums sums = sums_of(row, source, run.target);
-    EXPECT_EQ(sums.nans, 1) << row.name;
-    EXPECT_EQ(sums.clipped, 0) << row.name;
-    EXPECT_EQ(sums.underflows, 0) << row.name;
-    EXPECT_EQ(sums.squares, 63 * 4.0) << row.name;
-    EXPECT_TRUE(std::isnan(sums.squared_errors)) << row.name;
+  for (const KernelEntry<CastStatisticsRequest> &kernel : cast_statistics_kernels()) {
+    if (!is_here(kernel)) continue;
+    const CastStatistics sums = sums_of(kernel, source, run.target);
+    EXPECT_EQ(sums.nans, 1) << kernel.name;
+    EXPECT_EQ(sums.clipped, 0) << kernel.name;
+    EXPECT_EQ(sums.underflows, 0) << kernel.name;
+    EXPECT_EQ(sums.squares, 63 * 4.0) << kernel.name;
+    EXPECT_TRUE(std::isnan(sums.squared_errors)) << kernel.name;
   }
 }
 

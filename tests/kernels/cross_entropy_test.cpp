@@ -24,7 +24,7 @@ TEST(CrossEntropySums, RowsAreNearTheDefinition) {
         std::vector<int64_t> places;
         for (int64_t r = 0; r < count; ++r) places.push_back(random.below(columns + 4) - 2);
         const CrossEntropySumsRequest request{logits.view(), places.data(), nullptr};
-        if (row.refuses(request) != nullptr) continue;
+        if (row.unsupported_reason(request) != nullptr) continue;
         std::vector<RowSums> found(static_cast<size_t>(count));
         row.run({logits.view(), places.data(), found.data()});
         for (int64_t r = 0; r < count; ++r) {
@@ -103,7 +103,7 @@ TEST(CrossEntropyGradient, RowsAreNearTheDefinition) {
         }
         const CrossEntropyGradientRequest request{
             logits.view(), gradient.view(), places.data(), log_sums.data(), factors.data(), 0.9, 0.1 / 7};
-        if (row.refuses(request) != nullptr) continue;
+        if (row.unsupported_reason(request) != nullptr) continue;
         row.run(request);
         const std::string where = shape_text(row.name, format, count, columns, Values::kNormal);
         ASSERT_TRUE(gradient.is_intact()) << where;

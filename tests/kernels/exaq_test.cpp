@@ -36,7 +36,7 @@ TEST(SoftmaxExaq, NumbersAreOfFewLevels) {
         fill_finite(random, input, Values::kNormal);
         if (columns > 3) input.set(0, 1, p.scale < 0 ? INFINITY : -INFINITY);
         const SoftmaxExaqRequest request{{input.view(), output.view(), p.scale, p.is_causal, 0, rows}, p.bits, p.clip};
-        ASSERT_EQ(nullptr, row.refuses(request));
+        ASSERT_EQ(nullptr, row.unsupported_reason(request));
         row.run(request);
         const std::string where = shape_text(row.name, input.format().id, rows, columns, Values::kNormal);
         ASSERT_TRUE(output.is_intact()) << where;
@@ -55,8 +55,8 @@ TEST(SoftmaxExaq, NumbersAreOfFewLevels) {
           }
           for (int64_t c = 0; c < columns && !has_tie; ++c) {
             const bool is_zero = c >= seen || std::isinf(argument(c));
-            const double wanted = is_zero ? 0.0 : levels.exponential(argument(c)) / sum;
-            expect_near(output, r, c, wanted, exaq_error(p) * wanted, where);
+            const double oracle = is_zero ? 0.0 : levels.exponential(argument(c)) / sum;
+            expect_near(output, r, c, oracle, exaq_error(p) * oracle, where);
             checked += is_zero ? 0 : 1;
           }
         }

@@ -50,8 +50,8 @@ double units_between(float found, long double exact) {
                              std::ldexp(1.0L, std::max(exponent, -125) - 24));
 }
 
-FinishRequest request_of(Matrix &x, lpt_activation activation, Matrix *residual, Matrix &out) {
-  FinishRequest request{};
+EpilogueRequest request_of(Matrix &x, lpt_activation activation, Matrix *residual, Matrix &out) {
+  EpilogueRequest request{};
   request.x = reinterpret_cast<const float *>(x.data.data());
   request.x_stride = x.view().row_stride;
   request.rows = out.rows();
@@ -62,25 +62,27 @@ FinishRequest request_of(Matrix &x, lpt_activation activation, Matrix *residual,
   return request;
 }
 
-const Row<FinishRequest> &reference() { return finish_kernels().back(); }
+const KernelEntry<EpilogueRequest> &reference() { return epilogue_kernels().back(); }
 
 // One row's results for numbers that stand in one row.
-std::vector<float> finished(const Row<FinishRequest> &row, lpt_activation activation, const std::vector<float> &x) {
+std::vector<float> finished(const KernelEntry<EpilogueRequest> &kernel, lpt_activation activation,
+                            const std::vector<float> &x) {
   const auto count = static_cast<int64_t>(x.size());
   Matrix in(LPT_FORMAT_F32, 1, count), out(LPT_FORMAT_F32, 1, count);
   std::memcpy(in.data.data(), x.data(), 4 * x.size());
-  row.run(request_of(in, activation, nullptr, out));
+  kernel.run(request_of(in, activation, nullptr, out));
   std::vector<float> result(x.size());
   std::memcpy(result.data(), out.data.data(), 4 * x.size());
   return result;
 }
 
-float finished(const Row<FinishRequest> &row, lpt_activation activation, float x) {
-  return finished(row, activation, std::vector<float>{x})[0];
+float finished(const KernelEntry<EpilogueRequest> &kernel, lpt_activation activation, float x) {
+  return finished(kernel, activation, std::vector<float>{x})[0];
 }
 
-class Finish : public RowTest<FinishRequest> {};
-INSTANTIATE_TEST_SUITE_P(Rows, Finish, testing::ValuesIn(all_rows(finish_kernels())), row_name<FinishRequest>);
+class Finish : public KernelTest<EpilogueRequest> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, Finish, testing::ValuesIn(all_kernels(epilogue_kernels())),
+                         kernel_name<EpilogueRequest>);
 
 TEST_P(Finish, GivesTheBitsOfTheReference) {
   Random random(1);
@@ -251,7 +253,7 @@ TEST_P(Finish, SwigluMultipliesTheHalvesOfX) {
   }
 }
 
-TEST_P(Finish, RefusesWhatItCannotDo) {
+TEST_P(Finish, RejectsWhatItCannotDo) {
   Matrix x(LPT_FORMAT_F32, 2, 4), out(LPT_FORMAT_F32, 2, 4), wide(LPT_FORMAT_F64, 2, 4), bytes(LPT_FORMAT_INT8, 2, 4);
   EXPECT_TRUE(takes(request_of(x, LPT_ACTIVATION_SWIGLU, nullptr, out)));
   EXPECT_FALSE(takes(request_of(x, LPT_ACTIVATION_SWIGLU + 1, nullptr, out)));
@@ -264,14 +266,14 @@ TEST_P(Finish, RefusesWhatItCannotDo) {
 
 TEST(FinishReference, WritesColumnsThatAreNotAdjacent) {
   Random random(5);
-  Matrix x(LPT_FORMAT_F32, 5, 7), out(LPT_FORMAT_BF16, 5, 7), turned(LPT_FORMAT_BF16, 5, 7, 1, 0, true);
+  Matrix x(LPT_FORMAT_F32, 5, 7), out(LPT_FORMAT_BF16, 5, 7), transposed_copy(LPT_FORMAT_BF16, 5, 7, 1, 0, true);
   x.fill(random, Values::kNormal);
   reference().run(request_of(x, LPT_ACTIVATION_GELU, nullptr, out));
-  const FinishRequest request = request_of(x, LPT_ACTIVATION_GELU, nullptr, turned);
-  for (const auto *row : fast_rows(finish_kernels())) EXPECT_FALSE(test::takes(*row, request));
+  const EpilogueRequest request = request_of(x, LPT_ACTIVATION_GELU, nullptr, transposed_copy);
+  for (const auto *row : fast_kernels(epilogue_kernels())) EXPECT_FALSE(test::takes(*row, request));
   reference().run(request);
   for (int64_t row = 0; row < 5; ++row) {
-    for (int64_t column = 0; column < 7; ++column) EXPECT_EQ(turned.get(row, column), out.get(row, column));
+    for (int64_t column = 0; column < 7; ++column) EXPECT_EQ(transposed_copy.get(row, column), out.get(row, column));
   }
 }
 

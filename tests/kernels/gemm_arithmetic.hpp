@@ -9,10 +9,10 @@
 
 namespace lpt::test {
 
-inline const GemmRow &row_named(const std::string &name) {
-  const GemmRow *const row = find_row(name);
-  EXPECT_NE(row, nullptr) << name;
-  return row != nullptr ? *row : gemm_kernels().back();
+inline const GemmKernelEntry &row_named(const std::string &name) {
+  const GemmKernelEntry *const kernel = find_kernel(name);
+  EXPECT_NE(kernel, nullptr) << name;
+  return kernel != nullptr ? *kernel : gemm_kernels().back();
 }
 
 // Some rows and columns, stored either way, with all the terms that a product has.
@@ -30,8 +30,8 @@ struct SmallProblem : Problem {
 };
 
 // Every code of a times every code of b: c(i, j) is the product of code i and code j.
-struct AllProducts : Problem {
-  AllProducts(const char *a_format, const char *b_format)
+struct AllGemms : Problem {
+  AllGemms(const char *a_format, const char *b_format)
       : Problem(a_format, b_format, LPT_FORMAT_F32, false, true, codes_of(a_format), codes_of(b_format), 1) {
     for (int64_t i = 0; i < request.m; ++i) a.set_code(i, 0, static_cast<uint32_t>(i));
     for (int64_t j = 0; j < request.n; ++j) b.set_code(j, 0, static_cast<uint32_t>(j));
@@ -101,13 +101,13 @@ inline float finished(const Problem &problem, const Matrix &c_before, int64_t i,
   return value;
 }
 
-// Judges c by `sum_of(i, j, begin, end)`, the sum of a stretch of k with the same scales.
+// Judges c by `sum_of(i, j, begin, end)`, the sum of a span of k with the same scales.
 template <typename SumOf>
-void check_sums(const GemmRow &row, Problem &problem, const SumOf &sum_of) {
+void check_sums(const GemmKernelEntry &kernel, Problem &problem, const SumOf &sum_of) {
   const int64_t k = problem.request.k;
   Matrix c_before(problem.c.format().id, problem.request.m, problem.request.n, problem.padding);
   if (problem.c.data.bytes() > 0) std::memcpy(c_before.data.data(), problem.c.data.data(), problem.c.data.bytes());
-  run_row(row, problem.request);
+  run_row(kernel, problem.request);
   ASSERT_TRUE(problem.c.is_intact());
   const LaneReader a = a_of(problem), b = b_of(problem);
   const int64_t steps = std::min(a.steps(), b.steps());
@@ -121,7 +121,7 @@ void check_sums(const GemmRow &row, Problem &problem, const SumOf &sum_of) {
       Matrix expected(problem.c.format().id, 1, 1);
       expected.set(0, 0, finished(problem, c_before, i, j, total));
       ASSERT_TRUE(is_same(problem.c.get(i, j), element_at(expected, 0, 0)))
-          << row.name << " " << problem.name << " at " << i << ", " << j;
+          << kernel.name << " " << problem.name << " at " << i << ", " << j;
     }
   }
 }

@@ -62,9 +62,9 @@ std::vector<float> numbers_of(const LaneReader &lanes, int64_t count) {
   return numbers;
 }
 
-class GemmF32Panels : public GemmRowTest, public testing::WithParamInterface<const char *> {
+class GemmF32Panels : public GemmKernelTest, public testing::WithParamInterface<const char *> {
  protected:
-  GemmF32Panels() : GemmRowTest(GetParam()) {}
+  GemmF32Panels() : GemmKernelTest(GetParam()) {}
 
   // Judges the part of c that the request names.
   void check(Problem &problem) const {
@@ -93,7 +93,7 @@ class GemmF32Panels : public GemmRowTest, public testing::WithParamInterface<con
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Rows, GemmF32Panels, testing::Values("gemm_any_x86_avx512", "gemm_any_x86_avx2"),
+INSTANTIATE_TEST_SUITE_P(Kernels, GemmF32Panels, testing::Values("gemm_any_x86_avx512", "gemm_any_x86_avx2"),
                          [](const auto &info) { return std::string(info.param); });
 
 TEST_P(GemmF32Panels, AddUpInTheOrderOfK) {
@@ -113,7 +113,7 @@ TEST_P(GemmF32Panels, AddUpInTheOrderOfK) {
   }
 }
 
-// Strips of columns end where panels do.
+// Slabs of columns end where panels do.
 TEST_P(GemmF32Panels, MultiplyMoreThanIsPackedAtOnce) {
   Random random(84);
   Problem problem("bf16", "e5m2_row", LPT_FORMAT_F32, false, true, 19, 550, 3001);

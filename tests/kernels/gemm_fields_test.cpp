@@ -5,8 +5,8 @@
 namespace lpt::test {
 namespace {
 
-const GemmRow &l_mul_row() { return row_named("gemm_l_mul_ref"); }
-const GemmRow &affine_row() { return row_named("gemm_piecewise_affine_ref"); }
+const GemmKernelEntry &l_mul_kernel() { return row_named("gemm_l_mul_ref"); }
+const GemmKernelEntry &affine_kernel() { return row_named("gemm_piecewise_affine_ref"); }
 
 // A number as (1 + fraction) · 2^exponent.
 struct Parts {
@@ -46,12 +46,12 @@ TEST(GemmLMul, MultipliesAllPairsOfCodesByTheFormula) {
   for (const Case &pair : {Case{"e4m3fn", "e4m3fn", 3}, Case{"e4m3", "e5m2", 3}, Case{"e5m2", "e5m2", 2},
                            Case{"e3m4", "e2m1fn", 4}, Case{"int8", "int8", 6}, Case{"int4", "e3m0", 2},
                            Case{"e3m0", "e3m0", 0}, Case{"int2", "uint4", 3}, Case{"q1_6", "nf4", 23}}) {
-    AllProducts problem(pair.a, pair.b);
+    AllGemms problem(pair.a, pair.b);
     problem.request.arithmetic = LPT_GEMM_ARITHMETIC_L_MUL;
     for (const int bits : {0, 1, 2, 3, 4, 5, 7, 23}) {
       if (!is_taken(random, 2)) continue;
       problem.request.arithmetic_bits = bits;
-      run_row(l_mul_row(), problem.request);
+      run_row(l_mul_kernel(), problem.request);
       for (int64_t i = 0; i < problem.request.m; ++i) {
         for (int64_t j = 0; j < problem.request.n; ++j) {
           const double a = element_at(problem.a, i, 0), b = element_at(problem.b, j, 0);
@@ -65,9 +65,9 @@ TEST(GemmLMul, MultipliesAllPairsOfCodesByTheFormula) {
 
 TEST(GemmPiecewiseAffine, MultipliesAllPairsOfCodesByTheFormula) {
   for (const char *format : {"e4m3fn", "e5m2", "e3m4", "int8", "nf4"}) {
-    AllProducts problem(format, format);
+    AllGemms problem(format, format);
     problem.request.arithmetic = LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE;
-    run_row(affine_row(), problem.request);
+    run_row(affine_kernel(), problem.request);
     for (int64_t i = 0; i < problem.request.m; ++i) {
       for (int64_t j = 0; j < problem.request.n; ++j) {
         const double a = element_at(problem.a, i, 0), b = element_at(problem.b, j, 0);
@@ -78,15 +78,15 @@ TEST(GemmPiecewiseAffine, MultipliesAllPairsOfCodesByTheFormula) {
 }
 
 // Products of m × n numbers by themselves, one step of k.
-std::vector<double> products(const GemmRow &row, lpt_gemm_arithmetic arithmetic, int bits, const std::vector<float> &a,
-                             const std::vector<float> &b) {
+std::vector<double> products(const GemmKernelEntry &kernel, lpt_gemm_arithmetic arithmetic, int bits,
+                             const std::vector<float> &a, const std::vector<float> &b) {
   Problem problem("f32", "f32", LPT_FORMAT_F32, false, true, static_cast<int64_t>(a.size()),
                   static_cast<int64_t>(b.size()), 1);
   for (size_t i = 0; i < a.size(); ++i) problem.a.set(static_cast<int64_t>(i), 0, a[i]);
   for (size_t j = 0; j < b.size(); ++j) problem.b.set(static_cast<int64_t>(j), 0, b[j]);
   problem.request.arithmetic = arithmetic;
   problem.request.arithmetic_bits = bits;
-  run_row(row, problem.request);
+  run_row(kernel, problem.request);
   std::vector<double> found;
   for (int64_t i = 0; i < problem.request.m; ++i) {
     for (int64_t j = 0; j < problem.request.n; ++j) found.push_back(element_at(problem.c, i, j));
@@ -135,8 +135,9 @@ TEST(GemmLMul, ErrsAsSimulatedOverAllFractions) {
   for (const Simulated &simulated : {Simulated{2, .147, .153}, Simulated{3, .049, .060}, Simulated{4, .049, .059},
                                      Simulated{7, .0041, .031}, Simulated{8, .0041, .031}}) {
     const std::vector<float> numbers = all_fractions(simulated.bits);
-    const Errors errors = errors_of(products(l_mul_row(), LPT_GEMM_ARITHMETIC_L_MUL, simulated.bits, numbers, numbers),
-                                    numbers, numbers, simulated.bits);
+    const Errors errors =
+        errors_of(products(l_mul_kernel(), LPT_GEMM_ARITHMETIC_L_MUL, simulated.bits, numbers, numbers), numbers,
+                  numbers, simulated.bits);
     std::printf("L-Mul, %d bits: mean %+.5f rms %.5f range %+.4f %+.4f\n", simulated.bits, errors.mean, errors.rms,
                 errors.least, errors.largest);
     EXPECT_NEAR(errors.mean, simulated.mean, .02 * simulated.mean) << simulated.bits;
@@ -160,7 +161,7 @@ TEST(GemmLMul, IsAsPreciseAsFloatsOfEightBits) {
   Random random(41);
   const std::vector<float> a = normal_numbers(random, 1000), b = normal_numbers(random, 1000);
   const auto error = [&](int bits) {
-    return errors_of(products(l_mul_row(), LPT_GEMM_ARITHMETIC_L_MUL, bits, a, b), a, b, 23).magnitude;
+    return errors_of(products(l_mul_kernel(), LPT_GEMM_ARITHMETIC_L_MUL, bits, a, b), a, b, 23).magnitude;
   };
   const double of_4 = error(4), of_3 = error(3), of_7 = error(7);
   std::printf("mean error of L-Mul: 4 bits %.4f, 3 bits %.4f, 7 bits %.4f\n", of_4, of_3, of_7);
@@ -176,8 +177,8 @@ TEST(GemmPiecewiseAffine, NeverOverestimatesAndMissesAtMostANinth) {
   b[0] = -1.5f;
   a[1] = 0x1p-30f;
   b[1] = -4;
-  const std::vector<double> found = products(affine_row(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, a, b);
-  const std::vector<double> mirrored = products(affine_row(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, b, a);
+  const std::vector<double> found = products(affine_kernel(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, a, b);
+  const std::vector<double> mirrored = products(affine_kernel(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, b, a);
   const Errors errors = errors_of(found, a, b, 23);
   std::printf("piecewise affine: mean %.4f rms %.4f worst %.5f\n", errors.magnitude, errors.rms, errors.least);
   EXPECT_LE(errors.largest, 0);
@@ -197,23 +198,23 @@ TEST(GemmFields, ClampAtTheEndsOfF32) {
   const float largest = std::numeric_limits<float>::max();
   const std::vector<float> numbers = {0.0f, -0.0f,    0x1p-130f, 0x1p-126f, -0x1p-63f,
                                       1.0f, 0x1p100f, -largest,  infinity,  nan};
-  const auto product_at = [&](const std::vector<double> &found, size_t i, size_t j) {
+  const auto gemm_at = [&](const std::vector<double> &found, size_t i, size_t j) {
     return found[i * numbers.size() + j];
   };
   for (const bool is_l_mul : {true, false}) {
     const std::vector<double> found =
-        is_l_mul ? products(l_mul_row(), LPT_GEMM_ARITHMETIC_L_MUL, 7, numbers, numbers)
-                 : products(affine_row(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, numbers, numbers);
+        is_l_mul ? products(l_mul_kernel(), LPT_GEMM_ARITHMETIC_L_MUL, 7, numbers, numbers)
+                 : products(affine_kernel(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, numbers, numbers);
     for (size_t i = 0; i < 8; ++i) {
-      for (size_t j = 0; j < 3; ++j) EXPECT_EQ(product_at(found, i, j), 0) << i << " " << j;  // 2^-130 counts as zero
+      for (size_t j = 0; j < 3; ++j) EXPECT_EQ(gemm_at(found, i, j), 0) << i << " " << j;  // 2^-130 counts as zero
     }
-    EXPECT_EQ(product_at(found, 3, 4), 0);                             // below 2^-126
-    EXPECT_EQ(product_at(found, 6, 6), static_cast<double>(largest));  // beyond f32
-    EXPECT_EQ(product_at(found, 6, 7), -static_cast<double>(largest));
-    EXPECT_EQ(product_at(found, 4, 4), (is_l_mul ? 1.0625 : 1) * 0x1p-126);
-    EXPECT_EQ(product_at(found, 8, 7), -static_cast<double>(infinity));
-    EXPECT_TRUE(std::isnan(product_at(found, 8, 0)));
-    EXPECT_TRUE(std::isnan(product_at(found, 9, 5)));
+    EXPECT_EQ(gemm_at(found, 3, 4), 0);                             // below 2^-126
+    EXPECT_EQ(gemm_at(found, 6, 6), static_cast<double>(largest));  // beyond f32
+    EXPECT_EQ(gemm_at(found, 6, 7), -static_cast<double>(largest));
+    EXPECT_EQ(gemm_at(found, 4, 4), (is_l_mul ? 1.0625 : 1) * 0x1p-126);
+    EXPECT_EQ(gemm_at(found, 8, 7), -static_cast<double>(infinity));
+    EXPECT_TRUE(std::isnan(gemm_at(found, 8, 0)));
+    EXPECT_TRUE(std::isnan(gemm_at(found, 9, 5)));
   }
 }
 
@@ -243,15 +244,16 @@ TEST(GemmFields, AddUpInF32AndScaleOnce) {
       problem.request.arithmetic_bits = given;
       const int own = std::max(width_of(problem.a.format().element), width_of(problem.b.format().element));
       const LaneReader a = a_of(problem), b = b_of(problem);
-      check_sums(is_l_mul ? l_mul_row() : affine_row(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
-        float sum = 0;
-        for (int64_t p = begin; p < end; ++p) {
-          const double left = a.element(i, p), right = b.element(j, p);
-          sum += static_cast<float>(is_l_mul ? l_mul(left, right, given == 0 ? own : given)
-                                             : affine_product(left, right, 23, 0));
-        }
-        return sum;
-      });
+      check_sums(is_l_mul ? l_mul_kernel() : affine_kernel(), problem,
+                 [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
+                   float sum = 0;
+                   for (int64_t p = begin; p < end; ++p) {
+                     const double left = a.element(i, p), right = b.element(j, p);
+                     sum += static_cast<float>(is_l_mul ? l_mul(left, right, given == 0 ? own : given)
+                                                        : affine_product(left, right, 23, 0));
+                   }
+                   return sum;
+                 });
       if (HasFatalFailure()) return;
     }
   }

@@ -12,9 +12,9 @@
 namespace lpt::test {
 namespace {
 
-class GemmGroups : public GemmRowTest {
+class GemmGroups : public GemmKernelTest {
  protected:
-  GemmGroups() : GemmRowTest("gemm_groups_x86_avx512_vnni") {}
+  GemmGroups() : GemmKernelTest("gemm_groups_x86_avx512_vnni") {}
 
   // c of a problem with b in panels; c with b plain has to have the same bits.
   std::vector<double> product(Problem &problem) const {
@@ -30,7 +30,7 @@ class GemmGroups : public GemmRowTest {
   void check(Problem &problem) const {
     Oracle oracle(problem);
     product(problem);
-    oracle.judge(row_->name);
+    oracle.judge(kernel_->name);
   }
 
   static std::vector<uint8_t> bytes_of_c(const Problem &problem) {
@@ -62,7 +62,7 @@ int64_t integer_at(const Matrix &matrix, int64_t row, int64_t column) {
   return std::llround(fraction * element_at(matrix, row, column)) - zero;
 }
 
-// Block scale · tensor scale of a lane whose whole k lies in one block, and the power of two that integer_at() took.
+// Block scale · tensor scale of a lane whose whole k is in one block, and the power of two that integer_at() took.
 float factor_of(const Matrix &matrix, int64_t lane) {
   float scale = 1;
   if (matrix.format().has_block_scale()) {
@@ -252,21 +252,21 @@ TEST_F(GemmGroups, TakesEveryZeroPoint) {
   }
 }
 
-TEST_F(GemmGroups, SpoilsWhatANanScaleMeets) {
+TEST_F(GemmGroups, CorruptsWhatANanScaleReaches) {
   Random random(7);
   const FormatPair pairs[] = {{"mxfp4", "mxfp4"}, {"nvfp4", "nvfp4"}, {"int8_1x32", "mxfp4"}, {"nvfp4", "int4_1x32"}};
   for (const FormatPair &pair : pairs) {
     for (const int64_t k : {20, 100}) {
       Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, 40, 70, k);
       problem.draw(random);
-      const auto spoil = [](Matrix &matrix, int64_t lane) {
+      const auto corrupt = [](Matrix &matrix, int64_t lane) {
         set_scale(matrix, lane, matrix.grid().columns - 1, nan_scale(matrix));
         for (int64_t p = 0; p < matrix.columns(); ++p) matrix.set_code(lane, p, 0);
       };
-      spoil(problem.a, 5);
-      spoil(problem.a, 39);
-      spoil(problem.b, 0);
-      spoil(problem.b, 64);
+      corrupt(problem.a, 5);
+      corrupt(problem.a, 39);
+      corrupt(problem.b, 0);
+      corrupt(problem.b, 64);
       const std::vector<double> found = product(problem);
       for (int64_t i = 0; i < 40; ++i) {
         for (int64_t j = 0; j < 70; ++j) {
@@ -350,29 +350,29 @@ TEST_F(GemmGroups, HoldsTheLargestSums) {
   }
 }
 
-TEST_F(GemmGroups, RefusesWhatItCannotDo) {
-  const auto refusal = [&](const char *a, const char *b, bool is_a_transposed, bool is_b_transposed, int64_t k) {
+TEST_F(GemmGroups, RejectsWhatItCannotDo) {
+  const auto rejection = [&](const char *a, const char *b, bool is_a_transposed, bool is_b_transposed, int64_t k) {
     const Problem problem(a, b, LPT_FORMAT_F32, is_a_transposed, is_b_transposed, 3, 5, k);
-    const char *reason = row_->refuses(problem.request);
+    const char *reason = kernel_->unsupported_reason(problem.request);
     return std::string(reason == nullptr ? "" : reason);
   };
-  EXPECT_EQ(refusal("mxfp4", "mxfp4", false, true, 64), "");
-  EXPECT_EQ(refusal("mxfp4", "mxfp4", true, true, 64), "k is not adjacent in both operands");
-  EXPECT_EQ(refusal("mxfp4", "mxfp4", false, false, 64), "k is not adjacent in both operands");
-  EXPECT_EQ(refusal("mxfp4", "mxfp4", false, true, 0), "without k there is nothing to multiply");
-  EXPECT_EQ(refusal("mxfp8_e4m3", "mxfp4", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
-  EXPECT_EQ(refusal("int8", "bf16", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
-  EXPECT_EQ(refusal("int8", "f32", false, true, 64), "elements are not integers");
-  EXPECT_EQ(refusal("uint4_1x32", "int8", false, true, 64), "a has zero points");
-  EXPECT_EQ(refusal("int8", "uint8/1x16/f32/uint8", false, true, 64), "integers are unsigned bytes");
-  EXPECT_EQ(refusal("int8/1x4/f32", "int8", false, true, 64), "groups are of fewer than 8");
-  EXPECT_EQ(refusal("int8", "nf4", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
+  EXPECT_EQ(rejection("mxfp4", "mxfp4", false, true, 64), "");
+  EXPECT_EQ(rejection("mxfp4", "mxfp4", true, true, 64), "k is not adjacent in both operands");
+  EXPECT_EQ(rejection("mxfp4", "mxfp4", false, false, 64), "k is not adjacent in both operands");
+  EXPECT_EQ(rejection("mxfp4", "mxfp4", false, true, 0), "without k there is nothing to multiply");
+  EXPECT_EQ(rejection("mxfp8_e4m3", "mxfp4", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
+  EXPECT_EQ(rejection("int8", "bf16", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
+  EXPECT_EQ(rejection("int8", "f32", false, true, 64), "elements are not integers");
+  EXPECT_EQ(rejection("uint4_1x32", "int8", false, true, 64), "a has zero points");
+  EXPECT_EQ(rejection("int8", "uint8/1x16/f32/uint8", false, true, 64), "integers are unsigned bytes");
+  EXPECT_EQ(rejection("int8/1x4/f32", "int8", false, true, 64), "groups are of fewer than 8");
+  EXPECT_EQ(rejection("int8", "nf4", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
 }
 
 // Bytes in tiles: b in panels and plain, in shapes at the edges of tiles and in one that is cut every way.
-class GemmByteTiles : public GemmRowTest {
+class GemmByteTiles : public GemmKernelTest {
  protected:
-  GemmByteTiles() : GemmRowTest("gemm_int8_x86_amx") {}
+  GemmByteTiles() : GemmKernelTest("gemm_int8_x86_amx") {}
 
   void check(int64_t m, int64_t n, int64_t k, Random &random) const {
     Problem problem("int8_row", "int8_row", LPT_FORMAT_F32, false, true, m, n, k);

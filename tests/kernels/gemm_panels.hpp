@@ -77,18 +77,18 @@ inline uint32_t nan_scale(const Matrix &matrix) {
   return scale == LPT_FORMAT_E8M0FNU ? 0xFF : scale == LPT_FORMAT_E4M3FN ? 0x7F : 0x7FC00000;
 }
 
-// Tests of one row; skipped where it was not compiled, or the processor lacks it.
-class GemmRowTest : public testing::Test {
+// Tests of one row; skipped where it was not compiled, or the CPU lacks it.
+class GemmKernelTest : public testing::Test {
  protected:
-  explicit GemmRowTest(const char *name) : name_(name) {}
+  explicit GemmKernelTest(const char *name) : name_(name) {}
 
   void SetUp() override {
-    row_ = find_row(name_);
-    if (row_ == nullptr) GTEST_SKIP() << name_ << " was not compiled";
-    if (!is_here(*row_)) GTEST_SKIP() << name_ << " needs " << feature_names(missing_of(*row_));
+    kernel_ = find_kernel(name_);
+    if (kernel_ == nullptr) GTEST_SKIP() << name_ << " was not compiled";
+    if (!is_here(*kernel_)) GTEST_SKIP() << name_ << " needs " << feature_names(missing_of(*kernel_));
   }
 
-  void run(const GemmRequest &request) const { run_row(*row_, request); }
+  void run(const GemmRequest &request) const { run_row(*kernel_, request); }
 
   // c with b as it is stored.
   std::vector<double> plain(Problem &problem) const {
@@ -123,7 +123,7 @@ class GemmRowTest : public testing::Test {
   }
 
   const char *const name_;
-  const GemmRow *row_ = nullptr;
+  const GemmKernelEntry *kernel_ = nullptr;
 };
 
 }  // namespace lpt::test

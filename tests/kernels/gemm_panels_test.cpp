@@ -38,15 +38,15 @@ const char *const kColumnFormats[] = {"bf16",           "e4m3fn_tensor",
 
 constexpr const char *kBf16Row = "gemm_panels_x86_avx512_bf16";
 
-class GemmPanels : public GemmRowTest, public testing::WithParamInterface<const char *> {
+class GemmPanels : public GemmKernelTest, public testing::WithParamInterface<const char *> {
  protected:
-  GemmPanels() : GemmRowTest(GetParam()) {}
+  GemmPanels() : GemmKernelTest(GetParam()) {}
 
   // The row of AMX leaves some formats, and few rows, to others.
   bool row_takes(const Problem &problem, Layout layout) const {
     GemmRequest request = problem.request;
     request.b.layout = layout;
-    return takes(*row_, request);
+    return takes(*kernel_, request);
   }
 
   // Judges c with b in panels, and with plain b.
@@ -76,7 +76,7 @@ class GemmPanels : public GemmRowTest, public testing::WithParamInterface<const 
   int64_t judged_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Rows, GemmPanels, testing::Values(kBf16Row, "gemm_any_x86_amx"),
+INSTANTIATE_TEST_SUITE_P(Kernels, GemmPanels, testing::Values(kBf16Row, "gemm_any_x86_amx"),
                          [](const auto &info) { return std::string(info.param); });
 
 TEST_P(GemmPanels, MultipliesAllPairsOfFormats) {
@@ -190,7 +190,7 @@ TEST_P(GemmPanels, DecodesEveryCode) {
   EXPECT_GT(judged_, 0);
 }
 
-// All zero points of a byte by all codes: differences are exact, however far the zero point lies.
+// All zero points of a byte by all codes: differences are exact, however far the zero point is.
 TEST_P(GemmPanels, TakesEveryZeroPoint) {
   Random random(6);
   for (const char *b_format : {"uint4_1x32", "uint4_1x128", "uint4/row/f32/uint8", "uint8/1x16/f32/uint8"}) {
@@ -277,7 +277,7 @@ TEST_P(GemmPanels, DoesNotDependOnHowCIsCut) {
   }
 }
 
-TEST_P(GemmPanels, SpoilsWhatANanScaleMeets) {
+TEST_P(GemmPanels, CorruptsWhatANanScaleReaches) {
   Random random(10);
   const FormatPair pairs[] = {{"mxfp8_e4m3", "mxfp4"}, {"bf16", "nvfp4"}, {"e4m3fn_1x128", "int4_1x32"}};
   for (const FormatPair &pair : pairs) {
@@ -320,7 +320,7 @@ TEST_P(GemmPanels, WritesNothingBesideC) {
   EXPECT_GT(judged_, 0);
 }
 
-TEST_P(GemmPanels, SaysWhatItRefuses) {
+TEST_P(GemmPanels, SaysWhatItRejects) {
   if (GetParam() != std::string(kBf16Row)) return;
   struct Expected {
     const char *a, *b;
@@ -341,10 +341,10 @@ TEST_P(GemmPanels, SaysWhatItRefuses) {
     Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, 4, 4, expected.k);
     for (const Layout layout : {Layout::kRows, Layout::kPanels}) {
       problem.request.b.layout = layout;
-      EXPECT_STREQ(row_->refuses(problem.request), expected.reason) << problem.name;
+      EXPECT_STREQ(kernel_->unsupported_reason(problem.request), expected.reason) << problem.name;
     }
     problem.request.is_portable = true;
-    EXPECT_NE(row_->refuses(problem.request), nullptr) << problem.name;
+    EXPECT_NE(kernel_->unsupported_reason(problem.request), nullptr) << problem.name;
   }
 }
 

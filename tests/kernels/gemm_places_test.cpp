@@ -1,4 +1,4 @@
-// What the rows of the matrix product touch and leave alone, and what their table refuses.
+// What the rows of the matrix product touch and leave alone, and what their table rejects.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ TEST_P(Gemm, LeavesOperandsAndTheGapsOfCAlone) {
     for (int64_t i = 0; i < 37; ++i) {
       for (int64_t at = problem.c.index(i, 53) * bytes;
            at < (problem.c.index(i, 0) + problem.request.c.row_stride) * bytes; ++at) {
-        ASSERT_EQ(problem.c.data.data()[at], Guarded::kFill) << row().name << " row " << i;
+        ASSERT_EQ(problem.c.data.data()[at], Guarded::kFill) << kernel().name << " row " << i;
       }
     }
   }
@@ -88,9 +88,9 @@ TEST_P(Gemm, ReadsAndWritesNothingPastItsMatrices) {
 }
 
 TEST(GemmTable, EndsWithTheReferenceWhichTakesAllNativePairs) {
-  const GemmRow &reference = gemm_kernels().back();
+  const GemmKernelEntry &reference = gemm_kernels().back();
   EXPECT_STREQ(reference.name, "gemm_any_ref");
-  EXPECT_EQ(reference.needs, 0u);
+  EXPECT_EQ(reference.required_features, 0u);
   for (const char *a : kOperands) {
     for (const char *b : kOperands) {
       const Problem problem(a, b, LPT_FORMAT_F32, false, true, 1, 1, 1);
@@ -101,17 +101,17 @@ TEST(GemmTable, EndsWithTheReferenceWhichTakesAllNativePairs) {
 }
 
 // "": none. NULL: the row was not compiled.
-const char *refusal_of(const char *row_name, const Problem &problem) {
-  const GemmRow *const row = find_row(row_name);
-  if (row == nullptr) return nullptr;
-  const char *reason = row->refuses(problem.request);
+const char *rejection_of(const char *kernel_name, const Problem &problem) {
+  const GemmKernelEntry *const kernel = find_kernel(kernel_name);
+  if (kernel == nullptr) return nullptr;
+  const char *reason = kernel->unsupported_reason(problem.request);
   return reason == nullptr ? "" : reason;
 }
 
 TEST(GemmTable, Int8RowTakesInt8WithScalesOfLanes) {
   const char *const row = "gemm_int8_x86_avx512_vnni";
   const auto reason_of = [&](const char *a, const char *b, int64_t k) {
-    return refusal_of(row, Problem(a, b, LPT_FORMAT_F32, false, true, 4, 4, k));
+    return rejection_of(row, Problem(a, b, LPT_FORMAT_F32, false, true, 4, 4, k));
   };
   if (reason_of("int8", "int8", 1) == nullptr) return;  // not compiled
   EXPECT_STREQ(reason_of("int8_tensor", "int8_row", 131071), "");
@@ -159,7 +159,7 @@ TEST(GemmTable, TilesTakeWhatRepaysThemAndStaysExact) {
   };
   for (const Expected &expected : table) {
     const Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, expected.m, 64, expected.k);
-    const char *reason = refusal_of(expected.row, problem);
+    const char *reason = rejection_of(expected.row, problem);
     if (reason == nullptr) GTEST_SKIP() << expected.row << " is not compiled";
     EXPECT_STREQ(reason, expected.reason) << expected.row << " " << problem.name;
   }
@@ -188,7 +188,7 @@ TEST(GemmTable, Bf16RowTakesWhatBf16HoldsExactly) {
   };
   for (const Expected &expected : table) {
     const Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, 64, 64, expected.k);
-    const char *reason = refusal_of(row, problem);
+    const char *reason = rejection_of(row, problem);
     if (reason == nullptr) GTEST_SKIP() << row << " is not compiled";
     EXPECT_STREQ(reason, expected.reason) << problem.name;
   }

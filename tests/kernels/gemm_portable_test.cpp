@@ -45,17 +45,17 @@ void check_rows(Problem &problem, std::vector<int64_t> &runs) {
   Matrix expected(problem.c.format().id, problem.request.m, problem.request.n, problem.padding);
   fill_expected(problem, c_before, expected);
   for (size_t place = 0; place < gemm_kernels().size(); ++place) {
-    const GemmRow &row = gemm_kernels()[place];
-    if (!is_here(row) || !takes(row, problem.request)) continue;
+    const GemmKernelEntry &kernel = gemm_kernels()[place];
+    if (!is_here(kernel) || !takes(kernel, problem.request)) continue;
     ++runs[place];
     copy_data(c_before, problem.c);
-    run_row(row, problem.request);
-    ASSERT_TRUE(problem.c.is_intact()) << row.name << " " << problem.name;
+    run_row(kernel, problem.request);
+    ASSERT_TRUE(problem.c.is_intact()) << kernel.name << " " << problem.name;
     for (int64_t i = 0; i < problem.request.m; ++i) {
       for (int64_t j = 0; j < problem.request.n; ++j) {
         if (std::isnan(problem.c.get(i, j)) && std::isnan(expected.get(i, j))) continue;  // which NaN is not promised
         ASSERT_EQ(problem.c.code(i, j), expected.code(i, j))
-            << row.name << " " << problem.name << " at " << i << ", " << j;
+            << kernel.name << " " << problem.name << " at " << i << ", " << j;
       }
     }
   }
@@ -137,7 +137,7 @@ TEST(GemmPortable, GivesTheBitsOfItsDefinitionForAnyNumbers) {
 }
 
 // Long sums, and more rows and columns than are packed at once.
-TEST(GemmPortable, GivesTheBitsOfItsDefinitionForLargeProducts) {
+TEST(GemmPortable, GivesTheBitsOfItsDefinitionForLargeGemms) {
   Random random(74);
   std::vector<int64_t> runs(gemm_kernels().size());
   Problem deep("e4m3fn_tensor", "mxfp8_e4m3", LPT_FORMAT_F32, false, true, 3, 70, 20001);
@@ -157,10 +157,10 @@ TEST(GemmPortable, LeavesOutDotProductsOfPairsAndIntegers) {
   for (const Problem *problem : {&floats, &integers}) {
     GemmRequest request = problem->request;
     request.is_portable = true;
-    for (const GemmRow &row : gemm_kernels()) {
-      const std::string name = row.name;
+    for (const GemmKernelEntry &kernel : gemm_kernels()) {
+      const std::string name = kernel.name;
       if (name.find("bf16") != std::string::npos || name.find("vnni") != std::string::npos) {
-        EXPECT_FALSE(takes(row, request)) << name;
+        EXPECT_FALSE(takes(kernel, request)) << name;
       }
     }
   }

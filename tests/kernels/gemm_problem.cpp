@@ -222,31 +222,31 @@ void fill(Random &random, Matrix &matrix) {
   }
 }
 
-const GemmRow *find_row(const std::string &name) {
-  for (const GemmRow &row : gemm_kernels()) {
-    if (row.name == name) return &row;
+const GemmKernelEntry *find_kernel(const std::string &name) {
+  for (const GemmKernelEntry &kernel : gemm_kernels()) {
+    if (kernel.name == name) return &kernel;
   }
   return nullptr;
 }
 
-void run_row(const GemmRow &row, GemmRequest request) {
+void run_row(const GemmKernelEntry &kernel, GemmRequest request) {
   GemmRequest whole = request;  // a part may have fewer rows than a row takes
   whole.m = std::max<int64_t>(request.m, kGemmRowUnit);
-  ASSERT_TRUE(takes(row, whole)) << row.name << ": " << row.refuses(whole);
-  Guarded scratch(row.scratch_bytes(request));
+  ASSERT_TRUE(takes(kernel, whole)) << kernel.name << ": " << kernel.unsupported_reason(whole);
+  Guarded scratch(kernel.scratch_bytes(request));
   request.scratch = reinterpret_cast<std::byte *>(scratch.data());
-  row.run(request);
-  EXPECT_TRUE(scratch.is_intact()) << row.name << " writes past its scratch";
+  kernel.run(request);
+  EXPECT_TRUE(scratch.is_intact()) << kernel.name << " writes past its scratch";
 }
 
 std::vector<size_t> native_rows() {
-  const auto imitates = [](const GemmRow &row) {
+  const auto imitates = [](const GemmKernelEntry &kernel) {
     for (const lpt_gemm_arithmetic arithmetic : {LPT_GEMM_ARITHMETIC_L_MUL, LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE,
                                                  LPT_GEMM_ARITHMETIC_SHIFT, LPT_GEMM_ARITHMETIC_TENSOR_CORE}) {
       for (const char *b_format : {"int4", "e4m3fn"}) {
         Problem problem("e3m0", b_format, LPT_FORMAT_F32, false, true, 1, 1, 1);
         problem.request.arithmetic = arithmetic;
-        if (takes(row, problem.request)) return true;
+        if (takes(kernel, problem.request)) return true;
       }
     }
     return false;
@@ -325,8 +325,8 @@ void Oracle::judge(const std::string &who, Random &random, int64_t samples) cons
 void Gemm::check(Problem &problem, Random &random, int64_t samples) const {
   Oracle oracle(problem);
   run(problem.request);
-  ASSERT_TRUE(problem.c.is_intact()) << row().name << " " << problem.name;
-  samples == 0 ? oracle.judge(row().name) : oracle.judge(row().name, random, samples);
+  ASSERT_TRUE(problem.c.is_intact()) << kernel().name << " " << problem.name;
+  samples == 0 ? oracle.judge(kernel().name) : oracle.judge(kernel().name, random, samples);
 }
 
 }  // namespace lpt::test

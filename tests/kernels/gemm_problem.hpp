@@ -8,7 +8,7 @@
 
 #include "kernels/gemm/gemm.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -157,7 +157,7 @@ struct Problem {
 // What c has to be near to: sums in double of what a problem's operands and c hold now, before it is run.
 //
 // A sum of k products in f32 may err by 4 · sqrt(k + 1) · eps · (sum of |products|, beta and bias terms). With one product
-// that leaves room for the roundings of scales, alpha, beta and bias; measured is below a quarter of it. c is rounded once.
+// that leaves space for the roundings of scales, alpha, beta and bias; measured is below a quarter of it. c is rounded once.
 class Oracle {
  public:
   explicit Oracle(const Problem &problem);
@@ -183,10 +183,10 @@ class Oracle {
 std::vector<double> numbers_of_c(const Problem &problem);
 
 // NULL: no such row was compiled.
-const GemmRow *find_row(const std::string &name);
+const GemmKernelEntry *find_kernel(const std::string &name);
 
-// Runs a request in scratch of exactly the size that was asked for.
-void run_row(const GemmRow &row, GemmRequest request);
+// Runs a request in scratch of exactly the size that was requested.
+void run_row(const GemmKernelEntry &kernel, GemmRequest request);
 
 // Places in the table of the rows that multiply and add as numbers do; the others imitate other machines.
 std::vector<size_t> native_rows();
@@ -194,13 +194,13 @@ std::vector<size_t> native_rows();
 // Of each native row of the table.
 class Gemm : public testing::TestWithParam<size_t> {
  protected:
-  const GemmRow &row() const { return gemm_kernels()[GetParam()]; }
+  const GemmKernelEntry &kernel() const { return gemm_kernels()[GetParam()]; }
 
   void SetUp() override {
-    if (!is_here(row())) GTEST_SKIP() << row().name << " needs " << feature_names(missing_of(row()));
+    if (!is_here(kernel())) GTEST_SKIP() << kernel().name << " needs " << feature_names(missing_of(kernel()));
   }
 
-  bool takes(const GemmRequest &request) const { return test::takes(row(), request); }
+  bool takes(const GemmRequest &request) const { return test::takes(kernel(), request); }
 
   // The pair of formats that a test wants, or one that this row takes.
   struct Pair {
@@ -211,7 +211,7 @@ class Gemm : public testing::TestWithParam<size_t> {
     return takes(problem.request) ? Pair{a, b} : Pair{"int8_tensor", "int8_tensor"};
   }
 
-  void run(const GemmRequest &request) const { run_row(row(), request); }
+  void run(const GemmRequest &request) const { run_row(kernel(), request); }
 
   // Runs a problem and judges every number of c, or `samples` of them.
   void check(Problem &problem, Random &random, int64_t samples = 0) const;

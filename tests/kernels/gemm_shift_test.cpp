@@ -4,14 +4,14 @@
 namespace lpt::test {
 namespace {
 
-const GemmRow &shift_row() { return row_named("gemm_shift_ref"); }
+const GemmKernelEntry &shift_kernel() { return row_named("gemm_shift_ref"); }
 
 TEST(GemmShift, MultipliesAllPairsOfCodesExactly) {
   for (const char *integers : {"int4", "int8", "int2", "uint4", "uint8", "q1_6"}) {
     for (const bool is_a_the_power : {true, false}) {
-      AllProducts problem(is_a_the_power ? "e3m0" : integers, is_a_the_power ? integers : "e3m0");
+      AllGemms problem(is_a_the_power ? "e3m0" : integers, is_a_the_power ? integers : "e3m0");
       problem.request.arithmetic = LPT_GEMM_ARITHMETIC_SHIFT;
-      run_row(shift_row(), problem.request);
+      run_row(shift_kernel(), problem.request);
       for (int64_t i = 0; i < problem.request.m; ++i) {
         for (int64_t j = 0; j < problem.request.n; ++j) {
           ASSERT_TRUE(is_same(problem.c.get(i, j), element_at(problem.a, i, 0) * element_at(problem.b, j, 0)))
@@ -39,7 +39,7 @@ TEST(GemmShift, RoundsLongSumsOnce) {
     }
     problem.request.arithmetic = LPT_GEMM_ARITHMETIC_SHIFT;
     const LaneReader a = a_of(problem), b = b_of(problem);
-    check_sums(shift_row(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
+    check_sums(shift_kernel(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
       double sum = 0;  // of multiples of 1/4: exact
       for (int64_t p = begin; p < end; ++p) sum += a.element(i, p) * b.element(j, p);
       rounded += static_cast<double>(static_cast<float>(sum)) != sum;
@@ -63,7 +63,7 @@ TEST(GemmShift, TakesScalesZeroPointsAndTerms) {
                              random.of(kDepths));
         problem.request.arithmetic = LPT_GEMM_ARITHMETIC_SHIFT;
         const LaneReader a = a_of(problem), b = b_of(problem);
-        check_sums(shift_row(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
+        check_sums(shift_kernel(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
           double sum = 0;
           for (int64_t p = begin; p < end; ++p) sum += a.element(i, p) * b.element(j, p);
           return static_cast<float>(sum);

@@ -8,7 +8,7 @@
 
 #include "kernels/gemm/gemm.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 
 namespace lpt::test {
 namespace {
@@ -136,38 +136,38 @@ Matrix &copy(const Matrix &from, Matrix &to) {
   return to;
 }
 
-void run(const GemmRow &row, Problem &problem, const SparseCase &s, Matrix &c) {
+void run(const GemmKernelEntry &kernel, Problem &problem, const SparseCase &s, Matrix &c) {
   std::vector<std::byte> empty;
   const GemmRequest sizes = problem.request(s, copy(problem.before, c), empty);
-  std::vector<std::byte> scratch(row.scratch_bytes(sizes) + 64);
+  std::vector<std::byte> scratch(kernel.scratch_bytes(sizes) + 64);
   // In two parts of columns, as threads would.
   GemmRequest request = problem.request(s, c, scratch);
   request.n = s.n / 2;
-  if (request.n > 0) row.run(request);
+  if (request.n > 0) kernel.run(request);
   request.first_column = request.n;
   request.n = s.n - request.n;
-  row.run(request);
+  kernel.run(request);
 }
 
-TEST(SparseGemmRows, EqualTheReferenceBitForBit) {
+TEST(SparseGemmKernels, EqualTheReferenceBitForBit) {
   Random random(601);
   for (const SparseCase &s : kCases) {
     Problem problem(s, random);
     Matrix expected(s.c, s.m, s.n, s.padding);
     Matrix found(s.c, s.m, s.n, s.padding);
     run(sparse_gemm_kernels().back(), problem, s, expected);
-    for (const GemmRow &row : sparse_gemm_kernels()) {
+    for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
       std::vector<std::byte> none;
-      if (!can_run(row) || row.refuses(problem.request(s, found, none)) != nullptr) continue;
-      run(row, problem, s, found);
-      EXPECT_TRUE(found.equals(expected)) << row.name << ": " << text_of(s);
-      EXPECT_TRUE(found.is_intact()) << row.name << ": " << text_of(s);
+      if (!can_run(kernel) || kernel.unsupported_reason(problem.request(s, found, none)) != nullptr) continue;
+      run(kernel, problem, s, found);
+      EXPECT_TRUE(found.equals(expected)) << kernel.name << ": " << text_of(s);
+      EXPECT_TRUE(found.is_intact()) << kernel.name << ": " << text_of(s);
     }
   }
 }
 
 // |error| of a sum of k / 2 products in 32 lanes: (k / 64 + 6) roundings of partial sums, each below the sum of magnitudes.
-TEST(SparseGemmRows, MatchSumsInDouble) {
+TEST(SparseGemmKernels, MatchSumsInDouble) {
   Random random(602);
   for (const SparseCase &s : kCases) {
     Problem problem(s, random);
@@ -195,8 +195,8 @@ TEST(SparseGemmRows, MatchSumsInDouble) {
   }
 }
 
-// As if b were written out: what is not finite in a spoils every sum that it belongs to, stored or not.
-TEST(SparseGemmRows, PropagateNanAndInfinity) {
+// As if b were written out: what is not finite in a corrupts every sum that it belongs to, stored or not.
+TEST(SparseGemmKernels, PropagateNanAndInfinity) {
   Random random(604);
   for (int trial = 0; trial < 20; ++trial) {
     const SparseCase s = {
@@ -222,14 +222,15 @@ TEST(SparseGemmRows, PropagateNanAndInfinity) {
         }
       }
     }
-    for (const GemmRow &row : sparse_gemm_kernels()) {
+    for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
       std::vector<std::byte> none;
-      if (!can_run(row) || row.refuses(problem.request(s, found, none)) != nullptr) continue;
-      run(row, problem, s, found);
+      if (!can_run(kernel) || kernel.unsupported_reason(problem.request(s, found, none)) != nullptr) continue;
+      run(kernel, problem, s, found);
       for (int64_t i = 0; i < s.m; ++i) {
         for (int64_t j = 0; j < s.n; ++j) {
           const float one = expected.get(i, j), other = found.get(i, j);
-          EXPECT_TRUE(one == other || (std::isnan(one) && std::isnan(other))) << row.name << " at " << i << ", " << j;
+          EXPECT_TRUE(one == other || (std::isnan(one) && std::isnan(other)))
+              << kernel.name << " at " << i << ", " << j;
         }
       }
     }
@@ -237,7 +238,7 @@ TEST(SparseGemmRows, PropagateNanAndInfinity) {
 }
 
 // Each code of 8 bits is stored in a row of its own, and met by 1.
-TEST(SparseGemmRows, DecodeEveryCode) {
+TEST(SparseGemmKernels, DecodeEveryCode) {
   for (const lpt_format element : {LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2}) {
     Random random(605);
     const SparseCase s = {LPT_FORMAT_F32, element, LPT_FORMAT_F32, 1, 256, 64};
@@ -247,36 +248,36 @@ TEST(SparseGemmRows, DecodeEveryCode) {
       for (int64_t i = 0; i < s.k / 2; ++i) problem.b.stored.set_code(code, i, 0);
       problem.b.stored.set_code(code, code % 32, static_cast<uint32_t>(code));
     }
-    for (const GemmRow &row : sparse_gemm_kernels()) {
+    for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
       Matrix found(s.c, s.m, s.n);
       std::vector<std::byte> none;
-      if (!can_run(row) || row.refuses(problem.request(s, found, none)) != nullptr) continue;
-      run(row, problem, s, found);
+      if (!can_run(kernel) || kernel.unsupported_reason(problem.request(s, found, none)) != nullptr) continue;
+      run(kernel, problem, s, found);
       for (int64_t code = 0; code < 256; ++code) {
         const float expected = problem.b.stored.get(code, code % 32), given = found.get(0, code);
         EXPECT_TRUE(expected == given || (std::isnan(expected) && std::isnan(given)))
-            << row.name << " " << format_name(element) << " code " << code << ": " << given;
+            << kernel.name << " " << format_name(element) << " code " << code << ": " << given;
       }
     }
   }
 }
 
-TEST(SparseGemmRows, SayWhyTheyRefuse) {
+TEST(SparseGemmKernels, SayWhyTheyReject) {
   Random random(603);
   const SparseCase s = kCases[0];
   Problem problem(s, random);
   Matrix c(s.c, s.m, s.n);
   std::vector<std::byte> none;
-  for (const GemmRow &row : sparse_gemm_kernels()) {
+  for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
     GemmRequest request = problem.request(s, c, none);
     request.m = kMostSparseRows + 1;  // s is of bytes
-    EXPECT_STREQ("so many rows repay writing b out", row.refuses(request)) << row.name;
+    EXPECT_STREQ("so many rows repay writing b out", kernel.unsupported_reason(request)) << kernel.name;
     request = problem.request(s, c, none);
     request.b.layout = Layout::kRows;
-    EXPECT_STREQ("b is not the sparse operand", row.refuses(request)) << row.name;
+    EXPECT_STREQ("b is not the sparse operand", kernel.unsupported_reason(request)) << kernel.name;
     request = problem.request(s, c, none);
     request.is_portable = true;
-    EXPECT_STREQ("lanes do not add up in the portable order", row.refuses(request)) << row.name;
+    EXPECT_STREQ("lanes do not add up in the portable order", kernel.unsupported_reason(request)) << kernel.name;
   }
 }
 

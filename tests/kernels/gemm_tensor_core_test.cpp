@@ -4,7 +4,7 @@
 namespace lpt::test {
 namespace {
 
-const GemmRow &core_row() { return row_named("gemm_tensor_core_ref"); }
+const GemmKernelEntry &core_kernel() { return row_named("gemm_tensor_core_ref"); }
 
 int least_exponent(lpt_format element) {
   switch (element) {
@@ -68,7 +68,7 @@ TEST(GemmTensorCore, AddsUpAsTheModelSays) {
       problem.request.arithmetic_bits = random.chance(0.5) ? 0 : 10 + static_cast<int32_t>(random.below(15));
       const int bits = problem.request.arithmetic_bits == 0 ? 14 : problem.request.arithmetic_bits;
       const LaneReader a = a_of(problem), b = b_of(problem);
-      check_sums(core_row(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
+      check_sums(core_kernel(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
         std::vector<double> left, right;
         for (int64_t p = begin; p < end; ++p) {
           left.push_back(a.element(i, p));
@@ -94,7 +94,7 @@ float sum_of(const char *format, const std::vector<float> &numbers, int bits = 0
   }
   problem.request.arithmetic = LPT_GEMM_ARITHMETIC_TENSOR_CORE;
   problem.request.arithmetic_bits = bits;
-  run_row(core_row(), problem.request);
+  run_row(core_kernel(), problem.request);
   return problem.c.get(0, 0);
 }
 
@@ -133,7 +133,7 @@ TEST(GemmTensorCore, AlignsToTheExponentsOfFactors) {
     problem.b.set_code(0, p, encode(e4m3fn, right[p], LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0));
   }
   problem.request.arithmetic = LPT_GEMM_ARITHMETIC_TENSOR_CORE;
-  run_row(core_row(), problem.request);
+  run_row(core_kernel(), problem.request);
   EXPECT_EQ(problem.c.get(0, 0), 0x1p-13f);
 }
 
@@ -178,7 +178,7 @@ TEST(GemmTensorCore, LosesAtMostHalfAsMuchWithOneBitMore) {
   double before = 0;
   for (const int32_t bits : {10, 11, 12, 13, 14, 15, 16, 17, 18}) {
     problem.request.arithmetic_bits = bits;
-    run_row(core_row(), problem.request);
+    run_row(core_kernel(), problem.request);
     double difference = 0;
     for (size_t at = 0; at < exact.size(); ++at) {
       const double error =

@@ -12,7 +12,7 @@ namespace {
 
 std::string name_of_row(const testing::TestParamInfo<size_t> &info) { return gemm_kernels()[info.param].name; }
 
-INSTANTIATE_TEST_SUITE_P(Rows, Gemm, testing::ValuesIn(native_rows()), name_of_row);
+INSTANTIATE_TEST_SUITE_P(Kernels, Gemm, testing::ValuesIn(native_rows()), name_of_row);
 
 TEST_P(Gemm, MultipliesAllPairsOfFormats) {
   Random random(1);
@@ -63,7 +63,7 @@ TEST_P(Gemm, PartsNeedNoMoreScratchThanTheWhole) {
     GemmRequest request = whole;
     size_t least = 0;
     for (request.*extent = 1; request.*extent <= 700; ++(request.*extent)) {
-      const size_t bytes = row().scratch_bytes(request);
+      const size_t bytes = kernel().scratch_bytes(request);
       ASSERT_GE(bytes, least) << request.m << " x " << request.k << " x " << request.n;
       least = bytes;
     }
@@ -141,7 +141,7 @@ TEST_P(Gemm, IsExactOnSmallIntegers) {
           for (int64_t p = 0; p < 301; ++p) {
             sum += a_values[static_cast<size_t>(i * 301 + p)] * b_values[static_cast<size_t>(j * 301 + p)];
           }
-          ASSERT_EQ(static_cast<double>(problem.c.get(i, j)), sum) << row().name << " " << problem.name;
+          ASSERT_EQ(static_cast<double>(problem.c.get(i, j)), sum) << kernel().name << " " << problem.name;
         }
       }
     }
@@ -153,7 +153,7 @@ TEST_P(Gemm, HoldsTheLargestSumsOfInt8) {
   for (const int64_t k : {131071, 1000}) {
     for (int layout = 0; layout < 4; ++layout) {
       Problem problem("int8", "int8", LPT_FORMAT_F32, layout & 1, layout & 2, 3, 35, k);
-      if (std::string(row().name).find("gemm_int8") != 0) return;  // f32 sums of so many are not exact
+      if (std::string(kernel().name).find("gemm_int8") != 0) return;  // f32 sums of so many are not exact
       const int32_t ends[] = {-128, 127, -128, 1, 0};
       for (int64_t p = 0; p < k; ++p) {
         for (int64_t i = 0; i < 3; ++i) {
@@ -199,7 +199,7 @@ TEST_P(Gemm, DecodesEveryCode) {
         for (const double found :
              {static_cast<double>(problem.c.get(i, 0)), static_cast<double>(mirrored.c.get(kRows - 1, i))}) {
           ASSERT_TRUE(std::isnan(expected) ? std::isnan(found) : std::fabs(found) == expected)
-              << row().name << " " << format << " code " << i << ": " << found << " for " << expected;
+              << kernel().name << " " << format << " code " << i << ": " << found << " for " << expected;
         }
       }
     }
@@ -226,7 +226,7 @@ TEST_P(Gemm, DecodesEveryCodeInEachOfEightSteps) {
       for (int64_t step = 0; step < 8; ++step) {
         const auto found = static_cast<double>(problem.c.get(step, j));
         ASSERT_TRUE(is_finite ? found == value(step) : !std::isfinite(found))
-            << row().name << " " << format << " lane " << j << " step " << step << ": " << found;
+            << kernel().name << " " << format << " lane " << j << " step " << step << ": " << found;
       }
     }
   }
@@ -276,7 +276,7 @@ TEST_P(Gemm, DoesNotDependOnHowCIsCut) {
             run(part);
           }
         }
-        ASSERT_TRUE(whole.c.data.equals(cut.data)) << row().name << " " << whole.name;
+        ASSERT_TRUE(whole.c.data.equals(cut.data)) << kernel().name << " " << whole.name;
       }
     }
   }
@@ -310,7 +310,7 @@ TEST_P(Gemm, KeepsBetaAndBiasWithoutK) {
   const Pair formats = pair("e4m3fn_row", "nvfp4");
   Problem problem(formats.a, formats.b, LPT_FORMAT_F32, false, true, 9, 33, 0);
   if (!takes(problem.request)) {
-    EXPECT_STREQ(row().refuses(problem.request), "without k there is nothing to multiply");
+    EXPECT_STREQ(kernel().unsupported_reason(problem.request), "without k there is nothing to multiply");
     return;
   }
   problem.draw(random);
@@ -343,9 +343,9 @@ TEST_P(Gemm, PropagatesNanAndInfinity) {
             const float found = problem.c.get(i, j);
             const bool is_special_row = i == 4 || i == 7 || i == 20;
             if (i == 4 || j == 34) {
-              ASSERT_TRUE(std::isnan(found)) << row().name << " " << problem.name << " at " << i << ", " << j;
+              ASSERT_TRUE(std::isnan(found)) << kernel().name << " " << problem.name << " at " << i << ", " << j;
             } else if (!is_special_row) {
-              ASSERT_TRUE(std::isfinite(found)) << row().name << " " << problem.name << " at " << i << ", " << j;
+              ASSERT_TRUE(std::isfinite(found)) << kernel().name << " " << problem.name << " at " << i << ", " << j;
             }
           }
         }
@@ -356,7 +356,7 @@ TEST_P(Gemm, PropagatesNanAndInfinity) {
   }
 }
 
-TEST_P(Gemm, ANanScaleSpoilsItsBlockOnly) {
+TEST_P(Gemm, ANanScaleCorruptsItsBlockOnly) {
   Random random(12);
   for (int layout = 0; layout < 4; ++layout) {
     Problem problem("mxfp4", "mxfp8_e4m3", LPT_FORMAT_F32, layout & 1, layout & 2, 40, 40, 40);
@@ -366,7 +366,8 @@ TEST_P(Gemm, ANanScaleSpoilsItsBlockOnly) {
     run(problem.request);
     for (int64_t i = 0; i < 40; ++i) {
       const bool is_spoilt = layout & 1 ? i >= 32 : i == 3;
-      for (int64_t j = 0; j < 40; ++j) ASSERT_EQ(std::isnan(problem.c.get(i, j)), is_spoilt) << row().name << " " << i;
+      for (int64_t j = 0; j < 40; ++j)
+        ASSERT_EQ(std::isnan(problem.c.get(i, j)), is_spoilt) << kernel().name << " " << i;
     }
   }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/shapes.hpp"
 
 namespace lpt::test {
@@ -23,7 +23,7 @@ struct RotationCase {
   lpt_format source = LPT_FORMAT_F32;
   int64_t rows = 1, columns = 1;
   int32_t size = 16;
-  bool is_turned = false;  // the source's columns are lines of memory
+  bool is_transposed = false;  // the source's columns are lines of memory
   bool is_in_place = false;
   bool is_inverse = false;
   bool has_signs = false, has_factors = false, has_row_factors = false;
@@ -34,9 +34,9 @@ struct RotationCase {
 std::string text_of(const RotationCase &c) {
   return format_name(c.source) +
          text(
-             " %lldx%lld size %d turned %d in place %d inverse %d signs %d factors %d row factors %d "
+             " %lldx%lld size %d transposed %d in place %d inverse %d signs %d factors %d row factors %d "
              "padding %lld,%lld shift %zu,%zu",
-             static_cast<long long>(c.rows), static_cast<long long>(c.columns), c.size, c.is_turned, c.is_in_place,
+             static_cast<long long>(c.rows), static_cast<long long>(c.columns), c.size, c.is_transposed, c.is_in_place,
              c.is_inverse, c.has_signs, c.has_factors, c.has_row_factors, static_cast<long long>(c.source_padding),
              static_cast<long long>(c.target_padding), c.source_shift, c.target_shift);
 }
@@ -67,15 +67,15 @@ HadamardRequest request_of(const RotationCase &c, Matrix &source, Matrix &target
 }
 
 // The rows that this machine has, the reference last.
-std::vector<const Row<HadamardRequest> *> rows_here() {
-  std::vector<const Row<HadamardRequest> *> result;
-  for (const Row<HadamardRequest> &row : hadamard_kernels()) {
-    if (can_run(row)) result.push_back(&row);
+std::vector<const KernelEntry<HadamardRequest> *> rows_here() {
+  std::vector<const KernelEntry<HadamardRequest> *> result;
+  for (const KernelEntry<HadamardRequest> &kernel : hadamard_kernels()) {
+    if (can_run(kernel)) result.push_back(&kernel);
   }
   return result;
 }
 
-const Row<HadamardRequest> &reference() { return hadamard_kernels().back(); }
+const KernelEntry<HadamardRequest> &reference() { return hadamard_kernels().back(); }
 
 // A NaN is a NaN after arithmetic: which one is the machine's own. A copy keeps its bits.
 void expect_equal(const Matrix &found, const Matrix &expected, bool is_copy, const std::string &where) {
@@ -98,32 +98,32 @@ void expect_gaps_untouched(const Matrix &matrix, int64_t stride, const std::stri
 }
 
 // Runs one case on a row and on the reference.
-void compare(const Row<HadamardRequest> &row, const RotationCase &c, Values values, Random &random) {
-  const std::string where = std::string(row.name) + ' ' + text_of(c) + ' ' + name_of(values);
-  Matrix source(c.source, c.rows, c.columns, c.source_padding, c.source_shift, c.is_turned);
+void compare(const KernelEntry<HadamardRequest> &kernel, const RotationCase &c, Values values, Random &random) {
+  const std::string where = std::string(kernel.name) + ' ' + text_of(c) + ' ' + name_of(values);
+  Matrix source(c.source, c.rows, c.columns, c.source_padding, c.source_shift, c.is_transposed);
   source.fill(random, values);
   Vectors vectors(random, c.rows, c.columns);
   Matrix expected(LPT_FORMAT_F32, c.rows, c.columns, c.target_padding, c.target_shift);
   const HadamardRequest request = request_of(c, source, expected, vectors);
   reference().run(request);
-  if (!takes(row, request)) return;
+  if (!takes(kernel, request)) return;
   const bool is_copy = c.size == 0 && !c.has_signs && !c.has_factors && !c.has_row_factors;
   if (c.is_in_place) {
     HadamardRequest over = request;
     over.target = source.view();
-    row.run(over);
+    kernel.run(over);
     expect_equal(source, expected, is_copy, where);
     return;
   }
   Matrix found(LPT_FORMAT_F32, c.rows, c.columns, c.target_padding, c.target_shift);
-  row.run(request_of(c, source, found, vectors));
+  kernel.run(request_of(c, source, found, vectors));
   expect_equal(found, expected, is_copy, where);
   expect_gaps_untouched(found, found.view().row_stride, where);
 }
 
-TEST(HadamardRows, EqualTheReferenceForAllSizesAndEdges) {
+TEST(HadamardKernels, EqualTheReferenceForAllSizesAndEdges) {
   Random random(1);
-  for (const Row<HadamardRequest> *row : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
     for (const int32_t size : kSizes) {
       for (const int64_t columns : kSimdEdges) {
         for (const lpt_format source : kSources) {
@@ -133,10 +133,10 @@ TEST(HadamardRows, EqualTheReferenceForAllSizesAndEdges) {
             c.rows = 1 + random.below(20);
             c.columns = columns;
             c.size = size;
-            c.is_turned = variant >= 3;
+            c.is_transposed = variant >= 3;
             c.has_signs = variant % 3 != 0;
             c.is_inverse = variant % 3 == 2;
-            ASSERT_NO_FATAL_FAILURE(compare(*row, c, Values::kOutliers, random));
+            ASSERT_NO_FATAL_FAILURE(compare(*kernel, c, Values::kOutliers, random));
           }
         }
       }
@@ -144,9 +144,9 @@ TEST(HadamardRows, EqualTheReferenceForAllSizesAndEdges) {
   }
 }
 
-TEST(HadamardRows, EqualTheReferenceForDrawnCases) {
+TEST(HadamardKernels, EqualTheReferenceForDrawnCases) {
   Random random(2);
-  for (const Row<HadamardRequest> *row : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
     for (int i = 0; i < 2000; ++i) {
       RotationCase c;
       c.source = random.of(kSources);
@@ -154,8 +154,8 @@ TEST(HadamardRows, EqualTheReferenceForDrawnCases) {
       if (random.chance(0.3)) c.rows = random.below(130);
       c.columns = random.chance(0.7) ? random.of(kSimdEdges) : random.below(700);
       c.size = random.of(kSizes);
-      c.is_turned = random.chance(0.4);
-      c.is_in_place = !c.is_turned && c.source == LPT_FORMAT_F32 && random.chance(0.4);
+      c.is_transposed = random.chance(0.4);
+      c.is_in_place = !c.is_transposed && c.source == LPT_FORMAT_F32 && random.chance(0.4);
       c.is_inverse = random.chance(0.4);
       c.has_signs = random.chance(0.5);
       c.has_factors = random.chance(0.5);
@@ -166,12 +166,12 @@ TEST(HadamardRows, EqualTheReferenceForDrawnCases) {
       }
       c.source_shift = static_cast<std::size_t>(c.source == LPT_FORMAT_F64 ? 0 : 4 * random.below(16));
       c.target_shift = static_cast<std::size_t>(4 * random.below(16));
-      ASSERT_NO_FATAL_FAILURE(compare(*row, c, random.of(kAllValues), random));
+      ASSERT_NO_FATAL_FAILURE(compare(*kernel, c, random.of(kAllValues), random));
     }
   }
 }
 
-TEST(HadamardRows, RefuseASourceWithoutAdjacentNumbers) {
+TEST(HadamardKernels, RejectASourceWithoutAdjacentNumbers) {
   std::vector<float> numbers(64);
   HadamardRequest request{};
   find_format(LPT_FORMAT_F32, request.source.format);
@@ -181,17 +181,17 @@ TEST(HadamardRows, RefuseASourceWithoutAdjacentNumbers) {
   request.source.row_stride = 16;
   request.source.column_stride = 2;
   request.size = 16;
-  for (const Row<HadamardRequest> &row : hadamard_kernels()) {
-    if (row.refuses == nullptr) continue;
-    EXPECT_NE(row.refuses(request), nullptr) << row.name;
+  for (const KernelEntry<HadamardRequest> &kernel : hadamard_kernels()) {
+    if (kernel.unsupported_reason == nullptr) continue;
+    EXPECT_NE(kernel.unsupported_reason(request), nullptr) << kernel.name;
     request.source.column_stride = 1;
-    EXPECT_EQ(row.refuses(request), nullptr) << row.name;
+    EXPECT_EQ(kernel.unsupported_reason(request), nullptr) << kernel.name;
     find_format(LPT_FORMAT_F64, request.source.format);
-    EXPECT_NE(row.refuses(request), nullptr) << row.name;
+    EXPECT_NE(kernel.unsupported_reason(request), nullptr) << kernel.name;
     find_format(LPT_FORMAT_F32, request.source.format);
     request.source.column_stride = 2;
   }
-  EXPECT_EQ(reference().refuses, nullptr);
+  EXPECT_EQ(reference().unsupported_reason, nullptr);
 }
 
 // ---- the definition, in double
@@ -240,9 +240,9 @@ Numbers numbers_of(const Matrix &matrix, int64_t row) {
 // Seven steps, three products and the rounding of 1 / sqrt(size), each half a unit in the last place of a magnitude.
 constexpr double kRotationError = 12 * 0x1p-24;
 
-TEST(HadamardRows, MatchTheDefinitionInDouble) {
+TEST(HadamardKernels, MatchTheDefinitionInDouble) {
   Random random(3);
-  for (const Row<HadamardRequest> *row : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
     for (const int32_t size : kSizes) {
       for (const int64_t columns : {1, 6, 15, 16, 47, 100, 128, 255, 300}) {
         for (const bool is_inverse : {false, true}) {
@@ -252,7 +252,7 @@ TEST(HadamardRows, MatchTheDefinitionInDouble) {
           source.fill(random, Values::kNormal);
           Matrix target(LPT_FORMAT_F32, c.rows, c.columns);
           Vectors vectors(random, c.rows, c.columns);
-          row->run(request_of(c, source, target, vectors));
+          kernel->run(request_of(c, source, target, vectors));
           const Numbers factors = numbers_of(vectors.factors, 0);
           const Numbers signs = numbers_of(vectors.signs, 0);
           for (int64_t r = 0; r < c.rows; ++r) {
@@ -266,7 +266,7 @@ TEST(HadamardRows, MatchTheDefinitionInDouble) {
               const double sign = is_inverse ? signs[static_cast<std::size_t>(i)] : 1.0;
               ASSERT_NEAR(static_cast<double>(target.get(r, i)), sign * expected.value,
                           kRotationError * expected.magnitude + 0x1p-140)
-                  << row->name << ' ' << text_of(c) << " at " << r << ", " << i;
+                  << kernel->name << ' ' << text_of(c) << " at " << r << ", " << i;
             }
           }
         }
@@ -276,9 +276,9 @@ TEST(HadamardRows, MatchTheDefinitionInDouble) {
 }
 
 // The rows of a rotated identity are the matrix itself.
-TEST(HadamardRows, AreOrthogonal) {
+TEST(HadamardKernels, AreOrthogonal) {
   Random random(4);
-  for (const Row<HadamardRequest> *row : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
     for (const int32_t size : {16, 32, 64, 128}) {
       for (const int64_t columns : {int64_t{size}, int64_t{size} + 37}) {
         RotationCase c{.rows = columns, .columns = columns, .size = size, .has_signs = true};
@@ -287,7 +287,7 @@ TEST(HadamardRows, AreOrthogonal) {
         for (int64_t i = 0; i < columns; ++i) identity.set(i, i, 1.0f);
         Matrix h(LPT_FORMAT_F32, columns, columns);
         Vectors vectors(random, columns, columns);
-        row->run(request_of(c, identity, h, vectors));
+        kernel->run(request_of(c, identity, h, vectors));
         for (int64_t i = 0; i < columns; ++i) {
           const Numbers a = numbers_of(h, i);
           for (int64_t j = 0; j < columns; ++j) {
@@ -295,7 +295,7 @@ TEST(HadamardRows, AreOrthogonal) {
             double product = 0;
             for (std::size_t k = 0; k < a.size(); ++k) product += a[k] * b[k];
             ASSERT_NEAR(product, i == j ? 1.0 : 0.0, 1e-6)
-                << row->name << ' ' << text_of(c) << " H·Hᵀ at " << i << ", " << j;
+                << kernel->name << ' ' << text_of(c) << " H·Hᵀ at " << i << ", " << j;
           }
         }
       }
@@ -315,9 +315,9 @@ double relative_error(const Matrix &found, const Matrix &expected) {
   return std::sqrt(error / whole);
 }
 
-TEST(HadamardRows, AreUndoneByTheInverse) {
+TEST(HadamardKernels, AreUndoneByTheInverse) {
   Random random(5);
-  for (const Row<HadamardRequest> *row : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
     for (const int32_t size : {16, 32, 64, 128}) {
       for (const int64_t columns : {int64_t{size}, int64_t{300}}) {
         for (const bool has_signs : {false, true}) {
@@ -327,11 +327,11 @@ TEST(HadamardRows, AreUndoneByTheInverse) {
           Matrix there(LPT_FORMAT_F32, c.rows, c.columns);
           Matrix back(LPT_FORMAT_F32, c.rows, c.columns);
           Vectors vectors(random, c.rows, c.columns);
-          row->run(request_of(c, source, there, vectors));
-          EXPECT_GT(relative_error(there, source), 0.1) << row->name << ' ' << text_of(c) << " changed nothing";
+          kernel->run(request_of(c, source, there, vectors));
+          EXPECT_GT(relative_error(there, source), 0.1) << kernel->name << ' ' << text_of(c) << " changed nothing";
           c.is_inverse = has_signs;  // without signs the rotation is its own inverse
-          row->run(request_of(c, there, back, vectors));
-          EXPECT_LT(relative_error(back, source), 1e-6) << row->name << ' ' << text_of(c);
+          kernel->run(request_of(c, there, back, vectors));
+          EXPECT_LT(relative_error(back, source), 1e-6) << kernel->name << ' ' << text_of(c);
         }
       }
     }
@@ -339,9 +339,9 @@ TEST(HadamardRows, AreUndoneByTheInverse) {
 }
 
 // (X·H)(Hᵀ·Y) = X·Y: rotating both operands of a product along their common side leaves it as it is.
-TEST(HadamardRows, LeaveProductsAsTheyAre) {
+TEST(HadamardKernels, LeaveGemmsAsTheyAre) {
   Random random(6);
-  for (const Row<HadamardRequest> *row : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
     for (const int32_t size : {16, 32, 64, 128}) {
       for (const int64_t k : {int64_t{256}, int64_t{203}}) {
         RotationCase c{.rows = 5, .columns = k, .size = size, .has_signs = true};
@@ -350,8 +350,8 @@ TEST(HadamardRows, LeaveProductsAsTheyAre) {
         y.fill(random, Values::kOutliers);
         Matrix xh(LPT_FORMAT_F32, c.rows, k), yh(LPT_FORMAT_F32, c.rows, k);
         Vectors vectors(random, c.rows, k);
-        row->run(request_of(c, x, xh, vectors));
-        row->run(request_of(c, y, yh, vectors));
+        kernel->run(request_of(c, x, xh, vectors));
+        kernel->run(request_of(c, y, yh, vectors));
         for (int64_t i = 0; i < c.rows; ++i) {
           for (int64_t j = 0; j < c.rows; ++j) {
             const Numbers a = numbers_of(x, i), b = numbers_of(y, j), ah = numbers_of(xh, i), bh = numbers_of(yh, j);
@@ -364,7 +364,7 @@ TEST(HadamardRows, LeaveProductsAsTheyAre) {
             }
             // A rotation keeps lengths, so that the error of either operand is a part of its length.
             ASSERT_NEAR(found, expected, 1e-6 * std::sqrt(a_square * b_square))
-                << row->name << ' ' << text_of(c) << " at " << i << ", " << j;
+                << kernel->name << ' ' << text_of(c) << " at " << i << ", " << j;
           }
         }
       }

@@ -29,9 +29,9 @@ float expected_sum(const Matrix &source, int64_t row, bool has_squares) {
   return added(added(four[0], four[2]), added(four[1], four[3]));
 }
 
-class MagnitudeSumRow : public RowTest<MagnitudeSumRequest> {
+class MagnitudeSumKernel : public KernelTest<MagnitudeSumRequest> {
  protected:
-  // The sums of all rows of a source, in memory of just their size; then those of the squares, if they are wanted.
+  // The sums of all rows of a source, in memory of just their size; then those of the squares, if they are requested.
   std::vector<float> sums_of(Matrix &source, bool has_squares = false) {
     Guarded sums(static_cast<std::size_t>(source.rows()) * sizeof(float));
     Guarded squares(static_cast<std::size_t>(source.rows()) * sizeof(float));
@@ -45,7 +45,7 @@ class MagnitudeSumRow : public RowTest<MagnitudeSumRequest> {
   }
 };
 
-TEST_P(MagnitudeSumRow, AddsInTheOrderOfSixteenLanes) {
+TEST_P(MagnitudeSumKernel, AddsInTheOrderOfSixteenLanes) {
   Random random(120);
   int taken = 0;
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_F64, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
@@ -69,11 +69,11 @@ TEST_P(MagnitudeSumRow, AddsInTheOrderOfSixteenLanes) {
       }
     }
   }
-  EXPECT_GT(taken, 100) << "the row refuses nearly everything";
+  EXPECT_GT(taken, 100) << "the row rejects nearly everything";
 }
 
 // Worked out by hand: where the order shows.
-TEST_P(MagnitudeSumRow, ShowsItsOrderWhereOnesAreLost) {
+TEST_P(MagnitudeSumKernel, ShowsItsOrderWhereOnesAreLost) {
   const struct {
     int64_t ones[2];  // where two ones stand, beside a number 0 of 2^24
     float sum;
@@ -93,8 +93,8 @@ TEST_P(MagnitudeSumRow, ShowsItsOrderWhereOnesAreLost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, MagnitudeSumRow, testing::ValuesIn(all_rows(magnitude_sum_kernels())),
-                         row_name<MagnitudeSumRequest>);
+INSTANTIATE_TEST_SUITE_P(Kernels, MagnitudeSumKernel, testing::ValuesIn(all_kernels(magnitude_sum_kernels())),
+                         kernel_name<MagnitudeSumRequest>);
 
 }  // namespace
 }  // namespace lpt::test

@@ -26,7 +26,7 @@ double expected_sum(const Matrix &gradient, int64_t begin, int64_t count) {
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-class NormRow : public RowTest<NormRequest> {
+class NormKernel : public KernelTest<NormRequest> {
  protected:
   // The sums of the blocks from element `begin` on, in memory of just their size, and how many numbers are not finite.
   std::vector<double> sums_of(Matrix &gradient, int64_t begin, int64_t &nonfinite_count) {
@@ -43,7 +43,7 @@ class NormRow : public RowTest<NormRequest> {
   }
 };
 
-TEST_P(NormRow, AddsInTheOrderOfSixteenLanes) {
+TEST_P(NormKernel, AddsInTheOrderOfSixteenLanes) {
   Random random(130);
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
     for (const int64_t begin : {int64_t{0}, 2 * kNormBlock}) {
@@ -67,7 +67,7 @@ TEST_P(NormRow, AddsInTheOrderOfSixteenLanes) {
 }
 
 // Worked out by hand: beside 2^54 a square of 1.5625 is lost, and two of them together are not.
-TEST_P(NormRow, ShowsItsOrderWhereSquaresAreLost) {
+TEST_P(NormKernel, ShowsItsOrderWhereSquaresAreLost) {
   const struct {
     int64_t places[2];
     double sum;
@@ -86,7 +86,7 @@ TEST_P(NormRow, ShowsItsOrderWhereSquaresAreLost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, NormRow, testing::ValuesIn(all_rows(norm_kernels())), row_name<NormRequest>);
+INSTANTIATE_TEST_SUITE_P(Kernels, NormKernel, testing::ValuesIn(all_kernels(norm_kernels())), kernel_name<NormRequest>);
 
 }  // namespace
 }  // namespace lpt::test

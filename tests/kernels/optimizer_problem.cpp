@@ -223,7 +223,7 @@ StepRequest random_request(Random &random, const StepKinds &kinds) {
     array.rounding = is_plain ? LPT_ROUNDING_NEAREST_EVEN : random.of(kRoundings);
     if (role == 1) array.underflow = is_plain ? LPT_OPTIMIZER_UNDERFLOW_CLAMP : random.of(kUnderflows);
     array.random = {77,         random.below(2000) + (random.chance(0.1) ? int64_t{1} << 36 : 0),
-                    0,          random_stream(RandomRoom::kOptimizer, 5, role),
+                    0,          random_stream(RandomDomain::kOptimizer, 5, role),
                     9,          random.chance(0.5) ? 7 : 10,
                     random_bits};
   }

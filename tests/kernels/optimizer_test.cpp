@@ -1,5 +1,5 @@
 // The AdamW step: the reference against the formula and the tables of the formats in double, what every row does with
-// numbers that need care, and the error that FP8 moments add to sixty steps. optimizer_rows_test.cpp compares the rows.
+// numbers that need care, and the error that FP8 moments add to sixty steps. optimizer_kernels_test.cpp compares the rows.
 #include "kernels/optimizer/optimizer.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "src/formats/block_scale.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 
 namespace lpt::test {
 namespace {
@@ -86,7 +86,7 @@ struct Problem {
       arrays[k]->inverse_scale = inverse;
       arrays[k]->rounding = roundings[k];
       arrays[k]->underflow = k == 1 && is_clamped ? LPT_OPTIMIZER_UNDERFLOW_CLAMP : LPT_OPTIMIZER_UNDERFLOW_ALLOWED;
-      arrays[k]->random = {77, random_offset, 0, random_stream(RandomRoom::kOptimizer, 5, k), 9, 7, 16};
+      arrays[k]->random = {77, random_offset, 0, random_stream(RandomDomain::kOptimizer, 5, k), 9, 7, 16};
     }
     return request;
   }
@@ -264,7 +264,7 @@ class Simulation {
     float amax[3] = {};
     request.amax = amax;
     request.is_measure = true;
-    row().run(request);
+    kernel().run(request);
     Matrix *const matrices[2] = {&problem_.first, &problem_.second};
     StateArray *const arrays[2] = {&request.first, &request.second};
     for (int k = 0; k < 2; ++k) {
@@ -275,14 +275,14 @@ class Simulation {
       arrays[k]->inverse_scale = inverse_scale(matrices[k]->tensor_scale);
     }
     request.is_measure = false;
-    row().run(request);
+    kernel().run(request);
   }
 
   double parameter(int64_t i) const { return static_cast<double>(problem_.parameter.get(0, i)); }
   bool is_flushed(int64_t i) const { return problem_.second.code(0, i) == 0; }
 
  private:
-  static const Row<StepRequest> &row() {
+  static const KernelEntry<StepRequest> &kernel() {
     for (const auto &candidate : step_kernels()) {
       if (is_here(candidate)) return candidate;
     }

@@ -23,7 +23,7 @@ double expected_sum(const Matrix &first, const Matrix &second, const Term &term)
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-class PairSumsRow : public RowTest<PairSumsRequest> {
+class PairSumsKernel : public KernelTest<PairSumsRequest> {
  protected:
   static PairSumsRequest request_of(Matrix &first, Matrix &second, PairSums *sums) {
     const MatrixView a = first.view(), b = second.view();
@@ -37,7 +37,7 @@ class PairSumsRow : public RowTest<PairSumsRequest> {
   }
 };
 
-TEST_P(PairSumsRow, AddsInTheOrderOfEightLanes) {
+TEST_P(PairSumsKernel, AddsInTheOrderOfEightLanes) {
   constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
   Random random(131);
   int taken = 0;
@@ -60,7 +60,7 @@ TEST_P(PairSumsRow, AddsInTheOrderOfEightLanes) {
           const bool is_right =
               sums.first_squares == expected([](double a, double) { return a * a; }) &&
               sums.second_squares == expected([](double, double b) { return b * b; }) &&
-              sums.products == expected([](double a, double b) { return a * b; }) &&
+              sums.dots == expected([](double a, double b) { return a * b; }) &&
               sums.squared_differences == expected([](double a, double b) { return (a - b) * (a - b); });
           ASSERT_TRUE(is_right) << format_name(first_format) << " and " << format_name(second_format) << ", " << count
                                 << " of " << name_of(values);
@@ -69,11 +69,11 @@ TEST_P(PairSumsRow, AddsInTheOrderOfEightLanes) {
       }
     }
   }
-  EXPECT_GT(taken, 100) << "the row refuses nearly everything";
+  EXPECT_GT(taken, 100) << "the row rejects nearly everything";
 }
 
 // Worked out by hand: beside 2^54 a square of 1.5625 is lost, and two of them together are not.
-TEST_P(PairSumsRow, ShowsItsOrderWhereSquaresAreLost) {
+TEST_P(PairSumsKernel, ShowsItsOrderWhereSquaresAreLost) {
   const struct {
     int64_t places[2];
     double sum;
@@ -94,14 +94,14 @@ TEST_P(PairSumsRow, ShowsItsOrderWhereSquaresAreLost) {
     const PairSums sums = sums_of(first, second);
     EXPECT_EQ(sums.first_squares, sum) << places[0] << " and " << places[1];
     EXPECT_EQ(sums.second_squares, sum);
-    EXPECT_EQ(sums.products, -sum);
+    EXPECT_EQ(sums.dots, -sum);
     EXPECT_EQ(sums.squared_differences, 4 * sum);
     EXPECT_EQ(sums.nonfinite_count, 1);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, PairSumsRow, testing::ValuesIn(all_rows(pair_sums_kernels())),
-                         row_name<PairSumsRequest>);
+INSTANTIATE_TEST_SUITE_P(Kernels, PairSumsKernel, testing::ValuesIn(all_kernels(pair_sums_kernels())),
+                         kernel_name<PairSumsRequest>);
 
 }  // namespace
 }  // namespace lpt::test

@@ -8,7 +8,7 @@
 #include "kernels/quantize/quantize.hpp"
 #include "src/formats/block_scale.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 
 namespace lpt::test {
 
@@ -131,9 +131,9 @@ class QuantizeRun {
 
 // The row that this machine would take.
 template <typename Request>
-void run_fastest(std::span<const Row<Request>> rows, const Request &request) {
-  for (const Row<Request> &row : rows) {
-    if (is_here(row) && takes(row, request)) return row.run(request);
+void run_fastest(std::span<const KernelEntry<Request>> kernels, const Request &request) {
+  for (const KernelEntry<Request> &kernel : kernels) {
+    if (is_here(kernel) && takes(kernel, request)) return kernel.run(request);
   }
 }
 

@@ -131,7 +131,7 @@ class Judge {
   bool is_expected(int64_t row, int64_t column, float value, uint32_t code, const ZeroPoint &grid) const {
     if (element_.is_list) {
       const bool is_hidden = std::isinf(value) && c_.overflow == LPT_OVERFLOW_INFINITE;
-      return is_nearest_level(element_, code, is_hidden ? 0.0f : product_of(value, grid.inverse));
+      return is_nearest_level(element_, code, is_hidden ? 0.0f : gemm_of(value, grid.inverse));
     }
     const uint32_t random = is_drawn() ? random_at(row, column) : 0;
     if (format_.has_zero_point()) return code == expected_moved_code(element_, value, grid, request_, random);
@@ -403,8 +403,8 @@ double element_value(lpt_format plain, uint32_t code) {
   const double unit = plain == LPT_FORMAT_Q1_6 ? 0x1p-6 : 1;
   const uint32_t sign = 1u << (element.bits - 1);
   if (element.is_integer) {
-    const double turn = element.is_signed && (code & sign) != 0 ? std::ldexp(1.0, element.bits) : 0.0;
-    return (code - turn) * unit;
+    const double transpose = element.is_signed && (code & sign) != 0 ? std::ldexp(1.0, element.bits) : 0.0;
+    return (code - transpose) * unit;
   }
   const uint32_t magnitude = code & (sign - 1);
   double value = std::nan("");

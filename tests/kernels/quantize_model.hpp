@@ -145,14 +145,14 @@ inline uint32_t rounded_to_even(const ElementModel &element, double magnitude) {
 }
 
 // The code of the nearest level; the lower one of two that are as near as f32 can tell.
-inline bool is_nearest_level(const ElementModel &list, uint32_t code, float product) {
-  const double value = std::isnan(product) ? 0.0 : std::clamp(static_cast<double>(product), -1.0, 1.0);
+inline bool is_nearest_level(const ElementModel &list, uint32_t code, float scaled_value) {
+  const double value = std::isnan(scaled_value) ? 0.0 : std::clamp(static_cast<double>(scaled_value), -1.0, 1.0);
   double nearest = 2;
   for (const double level : list.magnitudes) nearest = std::min(nearest, std::fabs(level - value));
   return std::fabs(list.magnitudes[code] - value) <= nearest + 1e-6;
 }
 
-inline float product_of(float source, float inverse) {
+inline float gemm_of(float source, float inverse) {
   return static_cast<float>(static_cast<double>(source) * static_cast<double>(inverse));
 }
 
@@ -160,14 +160,14 @@ inline float product_of(float source, float inverse) {
 inline uint32_t expected_code(const ElementModel &element, float source, float inverse, const QuantizeRequest &request,
                               uint32_t random) {
   const bool is_negative = std::signbit(source);
-  const float product = product_of(source, inverse);
+  const float scaled_value = gemm_of(source, inverse);
   const bool saturates = request.overflow == LPT_OVERFLOW_SATURATE;
-  if (std::isnan(product)) return element.signed_code(element.nan, is_negative);
+  if (std::isnan(scaled_value)) return element.signed_code(element.nan, is_negative);
   if (is_negative && !element.is_signed) return 0;
-  if (std::isinf(product)) {
+  if (std::isinf(scaled_value)) {
     return element.signed_code(saturates ? element.largest() : element.nan == 0 ? 0 : element.infinity, is_negative);
   }
-  const double magnitude = std::fabs(static_cast<double>(product));
+  const double magnitude = std::fabs(static_cast<double>(scaled_value));
   const uint32_t code = rounded(element, magnitude, request.rounding, random, request.random.bits);
   const uint32_t beyond = saturates ? element.largest() : element.infinity;
   return element.signed_code(code > element.largest() ? beyond : code, is_negative);
@@ -218,23 +218,23 @@ inline Scale e8m0fnu_scale(int power) {
   return {static_cast<uint32_t>(kept + 127), std::ldexp(1.0, kept)};
 }
 
-inline Scale e4m3fn_scale(float wanted) {
+inline Scale e4m3fn_scale(float oracle) {
   const ElementModel &element = model_of(LPT_FORMAT_E4M3FN);
-  const double held = std::clamp(static_cast<double>(wanted), element.magnitudes[1], element.magnitudes.back());
+  const double held = std::clamp(static_cast<double>(oracle), element.magnitudes[1], element.magnitudes.back());
   const uint32_t code = rounded_to_even(element, held);
   return {code, element.magnitudes[code]};
 }
 
-inline Scale f32_scale(double wanted) {
+inline Scale f32_scale(double oracle) {
   const double smallest = std::numeric_limits<float>::min(), largest = std::numeric_limits<float>::max();
-  const auto scale = static_cast<float>(std::clamp(wanted, smallest, largest));
+  const auto scale = static_cast<float>(std::clamp(oracle, smallest, largest));
   return {float_bits(scale), static_cast<double>(scale)};
 }
 
 inline Scale expected_e8m0fnu(lpt_scale_rule rule, float amax, double largest, int mantissa_bits,
                               float tensor_inverse) {
-  if (rule == LPT_SCALE_RULE_THREE_QUARTERS) tensor_inverse = product_of(tensor_inverse, 4.0f / 3);
-  const double units = std::min(static_cast<double>(product_of(amax, tensor_inverse)),
+  if (rule == LPT_SCALE_RULE_THREE_QUARTERS) tensor_inverse = gemm_of(tensor_inverse, 4.0f / 3);
+  const double units = std::min(static_cast<double>(gemm_of(amax, tensor_inverse)),
                                 static_cast<double>(std::numeric_limits<float>::max()));
   if (units == 0) return e8m0fnu_scale(-127);
   const int floor = std::ilogb(units), most = std::ilogb(largest);
@@ -255,26 +255,26 @@ inline Scale expected_e8m0fnu(lpt_scale_rule rule, float amax, double largest, i
 
 inline Scale expected_e4m3fn(lpt_scale_rule rule, float amax, float largest, float tensor_inverse) {
   const auto ratio = static_cast<float>(static_cast<double>(amax) / static_cast<double>(largest));
-  const float wanted = product_of(ratio, tensor_inverse);
-  if (rule == LPT_SCALE_RULE_HEADROOM) return e4m3fn_scale(product_of(wanted, 1.0625f));
-  Scale scale = e4m3fn_scale(wanted);
+  const float oracle = gemm_of(ratio, tensor_inverse);
+  if (rule == LPT_SCALE_RULE_HEADROOM) return e4m3fn_scale(gemm_of(oracle, 1.0625f));
+  Scale scale = e4m3fn_scale(oracle);
   const ElementModel &element = model_of(LPT_FORMAT_E4M3FN);
-  const bool is_below = scale.value < static_cast<double>(wanted) && scale.code < element.largest();
+  const bool is_below = scale.value < static_cast<double>(oracle) && scale.code < element.largest();
   if (rule == LPT_SCALE_RULE_ROUND_UP && is_below) scale = {scale.code + 1, element.magnitudes[scale.code + 1]};
   return scale;
 }
 
 inline Scale expected_f32(lpt_scale_rule rule, float amax, float largest, float tensor_inverse) {
   const auto ratio = static_cast<float>(static_cast<double>(amax) / static_cast<double>(largest));
-  const double wanted = static_cast<double>(product_of(ratio, tensor_inverse));
+  const double oracle = static_cast<double>(gemm_of(ratio, tensor_inverse));
   if (rule == LPT_SCALE_RULE_LIST) {
     for (const double listed : {0x1p-8, 0x1p-4, 1.0}) {
-      if (listed >= wanted) return f32_scale(listed);
+      if (listed >= oracle) return f32_scale(listed);
     }
     return f32_scale(0x1p4);
   }
   if (amax == 0) return f32_scale(1);
-  const double units = f32_scale(static_cast<double>(product_of(amax, tensor_inverse))).value;
+  const double units = f32_scale(static_cast<double>(gemm_of(amax, tensor_inverse))).value;
   const auto m = static_cast<double>(largest);
   switch (rule) {
     case LPT_SCALE_RULE_POWER_OF_TWO:
@@ -284,7 +284,7 @@ inline Scale expected_f32(lpt_scale_rule rule, float amax, float largest, float 
     case LPT_SCALE_RULE_POWER_OF_TWO_NEAREST:
       return f32_scale(std::ldexp(1.0, std::min(power_nearest(units, m), 127)));
     default:
-      return f32_scale(wanted);
+      return f32_scale(oracle);
   }
 }
 
@@ -304,16 +304,16 @@ inline Scale expected_scale(const Format &format, lpt_scale_rule rule, float ama
 inline std::vector<Scale> candidates(const Format &format, lpt_scale_rule rule, float amax, float tensor_inverse) {
   const auto largest = static_cast<float>(model_of(format.element).largest_value());
   const auto ratio = static_cast<float>(static_cast<double>(amax) / static_cast<double>(largest));
-  const float plain = product_of(ratio, tensor_inverse);
+  const float plain = gemm_of(ratio, tensor_inverse);
   std::vector<Scale> result;
-  if (rule == LPT_SCALE_RULE_FOUR_OVER_SIX) return {e4m3fn_scale(plain), e4m3fn_scale(product_of(plain, 1.5f))};
+  if (rule == LPT_SCALE_RULE_FOUR_OVER_SIX) return {e4m3fn_scale(plain), e4m3fn_scale(gemm_of(plain, 1.5f))};
   if (format.block_scale == LPT_FORMAT_E8M0FNU) {
     const auto most = static_cast<int>(expected_scale(format, LPT_SCALE_RULE_ROUND_UP, amax, tensor_inverse).code);
     for (int less = 0; less < 4; ++less) result.push_back(e8m0fnu_scale(most - less - 127));
     return result;
   }
   for (int i = 0; i < 16; ++i) {
-    const float part = product_of(plain, static_cast<float>(32 - i) / 32);
+    const float part = gemm_of(plain, static_cast<float>(32 - i) / 32);
     if (format.block_scale == LPT_FORMAT_E4M3FN)
       result.push_back(e4m3fn_scale(part));
     else
@@ -323,17 +323,18 @@ inline std::vector<Scale> candidates(const Format &format, lpt_scale_rule rule, 
 }
 
 // The value that the nearest code of a number stands for.
-inline double decoded(const ElementModel &element, float product) {
+inline double decoded(const ElementModel &element, float scaled_value) {
   if (element.is_list) {
     double best = element.magnitudes[0];
     for (const double level : element.magnitudes) {
-      if (std::fabs(level - static_cast<double>(product)) < std::fabs(best - static_cast<double>(product)))
+      if (std::fabs(level - static_cast<double>(scaled_value)) < std::fabs(best - static_cast<double>(scaled_value)))
         best = level;
     }
     return best;
   }
-  const uint32_t code = std::min(rounded_to_even(element, std::fabs(static_cast<double>(product))), element.largest());
-  return std::copysign(element.magnitudes[code], static_cast<double>(product));
+  const uint32_t code =
+      std::min(rounded_to_even(element, std::fabs(static_cast<double>(scaled_value))), element.largest());
+  return std::copysign(element.magnitudes[code], static_cast<double>(scaled_value));
 }
 
 inline float inverse_of(double scale) {
@@ -345,7 +346,7 @@ inline double squared_error(const ElementModel &element, const BlockModel &block
   double sum = 0;
   for (const float value : block.values) {
     if (!std::isfinite(value) || value == 0) continue;
-    const double error = static_cast<double>(value) - decoded(element, product_of(value, inverse_of(scale))) * scale;
+    const double error = static_cast<double>(value) - decoded(element, gemm_of(value, inverse_of(scale))) * scale;
     sum += error * error;
   }
   return sum;
@@ -367,7 +368,7 @@ inline bool is_best_candidate(const Format &format, lpt_scale_rule rule, const B
   return !fits_f32 || mine <= least * (1 + 1e-4);
 }
 
-// Whether `code` is the power of two that QuEST asks for, as nearly as sums in f32 can tell.
+// Whether `code` is the power of two that QuEST requests, as nearly as sums in f32 can tell.
 inline bool is_quest_power(lpt_scale_rule rule, const BlockModel &block, float tensor_inverse, uint32_t code) {
   if (block.amax == 0) return code == 0;
   double sum = 0, squares = 0;
@@ -383,8 +384,8 @@ inline bool is_quest_power(lpt_scale_rule rule, const BlockModel &block, float t
   int powers[2];
   for (int i = 0; i < 2; ++i) {
     const double deviation = std::sqrt(std::max(0.0, variance + (i == 0 ? -doubt : doubt)));
-    const double wanted = deviation * 2.92247856 / 6 * static_cast<double>(tensor_inverse) + 1e-8;
-    const double held = std::min(wanted, static_cast<double>(std::numeric_limits<float>::max()));
+    const double oracle = deviation * 2.92247856 / 6 * static_cast<double>(tensor_inverse) + 1e-8;
+    const double held = std::min(oracle, static_cast<double>(std::numeric_limits<float>::max()));
     const double log = std::log2(held) + (i == 0 ? -1e-6 : 1e-6);
     const double power = rule == LPT_SCALE_RULE_QUEST_FLOOR  ? std::floor(log)
                          : rule == LPT_SCALE_RULE_QUEST_CEIL ? std::ceil(log)
@@ -398,9 +399,9 @@ inline bool is_mean(const BlockModel &block, float tensor_inverse, uint32_t code
   double sum = 0;
   for (const float value : block.values) sum += std::isfinite(value) ? std::fabs(static_cast<double>(value)) : 0;
   if (sum > 1e37) return true;  // beyond f32
-  const double wanted =
+  const double oracle =
       block.amax == 0 ? 1.0 : sum / static_cast<double>(block.values.size()) * static_cast<double>(tensor_inverse);
-  return std::fabs(static_cast<double>(bits_float(code)) / f32_scale(wanted).value - 1) < 1e-5;
+  return std::fabs(static_cast<double>(bits_float(code)) / f32_scale(oracle).value - 1) < 1e-5;
 }
 
 // Scale and zero point of a block whose codes begin at its lowest number.
@@ -416,7 +417,7 @@ inline ZeroPoint expected_zero_point(const ElementModel &element, const BlockMod
     result.scale =
         static_cast<float>(f32_scale(static_cast<double>(half / (static_cast<float>(element.largest()) * 0.5f))).value);
   result.inverse = inverse_of(static_cast<double>(result.scale));
-  const double begin = static_cast<double>(product_of(-block.low, result.inverse));
+  const double begin = static_cast<double>(gemm_of(-block.low, result.inverse));
   result.zero = static_cast<int>(std::min(rounded_to_even(element, begin), element.largest()));
   return result;
 }

@@ -38,7 +38,7 @@ Error error_of(lpt_format target, lpt_rounding rounding, lpt_scale_rule rule, in
   c.columns = kColumns;
   c.rounding = rounding;
   c.rule = rule;
-  double squares = 0, errors = 0, products = 0, noise = 0;
+  double squares = 0, errors = 0, scaled_values = 0, noise = 0;
   for (int draw = 0; draw < draws; ++draw) {
     const double sigma = std::exp2(binade * (draw % 16 + 0.5) / 16);
     Matrix source = source_of(c), back(LPT_FORMAT_F32, kRows, kColumns);
@@ -54,11 +54,11 @@ Error error_of(lpt_format target, lpt_rounding rounding, lpt_scale_rule rule, in
       const double x = static_cast<double>(numbers[i]), y = static_cast<double>(found[i]);
       squares += weight * x * x;
       errors += weight * (y - x) * (y - x);
-      products += weight * x * y;
+      scaled_values += weight * x * y;
       noise += weight * x * (y - x) * weight * x * (y - x);
     }
   }
-  return {errors / squares, products / squares - 1, std::sqrt(noise) / squares};
+  return {errors / squares, scaled_values / squares - 1, std::sqrt(noise) / squares};
 }
 
 struct Figure {
@@ -263,14 +263,14 @@ TEST(StochasticRounding, HasTheMeanOfTheSourceInEveryFormatByEveryRuleThatDoesNo
       c.random.step = static_cast<uint32_t>(cast);
       QuantizeRun run(c, source);
       cast_and_back(run.request, back.view());
-      double product = 0, square = 0;
+      double scaled_value = 0, square = 0;
       for (int64_t i = 0; i < c.rows * c.columns; ++i) {
         const float x = source.get(i / c.columns, i % c.columns);
         if (!is_inside(run.target, x, i / c.columns, i % c.columns)) continue;
-        product += static_cast<double>(x) * static_cast<double>(back.get(i / c.columns, i % c.columns));
+        scaled_value += static_cast<double>(x) * static_cast<double>(back.get(i / c.columns, i % c.columns));
         square += static_cast<double>(x) * static_cast<double>(x);
       }
-      const double bias = product / square - 1;
+      const double bias = scaled_value / square - 1;
       sum += bias;
       squares += bias * bias;
     }
@@ -316,7 +316,7 @@ TEST(Luq, KeepsTheMeanOfWhatIsBelowTheSmallest) {
 }
 
 // Above the smallest, only the stochastic one keeps the mean; stochastic underflow goes to the nearest.
-TEST(Luq, RoundsAboveTheSmallestAsAsked) {
+TEST(Luq, RoundsAboveTheSmallestAsRequested) {
   QuantizeCase c;
   c.target = LPT_FORMAT_E3M0_TENSOR;
   c.columns = 4096;

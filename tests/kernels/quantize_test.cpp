@@ -81,8 +81,9 @@ lpt_scale_rule draw_rule(Random &random, const Format &format) {
   if (format.block_scale == LPT_FORMAT_E8M0FNU) {
     const lpt_scale_rule rule = random.of(of_e8m0fnu);
     const bool is_quest = rule >= LPT_SCALE_RULE_QUEST_FLOOR && rule <= LPT_SCALE_RULE_QUEST_CEIL;
-    const bool lacks_room = rule == LPT_SCALE_RULE_THREE_QUARTERS && !format.has_tensor_scale();
-    return (is_quest && format.element != LPT_FORMAT_E2M1FN) || lacks_room ? lpt_scale_rule{LPT_SCALE_RULE_CEIL} : rule;
+    const bool lacks_space = rule == LPT_SCALE_RULE_THREE_QUARTERS && !format.has_tensor_scale();
+    return (is_quest && format.element != LPT_FORMAT_E2M1FN) || lacks_space ? lpt_scale_rule{LPT_SCALE_RULE_CEIL}
+                                                                            : rule;
   }
   if (format.block_scale == LPT_FORMAT_E4M3FN) {
     const lpt_scale_rule rule = random.of(of_e4m3fn);
@@ -122,7 +123,7 @@ QuantizeCase draw_case(Random &random) {
   c.overflow = random.chance(0.7) ? LPT_OVERFLOW_SATURATE : LPT_OVERFLOW_INFINITE;
   c.rule = draw_rule(random, format);
   c.wants_amax = random.chance(0.5);
-  // Asked for where nothing in the target can tell.
+  // Requested where nothing in the target can tell.
   const bool hides_nan = !format.has_block_scale() && element_of(format.element).nan_code == 0;
   c.wants_nan = hides_nan && random.chance(0.5);
   c.has_words = random.chance(0.1);
@@ -163,9 +164,9 @@ void fill_scales(Matrix &matrix, Random &random) {
   for (std::size_t i = 0; i < matrix.zero_points.bytes(); ++i) {
     matrix.zero_points.data()[i] = static_cast<uint8_t>(random.bits());
   }
-  const bool is_tame = random.chance(0.7);
+  const bool is_in_range = random.chance(0.7);
   for (std::size_t i = 0; i < matrix.scales.bytes(); ++i) {
-    matrix.scales.data()[i] = static_cast<uint8_t>(is_tame ? 120 + random.below(14) : random.bits());
+    matrix.scales.data()[i] = static_cast<uint8_t>(is_in_range ? 120 + random.below(14) : random.bits());
   }
   if (matrix.format().block_scale != LPT_FORMAT_F32) return;
   for (std::size_t i = 0; i + 4 <= matrix.scales.bytes(); i += 4) {
@@ -175,11 +176,11 @@ void fill_scales(Matrix &matrix, Random &random) {
   }
 }
 
-class QuantizeRow : public RowTest<QuantizeRequest> {
+class QuantizeKernel : public KernelTest<QuantizeRequest> {
  protected:
   // Whether the row took the case.
   bool compare(const QuantizeCase &c, Values values, Random &random) {
-    QuantizeCase small = c;  // most cases are refused: ask with little memory first
+    QuantizeCase small = c;  // most cases are rejected: ask with little memory first
     small.tensor_scale = 1;
     if (small.random.row_stride == 0) small.random.row_stride = c.is_transposed ? c.rows : c.columns;
     small.columns = c.columns < 64 ? c.columns : 64;
@@ -201,18 +202,18 @@ class QuantizeRow : public RowTest<QuantizeRequest> {
   }
 };
 
-TEST_P(QuantizeRow, EqualsTheReferenceOnDrawnCases) {
+TEST_P(QuantizeKernel, EqualsTheReferenceOnDrawnCases) {
   Random random(100);
   int taken = 0;
   for (int tries = 0; taken < 1000 && tries < 100000; ++tries) {
     taken += compare(draw_case(random), random.of(kAllValues), random);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GE(taken, 200) << "the row refuses nearly everything";
+  EXPECT_GE(taken, 200) << "the row rejects nearly everything";
 }
 
 // Long enough to go past the caches, from an odd place and from a line of memory on.
-TEST_P(QuantizeRow, EqualsTheReferenceOnALargeMatrix) {
+TEST_P(QuantizeKernel, EqualsTheReferenceOnALargeMatrix) {
   for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, LPT_FORMAT_E4M3FN_1X128,
                                   LPT_FORMAT_BF16, LPT_FORMAT_UINT4_1X128}) {
     const bool is_drawn = target == LPT_FORMAT_BF16;
@@ -229,7 +230,7 @@ TEST_P(QuantizeRow, EqualsTheReferenceOnALargeMatrix) {
   }
 }
 
-TEST_P(QuantizeRow, EqualsTheReferenceOnEveryUpperHalf) {
+TEST_P(QuantizeKernel, EqualsTheReferenceOnEveryUpperHalf) {
   std::vector<lpt_format> targets = {named("ue1m0b1-finite"), named("e1m1b1-finite"), named("e2m2b1-nan"),
                                      named("e4m2b9-finite"),  named("ue4m4b7-ieee"),  named("e6m1b31-ieee")};
   for (lpt_format target = LPT_FORMAT_F16; target <= LPT_FORMAT_BNB_FP4; ++target) targets.push_back(target);
@@ -257,7 +258,7 @@ TEST_P(QuantizeRow, EqualsTheReferenceOnEveryUpperHalf) {
 }
 
 // Rules that try several scales, in blocks along rows and over several, that end in the middle of a vector.
-TEST_P(QuantizeRow, EqualsTheReferenceWhereScalesAreSearched) {
+TEST_P(QuantizeKernel, EqualsTheReferenceWhereScalesAreSearched) {
   Random random(106);
   for (const char *name :
        {"nvfp4", "nvfp4_16x16", "mxfp4", "mxfp8_e4m3", "mxint8", "e4m3fn_1x128", "e4m3fn_128x128", "e4m3fn_row",
@@ -285,7 +286,7 @@ TEST_P(QuantizeRow, EqualsTheReferenceWhereScalesAreSearched) {
 
 // Numbers that the bits of their place just round up, and those just below, among subnormals and normals. Groups with
 // zero points hold 0 and 15, so that their scale is 1.
-TEST_P(QuantizeRow, EqualsTheReferenceWhereStochasticRoundingTurns) {
+TEST_P(QuantizeKernel, EqualsTheReferenceWhereStochasticRoundingChanges) {
   struct Place {
     lpt_format target;
     double step;
@@ -310,9 +311,10 @@ TEST_P(QuantizeRow, EqualsTheReferenceWhereStochasticRoundingTurns) {
         const double drawn = random_bits(found.request.random, 0, column);
         const double least = 1 - (2 * drawn + 1) * std::ldexp(0.5, -bits);
         const double whole = place.first + static_cast<double>(column % place.wholes);
-        auto turn = static_cast<float>(place.step * (whole + least));
-        if (static_cast<double>(turn) < place.step * (whole + least)) turn = std::nextafter(turn, INFINITY);
-        source.set(0, column, column % 2 == 0 ? turn : std::nextafter(turn, 0.0f));
+        auto transpose = static_cast<float>(place.step * (whole + least));
+        if (static_cast<double>(transpose) < place.step * (whole + least))
+          transpose = std::nextafter(transpose, INFINITY);
+        source.set(0, column, column % 2 == 0 ? transpose : std::nextafter(transpose, 0.0f));
         if (found.target.format().has_zero_point() && column % 32 < 2) source.set(0, column, column % 2 == 0 ? 0 : 15);
       }
       run_reference(expected.request);
@@ -323,7 +325,7 @@ TEST_P(QuantizeRow, EqualsTheReferenceWhereStochasticRoundingTurns) {
   }
 }
 
-TEST_P(QuantizeRow, GivesTheSameBitsInPartsAsInWhole) {
+TEST_P(QuantizeKernel, GivesTheSameBitsInPartsAsInWhole) {
   for (const lpt_format target :
        {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_ROW, LPT_FORMAT_BF16, LPT_FORMAT_UINT4_1X32}) {
     QuantizeCase c;
@@ -353,13 +355,13 @@ TEST_P(QuantizeRow, GivesTheSameBitsInPartsAsInWhole) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, QuantizeRow, testing::ValuesIn(fast_rows(quantize_kernels())),
-                         row_name<QuantizeRequest>);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(QuantizeRow);
+INSTANTIATE_TEST_SUITE_P(Kernels, QuantizeKernel, testing::ValuesIn(fast_kernels(quantize_kernels())),
+                         kernel_name<QuantizeRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(QuantizeKernel);
 
-class AmaxRow : public RowTest<AmaxRequest> {};
+class AmaxKernel : public KernelTest<AmaxRequest> {};
 
-TEST_P(AmaxRow, EqualsTheReference) {
+TEST_P(AmaxKernel, EqualsTheReference) {
   Random random(103);
   int taken = 0;
   for (int tries = 0; tries < 3000; ++tries) {
@@ -380,10 +382,11 @@ TEST_P(AmaxRow, EqualsTheReference) {
   EXPECT_GE(taken, 500);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, AmaxRow, testing::ValuesIn(fast_rows(amax_kernels())), row_name<AmaxRequest>);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AmaxRow);
+INSTANTIATE_TEST_SUITE_P(Kernels, AmaxKernel, testing::ValuesIn(fast_kernels(amax_kernels())),
+                         kernel_name<AmaxRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AmaxKernel);
 
-class DequantizeRow : public RowTest<DequantizeRequest> {
+class DequantizeKernel : public KernelTest<DequantizeRequest> {
  protected:
   bool compare(lpt_format from, lpt_format to, int64_t rows, int64_t columns, Random &random) {
     const int64_t padding = random.below(2) * random.below(70);
@@ -406,7 +409,7 @@ class DequantizeRow : public RowTest<DequantizeRequest> {
   }
 };
 
-TEST_P(DequantizeRow, EqualsTheReference) {
+TEST_P(DequantizeKernel, EqualsTheReference) {
   static constexpr lpt_format outputs[] = {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
   Random random(104);
   int taken = 0;
@@ -419,14 +422,14 @@ TEST_P(DequantizeRow, EqualsTheReference) {
   EXPECT_GE(taken, 200);
 }
 
-TEST_P(DequantizeRow, EqualsTheReferenceOnALargeMatrix) {
+TEST_P(DequantizeKernel, EqualsTheReferenceOnALargeMatrix) {
   Random random(105);
   compare(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F32, 2, (int64_t{1} << 22) / 2 + 99, random);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, DequantizeRow, testing::ValuesIn(fast_rows(dequantize_kernels())),
-                         row_name<DequantizeRequest>);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DequantizeRow);
+INSTANTIATE_TEST_SUITE_P(Kernels, DequantizeKernel, testing::ValuesIn(fast_kernels(dequantize_kernels())),
+                         kernel_name<DequantizeRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DequantizeKernel);
 
 }  // namespace
 }  // namespace lpt::test

@@ -6,7 +6,7 @@
 #include "src/base/status.hpp"
 #include "tests/kernels/reduce_model.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/shapes.hpp"
 
@@ -69,7 +69,7 @@ class ReduceRun {
   }
 
   // Runs it and compares every target. Empty: all is right.
-  std::string fault_of(const Row<ReduceRequest> &row) {
+  std::string fault_of(const KernelEntry<ReduceRequest> &kernel) {
     std::vector<uint64_t> expected;
     std::vector<double> numbers(sources_.size());
     for (int64_t i = 0; i < c.elements; ++i) {
@@ -79,14 +79,14 @@ class ReduceRun {
     }
     std::vector<std::vector<uint8_t>> bytes_before;
     for (const Guarded &one : memory_) bytes_before.emplace_back(one.data(), one.data() + one.bytes());
-    row.run(request());
+    kernel.run(request());
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       for (int64_t i = 0; i < c.elements; ++i) {
         const uint64_t code = code_at(to, byte(targets_[t]), i);
-        const uint64_t wanted = expected[static_cast<std::size_t>(i)];
-        if (code == wanted) continue;
+        const uint64_t oracle = expected[static_cast<std::size_t>(i)];
+        if (code == oracle) continue;
         return text("target %zu, element %lld: %llx, not %llx, ", t, static_cast<long long>(i),
-                    static_cast<unsigned long long>(code), static_cast<unsigned long long>(wanted)) +
+                    static_cast<unsigned long long>(code), static_cast<unsigned long long>(oracle)) +
                text_of(c);
       }
     }
@@ -133,7 +133,7 @@ uint64_t drawn_places(Random &random, const ReduceCase &c) {
   return random.bits() & ((uint64_t{1} << std::min(c.source_count, c.target_count)) - 1);
 }
 
-class ReduceRow : public RowTest<ReduceRequest> {
+class ReduceKernel : public KernelTest<ReduceRequest> {
  protected:
   void draw_rest(Random &random, ReduceCase &c) {
     static constexpr double kFactors[] = {1, 1, 1, 0.5, 1.0 / 3, -1, 0x1p-130, 0x1p120, 0, 1e-45, 3.7};
@@ -177,7 +177,7 @@ class ReduceRow : public RowTest<ReduceRequest> {
   }
 };
 
-TEST_P(ReduceRow, EqualsItsDefinition) {
+TEST_P(ReduceKernel, EqualsItsDefinition) {
   constexpr int32_t kCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
   std::vector<int64_t> lengths(std::begin(kSimdEdges), std::end(kSimdEdges));
   lengths.insert(lengths.end(), std::begin(kPrimes), std::end(kPrimes));
@@ -198,7 +198,7 @@ TEST_P(ReduceRow, EqualsItsDefinition) {
   }
 }
 
-TEST_P(ReduceRow, TakesAnyNumberOfArrays) {
+TEST_P(ReduceKernel, TakesAnyNumberOfArrays) {
   Random random(613);
   for (const auto &[format, target_format] : kFormats) {
     ReduceCase c = {format, target_format, random.of(kReductions), 300};
@@ -210,7 +210,7 @@ TEST_P(ReduceRow, TakesAnyNumberOfArrays) {
 }
 
 // Worked out by hand: beside 2^24 a one is lost, and two of them together are not. In f64 it is 2^53.
-TEST_P(ReduceRow, AddsInTheOrderOfTheSources) {
+TEST_P(ReduceKernel, AddsInTheOrderOfTheSources) {
   for (const lpt_format format : {kF32, kF64}) {
     const double large = format == kF32 ? 0x1p24 : 0x1p53;
     const Fields fields = fields_of(format);
@@ -226,7 +226,7 @@ TEST_P(ReduceRow, AddsInTheOrderOfTheSources) {
   }
 }
 
-TEST_P(ReduceRow, DividesBeforeItMultiplies) {
+TEST_P(ReduceKernel, DividesBeforeItMultiplies) {
   ReduceCase c = {kF32, kF32, Reduction::kAverage};
   c.factor = 0x1p100;
   expect_everywhere(c, {0x1p-149, 0, 0, 0}, 0);             // a quarter of the least number is nothing
@@ -237,7 +237,7 @@ TEST_P(ReduceRow, DividesBeforeItMultiplies) {
   expect_everywhere(c, {3, 0, 0, 0, 0, 0, 0}, 0x3EDB6DB7);
 }
 
-TEST_P(ReduceRow, ExtremesTellZerosApartAndKeepNothingOfANan) {
+TEST_P(ReduceKernel, ExtremesTellZerosApartAndKeepNothingOfANan) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto &[format, target_format] : kFormats) {
     if (format != kF32 && format != kF64) continue;
@@ -264,7 +264,7 @@ TEST_P(ReduceRow, ExtremesTellZerosApartAndKeepNothingOfANan) {
 }
 
 // All codes of 16 bits to all formats.
-TEST_P(ReduceRow, ReadsEveryCode) {
+TEST_P(ReduceKernel, ReadsEveryCode) {
   for (const auto &[format, target_format] : kFormats) {
     if (fields_of(format).bytes != 2) continue;
     ReduceCase c = {format, target_format};
@@ -278,7 +278,7 @@ TEST_P(ReduceRow, ReadsEveryCode) {
 }
 
 // Half of the way from each code of 16 bits to the next one, and the f32 on both sides of it.
-TEST_P(ReduceRow, RoundsEveryHalf) {
+TEST_P(ReduceKernel, RoundsEveryHalf) {
   for (const lpt_format target_format : {kBf16, kF16}) {
     const Fields to = fields_of(target_format), f32 = fields_of(kF32);
     ReduceCase c = {kF32, target_format};
@@ -299,7 +299,8 @@ TEST_P(ReduceRow, RoundsEveryHalf) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, ReduceRow, testing::ValuesIn(all_rows(reduce_kernels())), row_name<ReduceRequest>);
+INSTANTIATE_TEST_SUITE_P(Kernels, ReduceKernel, testing::ValuesIn(all_kernels(reduce_kernels())),
+                         kernel_name<ReduceRequest>);
 
 }  // namespace
 }  // namespace lpt::test

@@ -12,7 +12,7 @@
 
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/shapes.hpp"
 
 namespace lpt::test {
@@ -23,25 +23,25 @@ constexpr lpt_format kWide[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16,
 // A shape, and where three matrices lie.
 struct Place {
   int64_t rows = 1, columns = 1;
-  bool is_turned = false;
+  bool is_transposed = false;
   int64_t padding[3] = {};
   std::size_t shift[3] = {};  // bytes
 };
 
 std::string text_of(const Place &p) {
-  return text(" %lldx%lld turned %d padding %lld,%lld,%lld shift %zu,%zu,%zu ", static_cast<long long>(p.rows),
-              static_cast<long long>(p.columns), p.is_turned, static_cast<long long>(p.padding[0]),
+  return text(" %lldx%lld transposed %d padding %lld,%lld,%lld shift %zu,%zu,%zu ", static_cast<long long>(p.rows),
+              static_cast<long long>(p.columns), p.is_transposed, static_cast<long long>(p.padding[0]),
               static_cast<long long>(p.padding[1]), static_cast<long long>(p.padding[2]), p.shift[0], p.shift[1],
               p.shift[2]);
 }
 
 // Matrices begin at whole elements of 8 bytes, bytes anywhere.
-Place draw_place(Random &random, bool may_turn) {
+Place draw_place(Random &random, bool may_transpose) {
   Place place;
   place.rows = random.chance(0.5) ? random.of(kFewRows) : random.below(40);
   place.columns = random.chance(0.5) ? random.of(kSimdEdges) : random.below(300);
-  place.is_turned = may_turn && random.chance(0.4);
-  if (place.is_turned && random.chance(0.5)) std::swap(place.rows, place.columns);
+  place.is_transposed = may_transpose && random.chance(0.4);
+  if (place.is_transposed && random.chance(0.5)) std::swap(place.rows, place.columns);
   for (int64_t &padding : place.padding) padding = random.chance(0.5) ? random.below(40) : 0;
   for (const int i : {0, 2}) place.shift[i] = 8 * static_cast<std::size_t>(random.below(8));
   place.shift[1] = static_cast<std::size_t>(random.below(64));
@@ -49,7 +49,7 @@ Place draw_place(Random &random, bool may_turn) {
 }
 
 Matrix make(lpt_format format, const Place &place, int index) {
-  return Matrix(format, place.rows, place.columns, place.padding[index], place.shift[index], place.is_turned);
+  return Matrix(format, place.rows, place.columns, place.padding[index], place.shift[index], place.is_transposed);
 }
 
 // Any byte but zero keeps a number.
@@ -78,7 +78,7 @@ void fill(Matrix &matrix, Random &random, Values values) {
   }
 }
 
-// Bytes that end where a page begins that nobody may read.
+// Bytes that end where a page begins that no one may read.
 class EndOfPage {
  public:
   explicit EndOfPage(std::size_t bytes) : bytes_(bytes) {
@@ -134,7 +134,7 @@ void for_last_matrices(const Body &body) {
   }
 }
 
-MatrixView turned(MatrixView view) {
+MatrixView transposed_copy(MatrixView view) {
   std::swap(view.rows, view.columns);
   std::swap(view.row_stride, view.column_stride);
   return view;
@@ -142,9 +142,9 @@ MatrixView turned(MatrixView view) {
 
 // ---- applied
 
-class MaskApplyRows : public RowTest<MaskApplyRequest> {};
+class MaskApplyKernels : public KernelTest<MaskApplyRequest> {};
 
-TEST_P(MaskApplyRows, EqualTheReferenceForDrawnCases) {
+TEST_P(MaskApplyKernels, EqualTheReferenceForDrawnCases) {
   Random random(31);
   int64_t taken = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -172,13 +172,13 @@ TEST_P(MaskApplyRows, EqualTheReferenceForDrawnCases) {
         ASSERT_EQ(expected.code(row, column), written.code(row, column)) << where << " at " << row << ", " << column;
       }
     }
-    ASSERT_TRUE(is_in_place || found.equals(expected)) << where;  // what lies between rows, too
+    ASSERT_TRUE(is_in_place || found.equals(expected)) << where;  // what is between rows, too
     ASSERT_TRUE(found.is_intact() && source.is_intact() && mask.is_intact()) << where;
   }
   EXPECT_GT(taken, 1500);
 }
 
-TEST_P(MaskApplyRows, ReadAndWriteNothingPastTheEnd) {
+TEST_P(MaskApplyKernels, ReadAndWriteNothingPastTheEnd) {
   for_last_matrices([](const LastMatrices &m) {
     GetParam()->run({m.source(), m.mask(), m.source(), false});
     const LastMatrices other(m.format, m.rows, m.columns);
@@ -186,30 +186,30 @@ TEST_P(MaskApplyRows, ReadAndWriteNothingPastTheEnd) {
   });
 }
 
-TEST(MaskApplyTable, RefusesWhatTheFastRowsCannotDo) {
+TEST(MaskApplyTable, RejectsWhatTheFastRowsCannotDo) {
   Matrix source(LPT_FORMAT_BF16, 4, 8), mask(LPT_FORMAT_UINT8, 4, 8), target(LPT_FORMAT_F32, 4, 8);
-  Matrix turned(LPT_FORMAT_BF16, 4, 8, 0, 0, true), wide(LPT_FORMAT_F64, 4, 8);
-  Matrix turned_mask(LPT_FORMAT_UINT8, 4, 8, 0, 0, true);
-  const MaskApplyRequest refused[] = {{source.view(), mask.view(), target.view()},
-                                      {wide.view(), mask.view(), wide.view()},
-                                      {turned.view(), mask.view(), source.view()},
-                                      {source.view(), turned_mask.view(), source.view()},
-                                      {source.view(), mask.view(), turned.view()}};
-  for (const auto *row : fast_rows(mask_apply_kernels())) {
-    for (const MaskApplyRequest &request : refused) EXPECT_FALSE(takes(*row, request)) << row->name;
+  Matrix transposed_copy(LPT_FORMAT_BF16, 4, 8, 0, 0, true), wide(LPT_FORMAT_F64, 4, 8);
+  Matrix transposed_mask(LPT_FORMAT_UINT8, 4, 8, 0, 0, true);
+  const MaskApplyRequest rejected[] = {{source.view(), mask.view(), target.view()},
+                                       {wide.view(), mask.view(), wide.view()},
+                                       {transposed_copy.view(), mask.view(), source.view()},
+                                       {source.view(), transposed_mask.view(), source.view()},
+                                       {source.view(), mask.view(), transposed_copy.view()}};
+  for (const auto *row : fast_kernels(mask_apply_kernels())) {
+    for (const MaskApplyRequest &request : rejected) EXPECT_FALSE(takes(*row, request)) << row->name;
     EXPECT_TRUE(takes(*row, MaskApplyRequest{source.view(), mask.view(), source.view()})) << row->name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MaskApplyRows, testing::ValuesIn(fast_rows(mask_apply_kernels())),
-                         row_name<MaskApplyRequest>);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaskApplyRows);
+INSTANTIATE_TEST_SUITE_P(All, MaskApplyKernels, testing::ValuesIn(fast_kernels(mask_apply_kernels())),
+                         kernel_name<MaskApplyRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaskApplyKernels);
 
 // ---- decay
 
-class MaskDecayRows : public RowTest<MaskDecayRequest> {};
+class MaskDecayKernels : public KernelTest<MaskDecayRequest> {};
 
-TEST_P(MaskDecayRows, EqualTheReferenceForDrawnCases) {
+TEST_P(MaskDecayKernels, EqualTheReferenceForDrawnCases) {
   Random random(32);
   int64_t taken = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -237,7 +237,7 @@ TEST_P(MaskDecayRows, EqualTheReferenceForDrawnCases) {
 }
 
 // What a mask keeps is not touched: a NaN there stays as it is, signaling ones too.
-TEST_P(MaskDecayRows, LeaveWhatTheMaskKeeps) {
+TEST_P(MaskDecayKernels, LeaveWhatTheMaskKeeps) {
   for (const int64_t columns : kSimdEdges) {
     Matrix weight(LPT_FORMAT_F32, 1, columns), mask(LPT_FORMAT_UINT8, 1, columns), gradient(LPT_FORMAT_F32, 1, columns);
     for (int64_t i = 0; i < columns; ++i) {
@@ -252,31 +252,31 @@ TEST_P(MaskDecayRows, LeaveWhatTheMaskKeeps) {
   }
 }
 
-TEST_P(MaskDecayRows, ReadAndWriteNothingPastTheEnd) {
+TEST_P(MaskDecayKernels, ReadAndWriteNothingPastTheEnd) {
   for_last_matrices([](const LastMatrices &m) { GetParam()->run({m.source(), m.mask(), m.gradient(), 0.5f}); });
 }
 
-TEST(MaskDecayTable, RefusesWhatTheFastRowsCannotDo) {
+TEST(MaskDecayTable, RejectsWhatTheFastRowsCannotDo) {
   Matrix weight(LPT_FORMAT_BF16, 4, 8), mask(LPT_FORMAT_UINT8, 4, 8), gradient(LPT_FORMAT_F32, 4, 8);
-  Matrix turned(LPT_FORMAT_BF16, 4, 8, 0, 0, true), half(LPT_FORMAT_F16, 4, 8);
-  Matrix turned_mask(LPT_FORMAT_UINT8, 4, 8, 0, 0, true), turned_gradient(LPT_FORMAT_F32, 4, 8, 0, 0, true);
-  const MaskDecayRequest refused[] = {{half.view(), mask.view(), gradient.view(), 1},
-                                      {turned.view(), mask.view(), gradient.view(), 1},
-                                      {weight.view(), turned_mask.view(), gradient.view(), 1},
-                                      {weight.view(), mask.view(), turned_gradient.view(), 1}};
-  for (const auto *row : fast_rows(mask_decay_kernels())) {
-    for (const MaskDecayRequest &request : refused) EXPECT_FALSE(takes(*row, request)) << row->name;
+  Matrix transposed_copy(LPT_FORMAT_BF16, 4, 8, 0, 0, true), half(LPT_FORMAT_F16, 4, 8);
+  Matrix transposed_mask(LPT_FORMAT_UINT8, 4, 8, 0, 0, true), transposed_gradient(LPT_FORMAT_F32, 4, 8, 0, 0, true);
+  const MaskDecayRequest rejected[] = {{half.view(), mask.view(), gradient.view(), 1},
+                                       {transposed_copy.view(), mask.view(), gradient.view(), 1},
+                                       {weight.view(), transposed_mask.view(), gradient.view(), 1},
+                                       {weight.view(), mask.view(), transposed_gradient.view(), 1}};
+  for (const auto *row : fast_kernels(mask_decay_kernels())) {
+    for (const MaskDecayRequest &request : rejected) EXPECT_FALSE(takes(*row, request)) << row->name;
     EXPECT_TRUE(takes(*row, MaskDecayRequest{weight.view(), mask.view(), gradient.view(), 1})) << row->name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MaskDecayRows, testing::ValuesIn(fast_rows(mask_decay_kernels())),
-                         row_name<MaskDecayRequest>);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaskDecayRows);
+INSTANTIATE_TEST_SUITE_P(All, MaskDecayKernels, testing::ValuesIn(fast_kernels(mask_decay_kernels())),
+                         kernel_name<MaskDecayRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaskDecayKernels);
 
 // ---- measured
 
-class SparseMeasureRows : public RowTest<SparseMeasureRequest> {};
+class SparseMeasureKernels : public KernelTest<SparseMeasureRequest> {};
 
 void expect_same(const SparseSums &expected, const SparseSums &found, const std::string &where) {
   EXPECT_EQ(expected.kept, found.kept) << where;
@@ -286,7 +286,7 @@ void expect_same(const SparseSums &expected, const SparseSums &found, const std:
   EXPECT_EQ(expected.variance, found.variance) << where;
 }
 
-TEST_P(SparseMeasureRows, EqualTheReferenceForDrawnCases) {
+TEST_P(SparseMeasureKernels, EqualTheReferenceForDrawnCases) {
   Random random(33);
   int64_t taken = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -317,12 +317,12 @@ TEST_P(SparseMeasureRows, EqualTheReferenceForDrawnCases) {
 }
 
 // Sums whose order shows: large and small numbers in turn, thousands of them; and more rows than take turns.
-TEST_P(SparseMeasureRows, AddUpInTheOrderOfTheRow) {
+TEST_P(SparseMeasureKernels, AddUpInTheOrderOfTheRow) {
   Random random(34);
-  for (const bool is_turned : {false, true}) {
+  for (const bool is_transposed : {false, true}) {
     for (const auto &[rows, columns] : {std::pair<int64_t, int64_t>{19, 4099}, {1100, 37}}) {
-      Matrix source(LPT_FORMAT_F32, rows, columns, 3, 0, is_turned);
-      Matrix mask(LPT_FORMAT_UINT8, rows, columns, 5, 0, is_turned);
+      Matrix source(LPT_FORMAT_F32, rows, columns, 3, 0, is_transposed);
+      Matrix mask(LPT_FORMAT_UINT8, rows, columns, 5, 0, is_transposed);
       source.fill(random, Values::kOutliers);
       fill_mask(mask, random);
       std::vector<SparseSums> expected(static_cast<std::size_t>(rows)), found(expected.size());
@@ -331,31 +331,32 @@ TEST_P(SparseMeasureRows, AddUpInTheOrderOfTheRow) {
       request.sums = found.data();
       GetParam()->run(request);
       for (std::size_t row = 0; row < expected.size(); ++row) {
-        expect_same(expected[row], found[row], text("turned %d row %zu", is_turned, row));
+        expect_same(expected[row], found[row], text("transposed %d row %zu", is_transposed, row));
       }
     }
   }
 }
 
-TEST_P(SparseMeasureRows, ReadNothingPastTheEnd) {
+TEST_P(SparseMeasureKernels, ReadNothingPastTheEnd) {
   for_last_matrices([](const LastMatrices &m) {
     std::vector<SparseSums> sums(static_cast<std::size_t>(std::max(m.rows, m.columns)));
     SparseMeasureRequest request{m.source(), m.mask(), 2, 4, LPT_SPARSE_RULE_MAGNITUDE, sums.data()};
     GetParam()->run(request);
-    request.source = turned(request.source);
-    request.mask = turned(request.mask);
+    request.source = transposed_copy(request.source);
+    request.mask = transposed_copy(request.mask);
     GetParam()->run(request);
   });
 }
 
-TEST(SparseMeasureTable, RefusesWhatTheFastRowsCannotDo) {
-  Matrix source(LPT_FORMAT_BF16, 4, 8), mask(LPT_FORMAT_UINT8, 4, 8), turned_mask(LPT_FORMAT_UINT8, 4, 8, 0, 0, true);
-  Matrix half(LPT_FORMAT_F16, 4, 8), turned(LPT_FORMAT_BF16, 4, 8, 0, 0, true);
+TEST(SparseMeasureTable, RejectsWhatTheFastRowsCannotDo) {
+  Matrix source(LPT_FORMAT_BF16, 4, 8), mask(LPT_FORMAT_UINT8, 4, 8),
+      transposed_mask(LPT_FORMAT_UINT8, 4, 8, 0, 0, true);
+  Matrix half(LPT_FORMAT_F16, 4, 8), transposed_copy(LPT_FORMAT_BF16, 4, 8, 0, 0, true);
   SparseSums sums[4];
   const SparseMeasureRequest good{source.view(), mask.view(), 2, 4, LPT_SPARSE_RULE_MAGNITUDE, sums};
   const auto takers = [](const SparseMeasureRequest &request) {
     int count = 0;
-    for (const auto *row : fast_rows(sparse_measure_kernels())) count += takes(*row, request);
+    for (const auto *row : fast_kernels(sparse_measure_kernels())) count += takes(*row, request);
     return count;
   };
   EXPECT_EQ(static_cast<int>(sparse_measure_kernels().size()) - 1, takers(good));
@@ -368,17 +369,17 @@ TEST(SparseMeasureTable, RefusesWhatTheFastRowsCannotDo) {
   bad.source = half.view();
   EXPECT_EQ(0, takers(bad));
   bad = good;
-  bad.mask = turned_mask.view();
+  bad.mask = transposed_mask.view();
   EXPECT_EQ(0, takers(bad));
-  bad.source = turned.view();
+  bad.source = transposed_copy.view();
   EXPECT_EQ(static_cast<int>(sparse_measure_kernels().size()) - 1, takers(bad));
   bad.source.row_stride = 2;
   EXPECT_EQ(0, takers(bad));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SparseMeasureRows, testing::ValuesIn(fast_rows(sparse_measure_kernels())),
-                         row_name<SparseMeasureRequest>);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SparseMeasureRows);
+INSTANTIATE_TEST_SUITE_P(All, SparseMeasureKernels, testing::ValuesIn(fast_kernels(sparse_measure_kernels())),
+                         kernel_name<SparseMeasureRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SparseMeasureKernels);
 
 }  // namespace
 }  // namespace lpt::test

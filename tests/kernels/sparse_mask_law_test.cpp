@@ -44,7 +44,7 @@ TEST(SparseLaw, MvueKeepsWithTheProbabilitiesOfWaterFilling) {
   }
 }
 
-// That two ends agree only if nothing lies between them is what the other tests stand on. A sanitizer sees the smaller group.
+// That two ends agree only if nothing is between them is what the other tests stand on. A sanitizer sees the smaller group.
 TEST(SparseLaw, RunsOfUniformNumbersAreWhatCountingFinds) {
   for (const auto &[a, kept] : {std::pair{Magnitudes{3, 1, 2, 4}, 2}, {Magnitudes{1, 0, 9, 2, 2, 3, 1, 1}, 4}}) {
     if (kIsSanitized && kept > 2) continue;
@@ -58,7 +58,7 @@ TEST(SparseLaw, RunsOfUniformNumbersAreWhatCountingFinds) {
   }
 }
 
-TEST(SparseLaw, TwoDrawsKeepWithTheProbabilitiesOfDrawingInTurn) {
+TEST(SparseLaw, TwoDrawsKeepWithTheProbabilitiesOfDrawingOneAfterTheOther) {
   Random random(2);
   for (const int of : {3, 4, 8, 16}) {
     for (int n = 0; n < (kIsSanitized ? 20 : 60); ++n) {
@@ -99,7 +99,7 @@ TEST(SparseLaw, WorkedVectorsHaveTheirProbabilities) {
   expect(kTwoDraws, {1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.5}, 4, 1e-6);
 }
 
-TEST(SparseLaw, OneOfTwoCostsTwiceTheirProduct) {
+TEST(SparseLaw, OneOfTwoCostsTwiceTheirGemm) {
   Random random(3);
   for (int i = 0; i < 2000; ++i) {
     const Magnitudes a = draw_group(random, kSources[i % 4], 2);
@@ -220,7 +220,7 @@ void expect_unbiased(lpt_sparse_rule rule, const Magnitudes &a, int kept) {
   request.kept = kept;
   request.of = static_cast<int32_t>(of);
   request.rule = rule;
-  request.random = {seed(), 0, 0, random_stream(RandomRoom::kSparse, 3, 0), 11, 7, 16};
+  request.random = {seed(), 0, 0, random_stream(RandomDomain::kSparse, 3, 0), 11, 7, 16};
   request.row_draws = 1;
   sparse_mask_kernels().back().run(request);
   for (std::size_t i = 0; i < a.size(); ++i) {

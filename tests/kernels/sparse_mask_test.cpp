@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/shapes.hpp"
 
 namespace lpt::test {
@@ -28,7 +28,7 @@ struct MaskCase {
   int64_t rows = 1, columns = 1;
   int32_t kept = 2, of = 4;
   lpt_sparse_rule rule = LPT_SPARSE_RULE_MAGNITUDE;
-  bool is_turned = false;
+  bool is_transposed = false;
   bool wants_mask = true, wants_masked = true;
   bool is_in_place = false;
   bool has_importance = false;
@@ -41,8 +41,8 @@ struct MaskCase {
 
 std::string text_of(const MaskCase &c) {
   return format_name(c.source) + " to " + format_name(c.masked) +
-         text(" %lldx%lld %d:%d rule %d turned %d mask %d masked %d in place %d importance %d streamed %d ",
-              static_cast<long long>(c.rows), static_cast<long long>(c.columns), c.kept, c.of, c.rule, c.is_turned,
+         text(" %lldx%lld %d:%d rule %d transposed %d mask %d masked %d in place %d importance %d streamed %d ",
+              static_cast<long long>(c.rows), static_cast<long long>(c.columns), c.kept, c.of, c.rule, c.is_transposed,
               c.wants_mask, c.wants_masked, c.is_in_place, c.has_importance, c.is_streamed) +
          text("padding %lld,%lld,%lld shift %zu,%zu,%zu rounds %d draws %llu+%llu+%llu",
               static_cast<long long>(c.padding[0]), static_cast<long long>(c.padding[1]),
@@ -51,7 +51,7 @@ std::string text_of(const MaskCase &c) {
               static_cast<unsigned long long>(c.group_draws));
 }
 
-const Row<SparseMaskRequest> &reference() { return reference_of(sparse_mask_kernels()); }
+const KernelEntry<SparseMaskRequest> &reference() { return reference_of(sparse_mask_kernels()); }
 
 SparseMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &mask, Matrix &masked) {
   SparseMaskRequest request{};
@@ -63,7 +63,7 @@ SparseMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &mask, Ma
   request.kept = c.kept;
   request.of = c.of;
   request.rule = c.rule;
-  request.random = {seed() * 3, 0, 0, random_stream(RandomRoom::kSparse, 1, 2), 77, c.rounds, 16};
+  request.random = {seed() * 3, 0, 0, random_stream(RandomDomain::kSparse, 1, 2), 77, c.rounds, 16};
   request.is_streamed = c.is_streamed;
   request.first_draw = c.first_draw;
   request.row_draws = c.row_draws;
@@ -71,12 +71,12 @@ SparseMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &mask, Ma
   return request;
 }
 
-// Outputs and the canaries around them; what is not wanted is never written.
+// Outputs and the canaries around them; what is not requested is never written.
 struct Outputs {
   Matrix mask, masked;
   explicit Outputs(const MaskCase &c)
-      : mask(LPT_FORMAT_UINT8, c.rows, c.columns, c.padding[1], c.shift[1], c.is_turned),
-        masked(c.masked, c.rows, c.columns, c.padding[2], c.shift[2], c.is_turned) {}
+      : mask(LPT_FORMAT_UINT8, c.rows, c.columns, c.padding[1], c.shift[1], c.is_transposed),
+        masked(c.masked, c.rows, c.columns, c.padding[2], c.shift[2], c.is_transposed) {}
 
   void expect_equal(const Outputs &other, const std::string &where) const {
     EXPECT_TRUE(mask.equals(other.mask)) << where << ": mask";
@@ -86,26 +86,26 @@ struct Outputs {
 };
 
 // Runs one case on a row and on the reference; true if the row took it.
-bool compare(const Row<SparseMaskRequest> &row, const MaskCase &c, Values values, Random &random) {
-  const std::string where = std::string(row.name) + ' ' + text_of(c) + ' ' + name_of(values);
-  Matrix source(c.source, c.rows, c.columns, c.padding[0], c.shift[0], c.is_turned);
+bool compare(const KernelEntry<SparseMaskRequest> &kernel, const MaskCase &c, Values values, Random &random) {
+  const std::string where = std::string(kernel.name) + ' ' + text_of(c) + ' ' + name_of(values);
+  Matrix source(c.source, c.rows, c.columns, c.padding[0], c.shift[0], c.is_transposed);
   std::vector<float> importance = draw(random, Values::kOutliers, c.columns);
   for (float &each : importance) each = std::fabs(each);
   Outputs expected(c), found(c);
   SparseMaskRequest request = request_of(c, source, expected.mask, expected.masked);
   if (c.has_importance) request.importance = importance.data();
-  if (!takes(row, request)) return false;
+  if (!takes(kernel, request)) return false;
   source.fill(random, values);
   reference().run(request);
   SparseMaskRequest other = request_of(c, source, found.mask, found.masked);
   other.importance = request.importance;
   if (!c.is_in_place) {
-    row.run(other);
+    kernel.run(other);
     found.expect_equal(expected, where);
     return true;
   }
   other.masked = source.view();
-  row.run(other);
+  kernel.run(other);
   EXPECT_TRUE(found.mask.equals(expected.mask)) << where << ": mask";
   for (int64_t r = 0; r < c.rows; ++r) {
     for (int64_t column = 0; column < c.columns; ++column) {
@@ -116,30 +116,34 @@ bool compare(const Row<SparseMaskRequest> &row, const MaskCase &c, Values values
   return true;
 }
 
-class SparseMaskRows : public RowTest<SparseMaskRequest> {};
+class SparseMaskKernels : public KernelTest<SparseMaskRequest> {};
 
-// Draws that follow each other where the fast rows ask for it.
+// Draws that follow each other where the fast rows request it.
 void set_draws(MaskCase &c, Random &random) {
   const auto groups = static_cast<uint64_t>((c.columns + c.of - 1) / c.of);
   c.first_draw = random.chance(0.5) ? random.bits() >> 20 : static_cast<uint64_t>(random.below(9));
   if (random.chance(0.2)) c.first_draw = (uint64_t{1} << 34) - static_cast<uint64_t>(random.below(300));
-  c.row_draws = c.is_turned ? 1 : groups + static_cast<uint64_t>(random.below(2) * random.below(5));
-  c.group_draws = c.is_turned ? static_cast<uint64_t>(c.rows + random.below(4)) : 1;
+  c.row_draws = c.is_transposed ? 1 : groups + static_cast<uint64_t>(random.below(2) * random.below(5));
+  c.group_draws = c.is_transposed ? static_cast<uint64_t>(c.rows + random.below(4)) : 1;
   c.rounds = random.chance(0.5) ? 7 : 10;
 }
 
-TEST_P(SparseMaskRows, EqualTheReferenceAtTheEdgesOfVectors) {
+TEST_P(SparseMaskKernels, EqualTheReferenceAtTheEdgesOfVectors) {
   Random random(1);
   int64_t taken = 0;
   for (const auto [kept, of] : kPatterns) {
     for (const int64_t columns : kSimdEdges) {
       for (const lpt_format source : kSources) {
-        for (const bool is_turned : {false, true}) {
+        for (const bool is_transposed : {false, true}) {
           for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE}) {
-            MaskCase c{
-                .source = source, .masked = source, .kept = kept, .of = of, .rule = rule, .is_turned = is_turned};
-            c.rows = is_turned ? columns : 1 + random.below(4);
-            c.columns = is_turned ? 1 + random.below(40) : columns;
+            MaskCase c{.source = source,
+                       .masked = source,
+                       .kept = kept,
+                       .of = of,
+                       .rule = rule,
+                       .is_transposed = is_transposed};
+            c.rows = is_transposed ? columns : 1 + random.below(4);
+            c.columns = is_transposed ? 1 + random.below(40) : columns;
             set_draws(c, random);
             taken += compare(*GetParam(), c, Values::kOutliers, random);
             ASSERT_FALSE(HasFailure());
@@ -151,7 +155,7 @@ TEST_P(SparseMaskRows, EqualTheReferenceAtTheEdgesOfVectors) {
   EXPECT_GT(taken, 80);
 }
 
-TEST_P(SparseMaskRows, EqualTheReferenceForDrawnCases) {
+TEST_P(SparseMaskKernels, EqualTheReferenceForDrawnCases) {
   Random random(2);
   int64_t taken = 0;
   for (int i = 0; i < 4000; ++i) {
@@ -166,8 +170,8 @@ TEST_P(SparseMaskRows, EqualTheReferenceForDrawnCases) {
     c.rows = random.of(kFewRows);
     if (random.chance(0.3)) c.rows = random.below(70);
     c.columns = random.chance(0.5) ? random.of(kSimdEdges) : random.below(300);
-    c.is_turned = random.chance(0.4);
-    if (c.is_turned && random.chance(0.5)) std::swap(c.rows, c.columns);
+    c.is_transposed = random.chance(0.4);
+    if (c.is_transposed && random.chance(0.5)) std::swap(c.rows, c.columns);
     c.rule = random.chance(0.8) ? kRules[random.below(2)] : random.of(kRules);
     if (c.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS) c.kept = 2, c.of = std::max(c.of, 3);
     c.wants_mask = random.chance(0.7);
@@ -180,7 +184,7 @@ TEST_P(SparseMaskRows, EqualTheReferenceForDrawnCases) {
     c.shift[1] = static_cast<std::size_t>(random.below(64));
     c.shift[2] = c.masked == LPT_FORMAT_F64 ? 0 : 4 * static_cast<std::size_t>(random.below(16));
     for (int64_t &padding : c.padding) padding = random.chance(0.5) ? random.below(40) : 0;
-    if (c.is_turned && random.chance(0.5)) c.padding[2] = 64 - c.rows % 64;  // lines that can be streamed
+    if (c.is_transposed && random.chance(0.5)) c.padding[2] = 64 - c.rows % 64;  // lines that can be streamed
     set_draws(c, random);
     if (random.chance(0.05)) ++c.group_draws, ++c.row_draws;
     taken += compare(*GetParam(), c, random.of(kAllValues), random);
@@ -191,33 +195,34 @@ TEST_P(SparseMaskRows, EqualTheReferenceForDrawnCases) {
 
 // All groups of few different numbers: ties, zeros of both signs, groups with one number or none; then with specials, which
 // send whole vectors of groups another way.
-void compare_all_groups(const Row<SparseMaskRequest> &row, MaskCase c, int64_t numbers) {
+void compare_all_groups(const KernelEntry<SparseMaskRequest> &kernel, MaskCase c, int64_t numbers) {
   static constexpr uint32_t kNumbers[] = {0u,          0x80000000u, 0x3F800000u, 0xBF800000u, 0x40000000u,
                                           0x40400000u, 0x00000001u, 0x80000002u, 0x2F000000u,  // these sum
                                           0x7F000000u, 0x7F7FFFFFu, 0x7F800000u, 0xFFC00001u, 0x7F800002u};
   const int64_t count = numbers * numbers * numbers * numbers * 4;
-  c.rows = c.is_turned ? count / c.of : 1;
-  c.columns = c.is_turned ? c.of : count;
-  c.group_draws = c.is_turned ? static_cast<uint64_t>(c.rows) : 1;
-  Matrix source(c.source, c.rows, c.columns, 0, 0, c.is_turned);
+  c.rows = c.is_transposed ? count / c.of : 1;
+  c.columns = c.is_transposed ? c.of : count;
+  c.group_draws = c.is_transposed ? static_cast<uint64_t>(c.rows) : 1;
+  Matrix source(c.source, c.rows, c.columns, 0, 0, c.is_transposed);
   Outputs expected(c), found(c);
   const SparseMaskRequest request = request_of(c, source, expected.mask, expected.masked);
-  if (!takes(row, request)) return;
+  if (!takes(kernel, request)) return;
   for (int64_t at = 0, left = 0; at < count; ++at, left /= numbers) {
     if (at % 4 == 0) left = at / 4;
-    source.set_code(c.is_turned ? at / c.of : 0, c.is_turned ? at % c.of : at, kNumbers[left % numbers]);
+    source.set_code(c.is_transposed ? at / c.of : 0, c.is_transposed ? at % c.of : at, kNumbers[left % numbers]);
   }
   reference().run(request);
-  row.run(request_of(c, source, found.mask, found.masked));
-  found.expect_equal(expected, std::string(row.name) + ' ' + text_of(c));
+  kernel.run(request_of(c, source, found.mask, found.masked));
+  found.expect_equal(expected, std::string(kernel.name) + ' ' + text_of(c));
 }
 
-TEST_P(SparseMaskRows, EqualTheReferenceForAllGroupsOfFewMagnitudes) {
+TEST_P(SparseMaskKernels, EqualTheReferenceForAllGroupsOfFewMagnitudes) {
   for (const int64_t numbers : {9, 14}) {
-    for (const bool is_turned : {false, true}) {
+    for (const bool is_transposed : {false, true}) {
       for (const auto [kept, of] : {Pattern{2, 4}, Pattern{1, 2}}) {
         for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE}) {
-          compare_all_groups(*GetParam(), {.kept = kept, .of = of, .rule = rule, .is_turned = is_turned}, numbers);
+          compare_all_groups(*GetParam(), {.kept = kept, .of = of, .rule = rule, .is_transposed = is_transposed},
+                             numbers);
         }
       }
     }
@@ -225,7 +230,7 @@ TEST_P(SparseMaskRows, EqualTheReferenceForAllGroupsOfFewMagnitudes) {
 }
 
 // Millions of draws: also those whose marks are rounded onto one number.
-TEST_P(SparseMaskRows, EqualTheReferenceForManyDraws) {
+TEST_P(SparseMaskKernels, EqualTheReferenceForManyDraws) {
   Random random(3);
   for (const float tiny : {1.0f, 0x1p-146f}) {
     for (const auto [kept, of] : {Pattern{2, 4}, Pattern{1, 2}}) {
@@ -244,11 +249,12 @@ TEST_P(SparseMaskRows, EqualTheReferenceForManyDraws) {
   }
 }
 
-TEST(SparseMaskTable, RefusesWhatTheFastRowsCannotDo) {
+TEST(SparseMaskTable, RejectsWhatTheFastRowsCannotDo) {
   Matrix source(LPT_FORMAT_F32, 8, 8), mask(LPT_FORMAT_UINT8, 8, 8), masked(LPT_FORMAT_F32, 8, 8);
   const auto takers = [](const SparseMaskRequest &request) {
     int result = 0;
-    for (const auto &row : sparse_mask_kernels()) result += row.refuses != nullptr && row.refuses(request) == nullptr;
+    for (const auto &row : sparse_mask_kernels())
+      result += row.unsupported_reason != nullptr && row.unsupported_reason(request) == nullptr;
     return result;
   };
   const auto fast = static_cast<int>(sparse_mask_kernels().size() - 1) / 2;  // each rule has a row of each ISA
@@ -272,12 +278,12 @@ TEST(SparseMaskTable, RefusesWhatTheFastRowsCannotDo) {
     find_format(LPT_FORMAT_F64, bad.source.format);
     EXPECT_EQ(takers(bad), 0) << rule;
   }
-  EXPECT_EQ(reference().refuses, nullptr);
+  EXPECT_EQ(reference().unsupported_reason, nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SparseMaskRows, testing::ValuesIn(fast_rows(sparse_mask_kernels())),
-                         row_name<SparseMaskRequest>);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SparseMaskRows);
+INSTANTIATE_TEST_SUITE_P(All, SparseMaskKernels, testing::ValuesIn(fast_kernels(sparse_mask_kernels())),
+                         kernel_name<SparseMaskRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SparseMaskKernels);
 
 }  // namespace
 }  // namespace lpt::test

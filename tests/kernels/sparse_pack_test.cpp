@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 
 namespace lpt::test {
 namespace {
@@ -19,7 +19,7 @@ constexpr lpt_format kElements[] = {LPT_FORMAT_F32,    LPT_FORMAT_BF16,   LPT_FO
                                     LPT_FORMAT_E3M2FN, LPT_FORMAT_TERNARY};
 constexpr int64_t kRows = 3;
 
-// Parts of registers, and what lies around the ends of steps, of 256 and of 512.
+// Parts of registers, and what is around the ends of steps, of 256 and of 512.
 std::vector<int64_t> widths() {
   std::vector<int64_t> all;
   const auto add = [&](int64_t first, int64_t last) {
@@ -83,71 +83,74 @@ struct Packed {
 };
 
 template <typename Request>
-const Row<Request> *find_row(std::span<const Row<Request>> rows, const char *name) {
-  for (const Row<Request> &row : rows) {
-    if (std::string(row.name) == name) return &row;
+const KernelEntry<Request> *find_kernel(std::span<const KernelEntry<Request>> kernels, const char *name) {
+  for (const KernelEntry<Request> &kernel : kernels) {
+    if (std::string(kernel.name) == name) return &kernel;
   }
   return nullptr;
 }
 
-TEST(SparsePackRows, CompressToTheBytesOfTheReference) {
-  for (const Row<CompressRequest> &row : compress_kernels()) {
-    if (!can_run(row)) continue;
+TEST(SparsePackKernels, CompressToTheBytesOfTheReference) {
+  for (const KernelEntry<CompressRequest> &kernel : compress_kernels()) {
+    if (!can_run(kernel)) continue;
     for (const lpt_format element : kElements) {
       for (const int64_t columns : widths()) {
         Random one(611);
         Random other(611);
         Packed expected(element, columns, one);
         Packed found(element, columns, other);
-        if (!takes(row, found.compress())) continue;
+        if (!takes(kernel, found.compress())) continue;
         compress_kernels().back().run(expected.compress());
-        row.run(found.compress());
-        EXPECT_TRUE(found.stored.equals(expected.stored)) << row.name << " " << format_name(element) << " " << columns;
-        EXPECT_TRUE(found.indices.equals(expected.indices)) << row.name << " " << columns;
-        EXPECT_TRUE(found.stored.is_intact() && found.indices.is_intact()) << row.name << " " << columns;
+        kernel.run(found.compress());
+        EXPECT_TRUE(found.stored.equals(expected.stored))
+            << kernel.name << " " << format_name(element) << " " << columns;
+        EXPECT_TRUE(found.indices.equals(expected.indices)) << kernel.name << " " << columns;
+        EXPECT_TRUE(found.stored.is_intact() && found.indices.is_intact()) << kernel.name << " " << columns;
       }
     }
   }
 }
 
-TEST(SparsePackRows, WriteOutWhatTheMaskKept) {
-  for (const Row<DecompressRequest> &row : decompress_kernels()) {
-    if (!can_run(row)) continue;
+TEST(SparsePackKernels, WriteOutWhatTheMaskKept) {
+  for (const KernelEntry<DecompressRequest> &kernel : decompress_kernels()) {
+    if (!can_run(kernel)) continue;
     for (const lpt_format element : kElements) {
       for (const int64_t columns : widths()) {
         Random random(612);
         Packed packed(element, columns, random);
-        if (!takes(row, packed.decompress())) continue;
+        if (!takes(kernel, packed.decompress())) continue;
         compress_kernels().back().run(packed.compress());
-        row.run(packed.decompress());
+        kernel.run(packed.decompress());
         for (int64_t r = 0; r < kRows; ++r) {
           for (int64_t c = 0; c < columns; ++c) {
             const uint32_t expected = packed.mask.code(r, c) != 0 ? packed.source.code(r, c) : 0;
-            ASSERT_EQ(expected, packed.target.code(r, c)) << row.name << " " << format_name(element) << " " << columns;
+            ASSERT_EQ(expected, packed.target.code(r, c))
+                << kernel.name << " " << format_name(element) << " " << columns;
           }
         }
-        EXPECT_TRUE(packed.target.is_intact()) << row.name << " " << columns;
+        EXPECT_TRUE(packed.target.is_intact()) << kernel.name << " " << columns;
       }
     }
   }
 }
 
-TEST(SparsePackRows, WriteOutToTheBytesOfTheReference) {
-  for (const Row<DecompressRequest> &row : decompress_kernels()) {
-    if (!can_run(row)) continue;
+TEST(SparsePackKernels, WriteOutToTheBytesOfTheReference) {
+  for (const KernelEntry<DecompressRequest> &kernel : decompress_kernels()) {
+    if (!can_run(kernel)) continue;
     for (const lpt_format element : kElements) {
       for (const int64_t columns : widths()) {
         Random one(615);
         Random other(615);
         Packed expected(element, columns, one);
         Packed found(element, columns, other);
-        if (!takes(row, found.decompress())) continue;
+        if (!takes(kernel, found.decompress())) continue;
         expected.fill_stored(element, one);
         found.fill_stored(element, other);
         decompress_kernels().back().run(expected.decompress());
-        row.run(found.decompress());
-        EXPECT_TRUE(found.target.equals(expected.target)) << row.name << " " << format_name(element) << " " << columns;
-        EXPECT_TRUE(found.target.is_intact()) << row.name << " " << columns;
+        kernel.run(found.decompress());
+        EXPECT_TRUE(found.target.equals(expected.target))
+            << kernel.name << " " << format_name(element) << " " << columns;
+        EXPECT_TRUE(found.target.is_intact()) << kernel.name << " " << columns;
       }
     }
   }
@@ -157,9 +160,9 @@ TEST(SparsePackRows, WriteOutToTheBytesOfTheReference) {
 constexpr lpt_format kStreamed[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_INT8, LPT_FORMAT_E2M1FN};
 constexpr size_t kShifts[] = {0, 8, 32};
 
-TEST(SparsePackRows, CompressPastTheCaches) {
-  for (const Row<CompressRequest> &row : compress_kernels()) {
-    if (!can_run(row)) continue;
+TEST(SparsePackKernels, CompressPastTheCaches) {
+  for (const KernelEntry<CompressRequest> &kernel : compress_kernels()) {
+    if (!can_run(kernel)) continue;
     for (const lpt_format element : kStreamed) {
       for (const size_t shift : kShifts) {
         Random random(614);
@@ -171,16 +174,16 @@ TEST(SparsePackRows, CompressPastTheCaches) {
         compress_kernels().back().run(request);
         request.stored = stored.view();
         request.is_streamed = true;
-        row.run(request);
-        EXPECT_TRUE(stored.equals(expected) && stored.is_intact()) << row.name << " " << format_name(element);
+        kernel.run(request);
+        EXPECT_TRUE(stored.equals(expected) && stored.is_intact()) << kernel.name << " " << format_name(element);
       }
     }
   }
 }
 
-TEST(SparsePackRows, WriteOutPastTheCaches) {
-  for (const Row<DecompressRequest> &row : decompress_kernels()) {
-    if (!can_run(row)) continue;
+TEST(SparsePackKernels, WriteOutPastTheCaches) {
+  for (const KernelEntry<DecompressRequest> &kernel : decompress_kernels()) {
+    if (!can_run(kernel)) continue;
     for (const lpt_format element : kStreamed) {
       for (const size_t shift : kShifts) {
         Random random(616);
@@ -193,8 +196,8 @@ TEST(SparsePackRows, WriteOutPastTheCaches) {
         decompress_kernels().back().run(request);
         request.target = target.view();
         request.is_streamed = true;
-        row.run(request);
-        EXPECT_TRUE(target.equals(expected) && target.is_intact()) << row.name << " " << format_name(element);
+        kernel.run(request);
+        EXPECT_TRUE(target.equals(expected) && target.is_intact()) << kernel.name << " " << format_name(element);
       }
     }
   }
@@ -237,28 +240,28 @@ const Zeros kZeros[] = {{"f32", {0, 0x80000000}},
                         {"e1m2b1-finite", {0, 8}},
                         {"e4m2b9-finite", {0, 0x40}}};
 
-void expect_nonzero(const Row<NonzeroRequest> &row, const Zeros &zeros, Matrix &source, const Matrix &mask) {
+void expect_nonzero(const KernelEntry<NonzeroRequest> &kernel, const Zeros &zeros, Matrix &source, const Matrix &mask) {
   for (int64_t r = 0; r < source.rows(); ++r) {
     for (int64_t c = 0; c < source.columns(); ++c) {
       const uint32_t code = source.code(r, c);
       const bool is_zero = std::find(zeros.codes.begin(), zeros.codes.end(), code) != zeros.codes.end();
-      ASSERT_EQ(is_zero ? 0u : 1u, mask.code(r, c)) << row.name << " " << zeros.format << " code " << code;
+      ASSERT_EQ(is_zero ? 0u : 1u, mask.code(r, c)) << kernel.name << " " << zeros.format << " code " << code;
     }
   }
-  EXPECT_TRUE(mask.is_intact()) << row.name << " " << zeros.format << " " << source.columns();
+  EXPECT_TRUE(mask.is_intact()) << kernel.name << " " << zeros.format << " " << source.columns();
 }
 
 // All codes up to 16 bits; in 32 bits, single ones and their neighbours.
-TEST(SparsePackRows, TellEveryCodeThatIsZero) {
-  for (const Row<NonzeroRequest> &row : nonzero_kernels()) {
-    if (!can_run(row)) continue;
+TEST(SparsePackKernels, TellEveryCodeThatIsZero) {
+  for (const KernelEntry<NonzeroRequest> &kernel : nonzero_kernels()) {
+    if (!can_run(kernel)) continue;
     for (const Zeros &zeros : kZeros) {
       lpt_format element = LPT_FORMAT_NONE;
       ASSERT_TRUE(format_from_name(zeros.format, element).is_ok()) << zeros.format;
       const int32_t bits = std::min(element_bits(element), 16);
       Matrix source(element, 1, int64_t{1} << bits);
       Matrix mask(LPT_FORMAT_UINT8, 1, source.columns());
-      if (!takes(row, NonzeroRequest{source.view(), mask.view()})) continue;
+      if (!takes(kernel, NonzeroRequest{source.view(), mask.view()})) continue;
       for (int64_t c = 0; c < source.columns(); ++c) {
         const auto code = static_cast<uint32_t>(c);
         source.set_code(0, c,
@@ -266,15 +269,15 @@ TEST(SparsePackRows, TellEveryCodeThatIsZero) {
                         : element == LPT_FORMAT_TERNARY ? code % 3
                                                         : code);
       }
-      row.run({source.view(), mask.view()});
-      expect_nonzero(row, zeros, source, mask);
+      kernel.run({source.view(), mask.view()});
+      expect_nonzero(kernel, zeros, source, mask);
     }
   }
 }
 
-TEST(SparsePackRows, TellZerosInRowsOfAnyWidth) {
-  for (const Row<NonzeroRequest> &row : nonzero_kernels()) {
-    if (!can_run(row)) continue;
+TEST(SparsePackKernels, TellZerosInRowsOfAnyWidth) {
+  for (const KernelEntry<NonzeroRequest> &kernel : nonzero_kernels()) {
+    if (!can_run(kernel)) continue;
     for (const Zeros &zeros : kZeros) {
       lpt_format element = LPT_FORMAT_NONE;
       ASSERT_TRUE(format_from_name(zeros.format, element).is_ok()) << zeros.format;
@@ -282,7 +285,7 @@ TEST(SparsePackRows, TellZerosInRowsOfAnyWidth) {
         Random random(617);
         Matrix source(element, kRows, columns, 3, 4);
         Matrix mask(LPT_FORMAT_UINT8, kRows, columns, 5);
-        if (!takes(row, NonzeroRequest{source.view(), mask.view()})) continue;
+        if (!takes(kernel, NonzeroRequest{source.view(), mask.view()})) continue;
         for (int64_t r = 0; r < kRows; ++r) {
           for (int64_t c = 0; c < columns; ++c) {
             const auto count = static_cast<int64_t>(zeros.codes.size());
@@ -291,25 +294,25 @@ TEST(SparsePackRows, TellZerosInRowsOfAnyWidth) {
             source.set_code(r, c, is_zero ? zeros.codes[static_cast<size_t>(place)] : draw_code(element, random));
           }
         }
-        row.run({source.view(), mask.view()});
-        expect_nonzero(row, zeros, source, mask);
+        kernel.run({source.view(), mask.view()});
+        expect_nonzero(kernel, zeros, source, mask);
       }
     }
   }
 }
 
 template <typename Request>
-void expect_refusal(const char *reason, const Row<Request> *row, const Request &request) {
-  if (row == nullptr) return;  // not compiled
-  EXPECT_STREQ(reason, row->refuses(request)) << row->name;
+void expect_rejection(const char *reason, const KernelEntry<Request> *kernel, const Request &request) {
+  if (kernel == nullptr) return;  // not compiled
+  EXPECT_STREQ(reason, kernel->unsupported_reason(request)) << kernel->name;
 }
 
-TEST(SparsePackRows, SayWhyTheyRefuse) {
+TEST(SparsePackKernels, SayWhyTheyReject) {
   Random random(613);
   Packed small(LPT_FORMAT_E3M2FN, 8, random);
   Packed bytes(LPT_FORMAT_INT8, 8, random);
-  CompressRequest turned = bytes.compress();
-  turned.mask.column_stride = 8;
+  CompressRequest transposed_copy = bytes.compress();
+  transposed_copy.mask.column_stride = 8;
   Matrix scales(LPT_FORMAT_E8M0FNU, 1, 8);
   Matrix listed(LPT_FORMAT_NF4, 1, 8);
   Matrix mask(LPT_FORMAT_UINT8, 1, 8);
@@ -319,18 +322,18 @@ TEST(SparsePackRows, SayWhyTheyRefuse) {
   constexpr const char *kMask = "columns of mask are not adjacent";
   constexpr const char *kZero = "no bits of a code tell whether it is zero";
   for (const char *name : {"compress_x86_avx512_vnni", "compress_x86_avx2"}) {
-    expect_refusal(kWidth, find_row(compress_kernels(), name), small.compress());
-    expect_refusal(kMask, find_row(compress_kernels(), name), turned);
-    expect_refusal<CompressRequest>(nullptr, find_row(compress_kernels(), name), bytes.compress());
+    expect_rejection(kWidth, find_kernel(compress_kernels(), name), small.compress());
+    expect_rejection(kMask, find_kernel(compress_kernels(), name), transposed_copy);
+    expect_rejection<CompressRequest>(nullptr, find_kernel(compress_kernels(), name), bytes.compress());
   }
   for (const char *name : {"decompress_x86_avx512_vnni", "decompress_x86_avx2"}) {
-    expect_refusal(kWidth, find_row(decompress_kernels(), name), small.decompress());
+    expect_rejection(kWidth, find_kernel(decompress_kernels(), name), small.decompress());
   }
   for (const char *name : {"nonzero_x86_avx512", "nonzero_x86_avx2"}) {
-    expect_refusal(kWidth, find_row(nonzero_kernels(), name), {small.source.view(), mask.view()});
-    expect_refusal(kZero, find_row(nonzero_kernels(), name), {scales.view(), mask.view()});
-    expect_refusal(kZero, find_row(nonzero_kernels(), name), {listed.view(), mask.view()});
-    expect_refusal(kMask, find_row(nonzero_kernels(), name), columns);
+    expect_rejection(kWidth, find_kernel(nonzero_kernels(), name), {small.source.view(), mask.view()});
+    expect_rejection(kZero, find_kernel(nonzero_kernels(), name), {scales.view(), mask.view()});
+    expect_rejection(kZero, find_kernel(nonzero_kernels(), name), {listed.view(), mask.view()});
+    expect_rejection(kMask, find_kernel(nonzero_kernels(), name), columns);
   }
 }
 

@@ -38,9 +38,9 @@ TEST(TransposableExact, IsWorthWhatANetworkSimplexFinds) {
     const std::vector<TileNumbers> tiles = draw_tiles(random, share, false);
     std::vector<int64_t> best;
     for (const TileNumbers &tile : tiles) {
-      std::vector<int64_t> worths;
-      for (const float number : tile) worths.push_back(static_cast<int64_t>(std::fabs(number)));
-      best.push_back(best_sum(worths, share.rule.of, share.rule.kept));
+      std::vector<int64_t> integer_weights;
+      for (const float number : tile) integer_weights.push_back(static_cast<int64_t>(std::fabs(number)));
+      best.push_back(best_sum(integer_weights, share.rule.of, share.rule.kept));
     }
     for (const auto *row : mask_rows_here()) {
       if (!takes_rule(*row, share.rule)) continue;
@@ -77,10 +77,10 @@ TEST(TransposableExact, IsTheOptimumOfNormalNumbersWithinRounding) {
       if (!takes_rule(*row, share.rule)) continue;
       const std::vector<TileBits> masks = masks_of(*row, share.rule, tiles);
       for (std::size_t i = 0; i < tiles.size(); ++i) {
-        const std::vector<int64_t> worths = rounded(tiles[i]);
+        const std::vector<int64_t> integer_weights = rounded(tiles[i]);
         int64_t found = 0;
-        for (std::size_t k = 0; k < worths.size(); ++k) found += masks[i][k] * worths[k];
-        const double best = static_cast<double>(best_sum(worths, share.rule.of, share.rule.kept));
+        for (std::size_t k = 0; k < integer_weights.size(); ++k) found += masks[i][k] * integer_weights[k];
+        const double best = static_cast<double>(best_sum(integer_weights, share.rule.of, share.rule.kept));
         const double error = share.rule.of == 4 ? 6 * 0x1p-24 * best : 0.0;
         ASSERT_GE(static_cast<double>(found), best - error - share.rule.places())
             << row->name << ' ' << text_of(share.rule);
@@ -166,7 +166,7 @@ TEST(TransposableExact, RanksSpecialsBeforeNumbers) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const Share &share : {Share{{2, 4}, 400}, Share{{4, 8}, 200}, Share{{1, 4}, 100}, Share{{8, 16}, 20}}) {
     std::vector<TileNumbers> tiles;
-    std::vector<std::vector<int64_t>> worths;
+    std::vector<std::vector<int64_t>> integer_weights;
     for (int i = 0; i < (kIsSanitized ? share.tiles / 10 : share.tiles); ++i) {
       TileNumbers tile = draw_tile(random, TileKind::kIntegers, share.rule.of);
       std::vector<int64_t> worth;
@@ -179,15 +179,15 @@ TEST(TransposableExact, RanksSpecialsBeforeNumbers) {
         worth.push_back(is_nan ? int64_t{1} << 46 : is_infinite ? int64_t{1} << 33 : integer);
       }
       tiles.push_back(tile);
-      worths.push_back(worth);
+      integer_weights.push_back(worth);
     }
     for (const auto *row : mask_rows_here()) {
       if (!takes_rule(*row, share.rule)) continue;
       const std::vector<TileBits> masks = masks_of(*row, share.rule, tiles);
       for (std::size_t i = 0; i < tiles.size(); ++i) {
         int64_t found = 0;
-        for (std::size_t k = 0; k < worths[i].size(); ++k) found += masks[i][k] * worths[i][k];
-        ASSERT_EQ(found, best_sum(worths[i], share.rule.of, share.rule.kept))
+        for (std::size_t k = 0; k < integer_weights[i].size(); ++k) found += masks[i][k] * integer_weights[i][k];
+        ASSERT_EQ(found, best_sum(integer_weights[i], share.rule.of, share.rule.kept))
             << row->name << ' ' << text_of(share.rule);
       }
     }
@@ -201,13 +201,13 @@ TEST(TransposableExact, TakesTheLargestNumbers) {
   std::vector<int64_t> best;
   for (int i = 0; i < 300; ++i) {
     TileNumbers tile = draw_tile(random, TileKind::kIntegers, 4);
-    std::vector<int64_t> worths;
+    std::vector<int64_t> integer_weights;
     for (float &number : tile) {
-      worths.push_back(static_cast<int64_t>(std::fabs(number)));
+      integer_weights.push_back(static_cast<int64_t>(std::fabs(number)));
       number = std::ldexp(number, 108);
     }
     tiles.push_back(tile);
-    best.push_back(best_sum(worths, 4, 2));
+    best.push_back(best_sum(integer_weights, 4, 2));
   }
   for (const auto *row : mask_rows_here()) {
     if (!takes_rule(*row, MaskRule{})) continue;

@@ -9,7 +9,7 @@
 #include "src/base/status.hpp"
 #include "tests/kernels/transposable_tiles.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/shapes.hpp"
 
@@ -25,17 +25,17 @@ struct MaskCase {
   MaskRule rule;
   lpt_format source = LPT_FORMAT_F32;
   int64_t rows = 8, columns = 8;
-  bool is_turned = false, is_mask_turned = false, has_importance = false;
+  bool is_transposed = false, is_mask_transposed = false, has_importance = false;
   int64_t source_padding = 0, mask_padding = 0;
   std::size_t source_shift = 0, mask_shift = 0;
 };
 
 std::string text_of(const MaskCase &c) {
   return text_of(c.rule) + ' ' + format_name(c.source) +
-         text(" %lldx%lld turned %d,%d importance %d padding %lld,%lld shift %zu,%zu", static_cast<long long>(c.rows),
-              static_cast<long long>(c.columns), c.is_turned, c.is_mask_turned, c.has_importance,
-              static_cast<long long>(c.source_padding), static_cast<long long>(c.mask_padding), c.source_shift,
-              c.mask_shift);
+         text(" %lldx%lld transposed %d,%d importance %d padding %lld,%lld shift %zu,%zu",
+              static_cast<long long>(c.rows), static_cast<long long>(c.columns), c.is_transposed, c.is_mask_transposed,
+              c.has_importance, static_cast<long long>(c.source_padding), static_cast<long long>(c.mask_padding),
+              c.source_shift, c.mask_shift);
 }
 
 TransposableMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &mask, const Matrix &importance) {
@@ -53,16 +53,16 @@ TransposableMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &ma
 
 // Runs one case on all rows that take it.
 void compare(const MaskCase &c, Values values, Random &random) {
-  Matrix source(c.source, c.rows, c.columns, c.source_padding, c.source_shift, c.is_turned);
+  Matrix source(c.source, c.rows, c.columns, c.source_padding, c.source_shift, c.is_transposed);
   source.fill(random, values);
   Matrix importance(LPT_FORMAT_F32, 1, c.columns);
   for (int64_t i = 0; i < c.columns; ++i) importance.set(0, i, static_cast<float>(std::exp(2.0 * random.normal())));
-  Matrix expected(LPT_FORMAT_UINT8, c.rows, c.columns, c.mask_padding, c.mask_shift, c.is_mask_turned);
+  Matrix expected(LPT_FORMAT_UINT8, c.rows, c.columns, c.mask_padding, c.mask_shift, c.is_mask_transposed);
   const auto rows = mask_rows_here();
   rows.back()->run(request_of(c, source, expected, importance));
   ASSERT_TRUE(expected.is_intact()) << text_of(c);
   for (const auto *row : rows) {
-    Matrix found(LPT_FORMAT_UINT8, c.rows, c.columns, c.mask_padding, c.mask_shift, c.is_mask_turned);
+    Matrix found(LPT_FORMAT_UINT8, c.rows, c.columns, c.mask_padding, c.mask_shift, c.is_mask_transposed);
     const TransposableMaskRequest request = request_of(c, source, found, importance);
     if (!takes(*row, request)) continue;
     row->run(request);
@@ -75,7 +75,7 @@ void compare(const MaskCase &c, Values values, Random &random) {
 constexpr MaskRule kFastRules[] = {
     {2, 4, LPT_SPARSE_SOLVER_EXACT}, {4, 8, LPT_SPARSE_SOLVER_GREEDY}, {4, 8, LPT_SPARSE_SOLVER_SEARCH}};
 
-TEST(TransposableMaskRows, EqualTheReferenceAtAllEdges) {
+TEST(TransposableMaskKernels, EqualTheReferenceAtAllEdges) {
   Random random(21);
   for (const MaskRule &rule : kFastRules) {
     for (const int64_t columns : kSimdEdges) {
@@ -92,7 +92,7 @@ TEST(TransposableMaskRows, EqualTheReferenceAtAllEdges) {
 }
 
 // Specials, ties, numbers that differ in their last bits alone: wherever they lie.
-TEST(TransposableMaskRows, EqualTheReferenceForAllValues) {
+TEST(TransposableMaskKernels, EqualTheReferenceForAllValues) {
   Random random(22);
   for (const MaskRule &rule : kFastRules) {
     for (const Values values : kAllValues) {
@@ -106,7 +106,7 @@ TEST(TransposableMaskRows, EqualTheReferenceForAllValues) {
   }
 }
 
-TEST(TransposableMaskRows, EqualTheReferenceForDrawnCases) {
+TEST(TransposableMaskKernels, EqualTheReferenceForDrawnCases) {
   Random random(23);
   for (int i = 0; i < (kIsSanitized ? 200 : 3000); ++i) {
     MaskCase c;
@@ -117,8 +117,8 @@ TEST(TransposableMaskRows, EqualTheReferenceForDrawnCases) {
     c.source = random.of(kSources);
     c.rows = random.below(40);
     c.columns = random.of(kSimdEdges);
-    c.is_turned = random.chance(0.2);
-    c.is_mask_turned = random.chance(0.2);
+    c.is_transposed = random.chance(0.2);
+    c.is_mask_transposed = random.chance(0.2);
     c.has_importance = random.chance(0.4);
     c.source_padding = random.below(20);
     c.mask_padding = random.below(20);
@@ -128,7 +128,7 @@ TEST(TransposableMaskRows, EqualTheReferenceForDrawnCases) {
   }
 }
 
-TEST(TransposableMaskRows, EqualTheReferenceForTilesOfAllKinds) {
+TEST(TransposableMaskKernels, EqualTheReferenceForTilesOfAllKinds) {
   Random random(24);
   for (const MaskRule &rule : kFastRules) {
     std::vector<TileNumbers> tiles;
@@ -246,15 +246,15 @@ TEST(TransposableMask, CountsMagnitudesTimesImportance) {
   }
 }
 
-// The numbers of a turned source are the same tiles' only if the mask turns with it: the law of ties goes by rows.
-TEST(TransposableMask, OfPlainNumbersTurnsWithItsSource) {
+// The numbers of a transposed source are the same tiles' only if the mask turns with it: the law of ties goes by rows.
+TEST(TransposableMask, OfPlainNumbersIsTransposedWithItsSource) {
   Random random(27);
-  Small upright({2, 4, LPT_SPARSE_SOLVER_EXACT}), turned(upright.c.rule);
+  Small upright({2, 4, LPT_SPARSE_SOLVER_EXACT}), transposed_copy(upright.c.rule);
   upright.source.fill(random, Values::kNormal);
-  for (int64_t i = 0; i < 64; ++i) turned.source.set(i % 8, i / 8, upright.source.get(i / 8, i % 8));
+  for (int64_t i = 0; i < 64; ++i) transposed_copy.source.set(i % 8, i / 8, upright.source.get(i / 8, i % 8));
   upright.run();
-  turned.run();
-  for (int64_t i = 0; i < 64; ++i) EXPECT_EQ(turned.mask.code(i % 8, i / 8), upright.mask.code(i / 8, i % 8));
+  transposed_copy.run();
+  for (int64_t i = 0; i < 64; ++i) EXPECT_EQ(transposed_copy.mask.code(i % 8, i / 8), upright.mask.code(i / 8, i % 8));
 }
 
 // ---- the same bits on every machine

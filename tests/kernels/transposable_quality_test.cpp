@@ -218,14 +218,14 @@ TEST(TransposableSearch, FillsMasksThatAreFarFromFull) {
       Tile tile{of, kept, {}};
       const TileNumbers numbers = draw_tile(random, random.of(kAllTiles), of);
       std::copy(numbers.begin(), numbers.end(), tile.weights);
-      Worths worths;
-      find_worths(tile, worths);
+      IntegerWeights integer_weights;
+      find_integer_weights(tile, integer_weights);
       TileMask mask{};
       for (int k = static_cast<int>(random.below(kept + 1)); k > 0; --k) {
         for (int row = 0; row < of; row += 1 + static_cast<int>(random.below(2)))
           mask.rows[row] |= 1u << (row + k) % of;
       }
-      improve_mask(tile, worths, mask);
+      improve_mask(tile, integer_weights, mask);
       for (int line = 0; line < of; ++line) {
         ASSERT_EQ(count_row(mask, line), kept) << kept << ':' << of;
         ASSERT_EQ(count_column(mask, of, line), kept) << kept << ':' << of;
@@ -239,11 +239,11 @@ struct Quality {
 };
 
 // What is kept beside what the optimum keeps.
-Quality quality_of(const Row<TransposableMaskRequest> &row, const MaskRule &rule,
+Quality quality_of(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule,
                    const std::vector<TileNumbers> &tiles) {
   MaskRule exact = rule;
   exact.solver = LPT_SPARSE_SOLVER_EXACT;
-  const std::vector<TileBits> masks = masks_of(row, rule, tiles);
+  const std::vector<TileBits> masks = masks_of(kernel, rule, tiles);
   const std::vector<TileBits> best = masks_of(*mask_rows_here().back(), exact, tiles);
   Quality quality{0, 2};
   for (std::size_t i = 0; i < tiles.size(); ++i) {

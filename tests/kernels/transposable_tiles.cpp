@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "src/base/status.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 
 namespace lpt::test {
 namespace {
@@ -71,7 +71,7 @@ TileNumbers draw_tile(Random &random, TileKind kind, int size) {
         case TileKind::kPowers:
           number = std::ldexp(1.0f, static_cast<int>(random.below(20)));
           break;
-        case TileKind::kProducts:
+        case TileKind::kGemms:
           number = rows[row] * columns[column];
           break;
         case TileKind::kMonge:
@@ -90,7 +90,7 @@ TileNumbers draw_tile(Random &random, TileKind kind, int size) {
   return tile;
 }
 
-std::vector<TileBits> masks_of(const Row<TransposableMaskRequest> &row, const MaskRule &rule,
+std::vector<TileBits> masks_of(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule,
                                const std::vector<TileNumbers> &tiles) {
   const std::size_t size = static_cast<std::size_t>(rule.of);
   const std::size_t columns = size * tiles.size();
@@ -105,7 +105,7 @@ std::vector<TileBits> masks_of(const Row<TransposableMaskRequest> &row, const Ma
   request.source.rows = request.mask.rows = rule.of;
   request.source.columns = request.mask.columns = static_cast<int64_t>(columns);
   request.source.row_stride = request.mask.row_stride = static_cast<int64_t>(columns);
-  row.run(request);
+  kernel.run(request);
   std::vector<TileBits> result(tiles.size(), TileBits(size * size));
   for (std::size_t t = 0; t < tiles.size(); ++t) {
     for (std::size_t i = 0; i < size * size; ++i) result[t][i] = mask[i / size * columns + t * size + i % size];
@@ -113,12 +113,14 @@ std::vector<TileBits> masks_of(const Row<TransposableMaskRequest> &row, const Ma
   return result;
 }
 
-bool takes_rule(const Row<TransposableMaskRequest> &row, const MaskRule &rule) { return takes(row, request_of(rule)); }
+bool takes_rule(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule) {
+  return takes(kernel, request_of(rule));
+}
 
-std::vector<const Row<TransposableMaskRequest> *> mask_rows_here() {
-  std::vector<const Row<TransposableMaskRequest> *> result;
-  for (const Row<TransposableMaskRequest> &row : transposable_mask_kernels()) {
-    if (can_run(row)) result.push_back(&row);
+std::vector<const KernelEntry<TransposableMaskRequest> *> mask_rows_here() {
+  std::vector<const KernelEntry<TransposableMaskRequest> *> result;
+  for (const KernelEntry<TransposableMaskRequest> &kernel : transposable_mask_kernels()) {
+    if (can_run(kernel)) result.push_back(&kernel);
   }
   return result;
 }
@@ -143,7 +145,7 @@ bool keeps_exactly(const TileBits &mask, int size, int kept) {
   return true;
 }
 
-int64_t best_sum(const std::vector<int64_t> &worths, int size, int kept) {
+int64_t best_sum(const std::vector<int64_t> &integer_weights, int size, int kept) {
   lemon::SmartDigraph graph;
   std::vector<lemon::SmartDigraph::Node> nodes;
   for (int i = 0; i < 2 * size; ++i) nodes.push_back(graph.addNode());
@@ -155,7 +157,7 @@ int64_t best_sum(const std::vector<int64_t> &worths, int size, int kept) {
     for (int j = 0; j < size; ++j) {
       const auto arc = graph.addArc(nodes[static_cast<std::size_t>(i)], nodes[static_cast<std::size_t>(size + j)]);
       capacity[arc] = 1;
-      cost[arc] = -worths[static_cast<std::size_t>(i * size + j)];
+      cost[arc] = -integer_weights[static_cast<std::size_t>(i * size + j)];
     }
   }
   lemon::NetworkSimplex<lemon::SmartDigraph, int64_t, int64_t> simplex(graph);

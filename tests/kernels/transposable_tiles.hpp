@@ -27,25 +27,25 @@ using TileBits = std::vector<uint8_t>;
 
 // What a tile may be filled with. All but the first are integers below 2^20, whose sums have no rounding in f32 if the tile
 // keeps 16 places at most.
-enum class TileKind { kNormal, kIntegers, kTies, kEqual, kSparse, kPowers, kProducts, kMonge, kHeavyColumn, kBands };
+enum class TileKind { kNormal, kIntegers, kTies, kEqual, kSparse, kPowers, kGemms, kMonge, kHeavyColumn, kBands };
 inline constexpr TileKind kAllTiles[] = {
     TileKind::kNormal, TileKind::kIntegers, TileKind::kTies,  TileKind::kEqual,       TileKind::kSparse,
-    TileKind::kPowers, TileKind::kProducts, TileKind::kMonge, TileKind::kHeavyColumn, TileKind::kBands};
+    TileKind::kPowers, TileKind::kGemms,    TileKind::kMonge, TileKind::kHeavyColumn, TileKind::kBands};
 TileNumbers draw_tile(Random &random, TileKind kind, int size);
 
-// Masks of many tiles, which lie side by side: a row is asked once.
-std::vector<TileBits> masks_of(const Row<TransposableMaskRequest> &row, const MaskRule &rule,
+// Masks of many tiles, which lie side by side: a row is requested once.
+std::vector<TileBits> masks_of(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule,
                                const std::vector<TileNumbers> &tiles);
-bool takes_rule(const Row<TransposableMaskRequest> &row, const MaskRule &rule);
+bool takes_rule(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule);
 
 // The rows that this machine has, the reference last.
-std::vector<const Row<TransposableMaskRequest> *> mask_rows_here();
+std::vector<const KernelEntry<TransposableMaskRequest> *> mask_rows_here();
 
 double kept_sum(const TileNumbers &tile, const TileBits &mask);
 bool keeps_exactly(const TileBits &mask, int size, int kept);
 
 // The largest sum that a mask of exactly N in every line can keep, of integers: by LEMON's network simplex, which shares no
 // line with the library.
-int64_t best_sum(const std::vector<int64_t> &worths, int size, int kept);
+int64_t best_sum(const std::vector<int64_t> &integer_weights, int size, int kept);
 
 }  // namespace lpt::test

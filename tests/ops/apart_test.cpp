@@ -23,8 +23,8 @@ MatrixView view_at(int64_t byte, int64_t rows, int64_t columns, int64_t row_stri
 }
 
 bool are_apart(const MatrixView &a, const MatrixView &b) {
-  const bool result = check_apart(a, "a", b, "b").is_ok();
-  EXPECT_EQ(result, check_apart(b, "b", a, "a").is_ok()) << "the order does not matter";
+  const bool result = check_no_overlap(a, "a", b, "b").is_ok();
+  EXPECT_EQ(result, check_no_overlap(b, "b", a, "a").is_ok()) << "the order does not matter";
   return result;
 }
 
@@ -75,7 +75,7 @@ TEST(Apart, AreViewsWithoutData) {
 }
 
 TEST(Apart, SaysWhichViewsMeet) {
-  const Status status = check_apart(view_at(0, 2, 4, 4), "output", view_at(4, 2, 4, 4), "input");
+  const Status status = check_no_overlap(view_at(0, 2, 4, 4), "output", view_at(4, 2, 4, 4), "input");
   EXPECT_EQ(LPT_INVALID_ARGUMENT, status.code());
   EXPECT_NE(std::string::npos, status.message().find("output"));
   EXPECT_NE(std::string::npos, status.message().find("overlaps input"));

@@ -70,18 +70,18 @@ TEST(Buffer, BeyondTheAddressSpaceIsOutOfMemory) {
   Ledger ledger;
   std::shared_ptr<std::byte> buffer;
   EXPECT_EQ(LPT_OUT_OF_MEMORY, allocate_bytes(allocator_with(ledger), SIZE_MAX, buffer).code());
-  EXPECT_EQ(0, ledger.taken) << "not even asked for";
+  EXPECT_EQ(0, ledger.taken) << "not even requested";
 }
 
 TEST(Multiply, TellsWhatFits) {
-  int64_t product = 0;
-  EXPECT_TRUE(multiply(3037000499, 3037000499, product));
-  EXPECT_EQ(9223372030926249001, product);
-  EXPECT_FALSE(multiply(3037000500, 3037000500, product));
-  EXPECT_FALSE(multiply(-1, 1, product));
-  EXPECT_FALSE(multiply(1, -1, product));
-  EXPECT_TRUE(multiply(0, INT64_MAX, product));
-  EXPECT_EQ(0, product);
+  int64_t gemm = 0;
+  EXPECT_TRUE(multiply(3037000499, 3037000499, gemm));
+  EXPECT_EQ(9223372030926249001, gemm);
+  EXPECT_FALSE(multiply(3037000500, 3037000500, gemm));
+  EXPECT_FALSE(multiply(-1, 1, gemm));
+  EXPECT_FALSE(multiply(1, -1, gemm));
+  EXPECT_TRUE(multiply(0, INT64_MAX, gemm));
+  EXPECT_EQ(0, gemm);
 }
 
 TEST(Arena, GivesAlignedPiecesThatDoNotMeet) {

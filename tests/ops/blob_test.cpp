@@ -69,7 +69,7 @@ TEST(Blob, HasTheChecksumOfIeee802) {
   EXPECT_EQ(0, std::memcmp(&blob[24], known, 4));
 }
 
-TEST(Blob, TellsTheRoomThatItTakes) {
+TEST(Blob, TellsTheSpaceThatItTakes) {
   BlobWriter writer(BlobKind::kScaler);
   writer.u64(1);
   EXPECT_EQ(kBlobHeaderBytes + 8, writer.size_bytes());
@@ -78,7 +78,7 @@ TEST(Blob, TellsTheRoomThatItTakes) {
   EXPECT_EQ(std::vector<uint8_t>(small.size(), 0xC7), small) << "nothing is written";
 }
 
-TEST(Blob, RefusesEveryTruncation) {
+TEST(Blob, RejectsEveryTruncation) {
   const std::vector<uint8_t> blob = sample();
   ASSERT_TRUE(open(blob).is_ok());
   for (size_t length = 0; length < blob.size(); ++length) {
@@ -87,7 +87,7 @@ TEST(Blob, RefusesEveryTruncation) {
   }
 }
 
-TEST(Blob, RefusesEveryFlippedBit) {
+TEST(Blob, RejectsEveryFlippedBit) {
   const std::vector<uint8_t> blob = sample();
   for (size_t byte = 0; byte < blob.size(); ++byte) {
     for (int bit = 0; bit < 8; ++bit) {
@@ -98,13 +98,13 @@ TEST(Blob, RefusesEveryFlippedBit) {
   }
 }
 
-TEST(Blob, RefusesAPayloadLengthThatWrapsAround) {
+TEST(Blob, RejectsAPayloadLengthThatWrapsAround) {
   std::vector<uint8_t> blob = sample();
   std::memset(&blob[16], 0xFF, 8);
   EXPECT_EQ(LPT_INVALID_STATE, open(blob).code());
 }
 
-TEST(Blob, RefusesAnotherKind) { EXPECT_EQ(LPT_INVALID_STATE, open(sample(), BlobKind::kOptimizerParameter).code()); }
+TEST(Blob, RejectsAnotherKind) { EXPECT_EQ(LPT_INVALID_STATE, open(sample(), BlobKind::kOptimizerParameter).code()); }
 
 TEST(Blob, GivesZerosPastItsEnd) {
   BlobWriter writer(BlobKind::kScaler);

@@ -1,4 +1,4 @@
-// Which product of a vendor's library serves a request: judged by what the documentation of cuBLAS says that it takes. Nothing
+// Which GEMM of a vendor's library serves a request: judged by what the documentation of cuBLAS says that it takes. Nothing
 // is multiplied, and no GPU is needed.
 #include <gtest/gtest.h>
 
@@ -47,16 +47,16 @@ GemmRequest request_of(lpt_format a, lpt_format b, const Shape &shape = {}) {
   return request;
 }
 
-const LibraryRow *row_of(const GemmRequest &request, const LibraryMachine &machine) {
-  for (const LibraryRow &row : gemm_library_rows()) {
-    if (library_refusal(row, machine, request) == nullptr) return &row;
+const LibraryKernelEntry *row_of(const GemmRequest &request, const LibraryMachine &machine) {
+  for (const LibraryKernelEntry &kernel : gemm_library_kernels()) {
+    if (library_rejection(kernel, machine, request) == nullptr) return &kernel;
   }
   return nullptr;
 }
 
 std::string name_of(const GemmRequest &request, const LibraryMachine &machine) {
-  const LibraryRow *const row = row_of(request, machine);
-  return row == nullptr ? "none" : row->name;
+  const LibraryKernelEntry *const kernel = row_of(request, machine);
+  return kernel == nullptr ? "none" : kernel->name;
 }
 
 std::vector<lpt_format> all_formats() {
@@ -154,8 +154,8 @@ bool is_mode_of_tiles(LibraryScales scales) {
   return scales == LibraryScales::kTiles16 || scales == LibraryScales::kTiles32;
 }
 
-void expect_scales_known(const LibraryProduct &product, const LibraryMachine &machine) {
-  const LibraryScales a = product.a.scales, b = product.b.scales;
+void expect_scales_known(const LibraryGemm &gemm, const LibraryMachine &machine) {
+  const LibraryScales a = gemm.a.scales, b = gemm.b.scales;
   for (const LibraryScales scales : {a, b}) {
     const bool is_hoppers =
         scales == LibraryScales::kLanes || scales == LibraryScales::kLanes128 || scales == LibraryScales::kBlocks128;
@@ -167,45 +167,47 @@ void expect_scales_known(const LibraryProduct &product, const LibraryMachine &ma
   EXPECT_FALSE(a == LibraryScales::kBlocks128 && b == LibraryScales::kBlocks128);
 }
 
-void expect_narrow_known(const LibraryProduct &product, const LibraryMachine &machine) {
-  EXPECT_FALSE(product.a.is_transposed);
-  EXPECT_TRUE(product.b.is_transposed);
-  EXPECT_EQ(0, product.k % 16);
-  EXPECT_EQ(0, product.n % 16);
-  for (const LibraryOperand &operand : {product.a, product.b}) {
+void expect_narrow_known(const LibraryGemm &gemm, const LibraryMachine &machine) {
+  EXPECT_FALSE(gemm.a.is_transposed);
+  EXPECT_TRUE(gemm.b.is_transposed);
+  EXPECT_EQ(0, gemm.k % 16);
+  EXPECT_EQ(0, gemm.n % 16);
+  for (const LibraryOperand &operand : {gemm.a, gemm.b}) {
     EXPECT_EQ(0, operand.stride * element_bits(operand.element) % 128);
     EXPECT_GE(operand.boundary, 16);
   }
-  EXPECT_TRUE(product.is_integer || machine.capability >= 89);
-  EXPECT_FALSE(product.a.element == LPT_FORMAT_E5M2 && product.b.element == LPT_FORMAT_E5M2);
-  EXPECT_FALSE(product.has_bias);
+  EXPECT_TRUE(gemm.is_integer || machine.capability >= 89);
+  EXPECT_FALSE(gemm.a.element == LPT_FORMAT_E5M2 && gemm.b.element == LPT_FORMAT_E5M2);
+  EXPECT_FALSE(gemm.has_bias);
 }
 
 void expect_known(const LibraryPlan &plan, const LibraryMachine &machine) {
-  const LibraryProduct &product = plan.product;
-  const lpt_format a = product.a.element, b = product.b.element;
-  expect_scales_known(product, machine);
+  const LibraryGemm &gemm = plan.gemm;
+  const lpt_format a = gemm.a.element, b = gemm.b.element;
+  expect_scales_known(gemm, machine);
   const bool are_bytes = is_byte_float(a) && is_byte_float(b);
   EXPECT_TRUE(a == b || are_bytes);
-  EXPECT_EQ(product.is_integer, a == LPT_FORMAT_INT8);
-  if (are_bytes || product.is_integer || a == LPT_FORMAT_E2M1FN) return expect_narrow_known(product, machine);
-  EXPECT_EQ(LibraryScales::kNone, product.a.scales);
-  EXPECT_TRUE(product.c == a || product.c == LPT_FORMAT_F32);
-  EXPECT_TRUE(!product.has_bias || product.c == LPT_FORMAT_F32);
+  EXPECT_EQ(gemm.is_integer, a == LPT_FORMAT_INT8);
+  if (are_bytes || gemm.is_integer || a == LPT_FORMAT_E2M1FN) return expect_narrow_known(gemm, machine);
+  EXPECT_EQ(LibraryScales::kNone, gemm.a.scales);
+  EXPECT_TRUE(gemm.c == a || gemm.c == LPT_FORMAT_F32);
+  EXPECT_TRUE(!gemm.has_bias || gemm.c == LPT_FORMAT_F32);
 }
 
 // Every scale is applied by the library, or by what writes the operand out, or by what is done to the sums.
-void expect_scaled(const MatrixView &view, LibraryScales scales, Lift lift, const LibraryPlan &plan) {
+void expect_scaled(const MatrixView &view, LibraryScales scales, OperandConversion conversion,
+                   const LibraryPlan &plan) {
   const Format &format = view.format;
-  const bool is_lifted = lift == Lift::kNumbers || lift == Lift::kBlocks || lift == Lift::kFolded;
+  const bool is_lifted = conversion == OperandConversion::kNumbers || conversion == OperandConversion::kBlocks ||
+                         conversion == OperandConversion::kFolded;
   const bool is_known = scales != LibraryScales::kNone && scales != LibraryScales::kTensor;
   const bool has_late_rows = format.has_block_scale() && !is_lifted && !is_known;
   EXPECT_TRUE(!has_late_rows || (plan.has_finish && format.block_columns == LPT_BLOCK_EXTENT_FULL));
-  const bool knows_tensor = scales == LibraryScales::kTensor || lift == Lift::kNumbers;
-  EXPECT_TRUE(!format.has_tensor_scale() || knows_tensor || plan.has_finish || plan.product.has_factors);
+  const bool knows_tensor = scales == LibraryScales::kTensor || conversion == OperandConversion::kNumbers;
+  EXPECT_TRUE(!format.has_tensor_scale() || knows_tensor || plan.has_finish || plan.gemm.has_factors);
 }
 
-TEST(GemmLibrary, PlansAreOfProductsThatCublasNames) {
+TEST(GemmLibrary, PlansAreOfGemmsThatCublasNames) {
   const std::vector<lpt_format> formats = all_formats();
   std::set<std::string> seen;
   for (const LibraryMachine &machine : kMachines) {
@@ -216,19 +218,19 @@ TEST(GemmLibrary, PlansAreOfProductsThatCublasNames) {
           GemmRequest request = request_of(a, b, {.c = c});
           request.is_f64 = a == LPT_FORMAT_F64 || b == LPT_FORMAT_F64;
           request.bias = (a + b) % 2 == 0 ? &bias : nullptr;
-          const LibraryRow *const row = row_of(request, machine);
-          if (row == nullptr) continue;
-          seen.insert(row->name);
-          SCOPED_TRACE(std::string(row->name) + ": " + format_name(a) + " by " + format_name(b));
-          const LibraryPlan plan = row->plan(request);
+          const LibraryKernelEntry *const kernel = row_of(request, machine);
+          if (kernel == nullptr) continue;
+          seen.insert(kernel->name);
+          SCOPED_TRACE(std::string(kernel->name) + ": " + format_name(a) + " by " + format_name(b));
+          const LibraryPlan plan = kernel->plan(request);
           expect_known(plan, machine);
-          expect_scaled(request.a, plan.product.a.scales, plan.a_lift, plan);
-          expect_scaled(request.b, plan.product.b.scales, plan.b_lift, plan);
+          expect_scaled(request.a, plan.gemm.a.scales, plan.a_conversion, plan);
+          expect_scaled(request.b, plan.gemm.b.scales, plan.b_conversion, plan);
         }
       }
     }
   }
-  EXPECT_EQ(gemm_library_rows().size(), seen.size());  // no row stays unseen
+  EXPECT_EQ(gemm_library_kernels().size(), seen.size());  // no row stays unseen
 }
 
 TEST(GemmLibrary, EveryPairOfWhatCanBeWrittenOutIsTaken) {
@@ -262,16 +264,16 @@ GemmRequest sparse_request(lpt_format a, lpt_format b, const Shape &shape = {}, 
 
 constexpr LibraryMachine kSparseHopper{90, 1000};
 
-const LibraryRow *sparse_row_of(const GemmRequest &request, const LibraryMachine &machine) {
-  for (const LibraryRow &row : gemm_sparse_library_rows()) {
-    if (library_refusal(row, machine, request) == nullptr) return &row;
+const LibraryKernelEntry *sparse_row_of(const GemmRequest &request, const LibraryMachine &machine) {
+  for (const LibraryKernelEntry &kernel : gemm_sparse_library_kernels()) {
+    if (library_rejection(kernel, machine, request) == nullptr) return &kernel;
   }
   return nullptr;
 }
 
 std::string sparse_name_of(const GemmRequest &request, const LibraryMachine &machine = kSparseHopper) {
-  const LibraryRow *const row = sparse_row_of(request, machine);
-  return row == nullptr ? "none" : row->name;
+  const LibraryKernelEntry *const kernel = sparse_row_of(request, machine);
+  return kernel == nullptr ? "none" : kernel->name;
 }
 
 // The table of types of cuSPARSELt 0.10, of one type on both sides; what it has of block scales apart.
@@ -309,7 +311,7 @@ TEST(SparseGemmLibrary, AllPairsThatItsTableNamesAreTaken) {
       }
     }
   }
-  EXPECT_EQ(gemm_sparse_library_rows().size(), seen.size());
+  EXPECT_EQ(gemm_sparse_library_kernels().size(), seen.size());
 }
 
 struct SparseShape {
@@ -361,7 +363,7 @@ TEST(SparseGemmLibrary, PlacesAreOnSixteenBytes) {
   EXPECT_EQ("none", name([](GemmRequest &request) { request.c.row_stride = 52; }));
   EXPECT_EQ("none", name([](GemmRequest &request) { request.is_portable = true; }));
   EXPECT_EQ("none", name([](GemmRequest &request) { request.bias = &request; }));
-  // Where it lies as it is stored is no matter: it is written out.
+  // Where it is as it is stored is no matter: it is written out.
   EXPECT_EQ("cusparselt_half",
             name([](GemmRequest &request) { request.b.data = reinterpret_cast<void *>(uintptr_t{8}); }));
 }
@@ -373,12 +375,12 @@ TEST(SparseGemmLibrary, ScalesAndBiasMeetSumsOfTheirOwn) {
     for (const bool has_bias : {false, true}) {
       GemmRequest request = sparse_request(format, format, {.n = 64});
       request.bias = has_bias ? &bias : nullptr;
-      const LibraryRow *const row = sparse_row_of(request, kSparseHopper);
-      ASSERT_NE(nullptr, row) << format_name(format);
-      const LibraryPlan plan = row->plan(request);
+      const LibraryKernelEntry *const kernel = sparse_row_of(request, kSparseHopper);
+      ASSERT_NE(nullptr, kernel) << format_name(format);
+      const LibraryPlan plan = kernel->plan(request);
       EXPECT_EQ(has_bias || format != LPT_FORMAT_E4M3FN, plan.has_finish) << format_name(format);
-      EXPECT_FALSE(plan.product.has_factors || plan.product.has_bias) << format_name(format);
-      EXPECT_TRUE(plan.product.b.is_sparse && !plan.product.a.is_sparse) << format_name(format);
+      EXPECT_FALSE(plan.gemm.has_factors || plan.gemm.has_bias) << format_name(format);
+      EXPECT_TRUE(plan.gemm.b.is_sparse && !plan.gemm.a.is_sparse) << format_name(format);
     }
   }
 }

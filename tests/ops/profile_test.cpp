@@ -37,9 +37,9 @@ TEST(ProfileSums, AreSortedByTime) {
   profile.record("a", "middle", ago(500), 0, 0);
   const std::vector<Profile::Entry> sorted = profile.sorted();
   ASSERT_EQ(3u, sorted.size());
-  EXPECT_STREQ("long", sorted[0].row);
-  EXPECT_STREQ("middle", sorted[1].row);
-  EXPECT_STREQ("short", sorted[2].row);
+  EXPECT_STREQ("long", sorted[0].kernel);
+  EXPECT_STREQ("middle", sorted[1].kernel);
+  EXPECT_STREQ("short", sorted[2].kernel);
   EXPECT_GE(sorted[0].seconds, 5.0);
 }
 
@@ -57,7 +57,7 @@ TEST(ProfileTrace, KeepsTheFirstHundredThousandCalls) {
   EXPECT_EQ(100000 + 2, lines);
 }
 
-TEST(ProfileTrace, IsRefusedWhereNoFileCanBe) {
+TEST(ProfileTrace, IsRejectedWhereNoFileCanBe) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, Profile().save("/no-such-directory/trace.json").code());
 }
 

@@ -16,25 +16,25 @@ lpt_random random_of(uint32_t stream) {
   return random;
 }
 
-RandomSource source_of(const lpt_random &random, RandomRoom room, uint32_t role, int64_t columns) {
+RandomSource source_of(const lpt_random &random, RandomDomain space, uint32_t role, int64_t columns) {
   RandomSource source{};
-  const Status status = make_random(random, room, role, columns, 16, 7, source);
+  const Status status = make_random(random, space, role, columns, 16, 7, source);
   EXPECT_TRUE(status.is_ok()) << status.message();
   return source;
 }
 
-TEST(RandomStream, HasTheRoomOnTopTheSiteInTheMiddleAndTheRoleBelow) {
-  EXPECT_EQ(0x1ABCDEF3u, random_stream(RandomRoom::kQuantize, 0xABCDEF, 3));
-  EXPECT_EQ(0x20000010u, random_stream(RandomRoom::kLinear, 1, 0));
-  EXPECT_EQ(0x3FFFFFFFu, random_stream(RandomRoom::kOptimizer, 0xFFFFFF, 15));
+TEST(RandomStream, HasTheSpaceOnTopTheSiteInTheMiddleAndTheRoleBelow) {
+  EXPECT_EQ(0x1ABCDEF3u, random_stream(RandomDomain::kQuantize, 0xABCDEF, 3));
+  EXPECT_EQ(0x20000010u, random_stream(RandomDomain::kLinear, 1, 0));
+  EXPECT_EQ(0x3FFFFFFFu, random_stream(RandomDomain::kOptimizer, 0xFFFFFF, 15));
 }
 
-TEST(RandomStream, IsAnotherOneForEveryRoomSiteAndRole) {
+TEST(RandomStream, IsAnotherOneForEverySpaceSiteAndRole) {
   std::set<uint32_t> streams;
   size_t count = 0;
-  for (const RandomRoom room : {RandomRoom::kQuantize, RandomRoom::kLinear, RandomRoom::kOptimizer}) {
+  for (const RandomDomain space : {RandomDomain::kQuantize, RandomDomain::kLinear, RandomDomain::kOptimizer}) {
     for (const uint32_t site : {0u, 1u, 2u, 15u, 16u, 255u, 0xFFFFFFu}) {
-      for (uint32_t role = 0; role < 16; ++role, ++count) streams.insert(random_stream(room, site, role));
+      for (uint32_t role = 0; role < 16; ++role, ++count) streams.insert(random_stream(space, site, role));
     }
   }
   EXPECT_EQ(count, streams.size());
@@ -44,7 +44,7 @@ TEST(RandomSource, TakesSeedStreamStepAndPlace) {
   lpt_random random = random_of(0xFFFFFF);
   random.offset = 1000;
   random.row_stride = 77;
-  const RandomSource source = source_of(random, RandomRoom::kLinear, 2, 50);
+  const RandomSource source = source_of(random, RandomDomain::kLinear, 2, 50);
   EXPECT_EQ(5u, source.seed);
   EXPECT_EQ(1000, source.offset);
   EXPECT_EQ(77, source.row_stride);
@@ -53,12 +53,13 @@ TEST(RandomSource, TakesSeedStreamStepAndPlace) {
 }
 
 TEST(RandomSource, HasTheColumnsForAMissingRowStride) {
-  EXPECT_EQ(50, source_of(random_of(0), RandomRoom::kQuantize, 0, 50).row_stride);
+  EXPECT_EQ(50, source_of(random_of(0), RandomDomain::kQuantize, 0, 50).row_stride);
 }
 
-TEST(RandomSource, RefusesAStreamThatWouldReachTheRoom) {
+TEST(RandomSource, RejectsAStreamThatWouldReachTheSpace) {
   RandomSource source{};
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, make_random(random_of(1u << 24), RandomRoom::kQuantize, 0, 1, 16, 7, source).code());
+  EXPECT_EQ(LPT_INVALID_ARGUMENT,
+            make_random(random_of(1u << 24), RandomDomain::kQuantize, 0, 1, 16, 7, source).code());
 }
 
 TEST(RandomBits, BelongToThePlaceOfAnElementAndNotToTheShard) {
@@ -67,8 +68,8 @@ TEST(RandomBits, BelongToThePlaceOfAnElementAndNotToTheShard) {
   lpt_random shard = whole;
   shard.row_stride = 100;
   shard.offset = 30 + 7 * 100 + 60;  // rows from 7, columns from 60
-  const RandomSource from_whole = source_of(whole, RandomRoom::kQuantize, 0, 100);
-  const RandomSource from_shard = source_of(shard, RandomRoom::kQuantize, 0, 40);
+  const RandomSource from_whole = source_of(whole, RandomDomain::kQuantize, 0, 100);
+  const RandomSource from_shard = source_of(shard, RandomDomain::kQuantize, 0, 40);
   for (int64_t r = 0; r < 5; ++r) {
     for (int64_t c = 0; c < 40; ++c) {
       ASSERT_EQ(random_bits(from_whole, r + 7, c + 60), random_bits(from_shard, r, c)) << r << " " << c;
@@ -77,7 +78,7 @@ TEST(RandomBits, BelongToThePlaceOfAnElementAndNotToTheShard) {
 }
 
 TEST(RandomBits, OfOneRowDoNotRepeat) {
-  const RandomSource source = source_of(random_of(4), RandomRoom::kQuantize, 0, 1 << 14);
+  const RandomSource source = source_of(random_of(4), RandomDomain::kQuantize, 0, 1 << 14);
   // 2^14 draws of 16 bits hit about 2^16 · (1 - e^(-1/4)) values: 14 497, with a deviation of some 40.
   std::set<uint32_t> values;
   for (int64_t c = 0; c < 1 << 14; ++c) values.insert(random_bits(source, 0, c));

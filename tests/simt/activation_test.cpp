@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_kernels.hpp"
 #include "src/base/status.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -45,20 +45,20 @@ TEST(SimtSwiglu, ForwardEqualsTheReference) {
     const Values values = kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)];
     const Extents e = any_extents(random);
     Matrix gate = any_matrix(random, e), up = any_matrix(random, e), found = any_matrix(random, e);
-    Matrix wanted = like(found);
+    Matrix oracle = like(found);
     gate.fill(random, values);
     up.fill(random, values);
-    std::vector<float> found_amax(static_cast<std::size_t>(e.columns), 0.5f), wanted_amax = found_amax;
+    std::vector<float> found_amax(static_cast<std::size_t>(e.columns), 0.5f), expected_amax = found_amax;
     const bool wants_amax = random.chance(0.5);
     SwigluForwardRequest request = {gate.view(), up.view(), found.view(), wants_amax ? found_amax.data() : nullptr};
-    ASSERT_EQ(swiglu_forward_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(swiglu_forward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     swiglu_forward_device_kernels().front().run(request, nullptr);
-    request.output = wanted.view();
-    request.column_amax = wants_amax ? wanted_amax.data() : nullptr;
+    request.output = oracle.view();
+    request.column_amax = wants_amax ? expected_amax.data() : nullptr;
     reference_of(swiglu_forward_kernels()).run(request);
-    EXPECT_TRUE(found.is_intact() && found.data.equals(wanted.data)) << text_of(e, values);
-    EXPECT_EQ(found_amax, wanted_amax) << text_of(e, values);
+    EXPECT_TRUE(found.is_intact() && found.data.equals(oracle.data)) << text_of(e, values);
+    EXPECT_EQ(found_amax, expected_amax) << text_of(e, values);
   }
 }
 
@@ -69,17 +69,17 @@ TEST(SimtSwiglu, BackwardEqualsTheReference) {
     const Extents e = any_extents(random);
     Matrix gate = any_matrix(random, e), up = any_matrix(random, e), dy = any_matrix(random, e);
     Matrix of_gate = any_matrix(random, e), of_up = any_matrix(random, e);
-    Matrix wanted_gate = like(of_gate), wanted_up = like(of_up);
+    Matrix expected_gate = like(of_gate), expected_up = like(of_up);
     for (Matrix *matrix : {&gate, &up, &dy}) matrix->fill(random, values);
     SwigluBackwardRequest request = {gate.view(), up.view(), dy.view(), of_gate.view(), of_up.view()};
-    ASSERT_EQ(swiglu_backward_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(swiglu_backward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     swiglu_backward_device_kernels().front().run(request, nullptr);
-    request.gate_gradient = wanted_gate.view();
-    request.up_gradient = wanted_up.view();
+    request.gate_gradient = expected_gate.view();
+    request.up_gradient = expected_up.view();
     reference_of(swiglu_backward_kernels()).run(request);
-    EXPECT_TRUE(of_gate.is_intact() && of_gate.data.equals(wanted_gate.data)) << text_of(e, values);
-    EXPECT_TRUE(of_up.is_intact() && of_up.data.equals(wanted_up.data)) << text_of(e, values);
+    EXPECT_TRUE(of_gate.is_intact() && of_gate.data.equals(expected_gate.data)) << text_of(e, values);
+    EXPECT_TRUE(of_up.is_intact() && of_up.data.equals(expected_up.data)) << text_of(e, values);
   }
 }
 
@@ -95,11 +95,11 @@ TEST(SimtFinish, EqualsTheReference) {
     const Extents e = any_extents(random);
     const int64_t widths = activation == LPT_ACTIVATION_SWIGLU ? 2 : 1, padding = random.below(5);
     Matrix x(LPT_FORMAT_F32, e.rows, widths * e.columns, padding, random.chance(0.5) ? 0 : 4);
-    Matrix residual = any_matrix(random, e), found = any_matrix(random, e), wanted = like(found);
+    Matrix residual = any_matrix(random, e), found = any_matrix(random, e), oracle = like(found);
     x.fill(random, values);
     residual.fill(random, values);
     found.fill(random, values);
-    FinishRequest request{};
+    EpilogueRequest request{};
     request.x = reinterpret_cast<const float *>(x.data.data());
     request.x_stride = x.view().row_stride;
     request.rows = e.rows;
@@ -108,29 +108,29 @@ TEST(SimtFinish, EqualsTheReference) {
     const bool is_residual_c = random.chance(0.25);
     if (is_residual_c || random.chance(0.5)) request.residual = is_residual_c ? found.view() : residual.view();
     const bool is_x_c = !is_residual_c && widths == 1 && random.chance(0.25);
-    request.out = wanted.view();
+    request.out = oracle.view();
     Matrix there(LPT_FORMAT_F32, e.rows, e.columns, padding);
     if (is_x_c) request.out = there.view();
-    reference_of(finish_kernels()).run(request);
+    reference_of(epilogue_kernels()).run(request);
     request.out = is_x_c ? x.view() : found.view();
-    ASSERT_EQ(finish_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(epilogue_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    finish_device_kernels().front().run(request, nullptr);
-    const bool is_equal = is_x_c ? x.data.equals(there.data) : found.data.equals(wanted.data);
+    epilogue_device_kernels().front().run(request, nullptr);
+    const bool is_equal = is_x_c ? x.data.equals(there.data) : found.data.equals(oracle.data);
     EXPECT_TRUE(is_equal && found.is_intact() && x.is_intact()) << activation << ": " << text_of(e, values);
   }
 }
 
 // The f64 sums of both rows round to the same f32, or to its neighbour; the products with it, and their rounding to the
 // output, carry that along: two units of f32 and one of the output.
-void expect_close(const Matrix &found, const Matrix &wanted, const std::string &where) {
+void expect_close(const Matrix &found, const Matrix &oracle, const std::string &where) {
   const int bits = found.format().id == LPT_FORMAT_F32 ? 23 : found.format().id == LPT_FORMAT_BF16 ? 7 : 10;
   const float share = bits == 23 ? 0x1p-21f : std::ldexp(1.0f, -bits);
   const float least = bits == 10 ? 0x1p-24f : bits == 7 ? 0x1p-133f : 0x1p-148f;
   EXPECT_TRUE(found.is_intact()) << where;
   for (int64_t row = 0; row < found.rows(); ++row) {
     for (int64_t column = 0; column < found.columns(); ++column) {
-      const float a = found.get(row, column), b = wanted.get(row, column);
+      const float a = found.get(row, column), b = oracle.get(row, column);
       if (std::isnan(a) && std::isnan(b)) continue;
       if (a == b) continue;
       ASSERT_LE(std::fabs(a - b), share * std::fabs(b) + least) << where << " at " << row << ", " << column;
@@ -138,39 +138,39 @@ void expect_close(const Matrix &found, const Matrix &wanted, const std::string &
   }
 }
 
-constexpr Values kTame[] = {Values::kNormal, Values::kOutliers, Values::kZeroRuns, Values::kSpecials, Values::kTies};
+constexpr Values kInRange[] = {Values::kNormal, Values::kOutliers, Values::kZeroRuns, Values::kSpecials, Values::kTies};
 
 TEST(SimtRmsnorm, ForwardIsCloseToTheReference) {
   Random random(83);
   for (int i = 0; i < (kIsSanitized ? 10 : 40); ++i) {
-    const Values values = kTame[static_cast<std::size_t>(i) % std::size(kTame)];
+    const Values values = kInRange[static_cast<std::size_t>(i) % std::size(kInRange)];
     Extents e = any_extents(random);
     if (i == 7) e.columns = 0;
     Matrix input = any_matrix(random, e), found = any_matrix(random, e);
-    Matrix wanted = like(found), weight(LPT_FORMAT_F32, 1, e.columns, 0, random.chance(0.5) ? 0 : 4);
+    Matrix oracle = like(found), weight(LPT_FORMAT_F32, 1, e.columns, 0, random.chance(0.5) ? 0 : 4);
     input.fill(random, values);
     weight.fill(random, Values::kNormal);
-    Matrix found_rms(LPT_FORMAT_F32, 1, e.rows), wanted_rms(LPT_FORMAT_F32, 1, e.rows);
+    Matrix found_rms(LPT_FORMAT_F32, 1, e.rows), expected_rms(LPT_FORMAT_F32, 1, e.rows);
     RmsnormForwardRequest request = {
         input.view(), weight.data.data(), found.view(), found_rms.data.data(), random.chance(0.5) ? 0.0 : 1e-5, false};
-    ASSERT_EQ(rmsnorm_forward_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(rmsnorm_forward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     rmsnorm_forward_device_kernels().front().run(request, nullptr);
-    request.output = wanted.view();
-    request.inverse_rms = wanted_rms.data.data();
+    request.output = oracle.view();
+    request.inverse_rms = expected_rms.data.data();
     reference_of(rmsnorm_forward_kernels()).run(request);
-    expect_close(found, wanted, text_of(e, values));
-    expect_close(found_rms, wanted_rms, text_of(e, values) + ": inverse rms");
+    expect_close(found, oracle, text_of(e, values));
+    expect_close(found_rms, expected_rms, text_of(e, values) + ": inverse rms");
   }
 }
 
 TEST(SimtSoftmax, ForwardIsCloseToTheReference) {
   Random random(84);
   for (int i = 0; i < (kIsSanitized ? 10 : 50); ++i) {
-    const Values values = kTame[static_cast<std::size_t>(i) % std::size(kTame)];
+    const Values values = kInRange[static_cast<std::size_t>(i) % std::size(kInRange)];
     const Extents e = any_extents(random);
     Matrix input = any_matrix(random, e), found = any_matrix(random, e);
-    Matrix wanted = like(found);
+    Matrix oracle = like(found);
     input.fill(random, values);
     if (i % 10 == 3) {
       for (int64_t column = 0; column < e.columns; ++column) input.set(0, column, -INFINITY);
@@ -178,12 +178,12 @@ TEST(SimtSoftmax, ForwardIsCloseToTheReference) {
     const int64_t period = 1 + random.below(e.columns + 3);
     SoftmaxForwardRequest request = {input.view(),       found.view(),         random.chance(0.2) ? -0.7 : 0.3,
                                      random.chance(0.5), random.below(period), period};
-    ASSERT_EQ(softmax_forward_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(softmax_forward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     softmax_forward_device_kernels().front().run(request, nullptr);
-    request.output = wanted.view();
+    request.output = oracle.view();
     reference_of(softmax_forward_kernels()).run(request);
-    expect_close(found, wanted, text_of(e, values));
+    expect_close(found, oracle, text_of(e, values));
   }
 }
 
@@ -194,19 +194,19 @@ TEST(SimtSoftmax, LevelsEqualTheReference) {
     const Values values = kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)];
     const Extents e = any_extents(random);
     Matrix input = any_matrix(random, e), found = any_matrix(random, e);
-    Matrix wanted = like(found);
+    Matrix oracle = like(found);
     input.fill(random, values);
     const int64_t period = 1 + random.below(e.columns + 3);
     SoftmaxExaqRequest request = {
         {input.view(), found.view(), random.chance(0.2) ? -0.7 : 0.3, random.chance(0.5), random.below(period), period},
         static_cast<int32_t>(2 + i % 3),
         -0.5 - 5.0 * random.uniform()};
-    ASSERT_EQ(softmax_exaq_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(softmax_exaq_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     softmax_exaq_device_kernels().front().run(request, nullptr);
-    request.softmax.output = wanted.view();
+    request.softmax.output = oracle.view();
     reference_of(softmax_exaq_kernels()).run(request);
-    EXPECT_TRUE(found.is_intact() && found.data.equals(wanted.data)) << text_of(e, values);
+    EXPECT_TRUE(found.is_intact() && found.data.equals(oracle.data)) << text_of(e, values);
   }
 }
 
@@ -216,14 +216,14 @@ TEST(SimtSoftmax, BackwardIsCloseToTheReference) {
   for (int i = 0; i < (kIsSanitized ? 8 : 30); ++i) {
     const Extents e = any_extents(random);
     Matrix y = any_matrix(random, e), dy = any_matrix(random, e), found(LPT_FORMAT_F32, e.rows, e.columns, 3);
-    Matrix wanted = like(found);
+    Matrix oracle = like(found);
     y.fill(random, Values::kNormal);
     dy.fill(random, Values::kNormal);
     SoftmaxBackwardRequest request = {y.view(), dy.view(), found.view(), 0.3};
-    ASSERT_EQ(softmax_backward_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(softmax_backward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     softmax_backward_device_kernels().front().run(request, nullptr);
-    request.input_gradient = wanted.view();
+    request.input_gradient = oracle.view();
     reference_of(softmax_backward_kernels()).run(request);
     for (int64_t row = 0; row < e.rows; ++row) {
       double sum = 0;
@@ -232,31 +232,36 @@ TEST(SimtSoftmax, BackwardIsCloseToTheReference) {
       }
       for (int64_t c = 0; c < e.columns; ++c) {
         const double unit = 0.3 * std::fabs(y.get(row, c)) * (std::fabs(sum) + std::fabs(dy.get(row, c)));
-        ASSERT_LE(std::fabs(found.get(row, c) - wanted.get(row, c)), 0x1p-22 * unit) << row << ", " << c;
+        ASSERT_LE(std::fabs(found.get(row, c) - oracle.get(row, c)), 0x1p-22 * unit) << row << ", " << c;
       }
     }
     EXPECT_TRUE(found.is_intact());
   }
 }
 
-TEST(SimtActivation, WhatTheRowsDoNotTakeIsRefused) {
+TEST(SimtActivation, WhatTheRowsDoNotTakeIsRejected) {
   Matrix matrix(LPT_FORMAT_F32, 2, 8), wide(LPT_FORMAT_F64, 2, 8);
-  MatrixView turned = matrix.view();
-  turned.column_stride = 2;
+  MatrixView transposed_copy = matrix.view();
+  transposed_copy.column_stride = 2;
   const auto &swiglu = swiglu_forward_device_kernels().front();
-  EXPECT_STREQ(swiglu.refuses({matrix.view(), wide.view(), matrix.view(), nullptr}), "takes f32, bf16 and f16 only");
-  EXPECT_STREQ(swiglu.refuses({matrix.view(), turned, matrix.view(), nullptr}), "takes adjacent columns only");
-  EXPECT_STREQ(
-      rmsnorm_forward_device_kernels().front().refuses({matrix.view(), nullptr, matrix.view(), nullptr, 0.0, true}),
-      "takes weights of f32 only");
-  EXPECT_STREQ(softmax_backward_device_kernels().front().refuses({turned, matrix.view(), matrix.view(), 1.0}),
+  EXPECT_STREQ(swiglu.unsupported_reason({matrix.view(), wide.view(), matrix.view(), nullptr}),
+               "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(swiglu.unsupported_reason({matrix.view(), transposed_copy, matrix.view(), nullptr}),
                "takes adjacent columns only");
-  EXPECT_STREQ(softmax_forward_device_kernels().front().refuses({wide.view(), matrix.view(), 1.0, false, 0, 1}),
+  EXPECT_STREQ(rmsnorm_forward_device_kernels().front().unsupported_reason(
+                   {matrix.view(), nullptr, matrix.view(), nullptr, 0.0, true}),
+               "takes weights of f32 only");
+  EXPECT_STREQ(softmax_backward_device_kernels().front().unsupported_reason(
+                   {transposed_copy, matrix.view(), matrix.view(), 1.0}),
+               "takes adjacent columns only");
+  EXPECT_STREQ(
+      softmax_forward_device_kernels().front().unsupported_reason({wide.view(), matrix.view(), 1.0, false, 0, 1}),
+      "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(softmax_exaq_device_kernels().front().unsupported_reason(
+                   {{matrix.view(), wide.view(), 1.0, false, 0, 1}, 2, -3.0}),
                "takes f32, bf16 and f16 only");
-  EXPECT_STREQ(softmax_exaq_device_kernels().front().refuses({{matrix.view(), wide.view(), 1.0, false, 0, 1}, 2, -3.0}),
-               "takes f32, bf16 and f16 only");
-  EXPECT_STREQ(swiglu_backward_device_kernels().front().refuses(
-                   {matrix.view(), matrix.view(), matrix.view(), matrix.view(), turned}),
+  EXPECT_STREQ(swiglu_backward_device_kernels().front().unsupported_reason(
+                   {matrix.view(), matrix.view(), matrix.view(), matrix.view(), transposed_copy}),
                "takes adjacent columns only");
 }
 

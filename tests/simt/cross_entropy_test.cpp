@@ -1,4 +1,4 @@
-// CUDA rows of cross entropy on the CPU, against the definition in double, with the bounds of the processor's rows
+// CUDA rows of cross entropy on the CPU, against the definition in double, with the bounds of the CPU's rows
 // (tests/kernels/cross_entropy_test.cpp).
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_steps.hpp"
 #include "kernels/activation/row_loss.hpp"
 #include "tests/kernels/activation.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -97,7 +97,7 @@ TEST(SimtCrossEntropy, GradientsAreNearTheDefinition) {
     }
     const CrossEntropyGradientRequest request{
         logits.view(), gradient.view(), places.data(), log_sums.data(), factors.data(), 0.9, 0.1 / 7};
-    ASSERT_EQ(cross_entropy_gradient_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(cross_entropy_gradient_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     cross_entropy_gradient_device_kernels().front().run(request, nullptr);
     ASSERT_TRUE(gradient.is_intact()) << i;

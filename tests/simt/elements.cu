@@ -1,7 +1,7 @@
 // Everything that kernels share with the CPU, for every device that the plugin is made for: it compiles, without a warning.
 #include "kernels/common/cuda_encode.hpp"
+#include "kernels/common/cuda_fragment.hpp"
 #include "kernels/common/cuda_random.hpp"
-#include "kernels/common/cuda_strip.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {

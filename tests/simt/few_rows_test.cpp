@@ -8,7 +8,7 @@
 #include "kernels/gemm/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda_halves.hpp"
 #include "kernels/gemm/cuda_products.hpp"
-#include "tests/simt/device_products.hpp"
+#include "tests/simt/device_gemms.hpp"
 
 namespace lpt::test {
 namespace {
@@ -48,15 +48,15 @@ TEST(SimtMma, SumPlacesAreThoseOfPtx) {
 }
 
 // Whole numbers have exact products: any misplaced one shows.
-template <Numeral kNumeral>
-void expect_small_product() {
+template <Dtype kDtype>
+void expect_small_gemm() {
   float left[16][16], right[16][8], found[16][8];
   for (int i = 0; i < 16; ++i) {
     for (int k = 0; k < 16; ++k) left[i][k] = static_cast<float>((7 * i + 3 * k) % 17 - 8);
     for (int j = 0; j < 8; ++j) right[i][j] = static_cast<float>((5 * i + 11 * j) % 13 - 6);
   }
   take_next_order();
-  simt::launch("small_product", nullptr, 1, 32, 0, nullptr, [&] {
+  simt::launch("small_gemm", nullptr, 1, 32, 0, nullptr, [&] {
     const uint32_t lane = threadIdx.x;
     MmaLeft a = {};
     MmaRight b = {};
@@ -64,29 +64,29 @@ void expect_small_product() {
     for (int i = 0; i < 16; ++i) {
       for (int k = 0; k < 16; ++k) {
         const MmaPlace place = mma_left_place(i, k);
-        if (place.lane == lane) a.word[place.word] |= code_of<kNumeral>(left[i][k]) << (16 * place.half);
+        if (place.lane == lane) a.word[place.word] |= code_of<kDtype>(left[i][k]) << (16 * place.half);
       }
       for (int j = 0; j < 8; ++j) {
         const MmaPlace place = mma_right_place(i, j);
-        if (place.lane == lane) b.word[place.word] |= code_of<kNumeral>(right[i][j]) << (16 * place.half);
+        if (place.lane == lane) b.word[place.word] |= code_of<kDtype>(right[i][j]) << (16 * place.half);
       }
     }
     for (int i = 0; i < 4; ++i) sum.number[i] = 1;
-    multiply_add<kNumeral>(sum, a, b);
+    multiply_add<kDtype>(sum, a, b);
     for (int i = 0; i < 4; ++i) found[mma_sum_row(lane, i)][mma_sum_column(lane, i)] = sum.number[i];
   });
   for (int i = 0; i < 16; ++i) {
     for (int j = 0; j < 8; ++j) {
-      float wanted = 1;
-      for (int k = 0; k < 16; ++k) wanted += left[i][k] * right[k][j];
-      EXPECT_EQ(wanted, found[i][j]) << i << ", " << j;
+      float oracle = 1;
+      for (int k = 0; k < 16; ++k) oracle += left[i][k] * right[k][j];
+      EXPECT_EQ(oracle, found[i][j]) << i << ", " << j;
     }
   }
 }
 
 TEST(SimtMma, MultipliesMatrices) {
-  expect_small_product<Numeral::kBf16>();
-  expect_small_product<Numeral::kF16>();
+  expect_small_gemm<Dtype::kBf16>();
+  expect_small_gemm<Dtype::kF16>();
 }
 
 // ---- a step's places along k
@@ -114,23 +114,23 @@ TEST(SimtFewRows, EveryKOfAStepIsSomebodysOnce) {
 
 // ---- codes of few bits: all of them, against the numbers of the standards
 
-template <Numeral kNumeral>
+template <Dtype kDtype>
 void expect_int4() {
   for (uint32_t first = 0; first < 16; ++first) {
     for (uint32_t second = 0; second < 16; ++second) {
       for (int pair = 0; pair < 4; ++pair) {
         const uint32_t others = 0xA5C3960Fu & ~(0x000F000Fu << (4 * pair));
-        const uint32_t halves = int4_pair<kNumeral>(others | first << (4 * pair) | second << (4 * pair + 16), pair);
-        EXPECT_EQ(number_of(LPT_FORMAT_INT4, first), static_cast<double>(lpt::number_of<kNumeral>(halves & 0xFFFFu)));
-        EXPECT_EQ(number_of(LPT_FORMAT_INT4, second), static_cast<double>(lpt::number_of<kNumeral>(halves >> 16)));
+        const uint32_t halves = int4_pair<kDtype>(others | first << (4 * pair) | second << (4 * pair + 16), pair);
+        EXPECT_EQ(number_of(LPT_FORMAT_INT4, first), static_cast<double>(lpt::number_of<kDtype>(halves & 0xFFFFu)));
+        EXPECT_EQ(number_of(LPT_FORMAT_INT4, second), static_cast<double>(lpt::number_of<kDtype>(halves >> 16)));
       }
     }
   }
 }
 
 TEST(SimtHalves, Int4IsExact) {
-  expect_int4<Numeral::kBf16>();
-  expect_int4<Numeral::kF16>();
+  expect_int4<Dtype::kBf16>();
+  expect_int4<Dtype::kF16>();
 }
 
 TEST(SimtHalves, AdjacentCodesAreTheFirstOfEitherHalf) {
@@ -167,13 +167,13 @@ void expect_e2m1() {
       const int pair = static_cast<int>((scale + code) % 4);
       const uint32_t halves =
           e2m1_pair(code << (4 * pair) | (code ^ 5u) << (4 * pair + 16), pair, scale_halves<kScale>(scale));
-      const auto first = static_cast<double>(lpt::number_of<Numeral::kBf16>(halves & 0xFFFFu));
-      const auto second = static_cast<double>(lpt::number_of<Numeral::kBf16>(halves >> 16));
-      const double wanted = number_of(LPT_FORMAT_E2M1FN, code) * factor;
+      const auto first = static_cast<double>(lpt::number_of<Dtype::kBf16>(halves & 0xFFFFu));
+      const auto second = static_cast<double>(lpt::number_of<Dtype::kBf16>(halves >> 16));
+      const double oracle = number_of(LPT_FORMAT_E2M1FN, code) * factor;
       if (std::isnan(factor)) {
         EXPECT_TRUE(std::isnan(first) && std::isnan(second)) << scale;
-      } else if (std::fabs(wanted) < 0x1p128) {
-        EXPECT_EQ(wanted, first) << scale << ", " << code;
+      } else if (std::fabs(oracle) < 0x1p128) {
+        EXPECT_EQ(oracle, first) << scale << ", " << code;
         if (std::fabs(factor) < 0x1p125) {
           EXPECT_EQ(number_of(LPT_FORMAT_E2M1FN, code ^ 5u) * factor, second);
         }
@@ -193,17 +193,17 @@ TEST(SimtHalves, E4m3IsExact) {
   for (uint32_t code = 0; code < 256; ++code) {
     const uint32_t other = 255 - code;
     const uint32_t halves = f16_of_e4m3(code | other << 16);
-    const double wanted[] = {number_of(LPT_FORMAT_E4M3FN, code), number_of(LPT_FORMAT_E4M3FN, other)};
+    const double oracle[] = {number_of(LPT_FORMAT_E4M3FN, code), number_of(LPT_FORMAT_E4M3FN, other)};
     for (int half = 0; half < 2; ++half) {
-      const auto found = static_cast<double>(lpt::number_of<Numeral::kF16>(halves >> (16 * half) & 0xFFFFu));
-      EXPECT_TRUE(std::isnan(wanted[half]) ? std::isnan(found) : wanted[half] == found) << code << ", " << half;
+      const auto found = static_cast<double>(lpt::number_of<Dtype::kF16>(halves >> (16 * half) & 0xFFFFu));
+      EXPECT_TRUE(std::isnan(oracle[half]) ? std::isnan(found) : oracle[half] == found) << code << ", " << half;
     }
   }
 }
 
 // ---- products
 
-constexpr ProductCase kCases[] = {
+constexpr GemmCase kCases[] = {
     {"bf16", "int4_1x128", LPT_FORMAT_BF16, 1, 16, 128},
     {"bf16", "int4_1x128", LPT_FORMAT_F32, 16, 33, 1280},
     {"f16", "int4_1x128", LPT_FORMAT_F16, 5, 70, 256},
@@ -221,7 +221,7 @@ constexpr ProductCase kCases[] = {
 TEST(SimtFewRows, AreNearTheSumsOfTheDefinition) {
   Random random(83);
   Tally tally(few_rows_kernels());
-  for (const ProductCase &c : kCases) check(c, random, tally);
+  for (const GemmCase &c : kCases) check(c, random, tally);
   tally.expect_all_at_least(4);
 }
 
@@ -239,12 +239,12 @@ TEST(SimtFewRows, HaveTheSameBitsInEveryOrder) {
   }
 }
 
-TEST(SimtFewRows, RefuseWhatTheyDoNotTake) {
-  struct Refused {
+TEST(SimtFewRows, RejectWhatTheyDoNotTake) {
+  struct Rejected {
     void (*change)(GemmRequest &);
     const char *why;
   };
-  static constexpr Refused refused[] = {
+  static constexpr Rejected rejected[] = {
       {[](GemmRequest &r) { r.m = 17; }, "takes 1 to 16 rows of a only"},
       {[](GemmRequest &r) { r.m = 0; }, "takes 1 to 16 rows of a only"},
       {[](GemmRequest &r) { r.k = 64; }, "takes k in multiples of 128 only"},
@@ -259,17 +259,17 @@ TEST(SimtFewRows, RefuseWhatTheyDoNotTake) {
       {[](GemmRequest &r) { r.a.row_stride += 4; }, "rows of a do not begin on 16 bytes"},
       {[](GemmRequest &r) { r.is_portable = true; }, "small products do not add up in the portable order"},
       {[](GemmRequest &r) { r.arithmetic = LPT_GEMM_ARITHMETIC_L_MUL; },
-       "the arithmetic of another machine is asked for"},
+       "the arithmetic of another machine is requested for"},
       {[](GemmRequest &r) { r.is_f64 = true; }, "f64 is not computed"},
       {[](GemmRequest &r) { r.c.format.element = LPT_FORMAT_F64; }, "gives f32, bf16 and f16 only"},
   };
   const Problem problem("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 4, 32, 256, 32);
-  const DeviceRow<GemmRequest> &row = gemm_device_kernels().front();
-  EXPECT_EQ(nullptr, row.refuses(problem.request));
-  for (const Refused &one : refused) {
+  const DeviceKernelEntry<GemmRequest> &kernel = gemm_device_kernels().front();
+  EXPECT_EQ(nullptr, kernel.unsupported_reason(problem.request));
+  for (const Rejected &one : rejected) {
     GemmRequest request = problem.request;
     one.change(request);
-    EXPECT_STREQ(one.why, row.refuses(request));
+    EXPECT_STREQ(one.why, kernel.unsupported_reason(request));
   }
 }
 

@@ -44,7 +44,7 @@ struct Machine {
   const char *kernel = "";
   void (*body)(void *) = nullptr;
   void *closure = nullptr;
-  Place place;
+  ThreadCoords place;
   Order order = Order::kForward;
   std::minstd_rand shuffle;
   ucontext_t scheduler;
@@ -52,7 +52,7 @@ struct Machine {
   const void *scheduler_stack = nullptr;
   std::size_t scheduler_stack_bytes = 0;
   std::vector<Fiber> fibers;
-  std::vector<uint32_t> turns;
+  std::vector<uint32_t> transposes;
   uint32_t running = 0;
   uint32_t count = 0;
   std::vector<std::byte> shared;
@@ -214,15 +214,16 @@ bool open_barrier() {
   return true;
 }
 
-void order_turns() {
-  if (machine.order == Order::kShuffled) std::shuffle(machine.turns.begin(), machine.turns.end(), machine.shuffle);
+void order_threads() {
+  if (machine.order == Order::kShuffled)
+    std::shuffle(machine.transposes.begin(), machine.transposes.end(), machine.shuffle);
 }
 
 // Every thread that can run does so once; false if none could.
-bool run_turns() {
-  order_turns();
+bool run_in_order() {
+  order_threads();
   bool has_run = false;
-  for (const uint32_t index : machine.turns) {
+  for (const uint32_t index : machine.transposes) {
     if (machine.fibers[index].state != State::kReady) continue;
     enter_fiber(index);
     has_run = true;
@@ -242,7 +243,7 @@ void report_deadlock() {
 void run_block(dim3 block, std::size_t shared_bytes) {
   machine.shared = std::vector<std::byte>(shared_bytes, std::byte{0xA5});
   for (uint32_t i = 0; i < machine.count; ++i) start_fiber(machine.fibers[i], i, block);
-  while (run_turns() || open_barrier()) {
+  while (run_in_order() || open_barrier()) {
   }
   report_deadlock();
 }
@@ -250,15 +251,15 @@ void run_block(dim3 block, std::size_t shared_bytes) {
 void prepare(uint32_t count) {
   machine.count = count;
   if (machine.fibers.size() < count) machine.fibers = std::vector<Fiber>(count);
-  machine.turns.resize(count);
+  machine.transposes.resize(count);
   for (uint32_t i = 0; i < count; ++i) {
-    machine.turns[i] = machine.order == Order::kBackward ? count - 1 - i : i;
+    machine.transposes[i] = machine.order == Order::kBackward ? count - 1 - i : i;
   }
 }
 
 }  // namespace
 
-const Place &place() { return machine.place; }
+const ThreadCoords &place() { return machine.place; }
 
 void set_order(Order order) { machine.order = order; }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr simt::Order kOrders[] = {simt::Order::kForward, simt::Order::kBackward, simt::Order::kShuffled};
 
-// What the launch of a kernel is refused with, or nothing.
+// What the launch of a kernel is rejected with, or nothing.
 template <typename Launch>
 std::string fault_of(const Launch &launch) {
   try {
@@ -191,7 +191,7 @@ TEST(Simt, MisuseIsReportedWithKernelBlockAndThread) {
   EXPECT_TRUE(is_reversed(reversed(true))) << "after faults";
 }
 
-TEST(Simt, GridsThatNoDeviceTakesAreRefused) {
+TEST(Simt, GridsThatNoDeviceTakesAreRejected) {
   EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(leave_out, 1, 1025, 0, nullptr); }), "expected 1 to 1024 threads"));
   EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(leave_out, 1, dim3(1, 1, 65), 0, nullptr); }), "1024 x 1024 x 64 threads"));
   EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(leave_out, 0, 32, 0, nullptr); }), "at least one block"));
@@ -204,7 +204,7 @@ TEST(Simt, GridsThatNoDeviceTakesAreRefused) {
 __global__ void with_shared() {}
 
 // 48 KiB are every kernel's, more those of a kernel that is allowed them.
-TEST(Simt, SharedMemoryThatNoBlockHasIsRefused) {
+TEST(Simt, SharedMemoryThatNoBlockHasIsRejected) {
   EXPECT_EQ("", fault_of([] { LPT_LAUNCH(with_shared, 1, 32, 49152, nullptr); }));
   EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(with_shared, 1, 32, 49153, nullptr); }), "expected 49152 bytes at most"));
   allow_shared(with_shared, 65536);

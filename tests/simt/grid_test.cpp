@@ -1,4 +1,4 @@
-// The choice of grids: every strip is somebody's, no device refuses it, and few threads are idle.
+// The choice of grids: every fragment is somebody's, no device rejects it, and few threads are idle.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 #include "kernels/common/cuda_grid.hpp"
 #include "kernels/gemm/cuda_products.hpp"
-#include "kernels/quantize/cuda_rows.hpp"
-#include "kernels/transposable_mask/cuda_rows.hpp"
+#include "kernels/quantize/cuda_kernels.hpp"
+#include "kernels/transposable_mask/cuda_kernels.hpp"
 #include "tests/kernels/quantize_case.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 
 namespace lpt::test {
 namespace {
@@ -17,11 +17,11 @@ namespace {
 constexpr int64_t kRows[] = {1, 2, 3, 100, 4096, 65535, 65536, 1 << 20, int64_t{1} << 31};
 constexpr int64_t kColumns[] = {1, 16, 17, 100, 128, 2048, 4096, 4097, 14336, 1 << 20, int64_t{1} << 28};
 
-TEST(StripGrid, CoversEveryStripWithinTheLimitsOfDevices) {
+TEST(FragmentGrid, CoversEveryFragmentWithinTheLimitsOfDevices) {
   for (const uint32_t threads : {128u, 256u}) {
     for (const int64_t rows : kRows) {
       for (const int64_t columns : kColumns) {
-        const StripGrid grid = strip_grid(rows, columns, threads);
+        const FragmentGrid grid = fragment_grid(rows, columns, threads);
         EXPECT_EQ(grid.block_x * grid.block_y, threads);
         EXPECT_GE(int64_t{grid.grid_x} * grid.block_x * 16, columns);
         EXPECT_GE(grid.grid_y, 1u);
@@ -34,20 +34,20 @@ TEST(StripGrid, CoversEveryStripWithinTheLimitsOfDevices) {
 }
 
 // Below half of the threads have nothing to do, along rows; whole blocks of them none.
-TEST(StripGrid, LeavesFewThreadsIdle) {
+TEST(FragmentGrid, LeavesFewThreadsIdle) {
   for (const int64_t columns : kColumns) {
-    const StripGrid grid = strip_grid(4096, columns, 256);
-    const int64_t strips = (columns + 15) / 16;
+    const FragmentGrid grid = fragment_grid(4096, columns, 256);
+    const int64_t fragments = (columns + 15) / 16;
     const int64_t threads = int64_t{grid.grid_x} * grid.block_x;
-    EXPECT_LT(threads, 2 * strips) << columns;
-    EXPECT_LT(threads - strips, grid.block_x) << columns;
+    EXPECT_LT(threads, 2 * fragments) << columns;
+    EXPECT_LT(threads - fragments, grid.block_x) << columns;
   }
 }
 
-TEST(StripGrid, GivesAThreadSeveralRowsWhereThereAreMany) {
-  const StripGrid large = strip_grid(65536, 8192, 256);
+TEST(FragmentGrid, GivesAThreadSeveralRowsWhereThereAreMany) {
+  const FragmentGrid large = fragment_grid(65536, 8192, 256);
   EXPECT_LE(int64_t{large.grid_x} * large.grid_y, 4224);
-  const StripGrid small = strip_grid(64, 4096, 256);
+  const FragmentGrid small = fragment_grid(64, 4096, 256);
   EXPECT_EQ(small.grid_y, 64u);
 }
 
@@ -91,10 +91,10 @@ TEST_F(LargeLaunches, OfCastsKeepTheLimitsOfDevices) {
         request.rule = resolved(request.target.format, LPT_SCALE_RULE_DEFAULT, request.rounding);
         request.tensor_inverse = 1.0f;
         request.random_column_stride = 1;
-        for (const DeviceRow<QuantizeRequest> &row : quantize_device_kernels()) {
-          if (row.refuses(request) != nullptr) continue;
-          EXPECT_NO_THROW(row.run(request, nullptr)) << row.name << ": " << e.rows << " x " << e.columns;
-          tally.add(row.name);
+        for (const DeviceKernelEntry<QuantizeRequest> &kernel : quantize_device_kernels()) {
+          if (kernel.unsupported_reason(request) != nullptr) continue;
+          EXPECT_NO_THROW(kernel.run(request, nullptr)) << kernel.name << ": " << e.rows << " x " << e.columns;
+          tally.add(kernel.name);
         }
       }
     }
@@ -105,10 +105,10 @@ TEST_F(LargeLaunches, OfCastsKeepTheLimitsOfDevices) {
 TEST_F(LargeLaunches, OfTransposedCodesKeepTheLimitsOfDevices) {
   for (const Extents &e : kExtents) {
     for (const lpt_format format : {LPT_FORMAT_E4M3FN, LPT_FORMAT_BF16, LPT_FORMAT_F32, LPT_FORMAT_E4M3FN_128X128}) {
-      const TurnRequest request = {view(format, e.rows, e.columns), view(format, e.columns, e.rows)};
-      const DeviceRow<TurnRequest> &row = turn_device_kernels().front();
-      ASSERT_EQ(nullptr, row.refuses(request));
-      EXPECT_NO_THROW(row.run(request, nullptr)) << e.rows << " x " << e.columns;
+      const TransposeRequest request = {view(format, e.rows, e.columns), view(format, e.columns, e.rows)};
+      const DeviceKernelEntry<TransposeRequest> &kernel = transpose_device_kernels().front();
+      ASSERT_EQ(nullptr, kernel.unsupported_reason(request));
+      EXPECT_NO_THROW(kernel.run(request, nullptr)) << e.rows << " x " << e.columns;
     }
   }
 }
@@ -123,17 +123,17 @@ TEST_F(LargeLaunches, OfTransposedCodesGoOnWhereTheFirstEnds) {
   });
   std::vector<uint8_t> source(kFirst + kRest), target(kFirst + kRest, 0xA5);
   for (int64_t i = 0; i < kRest; ++i) source[static_cast<size_t>(kFirst + i)] = static_cast<uint8_t>(i + 1);
-  TurnRequest request = {view(LPT_FORMAT_E4M3FN, 1, kFirst + kRest), view(LPT_FORMAT_E4M3FN, kFirst + kRest, 1)};
+  TransposeRequest request = {view(LPT_FORMAT_E4M3FN, 1, kFirst + kRest), view(LPT_FORMAT_E4M3FN, kFirst + kRest, 1)};
   request.source.data = source.data();
   request.target.data = target.data();
-  turn_device_kernels().front().run(request, nullptr);
+  transpose_device_kernels().front().run(request, nullptr);
   EXPECT_EQ(2, launches);
   EXPECT_EQ(std::vector<uint8_t>(kFirst, 0xA5), std::vector<uint8_t>(target.begin(), target.begin() + kFirst));
   EXPECT_EQ(std::vector<uint8_t>(source.end() - kRest, source.end()),
             std::vector<uint8_t>(target.end() - kRest, target.end()));
 }
 
-TEST_F(LargeLaunches, OfProductsKeepTheLimitsOfDevicesOrAreRefused) {
+TEST_F(LargeLaunches, OfGemmsKeepTheLimitsOfDevicesOrAreRejected) {
   for (const int64_t m : {int64_t{1}, int64_t{100}, kLarge}) {
     for (const int64_t n : {kLarge, int64_t{8'388'480}, int64_t{8'388'481}}) {
       GemmRequest request = {};
@@ -145,9 +145,9 @@ TEST_F(LargeLaunches, OfProductsKeepTheLimitsOfDevicesOrAreRefused) {
       request.c = view(LPT_FORMAT_F32, m, n);
       request.is_b_transposed = true;
       request.alpha = 1.0;
-      for (const DeviceRow<GemmRequest> &row : gemm_device_kernels()) {
-        if (row.refuses(request) != nullptr) continue;
-        EXPECT_NO_THROW(row.run(request, nullptr)) << row.name << ": " << m << " x " << n;
+      for (const DeviceKernelEntry<GemmRequest> &kernel : gemm_device_kernels()) {
+        if (kernel.unsupported_reason(request) != nullptr) continue;
+        EXPECT_NO_THROW(kernel.run(request, nullptr)) << kernel.name << ": " << m << " x " << n;
       }
     }
   }
@@ -161,9 +161,9 @@ TEST_F(LargeLaunches, OfTransposableMasksKeepTheLimitsOfDevices) {
     request.kept = 2;
     request.of = 4;
     request.solver = LPT_SPARSE_SOLVER_EXACT;
-    for (const DeviceRow<TransposableMaskRequest> &row : transposable_mask_device_kernels()) {
-      if (row.refuses(request) != nullptr) continue;
-      EXPECT_NO_THROW(row.run(request, nullptr)) << row.name << ": " << e.rows << " x " << e.columns;
+    for (const DeviceKernelEntry<TransposableMaskRequest> &kernel : transposable_mask_device_kernels()) {
+      if (kernel.unsupported_reason(request) != nullptr) continue;
+      EXPECT_NO_THROW(kernel.run(request, nullptr)) << kernel.name << ": " << e.rows << " x " << e.columns;
     }
   }
 }

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "kernels/hadamard/cuda_rows.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "kernels/hadamard/cuda_kernels.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -47,7 +47,7 @@ void check(lpt_format source_format, int32_t size, int64_t columns, Values value
   source.fill(random, values);
   Vectors vectors(random, rows, columns);
   const lpt_format narrow = random.of(kNumbers);
-  Matrix wide(LPT_FORMAT_F32, rows, columns), wanted(narrow, rows, columns, padding),
+  Matrix wide(LPT_FORMAT_F32, rows, columns), oracle(narrow, rows, columns, padding),
       found(narrow, rows, columns, padding);
   HadamardRequest request = {};
   request.source = source.view();
@@ -59,13 +59,13 @@ void check(lpt_format source_format, int32_t size, int64_t columns, Values value
   request.signs = floats_or_none(random, vectors.signs);
   reference_of(hadamard_kernels()).run(request);
   for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t column = 0; column < columns; ++column) wanted.set(row, column, wide.get(row, column));
+    for (int64_t column = 0; column < columns; ++column) oracle.set(row, column, wide.get(row, column));
   }
   request.target = found.view();
-  ASSERT_EQ(hadamard_device_kernels().front().refuses(request), nullptr);
+  ASSERT_EQ(hadamard_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
   hadamard_device_kernels().front().run(request, nullptr);
-  EXPECT_TRUE(are_alike(found, wanted)) << format_name(source_format) << " to " << format_name(narrow) << " size "
+  EXPECT_TRUE(are_alike(found, oracle)) << format_name(source_format) << " to " << format_name(narrow) << " size "
                                         << size << " " << rows << "x" << columns << " " << name_of(values);
 }
 
@@ -82,16 +82,16 @@ TEST(SimtHadamard, EqualsTheReference) {
 
 TEST(SimtHadamard, RotatesInPlace) {
   Random random(72);
-  Matrix source(LPT_FORMAT_F32, 3, 176), wanted(LPT_FORMAT_F32, 3, 176);
+  Matrix source(LPT_FORMAT_F32, 3, 176), oracle(LPT_FORMAT_F32, 3, 176);
   source.fill(random, Values::kNormal);
   HadamardRequest request = {};
   request.source = source.view();
-  request.target = wanted.view();
+  request.target = oracle.view();
   request.size = 128;
   reference_of(hadamard_kernels()).run(request);
   request.target = source.view();
   hadamard_device_kernels().front().run(request, nullptr);
-  EXPECT_TRUE(source.equals(wanted));
+  EXPECT_TRUE(source.equals(oracle));
 }
 
 TEST(SimtHadamard, VectorsOfTheCallerBecomeFactors) {
@@ -101,30 +101,30 @@ TEST(SimtHadamard, VectorsOfTheCallerBecomeFactors) {
   float factors[7];
   const auto run = [&](lpt_format format, const void *source, int64_t count) {
     const FactorRequest request = {format, source, 3, count, factors};
-    EXPECT_EQ(factor_device_kernels().front().refuses(request), nullptr);
+    EXPECT_EQ(factor_device_kernels().front().unsupported_reason(request), nullptr);
     factor_device_kernels().front().run(request, nullptr);
     return std::vector<float>(factors, factors + count);
   };
   EXPECT_EQ(run(LPT_FORMAT_INT8, signs, 7), (std::vector<float>{1, -1, -1, 1, -1, -1, 1}));
   EXPECT_EQ(run(LPT_FORMAT_F32, smoothing, 3), (std::vector<float>{0.5f, 4.0f, 0x1.fffffep+127f}));
   EXPECT_EQ(run(LPT_FORMAT_E8M0FNU, powers, 3), (std::vector<float>{1.0f, 0.5f, 128.0f}));
-  EXPECT_STREQ(factor_device_kernels().front().refuses({LPT_FORMAT_F16, signs, 3, 3, factors}),
+  EXPECT_STREQ(factor_device_kernels().front().unsupported_reason({LPT_FORMAT_F16, signs, 3, 3, factors}),
                "takes int8, f32 and e8m0fnu only");
 }
 
-TEST(SimtHadamard, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtHadamard, WhatTheRowDoesNotTakeIsRejected) {
   Matrix source(LPT_FORMAT_F32, 2, 16), target(LPT_FORMAT_F32, 2, 16);
   const auto &row = hadamard_device_kernels().front();
   HadamardRequest request = {};
   request.source = source.view();
   request.target = target.view();
-  EXPECT_EQ(row.refuses(request), nullptr);
+  EXPECT_EQ(row.unsupported_reason(request), nullptr);
   request.source.column_stride = 2;
-  EXPECT_STREQ(row.refuses(request), "takes adjacent columns only");
+  EXPECT_STREQ(row.unsupported_reason(request), "takes adjacent columns only");
   request.target.format.element = LPT_FORMAT_F64;
-  EXPECT_STREQ(row.refuses(request), "gives f32, bf16 and f16 only");
+  EXPECT_STREQ(row.unsupported_reason(request), "gives f32, bf16 and f16 only");
   request.source.format.element = LPT_FORMAT_F64;
-  EXPECT_STREQ(row.refuses(request), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(row.unsupported_reason(request), "takes f32, bf16 and f16 only");
 }
 
 }  // namespace

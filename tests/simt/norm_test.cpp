@@ -6,11 +6,11 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_steps.hpp"
 #include "kernels/reduce/reduce.hpp"
 #include "tests/kernels/activation.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -23,17 +23,17 @@ Matrix any_matrix(Random &random, lpt_format format, int64_t rows, int64_t colum
   return Matrix(format, rows, columns, padding, random.chance(0.5) ? 0 : 4);
 }
 
-// Whatever lies between rows.
-bool has_codes_of(const Matrix &found, const Matrix &wanted) {
+// Whatever is between rows.
+bool has_codes_of(const Matrix &found, const Matrix &oracle) {
   for (int64_t row = 0; row < found.rows(); ++row) {
     for (int64_t column = 0; column < found.columns(); ++column) {
-      if (found.code(row, column) != wanted.code(row, column)) return false;
+      if (found.code(row, column) != oracle.code(row, column)) return false;
     }
   }
   return true;
 }
 
-// residual + branch, row by row, by the row of the processor that decides the bits.
+// residual + branch, row by row, by the row of the CPU that decides the bits.
 void add_by_reference(Matrix &residual, Matrix &branch, Matrix &sum) {
   for (int64_t row = 0; row < sum.rows(); ++row) {
     const auto place = [row](Matrix &matrix) {
@@ -53,26 +53,26 @@ TEST(SimtRmsnorm, ASumAndItsNormAreTheBitsOfTwoCalls) {
     const lpt_format format = kFormats[i % 3];
     const int64_t rows = 1 + random.below(3), columns = random.of(kColumns);
     Matrix residual = any_matrix(random, format, rows, columns), branch = any_matrix(random, format, rows, columns);
-    Matrix sum = any_matrix(random, format, rows, columns), wanted_sum(format, rows, columns);
+    Matrix sum = any_matrix(random, format, rows, columns), expected_sum(format, rows, columns);
     Matrix output = any_matrix(random, random.of(kFormats), rows, columns);
-    Matrix wanted(output.format().id, rows, columns), weight(LPT_FORMAT_F32, 1, columns);
-    Matrix rms(LPT_FORMAT_F32, 1, rows), wanted_rms(LPT_FORMAT_F32, 1, rows);
+    Matrix oracle(output.format().id, rows, columns), weight(LPT_FORMAT_F32, 1, columns);
+    Matrix rms(LPT_FORMAT_F32, 1, rows), expected_rms(LPT_FORMAT_F32, 1, rows);
     residual.fill(random, kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)]);
     branch.fill(random, Values::kNormal);
     weight.fill(random, Values::kNormal);
-    add_by_reference(residual, branch, wanted_sum);
+    add_by_reference(residual, branch, expected_sum);
     const bool is_in_place = i % 4 == 1;
     RmsnormSumRequest request = {
         residual.view(),
         branch.view(),
         {is_in_place ? residual.view() : sum.view(), weight.data.data(), output.view(), rms.data.data(), 1e-5, false}};
-    ASSERT_EQ(rmsnorm_sum_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(rmsnorm_sum_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     rmsnorm_sum_device_kernels().front().run(request, nullptr);
     rmsnorm_forward_device_kernels().front().run(
-        {wanted_sum.view(), weight.data.data(), wanted.view(), wanted_rms.data.data(), 1e-5, false}, nullptr);
-    EXPECT_TRUE(has_codes_of(is_in_place ? residual : sum, wanted_sum)) << i << ": the sum";
-    EXPECT_TRUE(has_codes_of(output, wanted) && has_codes_of(rms, wanted_rms)) << i << ": the norm";
+        {expected_sum.view(), weight.data.data(), oracle.view(), expected_rms.data.data(), 1e-5, false}, nullptr);
+    EXPECT_TRUE(has_codes_of(is_in_place ? residual : sum, expected_sum)) << i << ": the sum";
+    EXPECT_TRUE(has_codes_of(output, oracle) && has_codes_of(rms, expected_rms)) << i << ": the norm";
     EXPECT_TRUE(sum.is_intact() && output.is_intact() && rms.is_intact() && residual.is_intact()) << i;
   }
 }
@@ -99,7 +99,7 @@ struct NormCase {
   Matrix x, dy, weight, inverse;
 };
 
-// The bound of the processor's rows (tests/kernels/rmsnorm_test.cpp).
+// The bound of the CPU's rows (tests/kernels/rmsnorm_test.cpp).
 constexpr double kRmsnormGradientError = 4;
 
 TEST(SimtRmsnorm, BackwardIsNearTheDefinition) {
@@ -109,7 +109,7 @@ TEST(SimtRmsnorm, BackwardIsNearTheDefinition) {
     Matrix dx = any_matrix(random, random.of(kFormats), c.rows(), c.columns());
     const RmsnormBackwardRequest request = {
         c.x.view(), c.dy.view(), dx.view(), c.weight.data.data(), c.inverse.data.data(), nullptr, false};
-    ASSERT_EQ(rmsnorm_backward_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(rmsnorm_backward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     rmsnorm_backward_device_kernels().front().run(request, nullptr);
     ASSERT_TRUE(dx.is_intact()) << i;
@@ -132,7 +132,7 @@ TEST(SimtRmsnorm, BackwardIsNearTheDefinition) {
   }
 }
 
-// A row of an infinite r: what lies beyond its end is no part of the sum.
+// A row of an infinite r: what is beyond its end is no part of the sum.
 TEST(SimtRmsnorm, BackwardOfAnInfiniteInverseHasNoNanOfItsOwn) {
   Matrix x(LPT_FORMAT_F32, 1, 3), dy(LPT_FORMAT_F32, 1, 3), dx(LPT_FORMAT_F32, 1, 3), weight(LPT_FORMAT_F32, 1, 3);
   for (int64_t column = 0; column < 3; ++column) {
@@ -155,18 +155,18 @@ TEST(SimtRmsnorm, GradientsOfTheWeightAreNearTheDefinition) {
     auto *const memory = reinterpret_cast<double *>(sums.data());
     const GradientPartsRequest request = {c.x.view(), c.dy.view(), reinterpret_cast<float *>(c.inverse.data.data()),
                                           part_rows, memory};
-    ASSERT_EQ(gradient_parts_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(gradient_parts_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     gradient_parts_device_kernels().front().run(request, nullptr);
     ASSERT_TRUE(sums.is_intact()) << i;
     for (int64_t part = 0; part < parts; ++part) {
       for (int64_t column = 0; column < c.columns(); ++column) {
-        double wanted = 0, terms = 0;
+        double oracle = 0, terms = 0;
         for (int64_t row = part * part_rows; row < std::min((part + 1) * part_rows, c.rows()); ++row) {
-          wanted += number(c.dy, row, column) * c.normal(row, column);
+          oracle += number(c.dy, row, column) * c.normal(row, column);
           terms += std::fabs(number(c.dy, row, column) * c.normal(row, column));
         }
-        ASSERT_NEAR(memory[part * c.columns() + column], wanted, kEps * terms) << i << ": " << part << ", " << column;
+        ASSERT_NEAR(memory[part * c.columns() + column], oracle, kEps * terms) << i << ": " << part << ", " << column;
       }
     }
   }
@@ -186,10 +186,10 @@ TEST(SimtRmsnorm, PartsOfAGradientAreAddedUp) {
             {sums.data(), parts, columns, reinterpret_cast<float *>(gradient.data.data()), is_accumulated}, nullptr);
         EXPECT_TRUE(gradient.is_intact());
         for (int64_t column = 0; column < columns; ++column) {
-          double wanted = is_accumulated ? 2.5 : 0.0;  // quarters: every sum is exact
+          double oracle = is_accumulated ? 2.5 : 0.0;  // quarters: every sum is exact
           for (int64_t part = 0; part < parts; ++part)
-            wanted += sums[static_cast<std::size_t>(part * columns + column)];
-          ASSERT_EQ(static_cast<float>(wanted), gradient.get(0, column)) << parts << " parts, column " << column;
+            oracle += sums[static_cast<std::size_t>(part * columns + column)];
+          ASSERT_EQ(static_cast<float>(oracle), gradient.get(0, column)) << parts << " parts, column " << column;
         }
       }
     }
@@ -214,18 +214,19 @@ TEST(SimtSmoothing, FactorsArePowersOfTwoAtOrAboveTheAmax) {
   }
 }
 
-TEST(SimtRmsnorm, WhatTheRowsDoNotTakeIsRefused) {
+TEST(SimtRmsnorm, WhatTheRowsDoNotTakeIsRejected) {
   Matrix matrix(LPT_FORMAT_F32, 2, 8), wide(LPT_FORMAT_F64, 2, 8);
   double sums[8];
   RmsnormBackwardRequest backward = {matrix.view(), matrix.view(), matrix.view(), nullptr, nullptr, sums, false};
   const auto &row = rmsnorm_backward_device_kernels().front();
-  EXPECT_STREQ(row.refuses(backward), "gives the gradient of the input only");
+  EXPECT_STREQ(row.unsupported_reason(backward), "gives the gradient of the input only");
   backward.weight_gradient_sum = nullptr;
   backward.is_f64 = true;
-  EXPECT_STREQ(row.refuses(backward), "takes weights of f32 only");
-  EXPECT_STREQ(gradient_parts_device_kernels().front().refuses({wide.view(), matrix.view(), nullptr, 1, nullptr}),
-               "takes f32, bf16 and f16 only");
-  EXPECT_STREQ(rmsnorm_sum_device_kernels().front().refuses(
+  EXPECT_STREQ(row.unsupported_reason(backward), "takes weights of f32 only");
+  EXPECT_STREQ(
+      gradient_parts_device_kernels().front().unsupported_reason({wide.view(), matrix.view(), nullptr, 1, nullptr}),
+      "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(rmsnorm_sum_device_kernels().front().unsupported_reason(
                    {wide.view(), matrix.view(), {matrix.view(), nullptr, matrix.view(), nullptr, 0.0, false}}),
                "takes f32, bf16 and f16 only");
 }

@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "kernels/optimizer/cuda_found.hpp"
-#include "kernels/optimizer/cuda_rows.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "kernels/optimizer/cuda_kernels.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 
 namespace lpt::test {
 namespace {
@@ -38,9 +38,9 @@ TEST(SimtNorm, GivesTheBitsOfTheReference) {
   }
 }
 
-TEST(SimtNorm, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtNorm, WhatTheRowDoesNotTakeIsRejected) {
   const NormRequest request = {nullptr, LPT_FORMAT_F16, 0, 1, nullptr, nullptr};
-  EXPECT_STREQ("the gradient is neither f32 nor bf16", norm_device_kernels().front().refuses(request));
+  EXPECT_STREQ("the gradient is neither f32 nor bf16", norm_device_kernels().front().unsupported_reason(request));
 }
 
 GradientFacts facts_of(const std::vector<double> &sums, int64_t nonfinite_count, double scale, double largest_norm) {
@@ -102,17 +102,17 @@ TEST(SimtStepScales, FollowTheirFormula) {
                                  {57344.0f, false, 1.0f, 1e-44f, FLT_MIN}};
   for (const ScaleCase &c : cases) {
     for (const int k : {0, 1}) {
-      StepScales stored = {}, wanted = {};
-      StepScalesRequest request = {{0.0f, 0.0f}, {false, false}, &stored, &wanted};
+      StepScales stored = {}, oracle = {};
+      StepScalesRequest request = {{0.0f, 0.0f}, {false, false}, &stored, &oracle};
       request.largest[k] = c.largest;
       request.is_delayed[k] = c.is_delayed;
       stored.amax[k] = c.stored;
-      wanted.amax[k] = c.found;
+      oracle.amax[k] = c.found;
       step_scales_device_kernels().front().run(request, nullptr);
       const float expected = c.scale != 0.0f ? c.scale : FLT_MAX / c.largest;
-      EXPECT_EQ(expected, wanted.scale[k]);
-      EXPECT_EQ(1.0f / expected, wanted.inverse[k]);
-      EXPECT_EQ(1.0f, wanted.scale[1 - k]);
+      EXPECT_EQ(expected, oracle.scale[k]);
+      EXPECT_EQ(1.0f / expected, oracle.inverse[k]);
+      EXPECT_EQ(1.0f, oracle.scale[1 - k]);
     }
   }
 }

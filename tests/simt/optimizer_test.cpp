@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/optimizer/cuda_rows.hpp"
+#include "kernels/optimizer/cuda_kernels.hpp"
 #include "src/base/status.hpp"
 #include "tests/kernels/optimizer_problem.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kCounts[] = {0, 1, 15, 16, 17, 127, 128, 129, 255, 256, 257, 512, 1000, 4096, 4500};
 
-const DeviceRow<StepRequest> &row() { return step_device_kernels().front(); }
+const DeviceKernelEntry<StepRequest> &kernel() { return step_device_kernels().front(); }
 
 // What both rows leave behind, with and without an amax.
 void run_both(StepRequest request, StepRequest reference, bool wants_amax, const std::string &what) {
@@ -23,7 +23,7 @@ void run_both(StepRequest request, StepRequest reference, bool wants_amax, const
   request.amax = wants_amax ? found : nullptr;
   reference.amax = wants_amax ? expected : nullptr;
   take_next_order();
-  row().run(request, nullptr);
+  kernel().run(request, nullptr);
   step_kernels().back().run(reference);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(found[i], expected[i]) << what << ", amax " << i;
 }
@@ -42,7 +42,7 @@ bool compare(Random &random, const StepKinds &kinds, Values values) {
   StepRequest reference = request;
   found.place(request);
   expected.place(reference);
-  if (row().refuses(request) != nullptr) return false;
+  if (kernel().unsupported_reason(request) != nullptr) return false;
   const std::string what =
       text("method %d of %s, %s, %s, %s numbers, %lld from %lld, roundings %d %d %d, underflow %d", kinds.method,
            kinds.first.name, kinds.second.name, kinds.parameter.name, name_of(values),
@@ -76,7 +76,7 @@ TEST(SimtOptimizer, GivesTheBitsOfTheReference) {
         if (!is_taken(random, 8)) continue;
         const StateKind parameter = kWholeKinds[random.below(2)];
         const lpt_format gradient = random.chance(0.5) ? LPT_FORMAT_F32 : LPT_FORMAT_BF16;
-        for (int turn = 0; turn < (method == LPT_OPTIMIZER_METHOD_ADAMW ? 3 : 1); ++turn) {
+        for (int transpose = 0; transpose < (method == LPT_OPTIMIZER_METHOD_ADAMW ? 3 : 1); ++transpose) {
           const bool is_compensated = parameter.element == LPT_FORMAT_BF16 && random.chance(0.3);
           taken += compare(random, {method, first, second, parameter, is_compensated, gradient}, random.of(kAllValues));
           if (HasFailure()) return;
@@ -87,14 +87,14 @@ TEST(SimtOptimizer, GivesTheBitsOfTheReference) {
   EXPECT_GE(taken, kIsSanitized ? 20 : 200);
 }
 
-TEST(SimtOptimizer, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtOptimizer, WhatTheRowDoesNotTakeIsRejected) {
   const StateKind f32 = kWholeKinds[0];
   const StepKinds kinds = {LPT_OPTIMIZER_METHOD_ADAMW, f32, f32, f32, false, LPT_FORMAT_F32};
-  struct Refused {
+  struct Rejected {
     void (*change)(StepRequest &);
     const char *why;
   };
-  static constexpr Refused refused[] = {
+  static constexpr Rejected rejected[] = {
       {[](StepRequest &r) { r.gradient_format = LPT_FORMAT_F16; }, "the gradient is neither f32 nor bf16"},
       {[](StepRequest &r) { r.first.element = LPT_FORMAT_E4M3FNUZ; },
        "a state is none of f32, bf16, f16, e4m3fn, e4m3, e5m2, the last three in groups of 128, dynamic trees"},
@@ -106,14 +106,14 @@ TEST(SimtOptimizer, WhatTheRowDoesNotTakeIsRefused) {
        "random bits are the caller's"},
   };
   StepProblem problem(kinds, 64);
-  for (const Refused &one : refused) {
+  for (const Rejected &one : rejected) {
     StepRequest request = {};
     request.method = LPT_OPTIMIZER_METHOD_ADAMW;
     request.gradient_format = LPT_FORMAT_F32;
     problem.place(request);
-    EXPECT_EQ(row().refuses(request), nullptr);
+    EXPECT_EQ(kernel().unsupported_reason(request), nullptr);
     one.change(request);
-    EXPECT_STREQ(row().refuses(request), one.why);
+    EXPECT_STREQ(kernel().unsupported_reason(request), one.why);
   }
 }
 

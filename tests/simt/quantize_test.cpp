@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/quantize/cuda_draw.hpp"
-#include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/quantize/cuda_kernels.hpp"
 #include "tests/kernels/quantize_case.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -108,19 +108,19 @@ void check(QuantizeCase c, Random &random, Tally &tally) {
   Matrix source = source_of(c);
   source.fill(random, random.of(kValues));
   bool is_known = false;
-  for (const DeviceRow<QuantizeRequest> &row : quantize_device_kernels()) {
+  for (const DeviceKernelEntry<QuantizeRequest> &kernel : quantize_device_kernels()) {
     QuantizeRun run(c, source);
-    if (row.refuses(run.request) != nullptr) continue;
+    if (kernel.unsupported_reason(run.request) != nullptr) continue;
     if (is_known && !random.chance(0.1)) continue;  // the last row takes everything, slowly
     is_known = true;
-    tally.add(row.name);
+    tally.add(kernel.name);
     QuantizeRun reference(c, source);
     fill_scales(7, run.target);
     fill_scales(7, reference.target);
     run_reference(reference.request);
     take_next_order();
-    row.run(run.request, nullptr);
-    expect_equal(run, reference, std::string(row.name) + ": " + text_of(c));
+    kernel.run(run.request, nullptr);
+    expect_equal(run, reference, std::string(kernel.name) + ": " + text_of(c));
   }
 }
 
@@ -196,12 +196,12 @@ TEST(SimtQuantize, LargeMatricesEqualTheReference) {
   tally.expect_all_at_least(1);
 }
 
-TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRefused) {
-  struct Refused {
+TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRejected) {
+  struct Rejected {
     void (*change)(QuantizeRequest &);
     const char *why;
   };
-  static constexpr Refused refused[] = {
+  static constexpr Rejected rejected[] = {
       {[](QuantizeRequest &r) { r.source.format.element = LPT_FORMAT_F64; }, "takes f32, bf16 and f16 only"},
       {[](QuantizeRequest &r) { r.target.format.element = LPT_FORMAT_INT16; },
        "gives e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only"},
@@ -218,12 +218,12 @@ TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRefused) {
   c.rows = 2;
   c.columns = 64;
   Matrix source = source_of(c);
-  for (const Refused &one : refused) {
+  for (const Rejected &one : rejected) {
     QuantizeRun run(c, source);
-    const DeviceRow<QuantizeRequest> &row = quantize_device_kernels().front();
-    EXPECT_EQ(row.refuses(run.request), nullptr);
+    const DeviceKernelEntry<QuantizeRequest> &kernel = quantize_device_kernels().front();
+    EXPECT_EQ(kernel.unsupported_reason(run.request), nullptr);
     one.change(run.request);
-    EXPECT_STREQ(row.refuses(run.request), one.why);
+    EXPECT_STREQ(kernel.unsupported_reason(run.request), one.why);
   }
 }
 
@@ -234,25 +234,25 @@ TEST(SimtAmax, EqualsTheReference) {
     Matrix source(random.of(kSources), size.rows, size.columns, random.below(9), random.chance(0.5) ? 0 : 4,
                   random.chance(0.3));
     source.fill(random, random.of(kValues));
-    float amax = -1, wanted = -2;
-    bool has_nan = i % 2 == 0, wanted_nan = true;
+    float amax = -1, oracle = -2;
+    bool has_nan = i % 2 == 0, expected_nan = true;
     const AmaxRequest request = {source.view(), &amax, &has_nan};
-    ASSERT_EQ(amax_device_kernels().front().refuses(request), nullptr);
+    ASSERT_EQ(amax_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     amax_device_kernels().front().run(request, nullptr);
-    reference_of(amax_kernels()).run({source.view(), &wanted, &wanted_nan});
-    EXPECT_EQ(float_bits(amax), float_bits(wanted)) << i;
-    EXPECT_EQ(has_nan, wanted_nan) << i;
+    reference_of(amax_kernels()).run({source.view(), &oracle, &expected_nan});
+    EXPECT_EQ(float_bits(amax), float_bits(oracle)) << i;
+    EXPECT_EQ(has_nan, expected_nan) << i;
   }
 }
 
 TEST(SimtDraw, GivesTheBitsOfEveryElement) {
   for (const int32_t bits : {8, 16}) {
     for (const Size size : kSizes) {
-      RandomSource random = {77, 5, size.columns + 3, random_stream(RandomRoom::kQuantize, 1, 2), 9, 7, bits};
+      RandomSource random = {77, 5, size.columns + 3, random_stream(RandomDomain::kQuantize, 1, 2), 9, 7, bits};
       Matrix words(bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16, size.rows, size.columns, 3);
       const DrawRequest request = {random, words.view()};
-      ASSERT_EQ(draw_device_kernels().front().refuses(request), nullptr);
+      ASSERT_EQ(draw_device_kernels().front().unsupported_reason(request), nullptr);
       take_next_order();
       draw_device_kernels().front().run(request, nullptr);
       for (int64_t row = 0; row < size.rows; ++row) {
@@ -266,7 +266,7 @@ TEST(SimtDraw, GivesTheBitsOfEveryElement) {
   const uint8_t word = 0;
   DrawRequest given = {};
   given.random.words = &word;
-  EXPECT_STREQ(draw_device_kernels().front().refuses(given), "the caller has drawn them");
+  EXPECT_STREQ(draw_device_kernels().front().unsupported_reason(given), "the caller has drawn them");
 }
 
 // Codes and scales of any bits.
@@ -283,17 +283,17 @@ void check_decoding(Random &random, lpt_format format, Tally &tally) {
   source.tensor_scale = static_cast<float>(random.normal());
   const lpt_format to = random.of(kSources);
   const int64_t padding = random.below(9);
-  Matrix wanted(to, size.rows, size.columns, padding);
-  reference_of(dequantize_kernels()).run({source.view(), wanted.view()});
-  for (const DeviceRow<DequantizeRequest> &row : dequantize_device_kernels()) {
+  Matrix oracle(to, size.rows, size.columns, padding);
+  reference_of(dequantize_kernels()).run({source.view(), oracle.view()});
+  for (const DeviceKernelEntry<DequantizeRequest> &kernel : dequantize_device_kernels()) {
     Matrix target(to, size.rows, size.columns, padding);
     const DequantizeRequest request = {source.view(), target.view()};
-    if (row.refuses(request) != nullptr) continue;
-    tally.add(row.name);
+    if (kernel.unsupported_reason(request) != nullptr) continue;
+    tally.add(kernel.name);
     take_next_order();
-    row.run(request, nullptr);
-    EXPECT_TRUE(target.is_intact() && target.equals(wanted))
-        << row.name << ": " << format_name(format) << " to " << format_name(to) << " " << size.rows << "x"
+    kernel.run(request, nullptr);
+    EXPECT_TRUE(target.is_intact() && target.equals(oracle))
+        << kernel.name << ": " << format_name(format) << " to " << format_name(to) << " " << size.rows << "x"
         << size.columns;
   }
 }
@@ -308,7 +308,7 @@ TEST(SimtDequantize, EqualsTheReference) {
   tally.expect_all_at_least(300);
 }
 
-TEST(SimtTurn, EqualsTheReference) {
+TEST(SimtTranspose, EqualsTheReference) {
   Random random(45);
   for (int i = 0; i < 80; ++i) {
     const lpt_format format = random.of(
@@ -320,13 +320,13 @@ TEST(SimtTurn, EqualsTheReference) {
     fill_bytes(random, source.scales);
     const int64_t target_padding = (16 - size.rows % 16) % 16 + padding;
     Matrix target(format, size.columns, size.rows, target_padding),
-        wanted(format, size.columns, size.rows, target_padding);
-    const TurnRequest request = {source.view(), target.view()};
-    ASSERT_EQ(turn_device_kernels().front().refuses(request), nullptr);
+        oracle(format, size.columns, size.rows, target_padding);
+    const TransposeRequest request = {source.view(), target.view()};
+    ASSERT_EQ(transpose_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    turn_device_kernels().front().run(request, nullptr);
-    reference_of(turn_kernels()).run({source.view(), wanted.view()});
-    EXPECT_TRUE(target.is_intact() && target.equals(wanted)) << size.rows << "x" << size.columns;
+    transpose_device_kernels().front().run(request, nullptr);
+    reference_of(transpose_kernels()).run({source.view(), oracle.view()});
+    EXPECT_TRUE(target.is_intact() && target.equals(oracle)) << size.rows << "x" << size.columns;
   }
 }
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "kernels/reduce/cuda_columns.hpp"
-#include "kernels/reduce/cuda_rows.hpp"
+#include "kernels/reduce/cuda_kernels.hpp"
 #include "src/base/status.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -54,7 +54,7 @@ class Arrays {
 void check(const ReduceCase &c, Values values, Random &random) {
   const std::size_t shift = random.chance(0.5) ? 0 : 4;
   Arrays sources(c.format, c.sources, c.elements, shift);
-  Arrays found(c.target_format, c.targets, c.elements, shift), wanted(c.target_format, c.targets, c.elements, shift);
+  Arrays found(c.target_format, c.targets, c.elements, shift), oracle(c.target_format, c.targets, c.elements, shift);
   sources.fill(random, values);
   ReduceRequest request = {};
   request.format = c.format;
@@ -66,12 +66,12 @@ void check(const ReduceCase &c, Values values, Random &random) {
   request.elements = c.elements;
   request.sources = sources.addresses.data();
   request.targets = found.addresses.data();
-  ASSERT_EQ(reduce_device_kernels().front().refuses(request), nullptr);
+  ASSERT_EQ(reduce_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
   reduce_device_kernels().front().run(request, nullptr);
-  request.targets = wanted.addresses.data();
+  request.targets = oracle.addresses.data();
   reference_of(reduce_kernels()).run(request);
-  EXPECT_TRUE(found.equals(wanted)) << text("%lld to %lld, reduction %d, %d sources, %lld elements, %s",
+  EXPECT_TRUE(found.equals(oracle)) << text("%lld to %lld, reduction %d, %d sources, %lld elements, %s",
                                             static_cast<long long>(c.format), static_cast<long long>(c.target_format),
                                             static_cast<int>(c.reduction), c.sources,
                                             static_cast<long long>(c.elements), name_of(values));
@@ -94,7 +94,7 @@ TEST(SimtReduce, EqualsTheReference) {
   check({LPT_FORMAT_BF16, LPT_FORMAT_BF16, Reduction::kSum, 32, 32, 100}, Values::kNormal, random);
 }
 
-// factor · source, row by row, by the row of the processor that decides the bits.
+// factor · source, row by row, by the row of the CPU that decides the bits.
 void scale_by_reference(const MatrixView &source, const MatrixView &target, double factor) {
   const auto place = [](const MatrixView &view, int64_t row) {
     return static_cast<uint8_t *>(view.data) + row * view.row_stride * element_bits(view.format.element) / 8;
@@ -107,7 +107,7 @@ void scale_by_reference(const MatrixView &source, const MatrixView &target, doub
   }
 }
 
-// Shared columns are packed side by side in a format for their travel, and put back.
+// Shared columns are packed side by side in a format for the transfer, and put back.
 TEST(SimtColumns, ArePackedAndPutBackWithTheBitsOfTheReference) {
   constexpr int64_t kShared[] = {1, 15, 16, 40, 128, 513};
   Random random(72);
@@ -116,10 +116,10 @@ TEST(SimtColumns, ArePackedAndPutBackWithTheBitsOfTheReference) {
     const int64_t rows = 1 + random.below(9), columns = random.of(kShared), others = random.below(40);
     const double factor = random.chance(0.5) ? 1.0 : 0.3;
     Matrix whole(format, rows, columns + others, 0, random.chance(0.5) ? 0 : 4);
-    Matrix packed(wire, rows, columns, 0, random.chance(0.5) ? 0 : 4), wanted(wire, rows, columns);
+    Matrix packed(wire, rows, columns, 0, random.chance(0.5) ? 0 : 4), oracle(wire, rows, columns);
     whole.fill(random, kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)]);
-    Matrix back(format, rows, columns + others), wanted_back(format, rows, columns + others);
-    for (Matrix *matrix : {&back, &wanted_back})
+    Matrix back(format, rows, columns + others), expected_back(format, rows, columns + others);
+    for (Matrix *matrix : {&back, &expected_back})
       std::memcpy(matrix->data.data(), whole.data.data(), whole.data.bytes());
     const auto shared_of = [columns](Matrix &matrix) {
       MatrixView view = matrix.view();
@@ -127,36 +127,36 @@ TEST(SimtColumns, ArePackedAndPutBackWithTheBitsOfTheReference) {
       return view;
     };
     const auto &row = columns_device_kernels().front();
-    ASSERT_EQ(row.refuses({shared_of(whole), packed.view(), factor}), nullptr);
+    ASSERT_EQ(row.unsupported_reason({shared_of(whole), packed.view(), factor}), nullptr);
     take_next_order();
     row.run({shared_of(whole), packed.view(), factor}, nullptr);
-    scale_by_reference(shared_of(whole), wanted.view(), factor);
-    EXPECT_TRUE(packed.equals(wanted) && packed.is_intact()) << i << ": packed";
+    scale_by_reference(shared_of(whole), oracle.view(), factor);
+    EXPECT_TRUE(packed.equals(oracle) && packed.is_intact()) << i << ": packed";
     row.run({packed.view(), shared_of(back), 2.0}, nullptr);
-    scale_by_reference(wanted.view(), shared_of(wanted_back), 2.0);
-    EXPECT_TRUE(back.equals(wanted_back) && back.is_intact()) << i << ": put back";
+    scale_by_reference(oracle.view(), shared_of(expected_back), 2.0);
+    EXPECT_TRUE(back.equals(expected_back) && back.is_intact()) << i << ": put back";
     row.run({shared_of(back), shared_of(back), 0.7}, nullptr);
-    scale_by_reference(shared_of(wanted_back), shared_of(wanted_back), 0.7);
-    EXPECT_TRUE(back.equals(wanted_back)) << i << ": in place";
+    scale_by_reference(shared_of(expected_back), shared_of(expected_back), 0.7);
+    EXPECT_TRUE(back.equals(expected_back)) << i << ": in place";
   }
 }
 
-TEST(SimtColumns, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtColumns, WhatTheRowDoesNotTakeIsRejected) {
   Matrix matrix(LPT_FORMAT_F32, 2, 8), wide(LPT_FORMAT_F64, 2, 8);
-  MatrixView turned = matrix.view();
-  turned.column_stride = 2;
+  MatrixView transposed_copy = matrix.view();
+  transposed_copy.column_stride = 2;
   const auto &row = columns_device_kernels().front();
-  EXPECT_STREQ(row.refuses({wide.view(), matrix.view(), 1.0}), "takes f32, bf16 and f16 only");
-  EXPECT_STREQ(row.refuses({matrix.view(), turned, 1.0}), "takes adjacent columns only");
+  EXPECT_STREQ(row.unsupported_reason({wide.view(), matrix.view(), 1.0}), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(row.unsupported_reason({matrix.view(), transposed_copy, 1.0}), "takes adjacent columns only");
 }
 
-TEST(SimtReduce, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtReduce, WhatTheRowDoesNotTakeIsRejected) {
   ReduceRequest request = {};
   request.format = request.target_format = LPT_FORMAT_F64;
-  EXPECT_STREQ(reduce_device_kernels().front().refuses(request), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(reduce_device_kernels().front().unsupported_reason(request), "takes f32, bf16 and f16 only");
   request.format = request.target_format = LPT_FORMAT_F32;
   request.source_count = 33;
-  EXPECT_STREQ(reduce_device_kernels().front().refuses(request), "takes 32 sources and targets at most");
+  EXPECT_STREQ(reduce_device_kernels().front().unsupported_reason(request), "takes 32 sources and targets at most");
 }
 
 }  // namespace

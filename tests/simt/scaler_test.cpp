@@ -1,8 +1,8 @@
-// What a scaler on a device does without being asked for bits: it reads nothing where it need not.
+// What a scaler on a device does without being requested bits: it reads nothing where it need not.
 #include <gtest/gtest.h>
 
 #include "kernels/quantize/cuda_scaler.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
 
 namespace lpt::test {
@@ -22,10 +22,10 @@ TEST(SimtLook, SeeksNothingWhereThereIsAnAmax) {
   }
 }
 
-TEST(SimtLook, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtLook, WhatTheRowDoesNotTakeIsRejected) {
   Matrix source(LPT_FORMAT_F64, 1, 1, 0, 0);
   EXPECT_STREQ("takes f32, bf16 and f16 only",
-               look_device_kernels().front().refuses({{source.view(), nullptr, nullptr}, nullptr}));
+               look_device_kernels().front().unsupported_reason({{source.view(), nullptr, nullptr}, nullptr}));
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <string>
 
-#include "kernels/sparse_mask/cuda_rows.hpp"
-#include "kernels/sparse_pack/cuda_rows.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "kernels/sparse_mask/cuda_kernels.hpp"
+#include "kernels/sparse_pack/cuda_kernels.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -46,7 +46,7 @@ SparseMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &mask, Ma
   request.kept = c.pattern.kept;
   request.of = c.pattern.of;
   request.rule = c.rule;
-  request.random = {seed() * 3, 0, 0, random_stream(RandomRoom::kSparse, 1, 2), 77, 7, 16};
+  request.random = {seed() * 3, 0, 0, random_stream(RandomDomain::kSparse, 1, 2), 77, 7, 16};
   request.first_draw = first_draw;
   request.row_draws = static_cast<uint64_t>(c.columns / c.pattern.of) + 3;
   request.group_draws = 1;
@@ -58,12 +58,12 @@ void check_mask(const MaskCase &c, Values values, Random &random, Tally &tally) 
   source.fill(random, values);
   const int64_t padding = any_padding(random, c.columns);
   Matrix mask(LPT_FORMAT_UINT8, c.rows, c.columns, padding), masked(c.masked, c.rows, c.columns, padding);
-  Matrix wanted_mask(LPT_FORMAT_UINT8, c.rows, c.columns, padding), wanted(c.masked, c.rows, c.columns, padding);
+  Matrix expected_mask(LPT_FORMAT_UINT8, c.rows, c.columns, padding), oracle(c.masked, c.rows, c.columns, padding);
   std::vector<float> importance = draw(random, Values::kOutliers, c.columns);
   for (float &each : importance) each = std::fabs(each);
   const auto first_draw = static_cast<uint64_t>(random.below(1000));
   SparseMaskRequest request = request_of(c, source, mask, masked, first_draw);
-  SparseMaskRequest reference = request_of(c, source, wanted_mask, wanted, first_draw);
+  SparseMaskRequest reference = request_of(c, source, expected_mask, oracle, first_draw);
   if (c.rule == LPT_SPARSE_RULE_MAGNITUDE && random.chance(0.3)) {
     request.importance = reference.importance = importance.data();
   }
@@ -74,13 +74,13 @@ void check_mask(const MaskCase &c, Values values, Random &random, Tally &tally) 
       format_name(c.source) + " to " + format_name(c.masked) +
       text(" %lldx%lld %d:%d rule %d %s", static_cast<long long>(c.rows), static_cast<long long>(c.columns),
            c.pattern.kept, c.pattern.of, c.rule, name_of(values));
-  for (const DeviceRow<SparseMaskRequest> &row : sparse_mask_device_kernels()) {
-    if (row.refuses(request) != nullptr) continue;
+  for (const DeviceKernelEntry<SparseMaskRequest> &kernel : sparse_mask_device_kernels()) {
+    if (kernel.unsupported_reason(request) != nullptr) continue;
     take_next_order();
-    row.run(request, nullptr);
-    tally.add(row.name);
-    EXPECT_TRUE(mask.equals(wanted_mask) && mask.is_intact()) << row.name << ' ' << where << ": mask";
-    EXPECT_TRUE(masked.equals(wanted) && masked.is_intact()) << row.name << ' ' << where << ": masked";
+    kernel.run(request, nullptr);
+    tally.add(kernel.name);
+    EXPECT_TRUE(mask.equals(expected_mask) && mask.is_intact()) << kernel.name << ' ' << where << ": mask";
+    EXPECT_TRUE(masked.equals(oracle) && masked.is_intact()) << kernel.name << ' ' << where << ": masked";
   }
 }
 
@@ -102,24 +102,24 @@ TEST(SimtSparseMask, EqualsTheReference) {
   tally.expect_all_at_least(100);
 }
 
-TEST(SimtSparseMask, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtSparseMask, WhatTheRowDoesNotTakeIsRejected) {
   Matrix source(LPT_FORMAT_F32, 2, 16), mask(LPT_FORMAT_UINT8, 2, 16), masked(LPT_FORMAT_F32, 2, 16);
   const MaskCase c = {LPT_FORMAT_F32, LPT_FORMAT_F32, {2, 4}, LPT_SPARSE_RULE_MVUE, 2, 16};
   const auto &row = sparse_mask_device_kernels().front();
   SparseMaskRequest request = request_of(c, source, mask, masked, 0);
-  EXPECT_EQ(row.refuses(request), nullptr);
+  EXPECT_EQ(row.unsupported_reason(request), nullptr);
   request.of = 16;
-  EXPECT_STREQ(row.refuses(request), "takes groups of 4 and 8 only");
+  EXPECT_STREQ(row.unsupported_reason(request), "takes groups of 4 and 8 only");
   request.of = 4;
   request.mask.column_stride = 2;
-  EXPECT_STREQ(row.refuses(request), "takes groups of adjacent columns only");
+  EXPECT_STREQ(row.unsupported_reason(request), "takes groups of adjacent columns only");
   request.source.format.element = LPT_FORMAT_F64;
-  EXPECT_STREQ(row.refuses(request), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(row.unsupported_reason(request), "takes f32, bf16 and f16 only");
 }
 
 // ---- what a selection did
 
-void check_measure(lpt_format format, lpt_sparse_rule rule, Pattern pattern, bool is_turned, Values values,
+void check_measure(lpt_format format, lpt_sparse_rule rule, Pattern pattern, bool is_transposed, Values values,
                    Random &random) {
   const int64_t rows = random.below(70), columns = random.of(kColumns);
   Matrix source(format, rows, columns, random.below(6)), mask(LPT_FORMAT_UINT8, rows, columns, random.below(6));
@@ -127,19 +127,19 @@ void check_measure(lpt_format format, lpt_sparse_rule rule, Pattern pattern, boo
   for (std::size_t i = 0; i < mask.data.bytes(); ++i) mask.data.data()[i] = static_cast<uint8_t>(random.below(2));
   SparseMeasureRequest request = {source.view(), mask.view(), pattern.kept, pattern.of, rule, nullptr};
   for (MatrixView *view : {&request.source, &request.mask}) {
-    if (!is_turned) continue;
+    if (!is_transposed) continue;
     std::swap(view->rows, view->columns);
     std::swap(view->row_stride, view->column_stride);
   }
   const auto lines = static_cast<std::size_t>(request.source.rows);
-  std::vector<SparseSums> found(lines), wanted(lines);
-  request.sums = wanted.data();
+  std::vector<SparseSums> found(lines), oracle(lines);
+  request.sums = oracle.data();
   reference_of(sparse_measure_kernels()).run(request);
   request.sums = found.data();
-  ASSERT_EQ(sparse_measure_device_kernels().front().refuses(request), nullptr);
+  ASSERT_EQ(sparse_measure_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
   sparse_measure_device_kernels().front().run(request, nullptr);
-  EXPECT_EQ(0, lines == 0 ? 0 : std::memcmp(found.data(), wanted.data(), lines * sizeof(SparseSums)))
+  EXPECT_EQ(0, lines == 0 ? 0 : std::memcmp(found.data(), oracle.data(), lines * sizeof(SparseSums)))
       << format_name(format) << " rule " << rule << " of " << pattern.of << ' ' << name_of(values);
 }
 
@@ -156,13 +156,13 @@ TEST(SimtSparseMeasure, EqualsTheReference) {
   }
 }
 
-TEST(SimtSparseMeasure, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtSparseMeasure, WhatTheRowDoesNotTakeIsRejected) {
   Matrix source(LPT_FORMAT_F32, 2, 32), mask(LPT_FORMAT_UINT8, 2, 32);
   const auto &row = sparse_measure_device_kernels().front();
   SparseMeasureRequest request = {source.view(), mask.view(), 2, 16, LPT_SPARSE_RULE_MVUE, nullptr};
-  EXPECT_STREQ(row.refuses(request), "takes drawn groups of 4 and 8 only");
+  EXPECT_STREQ(row.unsupported_reason(request), "takes drawn groups of 4 and 8 only");
   request.source.format.element = LPT_FORMAT_F64;
-  EXPECT_STREQ(row.refuses(request), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(row.unsupported_reason(request), "takes f32, bf16 and f16 only");
 }
 
 // ---- masks that are there already
@@ -177,27 +177,27 @@ void check_given(lpt_format format, lpt_format masked, int64_t rows, int64_t col
   source.fill(random, values);
   fill_mask(random, mask);
   const int64_t padding = any_padding(random, columns);
-  Matrix target(masked, rows, columns, padding), wanted(masked, rows, columns, padding);
+  Matrix target(masked, rows, columns, padding), oracle(masked, rows, columns, padding);
   const MaskApplyRequest apply = {source.view(), mask.view(), target.view()};
-  ASSERT_EQ(mask_apply_device_kernels().front().refuses(apply), nullptr);
+  ASSERT_EQ(mask_apply_device_kernels().front().unsupported_reason(apply), nullptr);
   take_next_order();
   mask_apply_device_kernels().front().run(apply, nullptr);
-  reference_of(mask_apply_kernels()).run({source.view(), mask.view(), wanted.view()});
+  reference_of(mask_apply_kernels()).run({source.view(), mask.view(), oracle.view()});
   const std::string where = format_name(format) + text(" %lldx%lld %s", static_cast<long long>(rows),
                                                        static_cast<long long>(columns), name_of(values));
-  EXPECT_TRUE(target.equals(wanted) && target.is_intact()) << where << ": applied";
+  EXPECT_TRUE(target.equals(oracle) && target.is_intact()) << where << ": applied";
 
   const uint64_t state = random.bits();
-  Matrix gradient(LPT_FORMAT_F32, rows, columns, padding), wanted_gradient(LPT_FORMAT_F32, rows, columns, padding);
+  Matrix gradient(LPT_FORMAT_F32, rows, columns, padding), expected_gradient(LPT_FORMAT_F32, rows, columns, padding);
   Random numbers(state), same_numbers(state);
   gradient.fill(numbers, Values::kNormal);
-  wanted_gradient.fill(same_numbers, Values::kNormal);
+  expected_gradient.fill(same_numbers, Values::kNormal);
   source.fill(random, Values::kNormal);  // which NaN a sum hands on differs between machines
   const MaskDecayRequest decay = {source.view(), mask.view(), gradient.view(), 0.125f};
-  ASSERT_EQ(mask_decay_device_kernels().front().refuses(decay), nullptr);
+  ASSERT_EQ(mask_decay_device_kernels().front().unsupported_reason(decay), nullptr);
   mask_decay_device_kernels().front().run(decay, nullptr);
-  reference_of(mask_decay_kernels()).run({source.view(), mask.view(), wanted_gradient.view(), 0.125f});
-  EXPECT_TRUE(gradient.equals(wanted_gradient) && gradient.is_intact()) << where << ": decayed";
+  reference_of(mask_decay_kernels()).run({source.view(), mask.view(), expected_gradient.view(), 0.125f});
+  EXPECT_TRUE(gradient.equals(expected_gradient) && gradient.is_intact()) << where << ": decayed";
 }
 
 TEST(SimtMaskGiven, EqualsTheReference) {
@@ -211,8 +211,8 @@ TEST(SimtMaskGiven, EqualsTheReference) {
   }
   MaskApplyRequest request = {};
   request.source.format.element = LPT_FORMAT_F64;
-  EXPECT_STREQ(mask_apply_device_kernels().front().refuses(request), "takes f32, bf16 and f16 only");
-  EXPECT_STREQ(mask_decay_device_kernels().front().refuses({request.source, {}, {}, 0.0f}),
+  EXPECT_STREQ(mask_apply_device_kernels().front().unsupported_reason(request), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(mask_decay_device_kernels().front().unsupported_reason({request.source, {}, {}, 0.0f}),
                "takes f32, bf16 and f16 only");
 }
 
@@ -238,25 +238,25 @@ void check_packing(lpt_format element, int64_t rows, int64_t columns, Random &ra
   fill_bytes(random, source.data, false);
   fill_bytes(random, mask.data, true);
   const int64_t padding = any_padding(random, (columns + 3) / 4 * 2);
-  Packed found(element, rows, columns, padding), wanted(element, rows, columns, padding);
+  Packed found(element, rows, columns, padding), oracle(element, rows, columns, padding);
   const int64_t stride = (columns + 7) / 8 + 1;
   const std::string where =
       format_name(element) + text(" %lldx%lld", static_cast<long long>(rows), static_cast<long long>(columns));
   const CompressRequest request = {source.view(), mask.view(), found.stored.view(), found.indices.data(), stride};
-  ASSERT_EQ(compress_device_kernels().front().refuses(request), nullptr);
+  ASSERT_EQ(compress_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
   compress_device_kernels().front().run(request, nullptr);
   reference_of(compress_kernels())
-      .run({source.view(), mask.view(), wanted.stored.view(), wanted.indices.data(), stride});
-  EXPECT_TRUE(found.stored.equals(wanted.stored) && found.stored.is_intact()) << where << ": stored";
-  EXPECT_TRUE(found.indices.equals(wanted.indices) && found.indices.is_intact()) << where << ": places";
+      .run({source.view(), mask.view(), oracle.stored.view(), oracle.indices.data(), stride});
+  EXPECT_TRUE(found.stored.equals(oracle.stored) && found.stored.is_intact()) << where << ": stored";
+  EXPECT_TRUE(found.indices.equals(oracle.indices) && found.indices.is_intact()) << where << ": places";
 
-  Matrix dense(element, rows, columns, padding), wanted_dense(element, rows, columns, padding);
-  const DecompressRequest back = {wanted.stored.view(), wanted.indices.data(), stride, dense.view()};
-  ASSERT_EQ(decompress_device_kernels().front().refuses(back), nullptr);
+  Matrix dense(element, rows, columns, padding), expected_dense(element, rows, columns, padding);
+  const DecompressRequest back = {oracle.stored.view(), oracle.indices.data(), stride, dense.view()};
+  ASSERT_EQ(decompress_device_kernels().front().unsupported_reason(back), nullptr);
   decompress_device_kernels().front().run(back, nullptr);
-  reference_of(decompress_kernels()).run({wanted.stored.view(), wanted.indices.data(), stride, wanted_dense.view()});
-  EXPECT_TRUE(dense.equals(wanted_dense) && dense.is_intact()) << where << ": dense";
+  reference_of(decompress_kernels()).run({oracle.stored.view(), oracle.indices.data(), stride, expected_dense.view()});
+  EXPECT_TRUE(dense.equals(expected_dense) && dense.is_intact()) << where << ": dense";
 }
 
 TEST(SimtSparsePack, EqualsTheReference) {
@@ -277,27 +277,29 @@ TEST(SimtSparsePack, NonzeroEqualsTheReference) {
         static constexpr uint8_t kBytes[] = {0, 0, 0x80, 1};
         source.data.data()[i] = random.of(kBytes);
       }
-      Matrix mask(LPT_FORMAT_UINT8, rows, columns, padding), wanted(LPT_FORMAT_UINT8, rows, columns, padding);
+      Matrix mask(LPT_FORMAT_UINT8, rows, columns, padding), oracle(LPT_FORMAT_UINT8, rows, columns, padding);
       const NonzeroRequest request = {source.view(), mask.view()};
-      ASSERT_EQ(nonzero_device_kernels().front().refuses(request), nullptr);
+      ASSERT_EQ(nonzero_device_kernels().front().unsupported_reason(request), nullptr);
       take_next_order();
       nonzero_device_kernels().front().run(request, nullptr);
-      reference_of(nonzero_kernels()).run({source.view(), wanted.view()});
-      EXPECT_TRUE(mask.equals(wanted) && mask.is_intact()) << format_name(element) << " " << columns;
+      reference_of(nonzero_kernels()).run({source.view(), oracle.view()});
+      EXPECT_TRUE(mask.equals(oracle) && mask.is_intact()) << format_name(element) << " " << columns;
     }
   }
 }
 
-TEST(SimtSparsePack, WhatTheRowsDoNotTakeIsRefused) {
+TEST(SimtSparsePack, WhatTheRowsDoNotTakeIsRejected) {
   CompressRequest request = {};
   request.source.format.element = LPT_FORMAT_E2M1FN;
-  EXPECT_STREQ(compress_device_kernels().front().refuses(request), "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only");
+  EXPECT_STREQ(compress_device_kernels().front().unsupported_reason(request),
+               "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only");
   request.source.format.element = LPT_FORMAT_INT8;
   request.mask.column_stride = 3;
-  EXPECT_STREQ(compress_device_kernels().front().refuses(request), "takes masks with adjacent columns only");
+  EXPECT_STREQ(compress_device_kernels().front().unsupported_reason(request), "takes masks with adjacent columns only");
   DecompressRequest back = {};
   back.stored.format.element = LPT_FORMAT_F64;
-  EXPECT_STREQ(decompress_device_kernels().front().refuses(back), "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only");
+  EXPECT_STREQ(decompress_device_kernels().front().unsupported_reason(back),
+               "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only");
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 
 #include "kernels/quantize/cuda_sums.hpp"
 #include "src/ops/cast.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 
 namespace lpt::test {
 namespace {
@@ -29,16 +29,16 @@ void scramble(Matrix &matrix, Random &random) {
   }
 }
 
-CastSums by_tiles(const TileSumsRequest &request) {
+CastStatistics by_tiles(const TileSumsRequest &request) {
   const auto part = [&](const MatrixView &view, int64_t row, int64_t column) {
     const MatrixView rows = cut_rows(view, row, std::min(request.tile_rows, view.rows - row));
     return cut_columns(rows, column, std::min(request.tile_columns, view.columns - column));
   };
-  CastSums all;
+  CastStatistics all;
   for (int64_t row = 0; row < request.source.rows; row += request.tile_rows) {
     for (int64_t column = 0; column < request.source.columns; column += request.tile_columns) {
-      CastSums sums;
-      reference_of(cast_sums_kernels())
+      CastStatistics sums;
+      reference_of(cast_statistics_kernels())
           .run({part(request.source, row, column), part(request.quantized, row, column), &sums});
       add_sums(sums, all);
     }
@@ -54,14 +54,14 @@ void compare(Random &random, lpt_format target) {
   scramble(quantized, random);
   quantized.tensor_scale = random.chance(0.5) ? 0.0117f : 3.0f;
   TileSumsRequest request{source.view(), quantized.view(), 128, random.chance(0.5) ? 512 : 1024, nullptr, nullptr};
-  ASSERT_EQ(nullptr, tile_sums_device_kernels().front().refuses(request));
+  ASSERT_EQ(nullptr, tile_sums_device_kernels().front().unsupported_reason(request));
   std::vector<double> scratch(static_cast<size_t>(sums_scratch(request)));
-  CastSums found;
+  CastStatistics found;
   request.scratch = scratch.data();
   request.sums = &found;
   take_next_order();
   tile_sums_device_kernels().front().run(request, nullptr);
-  const CastSums expected = by_tiles(request);
+  const CastStatistics expected = by_tiles(request);
   EXPECT_EQ(expected.elements, found.elements);
   EXPECT_EQ(expected.nans, found.nans);
   EXPECT_EQ(expected.clipped, found.clipped);
@@ -78,15 +78,15 @@ TEST(SimtSums, AreThoseOfTheReferenceTileByTile) {
   }
 }
 
-TEST(SimtSums, WhatTheRowDoesNotTakeIsRefused) {
+TEST(SimtSums, WhatTheRowDoesNotTakeIsRejected) {
   Matrix source(LPT_FORMAT_F32, 2, 64), wide(LPT_FORMAT_F64, 2, 64), codes(LPT_FORMAT_MXFP4, 2, 64);
-  Matrix turned(LPT_FORMAT_F32, 2, 64, 0, 0, true);
-  const auto refusal = [](Matrix &from, Matrix &to) {
-    return tile_sums_device_kernels().front().refuses({from.view(), to.view(), 1, 64, nullptr, nullptr});
+  Matrix transposed_copy(LPT_FORMAT_F32, 2, 64, 0, 0, true);
+  const auto rejection = [](Matrix &from, Matrix &to) {
+    return tile_sums_device_kernels().front().unsupported_reason({from.view(), to.view(), 1, 64, nullptr, nullptr});
   };
-  EXPECT_STREQ("takes f32, bf16 and f16 only", refusal(wide, codes));
-  EXPECT_STREQ("takes adjacent columns only", refusal(turned, codes));
-  EXPECT_EQ(nullptr, refusal(source, codes));
+  EXPECT_STREQ("takes f32, bf16 and f16 only", rejection(wide, codes));
+  EXPECT_STREQ("takes adjacent columns only", rejection(transposed_copy, codes));
+  EXPECT_EQ(nullptr, rejection(source, codes));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "kernels/common/cuda_async.hpp"
 #include "kernels/gemm/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda_tiles.hpp"
-#include "tests/simt/device_products.hpp"
+#include "tests/simt/device_gemms.hpp"
 
 namespace lpt::test {
 namespace {
@@ -83,7 +83,7 @@ TEST(SimtTiles, PartsTakeEveryStepOnce) {
         EXPECT_LT((grid.parts - 1) * grid.steps_of_part, steps);
         EXPECT_TRUE(grid.parts >= 1 && grid.parts <= kMostParts);
         EXPECT_TRUE(grid.parts == 1 || grid.steps_of_part >= kLeastStepsOfPart);
-        EXPECT_TRUE(grid.parts == 1 || grid.token_tiles * grid.row_tiles * 2 <= kWantedBlocks);
+        EXPECT_TRUE(grid.parts == 1 || grid.token_tiles * grid.row_tiles * 2 <= kRequestedBlocks);
       }
     }
   }
@@ -117,7 +117,7 @@ TEST(SimtAsync, CopiesAreMadeWhenTheirGroupIsWaitedFor) {
 
 // ---- products
 
-constexpr ProductCase kCases[] = {
+constexpr GemmCase kCases[] = {
     {"bf16", "int4_1x128", LPT_FORMAT_BF16, 17, 16, 128},
     {"bf16", "int4_1x128", LPT_FORMAT_F32, 33, 130, 1280},
     {"f16", "int4_1x128", LPT_FORMAT_F16, 64, 70, 512},
@@ -140,7 +140,7 @@ constexpr ProductCase kCases[] = {
 TEST(SimtTiles, AreNearTheSumsOfTheDefinition) {
   Random random(85);
   Tally tally(tiles_kernels());
-  for (const ProductCase &c : kCases) check(c, random, tally);
+  for (const GemmCase &c : kCases) check(c, random, tally);
   tally.expect_all_at_least(6);
 }
 
@@ -159,34 +159,34 @@ TEST(SimtTiles, HaveTheSameBitsInEveryOrder) {
   }
 }
 
-TEST(SimtTiles, RefuseWhatTheyDoNotTake) {
+TEST(SimtTiles, RejectWhatTheyDoNotTake) {
   const Problem integers("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
   const Problem floats("bf16", "nvfp4", LPT_FORMAT_F32, false, true, 128, 32, 256, 32);
-  const DeviceRow<GemmRequest> &int4 = tiles_kernels()[0], &fp4 = tiles_kernels()[1];
-  EXPECT_EQ(nullptr, int4.refuses(integers.request));
-  EXPECT_EQ(nullptr, fp4.refuses(floats.request));
+  const DeviceKernelEntry<GemmRequest> &int4 = tiles_kernels()[0], &fp4 = tiles_kernels()[1];
+  EXPECT_EQ(nullptr, int4.unsupported_reason(integers.request));
+  EXPECT_EQ(nullptr, fp4.unsupported_reason(floats.request));
   GemmRequest request = integers.request;
   request.m = 16;
-  EXPECT_STREQ("takes 17 rows of a and more only", int4.refuses(request));
-  EXPECT_STREQ("takes 17 rows of a and more only", fp4.refuses(request));
+  EXPECT_STREQ("takes 17 rows of a and more only", int4.unsupported_reason(request));
+  EXPECT_STREQ("takes 17 rows of a and more only", fp4.unsupported_reason(request));
   request = integers.request;
   request.a.format.element = LPT_FORMAT_E5M2;
-  EXPECT_STREQ("takes a of bf16, f16 and e4m3fn only", int4.refuses(request));
+  EXPECT_STREQ("takes a of bf16, f16 and e4m3fn only", int4.unsupported_reason(request));
   request = integers.request;
   request.n = 8388481;
-  EXPECT_STREQ("takes 8388480 columns of c at most", int4.refuses(request));
+  EXPECT_STREQ("takes 8388480 columns of c at most", int4.unsupported_reason(request));
   request = integers.request;
   request.k = 192;
-  EXPECT_STREQ("takes k in multiples of 128 only", int4.refuses(request));
-  EXPECT_STREQ("takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only", int4.refuses(floats.request));
+  EXPECT_STREQ("takes k in multiples of 128 only", int4.unsupported_reason(request));
+  EXPECT_STREQ("takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only", int4.unsupported_reason(floats.request));
 }
 
 // Beyond 128 rows of a by FP4 a library is the better way by reckoning; who has measured may say otherwise.
-TEST(SimtTiles, TakeMoreRowsByFp4WhereTheyAreAskedTo) {
+TEST(SimtTiles, TakeMoreRowsByFp4WhereTheyAreRequestedTo) {
   const Problem problem("bf16", "mxfp4", LPT_FORMAT_F32, false, true, 129, 32, 256, 32);
   unsetenv("LPT_GEMM_TILES");
   EXPECT_STREQ("takes more than 128 rows of a only with LPT_GEMM_TILES set",
-               tiles_kernels()[1].refuses(problem.request));
+               tiles_kernels()[1].unsupported_reason(problem.request));
   setenv("LPT_GEMM_TILES", "1", 1);
   EXPECT_EQ(&tiles_kernels()[1], row_for(problem.request));
   unsetenv("LPT_GEMM_TILES");

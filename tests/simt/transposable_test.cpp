@@ -5,10 +5,10 @@
 #include <cstring>
 #include <string>
 
-#include "kernels/transposable_mask/cuda_rows.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "kernels/transposable_mask/cuda_kernels.hpp"
+#include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -49,12 +49,12 @@ void check_mask(const MaskCase &c, Values values, Random &random, Tally &tally) 
   Matrix source(c.source, c.rows, c.columns, padding, random.chance(0.5) ? 0 : 4);
   source.fill(random, values);
   if (random.chance(0.2)) level(random, source);
-  Matrix mask(LPT_FORMAT_UINT8, c.rows, c.columns, padding), wanted(LPT_FORMAT_UINT8, c.rows, c.columns, padding);
+  Matrix mask(LPT_FORMAT_UINT8, c.rows, c.columns, padding), oracle(LPT_FORMAT_UINT8, c.rows, c.columns, padding);
   std::vector<float> importance = draw(random, Values::kOutliers, c.columns);
   for (float &each : importance) each = std::fabs(each);
   TransposableMaskRequest request = {};
   request.source = source.view();
-  request.mask = wanted.view();
+  request.mask = oracle.view();
   request.kept = c.pattern.kept;
   request.of = c.pattern.of;
   request.solver = c.solver;
@@ -63,12 +63,12 @@ void check_mask(const MaskCase &c, Values values, Random &random, Tally &tally) 
   if (random.chance(0.3)) request.importance = importance.data();
   reference_of(transposable_mask_kernels()).run(request);
   request.mask = mask.view();
-  for (const DeviceRow<TransposableMaskRequest> &row : transposable_mask_device_kernels()) {
-    if (row.refuses(request) != nullptr) continue;
+  for (const DeviceKernelEntry<TransposableMaskRequest> &kernel : transposable_mask_device_kernels()) {
+    if (kernel.unsupported_reason(request) != nullptr) continue;
     take_next_order();
-    row.run(request, nullptr);
-    tally.add(row.name);
-    EXPECT_TRUE(mask.equals(wanted) && mask.is_intact()) << text_of(c, row.name, values);
+    kernel.run(request, nullptr);
+    tally.add(kernel.name);
+    EXPECT_TRUE(mask.equals(oracle) && mask.is_intact()) << text_of(c, kernel.name, values);
   }
 }
 
@@ -98,20 +98,20 @@ TEST(SimtTransposableMask, PatternsOfManyTilesEqualTheReference) {
   }
 }
 
-TEST(SimtTransposableMask, WhatNoRowTakesIsRefused) {
+TEST(SimtTransposableMask, WhatNoRowTakesIsRejected) {
   Matrix source(LPT_FORMAT_F32, 4, 16), mask(LPT_FORMAT_UINT8, 4, 16);
   TransposableMaskRequest request = {source.view(), mask.view(), 2, 4, LPT_SPARSE_SOLVER_GREEDY, 0, 0.0f, nullptr};
   const auto rows = transposable_mask_device_kernels();
-  EXPECT_STREQ(rows[0].refuses(request), "not 2:4 by EXACT");
-  EXPECT_EQ(rows[1].refuses(request), nullptr);
+  EXPECT_STREQ(rows[0].unsupported_reason(request), "not 2:4 by EXACT");
+  EXPECT_EQ(rows[1].unsupported_reason(request), nullptr);
   request.solver = LPT_SPARSE_SOLVER_EXACT;
-  EXPECT_EQ(rows[0].refuses(request), nullptr);
-  EXPECT_STREQ(rows[1].refuses(request), "2:4 by EXACT has a row of its own");
+  EXPECT_EQ(rows[0].unsupported_reason(request), nullptr);
+  EXPECT_STREQ(rows[1].unsupported_reason(request), "2:4 by EXACT has a row of its own");
   request.kept = 1;
   request.mask.column_stride = 2;
-  EXPECT_STREQ(rows[1].refuses(request), "takes adjacent columns only");
+  EXPECT_STREQ(rows[1].unsupported_reason(request), "takes adjacent columns only");
   request.source.format.element = LPT_FORMAT_F64;
-  EXPECT_STREQ(rows[1].refuses(request), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(rows[1].unsupported_reason(request), "takes f32, bf16 and f16 only");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "kernels/common/cuda_wgmma.hpp"
 #include "kernels/gemm/cuda_warpgroups.hpp"
-#include "tests/simt/device_products.hpp"
+#include "tests/simt/device_gemms.hpp"
 
 namespace lpt::test {
 namespace {
@@ -41,14 +41,14 @@ TEST(SimtWgmma, DescriptorsSayWhereRowsOf128BytesAre) {
     const uint64_t descriptor = wgmma_descriptor(address);
     EXPECT_EQ(address, (descriptor & 0x3FFF) * 16);
     EXPECT_EQ(64u, descriptor >> 32 & 0x3FFF);  // 1024 bytes from eight columns to the next
-    EXPECT_EQ(1u, descriptor >> 62);            // turned rows of 128 bytes
+    EXPECT_EQ(1u, descriptor >> 62);            // transposed rows of 128 bytes
     constexpr uint64_t kFields = 0x3FFFu | 0x3FFFu << 16 | uint64_t{0x3FFF} << 32 | uint64_t{3} << 62;
     EXPECT_EQ(0u, descriptor & ~kFields);  // no base offset, and nothing where nothing stands
   }
 }
 
 // A copy goes to its chunk's place; a product that begins with a slice of 32 of k finds there what it looks for.
-TEST(SimtWgmma, ProductsFindWhatWasCopied) {
+TEST(SimtWgmma, GemmsFindWhatWasCopied) {
   for (uint32_t base = 0; base < 64 * 1024; base += kWgmmaBoundary) {
     for (int slice = 0; slice < 4; ++slice) {
       const uint64_t descriptor = wgmma_descriptor(base + static_cast<uint32_t>(32 * slice));
@@ -106,7 +106,7 @@ TEST(SimtWgmma, MultipliesMatrices) {
     return encode(kElementE4m3fn, number, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0);
   };
   take_next_order();
-  simt::launch("warpgroup_product", nullptr, 1, 128, 64 * 128, nullptr, [&] {
+  simt::launch("warpgroup_gemm", nullptr, 1, 128, 64 * 128, nullptr, [&] {
     auto *const shared = static_cast<uint8_t *>(simt::dynamic_shared());
     WgmmaLeft a = {};
     WgmmaSum sum = {};
@@ -125,9 +125,9 @@ TEST(SimtWgmma, MultipliesMatrices) {
   });
   for (int i = 0; i < 64; ++i) {
     for (int j = 0; j < 64; ++j) {
-      float wanted = 0;
-      for (int k = 0; k < 32; ++k) wanted += 2 * left[i][k] * right[k][j];
-      EXPECT_EQ(wanted, found[i][j]) << i << ", " << j;
+      float oracle = 0;
+      for (int k = 0; k < 32; ++k) oracle += 2 * left[i][k] * right[k][j];
+      EXPECT_EQ(oracle, found[i][j]) << i << ", " << j;
     }
   }
 }
@@ -140,7 +140,7 @@ class SimtWarpgroups : public testing::Test {
   ~SimtWarpgroups() override { unsetenv("LPT_GEMM_WGMMA"); }
 };
 
-constexpr ProductCase kCases[] = {
+constexpr GemmCase kCases[] = {
     {"e4m3fn_row", "int4_1x128", LPT_FORMAT_BF16, 17, 16, 128},
     {"e4m3fn_tensor", "int4_1x128", LPT_FORMAT_F32, 64, 70, 640},
     {"e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, 66, 130, 384},
@@ -151,7 +151,7 @@ constexpr ProductCase kCases[] = {
 TEST_F(SimtWarpgroups, AreNearTheSumsOfTheDefinition) {
   Random random(87);
   Tally tally(warpgroups_kernels());
-  for (const ProductCase &c : kCases) check(c, random, tally);
+  for (const GemmCase &c : kCases) check(c, random, tally);
   tally.expect_all_at_least(5);
 }
 
@@ -169,37 +169,38 @@ TEST_F(SimtWarpgroups, HaveTheSameBitsInEveryOrder) {
   }
 }
 
-TEST_F(SimtWarpgroups, RefuseWhatTheyDoNotTake) {
+TEST_F(SimtWarpgroups, RejectWhatTheyDoNotTake) {
   const Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
-  const DeviceRow<GemmRequest> &row = warpgroups_kernels().front();
-  EXPECT_TRUE(row.least_capability == 90 && row.most_capability == 90);
-  EXPECT_EQ(nullptr, row.refuses(problem.request));
+  const DeviceKernelEntry<GemmRequest> &kernel = warpgroups_kernels().front();
+  EXPECT_TRUE(kernel.min_capability == 90 && kernel.max_capability == 90);
+  EXPECT_EQ(nullptr, kernel.unsupported_reason(problem.request));
   GemmRequest request = problem.request;
   request.a.format.element = LPT_FORMAT_BF16;
-  EXPECT_STREQ("takes a of e4m3fn only", row.refuses(request));
+  EXPECT_STREQ("takes a of e4m3fn only", kernel.unsupported_reason(request));
   request = problem.request;
   request.a.format.block_columns = 64;
-  EXPECT_STREQ("takes a with one f32 scale a row, in all, or per 1 x 128, only", row.refuses(request));
+  EXPECT_STREQ("takes a with one f32 scale a row, in all, or per 1 x 128, only", kernel.unsupported_reason(request));
   request = problem.request;
   request.b.format.block_columns = 32;
-  EXPECT_STREQ("takes b of int4 with f32 scales of 1 x 128 only", row.refuses(request));
+  EXPECT_STREQ("takes b of int4 with f32 scales of 1 x 128 only", kernel.unsupported_reason(request));
   request = problem.request;
   request.a.row_stride += 8;
-  EXPECT_STREQ("rows of a do not begin on 16 bytes", row.refuses(request));
+  EXPECT_STREQ("rows of a do not begin on 16 bytes", kernel.unsupported_reason(request));
   request = problem.request;
   request.k = 192;
-  EXPECT_STREQ("takes k in multiples of 128 only", row.refuses(request));
+  EXPECT_STREQ("takes k in multiples of 128 only", kernel.unsupported_reason(request));
   request = problem.request;
   request.n = 8388481;
-  EXPECT_STREQ("takes 8388480 columns of c at most", row.refuses(request));
+  EXPECT_STREQ("takes 8388480 columns of c at most", kernel.unsupported_reason(request));
 }
 
-// Nobody has seen it run on a GPU: it is not taken before somebody asks for it.
-TEST_F(SimtWarpgroups, AreTakenWhereTheyAreAskedForOnly) {
+// No one has seen it run on a GPU: it is not taken before somebody requests it.
+TEST_F(SimtWarpgroups, AreTakenWhereTheyAreRequestedOnly) {
   const Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
   EXPECT_EQ(&warpgroups_kernels().front(), row_for(problem.request));
   unsetenv("LPT_GEMM_WGMMA");
-  EXPECT_STREQ("is taken with LPT_GEMM_WGMMA set only", warpgroups_kernels().front().refuses(problem.request));
+  EXPECT_STREQ("is taken with LPT_GEMM_WGMMA set only",
+               warpgroups_kernels().front().unsupported_reason(problem.request));
   EXPECT_EQ(nullptr, row_for(problem.request));
 }
 

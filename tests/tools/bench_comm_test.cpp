@@ -150,7 +150,7 @@ TEST(BenchComm, DrawsOneSize) {
   EXPECT_EQ(workplace.read("out.svg").find("nan"), std::string::npos);
 }
 
-TEST(BenchComm, RefusesInOneLine) {
+TEST(BenchComm, RejectsInOneLine) {
   const Workplace workplace;
   for (const std::vector<std::string> &words : {std::vector<std::string>{"--payload", "fp7"},
                                                 {"--wire", "f16,fp7"},
@@ -193,7 +193,7 @@ TEST(CommRace, EndsWhenOneRankFails) {
   EXPECT_EQ(problem_of(racing, kTwoTasks), "rank 0: enough");
 }
 
-TEST(CommRace, TellsWhatTheLibraryRefuses) {
+TEST(CommRace, TellsWhatTheLibraryRejects) {
   tool::CommRace racing;
   racing.options.timeout_seconds = -1;
   EXPECT_NE(problem_of(racing, kTwoTasks).find("timeout_seconds is -1"), std::string::npos);

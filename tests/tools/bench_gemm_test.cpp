@@ -1,4 +1,4 @@
-// The bench of products as a user calls it: what it takes, what it writes, what it refuses. How fast anything is, is no test's
+// The bench of products as a user calls it: what it takes, what it writes, what it rejects. How fast anything is, is no test's
 // business.
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ TEST(BenchGemm, DrawsOursAndPeersFromFiles) {
   EXPECT_NE(picture.find("</svg>"), std::string::npos);
 }
 
-TEST(BenchGemm, RefusesInOneLine) {
+TEST(BenchGemm, RejectsInOneLine) {
   const Workplace workplace;
   const std::string good =
       R"({"build": "", "threads": 1, "isa": "auto", "load": 0, "is_judged": true, "missing_peers": [],

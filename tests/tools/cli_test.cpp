@@ -55,7 +55,7 @@ TEST(Program, TellsOfEveryKindOfDevice) {
   EXPECT_NE(outcome.out.find("cuda:0"), std::string::npos);
 }
 
-TEST(Program, RefusesInOneLine) {
+TEST(Program, RejectsInOneLine) {
   const Workplace workplace;
   for (const std::vector<std::string> &words : {std::vector<std::string>{"formats", "fp7"},
                                                 {"inspect", workplace.path("missing")},

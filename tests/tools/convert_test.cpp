@@ -45,7 +45,7 @@ void convert(const Workplace &workplace, const std::string &input, const std::st
   tool::convert(options);
 }
 
-std::string refusal_of(const tool::ConvertOptions &options) {
+std::string rejection_of(const tool::ConvertOptions &options) {
   try {
     tool::convert(options);
     return "";
@@ -271,7 +271,7 @@ TEST(Convert, ListsWhatItCopiesAndWhy) {
   EXPECT_TRUE(workplace.has("out.safetensors.quantization_config.json"));
 }
 
-TEST(Convert, RefusesElementsWithoutScales) {
+TEST(Convert, RejectsElementsWithoutScales) {
   const Workplace workplace;
   workplace.write("in.safetensors", checkpoint(some_matrices()));
   const std::pair<const char *, const char *> targets[] = {{"int4", "int4_1x32, int4_1x64, int4_1x128"},
@@ -285,21 +285,21 @@ TEST(Convert, RefusesElementsWithoutScales) {
                                                            {"e8m0fnu", "e8m0fnu/1x32/f32"},
                                                            {"e3m2fn", "mxfp6_e3m2"}};
   for (const auto &[element, meant] : targets) {
-    const std::string refusal = refusal_of(options_of(workplace, "in.safetensors", "out.safetensors", element));
-    EXPECT_NE(refusal.find("without scales"), std::string::npos) << element << ": " << refusal;
-    EXPECT_NE(refusal.find(meant), std::string::npos) << element << ": " << refusal;
+    const std::string rejection = rejection_of(options_of(workplace, "in.safetensors", "out.safetensors", element));
+    EXPECT_NE(rejection.find("without scales"), std::string::npos) << element << ": " << rejection;
+    EXPECT_NE(rejection.find(meant), std::string::npos) << element << ": " << rejection;
     EXPECT_FALSE(workplace.has("out.safetensors") || workplace.has("out.safetensors.partial")) << element;
   }
   // Floats that files have a type for keep about 30 dB of weights near 1.
   for (const char *element : {"e4m3fn", "e5m2", "f16", "bf16"}) {
     auto options = options_of(workplace, "in.safetensors", "out.safetensors", element);
     options.is_restarted = true;
-    EXPECT_EQ(refusal_of(options), "") << element;
+    EXPECT_EQ(rejection_of(options), "") << element;
     std::filesystem::remove(options.output);
   }
 }
 
-TEST(Convert, RefusesAFormatThatLosesNearlyEverything) {
+TEST(Convert, RejectsAFormatThatLosesNearlyEverything) {
   const Workplace workplace;
   Matrix small = random_matrix("small.weight", 32, 32, 1), large = small;
   for (float &number : small.numbers) number *= 1e-6f;  // below half of e4m3fn's least, 2^-9
@@ -309,13 +309,13 @@ TEST(Convert, RefusesAFormatThatLosesNearlyEverything) {
   workplace.write("large.safetensors", checkpoint({large}));
   for (const auto &[input, format] : {std::pair("small.safetensors", "e4m3fn"), {"large.safetensors", "f16"}}) {
     auto options = options_of(workplace, input, "out.safetensors", format);
-    const std::string refusal = refusal_of(options);
-    EXPECT_NE(refusal.find("expected at least 10 dB, or --force"), std::string::npos) << refusal;
+    const std::string rejection = rejection_of(options);
+    EXPECT_NE(rejection.find("expected at least 10 dB, or --force"), std::string::npos) << rejection;
     for (const char *name : {"out.safetensors", "out.safetensors.partial", "out.safetensors.journal"}) {
       EXPECT_FALSE(workplace.has(name)) << name;
     }
     options.is_forced = true;
-    EXPECT_EQ(refusal_of(options), "");
+    EXPECT_EQ(rejection_of(options), "");
     std::filesystem::remove(options.output);
   }
 }
@@ -326,8 +326,8 @@ TEST(Convert, NeitherFollowsLinksNorReplacesStrangers) {
   auto options = options_of(workplace, "in.safetensors", "out.safetensors", "fp8");
   options.report = workplace.path("report.json");
   const std::string precious = workplace.write("precious", "precious");
-  const auto expect_refusal = [&](const std::string &planted) {
-    EXPECT_NE(refusal_of(options).find(planted), std::string::npos) << planted << ": " << refusal_of(options);
+  const auto expect_rejection = [&](const std::string &planted) {
+    EXPECT_NE(rejection_of(options).find(planted), std::string::npos) << planted << ": " << rejection_of(options);
     EXPECT_EQ(workplace.read("precious"), "precious") << planted;
     EXPECT_FALSE(workplace.has("out.safetensors")) << planted;
     std::filesystem::remove(planted);
@@ -338,22 +338,22 @@ TEST(Convert, NeitherFollowsLinksNorReplacesStrangers) {
   for (const std::string &planted : {options.output + ".partial", options.output + ".journal",
                                      options.output + ".quantization_config.json", options.report}) {
     std::filesystem::create_symlink(precious, planted);
-    expect_refusal(planted);
+    expect_rejection(planted);
     std::filesystem::create_symlink(workplace.path("missing"), planted);
-    expect_refusal(planted);
+    expect_rejection(planted);
     EXPECT_FALSE(workplace.has("missing")) << planted;
   }
   std::filesystem::create_hard_link(precious, options.output + ".journal");
-  expect_refusal(options.output + ".journal");
+  expect_rejection(options.output + ".journal");
   const std::string planted = workplace.write("out.safetensors.journal", "");
   // Only a privileged user can give a file away.
-  if (chown(planted.c_str(), 1, 1) == 0) expect_refusal(planted);
+  if (chown(planted.c_str(), 1, 1) == 0) expect_rejection(planted);
   std::filesystem::remove(planted);
   workplace.write("out.safetensors.partial", "a stranger");
-  EXPECT_NE(refusal_of(options).find("--restart"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("--restart"), std::string::npos);
   EXPECT_EQ(workplace.read("out.safetensors.partial"), "a stranger");
   options.is_restarted = true;
-  EXPECT_EQ(refusal_of(options), "");
+  EXPECT_EQ(rejection_of(options), "");
 }
 
 TEST(Convert, ReportsAboutANameThatIsNotUtf8) {
@@ -361,7 +361,7 @@ TEST(Convert, ReportsAboutANameThatIsNotUtf8) {
   workplace.write("in\xFF.safetensors", checkpoint(some_matrices()));
   auto options = options_of(workplace, "in\xFF.safetensors", "out\xFE.safetensors", "fp8");
   options.report = workplace.path("report\xFD.json");
-  EXPECT_EQ(refusal_of(options), "");
+  EXPECT_EQ(rejection_of(options), "");
   const auto report = nlohmann::json::parse(workplace.read("report\xFD.json"));
   EXPECT_NE(report["input"].get<std::string>().find("in\xEF\xBF\xBD.safetensors"), std::string::npos);
   EXPECT_EQ(report["tensors"].size(), 6u);
@@ -426,45 +426,45 @@ TEST(Convert, GivesTheSameBytesWithLittleMemoryAndManyThreads) {
   }
 }
 
-TEST(Convert, RefusesWhatCannotWork) {
+TEST(Convert, RejectsWhatCannotWork) {
   const Workplace workplace;
   workplace.write("in.safetensors", checkpoint(some_matrices()));
   const tool::ConvertOptions good = options_of(workplace, "in.safetensors", "out.safetensors", "fp8");
   auto options = good;
   options.output = options.input;
-  EXPECT_NE(refusal_of(options).find("is the input"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("is the input"), std::string::npos);
   options = good;
   options.format = "fp7";
-  EXPECT_NE(refusal_of(options).find("fp7"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("fp7"), std::string::npos);
   options = good;
   options.include = "(";
-  EXPECT_NE(refusal_of(options).find("regular expression"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("regular expression"), std::string::npos);
   options = good;
   options.input = workplace.write("name.safetensors", checkpoint({random_matrix(std::string(100000, 'w'), 32, 32, 1)}));
   options.include = "(w*)*x";
-  EXPECT_NE(refusal_of(options).find("no tensor would change"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("no tensor would change"), std::string::npos);
   options = good;
   options.exclude = ".";
-  EXPECT_NE(refusal_of(options).find("no tensor would change"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("no tensor would change"), std::string::npos);
   options = good;
   workplace.write("out.safetensors", "precious");
-  EXPECT_NE(refusal_of(options).find("--force"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("--force"), std::string::npos);
   EXPECT_EQ(workplace.read("out.safetensors"), "precious");
   options = good;
   options.input = workplace.write("twice.safetensors",
                                   checkpoint({random_matrix("w", 32, 32, 1), random_matrix("w_scale", 32, 32, 1)}));
-  EXPECT_NE(refusal_of(options).find("\"w_scale\" would stand twice"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("\"w_scale\" would stand twice"), std::string::npos);
   options = good;
   options.input = workplace.write("wide.safetensors", checkpoint({random_matrix("w", 130, 4096, 1)}));
   options.memory_mebibytes = 1;
-  EXPECT_NE(refusal_of(options).find("--memory"), std::string::npos);
+  EXPECT_NE(rejection_of(options).find("--memory"), std::string::npos);
 }
 
-TEST(Convert, RefusesDamagedQuantizedFiles) {
+TEST(Convert, RejectsDamagedQuantizedFiles) {
   const Workplace workplace;
   workplace.write("in.safetensors", checkpoint(some_matrices()));
   convert(workplace, "in.safetensors", "q.safetensors", "nvfp4");
-  EXPECT_NE(refusal_of(options_of(workplace, "q.safetensors", "x.safetensors", "fp8")).find("holds nvfp4 already"),
+  EXPECT_NE(rejection_of(options_of(workplace, "q.safetensors", "x.safetensors", "fp8")).find("holds nvfp4 already"),
             std::string::npos);
   const std::string bytes = workplace.read("q.safetensors");
   const auto changed = [&](const std::string &from, const std::string &to) {
@@ -472,7 +472,7 @@ TEST(Convert, RefusesDamagedQuantizedFiles) {
     for (size_t place = 0; (place = other.find(from, place)) != std::string::npos; place += to.size())
       other.replace(place, from.size(), to);
     workplace.write("bad.safetensors", other);
-    return refusal_of(options_of(workplace, "bad.safetensors", "x.safetensors", "f32"));
+    return rejection_of(options_of(workplace, "bad.safetensors", "x.safetensors", "f32"));
   };
   EXPECT_NE(changed("a.weight_scale", "a.weight_skale").find("\"a.weight_scale\" is missing"), std::string::npos);
   EXPECT_NE(changed("\"shape\":[48,8]", "\"shape\":[8,48]").find("expected F8_E4M3 [48, 8]"), std::string::npos);
@@ -536,7 +536,7 @@ class Interrupted : public testing::TestWithParam<const char *> {
     ASSERT_EQ(status, 128 + SIGXFSZ);
     ASSERT_FALSE(workplace.has("out.safetensors"));
   }
-  void expect_refusal(const std::vector<std::string> &words, const std::string &text) {
+  void expect_rejection(const std::vector<std::string> &words, const std::string &text) {
     const Outcome outcome = run_lpt(workplace, words);
     EXPECT_EQ(outcome.status, 2);
     EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.err;
@@ -599,19 +599,19 @@ TEST_P(Interrupted, ADamagedJournalLineEndsTheJournal) {
   EXPECT_EQ(workplace.read("out.safetensors"), whole);
 }
 
-TEST_P(Interrupted, OtherOptionsAreRefused) {
+TEST_P(Interrupted, OtherOptionsAreRejected) {
   interrupt(0.6);
   auto words = arguments("out.safetensors");
   words.insert(words.end(), {"--exclude", "layer.9"});
-  expect_refusal(words, "other options");
+  expect_rejection(words, "other options");
   words = arguments("out.safetensors");
   words.back() = "int8";
-  expect_refusal(words, "other options");
+  expect_rejection(words, "other options");
   words.push_back("--restart");
   EXPECT_EQ(run_lpt(workplace, words).status, 0);
 }
 
-TEST_P(Interrupted, AChangedInputIsRefused) {
+TEST_P(Interrupted, AChangedInputIsRejected) {
   interrupt(0.6);
   const std::string path = workplace.path("in.safetensors");
   struct stat before {};
@@ -620,32 +620,32 @@ TEST_P(Interrupted, AChangedInputIsRefused) {
   const size_t first_number = bytes.find("}}") + 2 + 400;
   bytes[first_number] = static_cast<char>(bytes[first_number] ^ 0x10);
   workplace.write("in.safetensors", bytes);
-  expect_refusal(arguments("out.safetensors"), "input has changed");
-  // Even when its date lies.
+  expect_rejection(arguments("out.safetensors"), "input has changed");
+  // Even when its date is.
   const timespec times[2] = {before.st_atim, before.st_mtim};
   utimensat(AT_FDCWD, path.c_str(), times, 0);
-  expect_refusal(arguments("out.safetensors"), "has changed since");
+  expect_rejection(arguments("out.safetensors"), "has changed since");
 }
 
-TEST_P(Interrupted, ADamagedPartialFileIsRefused) {
+TEST_P(Interrupted, ADamagedPartialFileIsRejected) {
   interrupt(0.6);
   std::string bytes = workplace.read("out.safetensors.partial");
   const size_t place = bytes.size() / 3;
   bytes[place] = static_cast<char>(bytes[place] ^ 1);
   workplace.write("out.safetensors.partial", bytes);
-  expect_refusal(arguments("out.safetensors"), "is damaged");
+  expect_rejection(arguments("out.safetensors"), "is damaged");
 }
 
-TEST_P(Interrupted, AnExchangedPartialFileIsRefused) {
+TEST_P(Interrupted, AnExchangedPartialFileIsRejected) {
   interrupt(0.6);
   const std::string partial = workplace.path("out.safetensors.partial"), moved = workplace.path("moved");
   std::filesystem::rename(partial, moved);
   const std::string bytes = workplace.read("moved");
   std::filesystem::create_symlink(moved, partial);
-  expect_refusal(arguments("out.safetensors"), "symbolic link");
+  expect_rejection(arguments("out.safetensors"), "symbolic link");
   std::filesystem::remove(partial);
   std::filesystem::create_hard_link(moved, partial);
-  expect_refusal(arguments("out.safetensors"), "2 names");
+  expect_rejection(arguments("out.safetensors"), "2 names");
   EXPECT_EQ(workplace.read("moved"), bytes);
 }
 

@@ -1,4 +1,4 @@
-// Files that mean harm, as recipes, and what their refusal must say.
+// Files that mean harm, as recipes, and what their rejection must say.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace tool_tests {
 struct HostileFile {
   const char *name;
   std::string bytes;
-  std::vector<std::string> words;  // all of them stand in the refusal
+  std::vector<std::string> words;  // all of them stand in the rejection
 };
 
 inline std::string entry(const std::string &name, const std::string &dtype, const std::string &shape,
@@ -77,8 +77,8 @@ inline std::vector<HostileFile> hostile_files() {
       {"extent_is_text", image(one(entry("w", "F32", "[\"4\"]", "[0,16]")), 16), {"shape", "\"4\""}},
       {"shape_is_number", image(one(entry("w", "F32", "4", "[0,16]")), 16), {"shape is 4", "array"}},
       {"nested_shape", image(one(entry("w", "F32", "[[4]]", "[0,16]")), 16), {"shape holds an array"}},
-      {"product_overflows", image(one(entry("w", "F32", "[4294967296,4294967296]", "[0,0]")), ""), {"2^64 bits"}},
-      {"product_wraps_to_match", image(one(entry("w", "F32", "[4611686018427387905,4]", "[0,16]")), 16), {"2^64 bits"}},
+      {"gemm_overflows", image(one(entry("w", "F32", "[4294967296,4294967296]", "[0,0]")), ""), {"2^64 bits"}},
+      {"gemm_wraps_to_match", image(one(entry("w", "F32", "[4611686018427387905,4]", "[0,16]")), 16), {"2^64 bits"}},
       {"zero_hides_overflow",
        image(one(entry("w", "F32", "[0,9223372036854775807,9223372036854775807]", "[0,0]")), ""),
        {"2^64 bits"}},

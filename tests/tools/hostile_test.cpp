@@ -1,4 +1,4 @@
-// Every hostile file is refused with one line that says what is wrong with it, by the reader and by the program.
+// Every hostile file is rejected with one line that says what is wrong with it, by the reader and by the program.
 #include "hostile.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace tool_tests {
 namespace {
 
 // "" when the file is accepted.
-std::string refusal_of(const std::string &path) {
+std::string rejection_of(const std::string &path) {
   try {
     tool::SafetensorsFile file(path);
     return "";
@@ -22,14 +22,14 @@ std::string refusal_of(const std::string &path) {
   }
 }
 
-void expect_refusal(const HostileFile &file, const std::string &path, const std::string &refusal) {
-  ASSERT_FALSE(refusal.empty()) << file.name << " is accepted";
-  EXPECT_NE(refusal.find(path), std::string::npos) << refusal;
+void expect_rejection(const HostileFile &file, const std::string &path, const std::string &rejection) {
+  ASSERT_FALSE(rejection.empty()) << file.name << " is accepted";
+  EXPECT_NE(rejection.find(path), std::string::npos) << rejection;
   for (const std::string &word : file.words) {
-    EXPECT_NE(refusal.find(word), std::string::npos) << file.name << " lacks '" << word << "': " << refusal;
+    EXPECT_NE(rejection.find(word), std::string::npos) << file.name << " lacks '" << word << "': " << rejection;
   }
-  EXPECT_TRUE(std::none_of(refusal.begin(), refusal.end(), [](unsigned char c) { return c < 0x20u; })) << refusal;
-  EXPECT_LT(refusal.size(), 600u);
+  EXPECT_TRUE(std::none_of(rejection.begin(), rejection.end(), [](unsigned char c) { return c < 0x20u; })) << rejection;
+  EXPECT_LT(rejection.size(), 600u);
 }
 
 TEST(HostileFiles, AreManyAndDifferent) {
@@ -40,15 +40,15 @@ TEST(HostileFiles, AreManyAndDifferent) {
   EXPECT_GE(names.size(), 20u);
 }
 
-TEST(HostileFiles, AreRefusedByTheReader) {
+TEST(HostileFiles, AreRejectedByTheReader) {
   const Workplace workplace;
   for (const HostileFile &file : hostile_files()) {
     const std::string path = workplace.write(std::string(file.name) + ".safetensors", file.bytes);
-    expect_refusal(file, path, refusal_of(path));
+    expect_rejection(file, path, rejection_of(path));
   }
 }
 
-TEST(HostileFiles, AreRefusedByTheProgram) {
+TEST(HostileFiles, AreRejectedByTheProgram) {
   const Workplace workplace;
   for (const HostileFile &file : hostile_files()) {
     const std::string path = workplace.write("f.safetensors", file.bytes);
@@ -57,21 +57,21 @@ TEST(HostileFiles, AreRefusedByTheProgram) {
     EXPECT_EQ(outcome.status, 2) << file.name;
     ASSERT_FALSE(outcome.err.empty()) << file.name;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    expect_refusal(file, path, outcome.err.substr(0, outcome.err.size() - 1));
+    expect_rejection(file, path, outcome.err.substr(0, outcome.err.size() - 1));
     EXPECT_FALSE(workplace.has("o.safetensors") || workplace.has("o.safetensors.partial")) << file.name;
   }
 }
 
-TEST(HostileFiles, ThatAreNoFilesAreRefused) {
+TEST(HostileFiles, ThatAreNoFilesAreRejected) {
   const Workplace workplace;
-  EXPECT_NE(refusal_of(workplace.path("missing")).find("cannot be opened"), std::string::npos);
-  EXPECT_NE(refusal_of(workplace.path("")).find("folder without *.safetensors"), std::string::npos);
+  EXPECT_NE(rejection_of(workplace.path("missing")).find("cannot be opened"), std::string::npos);
+  EXPECT_NE(rejection_of(workplace.path("")).find("folder without *.safetensors"), std::string::npos);
   for (const char *name : {"b.safetensors", "c.safetensors", "a.safetensors", "d.safetensors", "index.json"}) {
     workplace.write(name, "");
   }
-  EXPECT_NE(refusal_of(workplace.path("")).find("each of the 4 that it holds: a.safetensors, b.safetensors, c.safe"),
+  EXPECT_NE(rejection_of(workplace.path("")).find("each of the 4 that it holds: a.safetensors, b.safetensors, c.safe"),
             std::string::npos);
-  EXPECT_NE(refusal_of("/dev/zero").find("no regular file"), std::string::npos);
+  EXPECT_NE(rejection_of("/dev/zero").find("no regular file"), std::string::npos);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST(Layout, PacksSignedNibblesIntoWordsThatBeginAtZero) {
   ASSERT_EQ(words.size(), expected.size() * 4);
   EXPECT_EQ(std::memcmp(words.data(), expected.data(), words.size()), 0);
   std::vector<std::byte> back = tool::unpack_payload(layout, words, kRows, kColumns, kRowBytes);
-  // The half byte behind a row belongs to nobody.
+  // The half byte behind a row belongs to no one.
   for (int64_t row = 0; row < kRows; ++row) back[row * kRowBytes + 5] &= std::byte{15};
   EXPECT_EQ(back, bytes);
 }

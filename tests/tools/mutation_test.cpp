@@ -1,5 +1,5 @@
-// Damages good and hostile files in many small ways. Whatever the reader accepts must be sound; whatever it refuses it
-// refuses with an Error: anything else, such as a crash, ends the test.
+// Damages good and hostile files in many small ways. Whatever the reader accepts must be sound; whatever it rejects it
+// rejects with an Error: anything else, such as a crash, ends the test.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -47,7 +47,7 @@ std::string mutated(std::string bytes, std::mt19937_64 &random) {
         bytes.resize(place);
     }
   }
-  // Every other time the length fits the header again, so that what lies behind the first check is reached.
+  // Every other time the length fits the header again, so that what is behind the first check is reached.
   if (bytes.size() > 8 && random() % 2 == 0) {
     const size_t end = bytes.rfind('}');
     if (end != std::string::npos && end >= 8) bytes = image(bytes.substr(8, end - 7), bytes.substr(end + 1));
@@ -55,7 +55,7 @@ std::string mutated(std::string bytes, std::mt19937_64 &random) {
   return bytes;
 }
 
-TEST(Mutations, AreReadSoundlyOrRefused) {
+TEST(Mutations, AreReadSoundlyOrRejected) {
   RecordProperty("seed", std::to_string(kSeed));
   std::mt19937_64 random(kSeed);
   std::vector<std::string> seeds = {

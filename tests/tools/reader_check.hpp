@@ -10,7 +10,7 @@
 
 namespace tool_tests {
 
-// Throws tool::Error where the reader refuses; ends the program where it hands out something unsound.
+// Throws tool::Error where the reader rejects; ends the program where it hands out something unsound.
 inline void check_soundness(const std::string &bytes) {
   const auto data = std::as_bytes(std::span(bytes));
   const uint64_t length =

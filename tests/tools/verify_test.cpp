@@ -23,9 +23,9 @@ std::string some_of(const std::string &name, const std::vector<std::string> &beg
   std::string text;
   int count = 0;
   for (std::string line; std::getline(lines, line);) {
-    bool is_wanted = count++ < 2;
-    for (const std::string &begin : begins) is_wanted = is_wanted || line.starts_with(begin);
-    if (is_wanted) text += line + "\n";
+    bool is_expected = count++ < 2;
+    for (const std::string &begin : begins) is_expected = is_expected || line.starts_with(begin);
+    if (is_expected) text += line + "\n";
   }
   return text;
 }
@@ -172,7 +172,7 @@ TEST_F(Verify, CountsWhatIsNoVectorAsWrong) {
   expect_in(complaint("cast_vectors", changed(right, begin, kCodes, "00,00")), {"11 words: expected 10"});
   expect_in(complaint("cast_vectors", changed(right, begin, kCodes, "00")), {"1 codes: expected one for each of 32"});
   expect_in(complaint("cast_vectors", changed(right, begin, kScales, "7f7f")), {"1 scales in 1 rows: expected 2"});
-  // What the library refuses.
+  // What the library rejects.
   expect_in(complaint("cast_vectors", changed(right, begin, 1, "nearest")), {"unsupported", "scale_rule"});
   expect_in(complaint("cast_vectors", changed(right, begin, 1, "\x1B[31m")), {"\\x1B[31m"});
   expect_in(complaint("ternary", "code,f32_bits\n0,00000000\n"), {"the element ternary"});

@@ -34,7 +34,7 @@ std::string verdict(const QuantizeRate &rate) {
   std::string text = fmt::format("{:.2f} {}", rate.ratio, rate.measure);
   if (rate.bar == 0) return text;
   return text + fmt::format(" ({} {:.2f}: {})", rate.is_ceiling ? "at most" : "bar", rate.bar,
-                            rate.is_met() ? "met" : "not met");
+                            rate.is_reached() ? "reached" : "not reached");
 }
 
 void print(const QuantizeRate &rate) {
@@ -48,7 +48,7 @@ void print(const QuantizeRate &rate) {
 }
 
 Half measure(const std::string &title, int64_t bytes, bool is_in_cache) {
-  print_out("{}: f32 source of {} KiB; a bar of 20 signs is memcpy's rate\n", title, bytes >> 10);
+  print_out("{}: f32 source of {} KiB; 20 signs are memcpy's rate\n", title, bytes >> 10);
   lpt::bench::QuantizeRateOptions options;
   options.source_bytes = bytes;
   options.is_in_cache = is_in_cache;
@@ -64,7 +64,7 @@ Half measure(const std::string &title, int64_t bytes, bool is_in_cache) {
 constexpr double kNames = 320, kUnit = 300, kMostUnits = 1.75, kLine = 18, kHeader = 104, kMargin = 20;
 constexpr double kElements = kNames + kMostUnits * kUnit + 80, kBytes = kElements + 76, kVerdict = kBytes + 18;
 constexpr double kWidth = kVerdict + 350;
-constexpr const char *kMet = "#2f6f9f";
+constexpr const char *kReached = "#2f6f9f";
 constexpr const char *kMissed = "#c2572b";
 
 std::string drawn(const Half &half, double &y) {
@@ -76,7 +76,7 @@ std::string drawn(const Half &half, double &y) {
     y += kLine;
     const double units = std::min(kMostUnits, share(rate));
     svg += svg_label(kNames - 8, y, "end", kInk, 12, rate.name);
-    svg += svg_box(kNames, y - 10, units * kUnit, 12, rate.is_met() ? kMet : kMissed);
+    svg += svg_box(kNames, y - 10, units * kUnit, 12, rate.is_reached() ? kReached : kMissed);
     if (share(rate) > kMostUnits) {
       svg += svg_label(kNames + kMostUnits * kUnit + 4, y, "start", kInk, 12, fmt::format("→ {:.1f}", share(rate)));
     }
@@ -96,8 +96,8 @@ std::string picture(const std::vector<Half> &halves) {
   std::string svg = svg_head(kWidth, y);
   svg += svg_label(kMargin, 28, "start", kInk, 18, "Casts beside memcpy, one thread");
   svg += svg_label(kMargin, 46, "start", kMuted, 12, lpt_build_info());
-  svg +=
-      svg_box(kNames, 58, 12, 12, kMet) + svg_label(kNames + 18, 68, "start", kInk, 12, "reaches its bar, or has none");
+  svg += svg_box(kNames, 58, 12, 12, kReached) +
+         svg_label(kNames + 18, 68, "start", kInk, 12, "reaches its bar, or has none");
   svg += svg_box(kNames + 220, 58, 12, 12, kMissed) + svg_label(kNames + 238, 68, "start", kInk, 12, "misses its bar");
   svg += svg_label(kNames + 380, 68, "start", kMuted, 12, "length: bytes read and written per second, memcpy = 1");
   return svg + body + "</svg>\n";

@@ -12,7 +12,7 @@ struct BenchOptions {
   std::string picture;  // SVG to write; empty: none
 };
 
-// Prints figures as they come. Throws where the library refuses.
+// Prints figures as they come. Throws where the library rejects.
 void bench_quantize(const BenchOptions &options);
 
 struct BenchGemmOptions {
@@ -34,7 +34,7 @@ struct BenchCommOptions {
   int threads = 1;                                                          // of each rank
   std::vector<std::string> collectives;                                     // empty: all that are measured
   std::vector<std::string> formats = {"f32", "bf16"};                       // of the tensors
-  std::vector<std::string> payloads = {"bf16", "mxfp8_e4m3", "int8_1x32"};  // whose break-even is told
+  std::vector<std::string> payloads = {"bf16", "mxfp8_e4m3", "int8_1x32"};  // whose break-even is reported
   std::vector<std::string> wires;  // that reductions are measured by, beside the tensors' own formats
   int64_t least_bytes = int64_t{1} << 10, most_bytes = int64_t{64} << 20;
   double seconds = 0.05;                             // for each size

@@ -66,7 +66,7 @@ std::vector<int64_t> sizes_of(int64_t least, int64_t most) {
 
 // ---- one series
 
-// The way that a call has taken, told by the bytes that it sent: messages of little, and of two ranks, go in one step. See
+// The way that a call has taken, reported by the bytes that it sent: messages of little, and of two ranks, go in one step. See
 // lpt_cost_algorithm_values. Reduce-scatters and all-gathers are one step of the two anyway.
 lpt_cost_algorithm algorithm_of(const CommReport &report, const CommSeries &series, const CommTime &time) {
   if (series.collective != LPT_COST_COLLECTIVE_ALL_REDUCE) return LPT_COST_ALGORITHM_TWO_SHOT;
@@ -159,15 +159,15 @@ lpt_cost_cast_rates cast_rates(lpt_context *context, lpt_format plain, lpt_forma
   return rates;
 }
 
-void find_break_evens(const BenchCommOptions &wishes, CommReport &report) {
+void find_break_evens(const BenchCommOptions &requests, CommReport &report) {
   const auto is_wide = [](const CommSeries &series) {
     return series.collective == LPT_COST_COLLECTIVE_ALL_REDUCE && series.format == LPT_FORMAT_F32 && series.has_link;
   };
   const auto found = std::find_if(report.series.begin(), report.series.end(), is_wide);
   if (found == report.series.end()) return;
   report.plain = found->format;
-  const Context context = make_context(wishes.threads);
-  for (const std::string &name : wishes.payloads) {
+  const Context context = make_context(requests.threads);
+  for (const std::string &name : requests.payloads) {
     CommBreakEven even;
     even.payload = find_format(name);
     even.rates = cast_rates(context.get(), report.plain, even.payload);
@@ -245,7 +245,7 @@ void print_doubts(const CommReport &report) {
 
 // ---- the whole
 
-std::vector<CommTask> tasks_of(const BenchCommOptions &wishes, std::vector<CommSeries> &out_series) {
+std::vector<CommTask> tasks_of(const BenchCommOptions &requests, std::vector<CommSeries> &out_series) {
   std::vector<CommTask> tasks;
   const auto add = [&](lpt_cost_collective collective, lpt_format format, lpt_format wire) {
     CommSeries series;
@@ -253,36 +253,36 @@ std::vector<CommTask> tasks_of(const BenchCommOptions &wishes, std::vector<CommS
     series.format = format;
     series.wire = wire;
     out_series.push_back(series);
-    for (const int64_t bytes : sizes_of(wishes.least_bytes, wishes.most_bytes)) {
+    for (const int64_t bytes : sizes_of(requests.least_bytes, requests.most_bytes)) {
       tasks.push_back({collective, format, bytes, wire});
     }
   };
-  for (const lpt_cost_collective collective : collectives_of(wishes.collectives)) {
-    for (const std::string &name : wishes.formats) {
+  for (const lpt_cost_collective collective : collectives_of(requests.collectives)) {
+    for (const std::string &name : requests.formats) {
       const lpt_format format = find_format(name);
       add(collective, format, LPT_FORMAT_NONE);
       if (collective == LPT_COST_COLLECTIVE_ALL_GATHER || format == LPT_FORMAT_F64)
-        continue;  // they travel as they are
-      for (const std::string &wire : wishes.wires) add(collective, format, find_format(wire));
+        continue;  // they are sent as they are
+      for (const std::string &wire : requests.wires) add(collective, format, find_format(wire));
     }
   }
   return tasks;
 }
 
-CommReport measured(const BenchCommOptions &wishes) {
+CommReport measured(const BenchCommOptions &requests) {
   CommReport report;
   report.build = lpt_build_info();
-  report.ranks = wishes.ranks;
-  report.threads = wishes.threads;
+  report.ranks = requests.ranks;
+  report.threads = requests.threads;
   report.load = lpt::bench::load_average();
-  report.options.link_latency_seconds = wishes.link_microseconds * 1e-6;
-  report.options.link_bytes_per_second = wishes.link_gigabytes * 1e9;
-  if (wishes.sends_messages) report.options.flags |= LPT_COMM_MESSAGES;
-  const std::vector<CommTask> tasks = tasks_of(wishes, report.series);
-  for (const std::string &name : wishes.payloads) find_format(name);  // before time is spent
+  report.options.link_latency_seconds = requests.link_microseconds * 1e-6;
+  report.options.link_bytes_per_second = requests.link_gigabytes * 1e9;
+  if (requests.sends_messages) report.options.flags |= LPT_COMM_MESSAGES;
+  const std::vector<CommTask> tasks = tasks_of(requests, report.series);
+  for (const std::string &name : requests.payloads) find_format(name);  // before time is spent
 
-  StatusLine status(wishes.is_quiet);
-  CommRace racing{wishes.ranks, wishes.threads, wishes.seconds, report.options, nullptr};
+  StatusLine status(requests.is_quiet);
+  CommRace racing{requests.ranks, requests.threads, requests.seconds, report.options, nullptr};
   const size_t sizes = tasks.size() / std::max<size_t>(report.series.size(), 1);
   racing.on_time = [&](size_t i, const CommTime &time) {
     CommSeries &series = report.series[i / sizes];

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMargin = 24, kTop = 118, kWidth = 440, kHeight = 320, kAxis = 64, kGap = 40, kFooter = 60;
 constexpr double kLegendLine = 18, kDot = 5;
-// Told apart by people who see colours differently, too (Okabe and Ito).
+// Distinguished by people who see colours differently, too (Okabe and Ito).
 constexpr const char *kColors[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#24292f"};
 
 const char *color_of(size_t series) { return kColors[series % std::size(kColors)]; }

@@ -54,17 +54,17 @@ lpt_isa isa_of(const std::string &name) {
   return LPT_ISA_AUTO;
 }
 
-GemmReport measured(const BenchGemmOptions &wishes) {
+GemmReport measured(const BenchGemmOptions &requests) {
   GemmRateOptions options;
-  options.shapes = shapes_of(wishes.shapes);
-  options.pairs = pairs_of(wishes.pairs);
-  options.wants_plain = wishes.weights != "packed";
-  options.wants_packed = wishes.weights != "plain";
-  options.threads = wishes.threads;
-  options.isa = isa_of(wishes.isa);
-  options.seconds = wishes.seconds;
+  options.shapes = shapes_of(requests.shapes);
+  options.pairs = pairs_of(requests.pairs);
+  options.wants_plain = requests.weights != "packed";
+  options.wants_packed = requests.weights != "plain";
+  options.threads = requests.threads;
+  options.isa = isa_of(requests.isa);
+  options.seconds = requests.seconds;
   if (options.threads == 1) lpt::bench::pin_thread();
-  StatusLine status(wishes.is_quiet);
+  StatusLine status(requests.is_quiet);
   options.on_progress = [&](double part, const std::string &note) { status.tell(part, note); };
   options.on_shape = [&](const std::vector<GemmRate> &rates, bool is_judged) {
     status.clear();

@@ -78,7 +78,7 @@ GemmReport read_gemm_report(const std::string &path) {
     for (const json &object : file.at("results")) report.rates.push_back(rate_of(object));
     return report;
   } catch (const json::exception &problem) {
-    throw Error(fmt::format("{}: no figures of a bench of products: {}", in_quotes(path), problem.what()));
+    throw Error(fmt::format("{}: no figures of a bench of GEMMs: {}", in_quotes(path), problem.what()));
   } catch (const Error &problem) {
     throw Error(fmt::format("{}: {}", in_quotes(path), problem.what()));
   }

@@ -1,4 +1,4 @@
-// Figures of a bench of products, as gemm_bench, peers.py and `lpt bench gemm --json` write them.
+// Figures of a bench of GEMMs, as gemm_bench, peers.py and `lpt bench gemm --json` write them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tool {
 // Throws Error when the file holds something else.
 lpt::bench::GemmReport read_gemm_report(const std::string &path);
 
-// SVG: a panel for each shape, bars of shares of the limit, peers in grey.
+// SVG: a panel for each shape, shares of the limit as bars, peers in grey.
 std::string gemm_picture(const lpt::bench::GemmReport &report);
 
 }  // namespace tool

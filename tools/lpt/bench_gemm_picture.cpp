@@ -1,5 +1,5 @@
-// The picture of a bench of products: a panel for each shape, a line for each pair, two bars on a line: plain and packed
-// weights. Lengths are shares of what bounds the product; peers are grey.
+// The picture of a bench of GEMMs: a panel for each shape, a line for each pair, two bars on a line: plain and packed
+// weights. Lengths are shares of what bounds the GEMM; peers are grey.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr double kMargin = 24, kNames = 190, kUnit = 210, kMostUnits = 1.08, kFi
 constexpr double kPanel = kMostUnits * kUnit + kFigures, kGap = 30;
 constexpr double kLine = 25, kBar = 9, kTitle = 46, kHeader = 118;
 constexpr double kPale = 0.45;
-// Told apart by people who see colours differently, too (Okabe and Ito).
+// Distinguished by people who see colours differently, too (Okabe and Ito).
 constexpr const char *kPeer = "#9aa1a8";
 constexpr const char *kGoal = "#24292f";
 
@@ -79,8 +79,7 @@ class Picture {
  private:
   std::string head() const {
     const std::string threads = report_.threads == 1 ? "one thread" : fmt::format("{} threads", report_.threads);
-    std::string svg =
-        svg_label(kMargin, 32, "start", kInk, 20, "Products beside the limits of the machine, " + threads);
+    std::string svg = svg_label(kMargin, 32, "start", kInk, 20, "GEMMs beside the limits of the machine, " + threads);
     svg += svg_label(kMargin, 52, "start", kMuted, 12, shortened(report_.build, 140));
     const std::string load = report_.is_judged ? "" : fmt::format(", too high to judge by");
     svg += svg_label(kMargin, 70, "start", kMuted, 12,

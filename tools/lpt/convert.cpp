@@ -136,7 +136,7 @@ class ConversionRun {
         }
       }
     }
-    // Too little memory for one tensor is told before the first one is written.
+    // Too little memory for one tensor is reported before the first one is written.
     for (const Item &item : plan_.items) {
       if (item.action == Action::kEncode || item.action == Action::kDecode) converter_.rows_at_once(item);
     }
@@ -165,7 +165,7 @@ class ConversionRun {
     return false;
   }
 
-  void check_room() const {
+  void check_space() const {
     const auto folder = std::filesystem::absolute(options_.output).parent_path();
     std::error_code problem;
     const auto space = std::filesystem::space(folder, problem);
@@ -178,7 +178,7 @@ class ConversionRun {
   }
 
   void write_all() {
-    check_room();
+    check_space();
     Journal journal(journal_path_);
     std::optional<File> resumed = resume(journal);
     File partial = resumed ? std::move(*resumed) : begin(journal);

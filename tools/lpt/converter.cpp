@@ -23,7 +23,7 @@ constexpr int64_t kMostNumbers = int64_t{4} << 20;
 // Zero points of up to 16 rows share a word, and blocks have up to 128 rows: pieces begin on multiples of this.
 constexpr int64_t kRowGranule = 128;
 
-// A digest for each part, put together at the end: parts are written in turns.
+// A digest for each part, put together at the end: parts are written alternately.
 class PartDigests {
  public:
   void add(Role role, std::span<const std::byte> bytes) { digests_[static_cast<size_t>(role)].add(bytes); }
@@ -143,9 +143,9 @@ ItemResult Converter::encode(const Item &item, File &output, const Report &repor
     put_rows(context_, plan_.layout, shape_of(item), rows.first, rows.count, tensor,
              [&](Role role, uint64_t offset, std::span<const std::byte> bytes) {
                // A shape that the bytes tell by themselves has no place in the file.
-               const bool is_wanted = std::any_of(item.outputs.begin(), item.outputs.end(),
-                                                  [&](const OutputPart &part) { return part.role == role; });
-               if (!is_wanted) return;
+               const bool is_requested = std::any_of(item.outputs.begin(), item.outputs.end(),
+                                                     [&](const OutputPart &part) { return part.role == role; });
+               if (!is_requested) return;
                written.add(role, bytes);
                output.write(place_of(item, role) + offset, bytes);
              });
@@ -201,13 +201,13 @@ ItemResult Converter::decode(const Item &item, File &output, const Report &repor
     lpt_tensor *tensor = cast.empty(rows.count, item.columns);
     uint64_t read_bytes = 0;
     get_rows(context_, plan_.layout, shape_of(item), rows.first, rows.count, tensor,
-             [&](Role role, uint64_t offset, std::span<std::byte> wanted) {
-               input_.read(*item.input(role), offset, wanted);
+             [&](Role role, uint64_t offset, std::span<std::byte> requested) {
+               input_.read(*item.input(role), offset, requested);
                // A scale of the whole matrix comes with every piece.
                const bool is_again = rows.first > 0 && offset == 0;
                if (is_again) return;
-               read.add(role, wanted);
-               read_bytes += wanted.size();
+               read.add(role, requested);
+               read_bytes += requested.size();
              });
     numbers.resize(static_cast<size_t>(rows.count * item.columns));
     cast.decode(numbers);
@@ -287,9 +287,10 @@ void Converter::verify(const Item &item, const SafetensorsFile &made, const Repo
     reader.read(rows.first * item.columns, numbers, nullptr);
     fresh.encode(numbers, rows.count, item.columns);
     fresh.decode(numbers);
-    get_rows(
-        context_, plan_.layout, shape_of(item), rows.first, rows.count, stored.empty(rows.count, item.columns),
-        [&](Role role, uint64_t offset, std::span<std::byte> wanted) { made.read(made_tensor(role), offset, wanted); });
+    get_rows(context_, plan_.layout, shape_of(item), rows.first, rows.count, stored.empty(rows.count, item.columns),
+             [&](Role role, uint64_t offset, std::span<std::byte> requested) {
+               made.read(made_tensor(role), offset, requested);
+             });
     stored.decode(decoded);
     if (std::memcmp(numbers.data(), decoded.data(), numbers.size() * sizeof(float)) != 0) {
       const auto differ = std::mismatch(bytes_of(numbers).begin(), bytes_of(numbers).end(), bytes_of(decoded).begin());

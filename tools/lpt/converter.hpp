@@ -32,7 +32,7 @@ class Converter {
   uint64_t digest_of_input(const Item &item) const;
   uint64_t digest_of_output(const Item &item, const File &output) const;
 
-  // Reads the item back from `made` and compares it with a cast made anew. Throws at the first difference.
+  // Reads the item back from `made` and compares it with a cast made again. Throws at the first difference.
   void verify(const Item &item, const SafetensorsFile &made, const Report &report) const;
 
  private:

@@ -38,7 +38,7 @@ class Digest {
   }
 
  private:
-  // Multiply and fold: each bit of the word reaches the low half, each of the low half the next product.
+  // Multiply and fold: each bit of the word reaches the low half, each of the low half the next GEMM.
   void take(uint64_t word) {
     state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;
     state_ ^= state_ >> 32;

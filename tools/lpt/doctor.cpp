@@ -18,13 +18,13 @@ namespace {
 constexpr lpt_format kLastPreset = 127;
 constexpr int64_t kExtent = 256;  // whole blocks in every preset
 
-// What the library's rows ask for, and what later ones may.
+// What the library's rows request, and what later ones may.
 constexpr const char *kFeatures[] = {"avx2",     "fma",        "f16c",        "avx512f",     "avx512bw",    "avx512vl",
                                      "avx512dq", "avx512vbmi", "avx512_vnni", "avx512_bf16", "avx512_fp16", "gfni",
                                      "avx_vnni", "amx_tile",   "amx_bf16",    "amx_int8"};
 
-// The value behind `key` in Linux's list of processors, "" where there is none.
-std::string processor_field(const std::string &key) {
+// The value behind `key` in Linux's list of CPUs, "" where there is none.
+std::string cpu_field(const std::string &key) {
   std::ifstream list("/proc/cpuinfo");
   for (std::string line; std::getline(list, line);) {
     const size_t colon = line.find(':');
@@ -34,7 +34,7 @@ std::string processor_field(const std::string &key) {
 }
 
 std::string features_text() {
-  std::istringstream words(processor_field("flags"));
+  std::istringstream words(cpu_field("flags"));
   std::unordered_set<std::string> there;
   for (std::string word; words >> word;) there.insert(word);
   if (there.empty()) return "unknown: /proc/cpuinfo lists none";
@@ -87,16 +87,16 @@ std::string library_text() {
 }
 
 std::string machine_text() {
-  const std::string model = processor_field("model name");
-  return fmt::format("\nmachine\n  processor {}, {} threads\n  features  {}\n",
-                     model.empty() ? "of unknown name" : model, std::thread::hardware_concurrency(), features_text());
+  const std::string model = cpu_field("model name");
+  return fmt::format("\nmachine\n  CPU {}, {} threads\n  features  {}\n", model.empty() ? "of unknown name" : model,
+                     std::thread::hardware_concurrency(), features_text());
 }
 
 std::string isas_text(lpt_context *context) {
   std::string text = "\ninstruction sets with kernels of their own\n";
   for (const NamedIsa &isa : kIsas) {
-    const bool is_there = lpt_context_set_isa(context, isa.isa) == LPT_OK;
-    text += fmt::format("  {:<16}  {}\n", isa.name, is_there ? "usable" : lpt_context_error(context));
+    const bool is_usable = lpt_context_set_isa(context, isa.isa) == LPT_OK;
+    text += fmt::format("  {:<16}  {}\n", isa.name, is_usable ? "usable" : lpt_context_error(context));
   }
   check(context, lpt_context_set_isa(context, LPT_ISA_AUTO));
   return text;
@@ -109,7 +109,8 @@ std::string device_line(lpt_device device, int32_t index, const lpt_device_info 
   if (device != LPT_DEVICE_CPU) {
     text += fmt::format(", compute capability {}.{}", facts.capability_major, facts.capability_minor);
   }
-  return text + fmt::format(", {} processors, {:.1f} GiB\n", facts.processor_count,
+  const char *const unit = device == LPT_DEVICE_CPU ? "cores" : "multiprocessors";
+  return text + fmt::format(", {} {}, {:.1f} GiB\n", facts.processor_count, unit,
                             static_cast<double>(facts.memory_bytes) / (1 << 30));
 }
 

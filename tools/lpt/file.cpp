@@ -22,13 +22,13 @@ namespace {
 constexpr mode_t kMode = 0644;
 constexpr size_t kMostPerCall = size_t{1} << 30;  // Linux moves at most 2 GiB per call
 
-[[noreturn]] void refuse(const std::string &path, const char *what) {
+[[noreturn]] void reject(const std::string &path, const char *what) {
   throw Error(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
 }
 
-int open_or_refuse(const std::string &path, int flags) {
+int open_or_reject(const std::string &path, int flags) {
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, kMode);
-  if (descriptor < 0) refuse(path, "cannot be opened");
+  if (descriptor < 0) reject(path, "cannot be opened");
   return descriptor;
 }
 
@@ -46,7 +46,7 @@ bool is_device(const std::string &path) {
 }
 
 void write_to_device(const std::string &path, std::span<const std::byte> bytes) {
-  const int descriptor = open_or_refuse(path, O_WRONLY);
+  const int descriptor = open_or_reject(path, O_WRONLY);
   ssize_t put = 0;
   while (!bytes.empty()) {
     put = ::write(descriptor, bytes.data(), std::min(bytes.size(), kMostPerCall));
@@ -57,7 +57,7 @@ void write_to_device(const std::string &path, std::span<const std::byte> bytes) 
   const int reason = errno;
   const bool is_closed = ::close(descriptor) == 0;
   if (!bytes.empty()) errno = reason;
-  if (!bytes.empty() || !is_closed) refuse(path, "cannot be written");
+  if (!bytes.empty() || !is_closed) reject(path, "cannot be written");
 }
 
 std::string name_beside(const std::string &path) { return fmt::format("{}.{}.new", path, ::getpid()); }
@@ -78,9 +78,9 @@ File::~File() {
 
 File File::open_to_read(const std::string &path) {
   // Without O_NONBLOCK opening a pipe would wait for a writer.
-  File file(open_or_refuse(path, O_RDONLY | O_NONBLOCK), path);
+  File file(open_or_reject(path, O_RDONLY | O_NONBLOCK), path);
   struct stat status {};
-  if (::fstat(file.descriptor_, &status) != 0) refuse(path, "cannot be looked at");
+  if (::fstat(file.descriptor_, &status) != 0) reject(path, "cannot be looked at");
   if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is no regular file", path));
   return file;
 }
@@ -89,9 +89,9 @@ File File::open_own(const std::string &path) {
   if (std::filesystem::is_symlink(path)) {
     throw Error(fmt::format("{}: is a symbolic link: expected a regular file", path));
   }
-  File file(open_or_refuse(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK), path);
+  File file(open_or_reject(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK), path);
   struct stat status {};
-  if (::fstat(file.descriptor_, &status) != 0) refuse(path, "cannot be inspected");
+  if (::fstat(file.descriptor_, &status) != 0) reject(path, "cannot be inspected");
   if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is not a regular file: expected one", path));
   if (status.st_uid != ::geteuid()) {
     throw Error(fmt::format("{}: belongs to user {}: expected {}", path, status.st_uid, ::geteuid()));
@@ -101,12 +101,12 @@ File File::open_own(const std::string &path) {
 }
 
 File File::create_new(const std::string &path) {
-  return File(open_or_refuse(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW), path);
+  return File(open_or_reject(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW), path);
 }
 
 uint64_t File::size() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) refuse(path_, "cannot be looked at");
+  if (::fstat(descriptor_, &status) != 0) reject(path_, "cannot be looked at");
   return static_cast<uint64_t>(status.st_size);
 }
 
@@ -115,7 +115,7 @@ void File::read(uint64_t offset, std::span<std::byte> bytes) const {
     const ssize_t got =
         ::pread(descriptor_, bytes.data(), std::min(bytes.size(), kMostPerCall), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse(path_, "cannot be read");
+    if (got < 0) reject(path_, "cannot be read");
     if (got == 0) {
       throw Error(fmt::format("{}: ends before byte {}: another program shortened it while it was read", path_,
                               offset + bytes.size()));
@@ -130,29 +130,29 @@ void File::write(uint64_t offset, std::span<const std::byte> bytes) {
     const ssize_t put =
         ::pwrite(descriptor_, bytes.data(), std::min(bytes.size(), kMostPerCall), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) refuse(path_, "cannot be written");
+    if (put <= 0) reject(path_, "cannot be written");
     bytes = bytes.subspan(static_cast<size_t>(put));
     offset += static_cast<uint64_t>(put);
   }
 }
 
 void File::sync() {
-  if (::fsync(descriptor_) != 0) refuse(path_, "cannot be written");
+  if (::fsync(descriptor_) != 0) reject(path_, "cannot be written");
 }
 
 void File::close() {
   const int descriptor = std::exchange(descriptor_, -1);
-  if (descriptor >= 0 && ::close(descriptor) != 0) refuse(path_, "cannot be written");
+  if (descriptor >= 0 && ::close(descriptor) != 0) reject(path_, "cannot be written");
 }
 
 void File::truncate(uint64_t bytes) {
-  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse(path_, "cannot be written");
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) reject(path_, "cannot be written");
 }
 
 bool File::try_lock() {
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return true;
   if (errno == EWOULDBLOCK) return false;
-  refuse(path_, "cannot be locked");
+  reject(path_, "cannot be locked");
 }
 
 bool file_exists(const std::string &path) {
@@ -161,18 +161,18 @@ bool file_exists(const std::string &path) {
 }
 
 void remove_file(const std::string &path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) refuse(path, "cannot be removed");
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) reject(path, "cannot be removed");
 }
 
 void rename_file(const std::string &from, const std::string &to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) refuse(to, "cannot be written");
+  if (::rename(from.c_str(), to.c_str()) != 0) reject(to, "cannot be written");
   const std::filesystem::path folder = std::filesystem::absolute(to).parent_path();
-  const int descriptor = open_or_refuse(folder.string(), O_RDONLY | O_DIRECTORY);
+  const int descriptor = open_or_reject(folder.string(), O_RDONLY | O_DIRECTORY);
   const bool is_synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;  // not for every folder
   const int reason = errno;
   ::close(descriptor);
   errno = reason;
-  if (!is_synced) refuse(folder.string(), "cannot be written");
+  if (!is_synced) reject(folder.string(), "cannot be written");
 }
 
 std::string read_text(const std::string &path) {
@@ -205,7 +205,7 @@ void check_text_target(const std::string &path, const std::string &input) {
     throw Error(fmt::format("{}: is the input: expected another file", path));
   }
   if (is_device(path)) {
-    if (::access(path.c_str(), W_OK) != 0) refuse(path, "cannot be written");
+    if (::access(path.c_str(), W_OK) != 0) reject(path, "cannot be written");
     return;
   }
   const std::string beside = name_beside(path);

@@ -24,28 +24,28 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   HeaderEvents(const std::string &file, uint64_t bytes, const HeaderMemory &memory, Header &header)
       : file_(file), bytes_(bytes), memory_(memory), header_(header) {}
 
-  bool null() override { return refuse_value("null"); }
-  bool boolean(bool value) override { return refuse_value(value ? "true" : "false"); }
+  bool null() override { return reject_value("null"); }
+  bool boolean(bool value) override { return reject_value(value ? "true" : "false"); }
   bool number_integer(number_integer_t value) override {
-    if (is_number_expected()) refuse("{} holds {}: expected no negative number", member_, value);
-    return refuse_value(fmt::format("{}", value));
+    if (is_number_expected()) reject("{} holds {}: expected no negative number", member_, value);
+    return reject_value(fmt::format("{}", value));
   }
   bool number_float(number_float_t, const string_t &text) override {
-    if (is_number_expected()) refuse("{} holds {}: expected a whole number below 2^63", member_, shortened(text, 40));
-    return refuse_value(shortened(text, 40));
+    if (is_number_expected()) reject("{} holds {}: expected a whole number below 2^63", member_, shortened(text, 40));
+    return reject_value(shortened(text, 40));
   }
-  bool binary(binary_t &) override { return refuse_value("binary data"); }
+  bool binary(binary_t &) override { return reject_value("binary data"); }
 
   bool number_unsigned(number_unsigned_t value) override {
-    if (!is_number_expected()) return refuse_value(fmt::format("{}", value));
+    if (!is_number_expected()) return reject_value(fmt::format("{}", value));
     if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      refuse("{} holds {}: expected a whole number below 2^63", member_, value);
+      reject("{} holds {}: expected a whole number below 2^63", member_, value);
     }
     if (member_ == "shape") {
-      if (tensor_.shape.size() == kMostExtents) refuse("shape has more than {} extents", kMostExtents);
+      if (tensor_.shape.size() == kMostExtents) reject("shape has more than {} extents", kMostExtents);
       tensor_.shape.push_back(static_cast<int64_t>(value));
     } else {
-      if (offset_count_ == 2) refuse("data_offsets has more than two numbers: expected begin and end");
+      if (offset_count_ == 2) reject("data_offsets has more than two numbers: expected begin and end");
       (offset_count_ == 0 ? tensor_.begin : tensor_.end) = value;
       ++offset_count_;
     }
@@ -59,9 +59,9 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
       place_ = Place::kMetadata;
       return true;
     }
-    if (place_ != Place::kMember || member_ != "dtype") return refuse_value(in_quotes(value));
+    if (place_ != Place::kMember || member_ != "dtype") return reject_value(in_quotes(value));
     tensor_.dtype = find_dtype(value);
-    if (tensor_.dtype == nullptr) refuse("dtype is {}: expected one such as F32, BF16, F8_E4M3", in_quotes(value));
+    if (tensor_.dtype == nullptr) reject("dtype is {}: expected one such as F32, BF16, F8_E4M3", in_quotes(value));
     place_ = Place::kTensor;
     return true;
   }
@@ -78,7 +78,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
       members_.clear();
       offset_count_ = 0;
     } else {
-      return refuse_value("an object");
+      return reject_value("an object");
     }
     return true;
   }
@@ -92,14 +92,14 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
       name_ = value;
       place_ = Place::kTopValue;
     } else if (place_ == Place::kMetadata) {
-      if (header_.metadata.contains(value)) refuse("key {} stands twice: expected it once", in_quotes(value));
+      if (header_.metadata.contains(value)) reject("key {} stands twice: expected it once", in_quotes(value));
       member_ = value;
       place_ = Place::kMetadataValue;
     } else {
       if (value != "dtype" && value != "shape" && value != "data_offsets") {
-        refuse("has a member {}: expected dtype, shape and data_offsets", in_quotes(value));
+        reject("has a member {}: expected dtype, shape and data_offsets", in_quotes(value));
       }
-      if (!members_.insert(value).second) refuse("has {} twice: expected it once", value);
+      if (!members_.insert(value).second) reject("has {} twice: expected it once", value);
       member_ = value;
       place_ = Place::kMember;
     }
@@ -113,7 +113,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
     }
     if (place_ == Place::kTensor) {
       for (const char *member : {"dtype", "shape", "data_offsets"}) {
-        if (!members_.contains(member)) refuse("has no {}: expected dtype, shape and data_offsets", member);
+        if (!members_.contains(member)) reject("has no {}: expected dtype, shape and data_offsets", member);
       }
       header_.tensors.push_back(std::move(tensor_));
       count_entry();
@@ -123,14 +123,14 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   }
 
   bool start_array(size_t) override {
-    if (place_ != Place::kMember || member_ == "dtype") return refuse_value("an array");
+    if (place_ != Place::kMember || member_ == "dtype") return reject_value("an array");
     place_ = Place::kNumbers;
     return true;
   }
 
   bool end_array() override {
     if (member_ == "data_offsets" && offset_count_ != 2) {
-      refuse("data_offsets has {} numbers: expected begin and end", offset_count_);
+      reject("data_offsets has {} numbers: expected begin and end", offset_count_);
     }
     place_ = Place::kTensor;
     return true;
@@ -148,24 +148,24 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   void count_entry() const { check_held(file_, bytes_, header_.tensors.size() + header_.metadata.size(), memory_); }
 
   template <typename... Values>
-  [[noreturn]] void refuse(fmt::format_string<Values...> form, Values &&...values) const {
+  [[noreturn]] void reject(fmt::format_string<Values...> form, Values &&...values) const {
     const std::string what = fmt::format(form, std::forward<Values>(values)...);
     const std::string subject = name_ == kMetadata ? std::string(kMetadata) : "tensor " + in_quotes(name_);
     throw Error(fmt::format("{}: {}: {}", file_, subject, what));
   }
 
-  [[noreturn]] bool refuse_value(const std::string &value) const {
+  [[noreturn]] bool reject_value(const std::string &value) const {
     switch (place_) {
       case Place::kStart:
         throw Error(fmt::format("{}: the header is {}: expected a JSON object", file_, value));
       case Place::kMetadataValue:
-        refuse("key {} is {}: expected a string", in_quotes(member_), value);
+        reject("key {} is {}: expected a string", in_quotes(member_), value);
       case Place::kMember:
-        refuse("{} is {}: expected {}", member_, value, member_ == "dtype" ? "a string" : "an array of numbers");
+        reject("{} is {}: expected {}", member_, value, member_ == "dtype" ? "a string" : "an array of numbers");
       case Place::kNumbers:
-        refuse("{} holds {}: expected whole numbers", member_, value);
+        reject("{} holds {}: expected whole numbers", member_, value);
       default:
-        refuse("is {}: expected an object", value);
+        reject("is {}: expected an object", value);
     }
   }
 

@@ -89,8 +89,8 @@ class Looker {
                     .is_whole = RowCast::row_granule(layout.description) == 0,
                     .read = [&](int64_t first, int64_t count, std::span<float> numbers) {
                       get_rows(context_, layout, shape, first, count, stored.empty(count, item.columns),
-                               [&](Role role, uint64_t offset, std::span<std::byte> wanted) {
-                                 file_.read(*item.input(role), offset, wanted);
+                               [&](Role role, uint64_t offset, std::span<std::byte> requested) {
+                                 file_.read(*item.input(role), offset, requested);
                                });
                       stored.decode(numbers);
                     }};
@@ -110,9 +110,9 @@ class Looker {
   }
 
   int64_t piece_rows(const Rows &rows) const {
-    const int64_t wanted =
+    const int64_t requested =
         std::min(kPieceNumbers, memory_ / kBytesPerNumber) / rows.columns / kRowGranule * kRowGranule;
-    return std::min(rows.count, std::max(wanted, kRowGranule));
+    return std::min(rows.count, std::max(requested, kRowGranule));
   }
 
   template <typename Visit>

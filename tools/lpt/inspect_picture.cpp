@@ -1,4 +1,4 @@
-// The picture of lpt inspect: one line per tensor, its exponents as a strip of shades, its errors in formats as dots.
+// The picture of lpt inspect: one line per tensor, its exponents as a slab of shades, its errors in formats as dots.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,22 +13,22 @@ namespace tool {
 namespace {
 
 constexpr size_t kMostLines = 300;
-constexpr int kStripExponents = 36;
+constexpr int kSlabExponents = 36;
 constexpr double kLine = 15.0;
 constexpr double kTitles = 76.0, kFormats = 96.0;
 constexpr double kTop = 128.0;  // of the first line, with one line of formats
 constexpr double kFormatLine = 18.0;
 constexpr double kNames = 372.0;
 constexpr double kCell = 9.0;
-constexpr double kStrip = kCell * kStripExponents;
+constexpr double kSlab = kCell * kSlabExponents;
 constexpr double kGap = 40.0;
 constexpr double kDots = 420.0;
-constexpr double kDotsLeft = kNames + kStrip + kGap;
+constexpr double kDotsLeft = kNames + kSlab + kGap;
 constexpr double kExact = kDotsLeft + kDots + 32.0;  // of what has no error at all
 constexpr double kWidth = kExact + 30.0;
 constexpr double kFooter = 30.0;
 constexpr double kDecibelStep = 10.0;
-// Told apart by people who see colours differently, too (Okabe and Ito).
+// Distinguished by people who see colours differently, too (Okabe and Ito).
 constexpr const char *kColors[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 
 std::string color_of(size_t format) { return kColors[format % std::size(kColors)]; }
@@ -70,7 +70,7 @@ class Picture {
 
   double x_of(double value) const { return kDotsLeft + kDots * std::clamp(value / most_decibels_, 0.0, 1.0); }
 
-  // As many to a line as there is room for.
+  // As many to a line as fit.
   void place_formats() {
     double x = kDotsLeft, y = kFormats;
     for (const std::string &format : look_.formats) {
@@ -104,8 +104,8 @@ class Picture {
 
   std::string axes(double bottom) const {
     std::string svg;
-    for (int i = 0; i < kStripExponents; ++i) {
-      const int exponent = top_ - kStripExponents + 1 + i;
+    for (int i = 0; i < kSlabExponents; ++i) {
+      const int exponent = top_ - kSlabExponents + 1 + i;
       if (exponent % 4 == 0) {
         svg += svg_label(kNames + kCell * (i + 0.5), header_ - 8.0, "middle", kMuted, 10, fmt::format("{}", exponent));
       }
@@ -125,15 +125,15 @@ class Picture {
     return svg_box(x, y + 1.0, kCell - 0.5, kLine - 2.0, "#08306b", std::min(1.0, 0.05 + 1.6 * std::sqrt(share)));
   }
 
-  // Its numbers by exponent; what is below the strip's first one goes to a cell of its own.
-  std::string strip(const TensorLook &tensor, double y) const {
+  // Its numbers by exponent; what is below the slab's first one goes to a cell of its own.
+  std::string slab(const TensorLook &tensor, double y) const {
     std::string svg;
     double below = 0.0, inside = 0.0;
     for (size_t i = 0; i < tensor.stats.exponents.size(); ++i) {
       const double share = static_cast<double>(tensor.stats.exponents[i]) / static_cast<double>(tensor.stats.count);
-      const int place = static_cast<int>(i) - 127 - (top_ - kStripExponents + 1);
+      const int place = static_cast<int>(i) - 127 - (top_ - kSlabExponents + 1);
       (place < 0 ? below : inside) += share;
-      if (place >= 0 && place < kStripExponents) svg += cell(kNames + kCell * place, y, share);
+      if (place >= 0 && place < kSlabExponents) svg += cell(kNames + kCell * place, y, share);
     }
     if (below + inside <= 0.0)
       svg += svg_label(kNames + 4.0, y + 11.0, "start", kMuted, 10, "no finite number but zero");
@@ -142,7 +142,7 @@ class Picture {
 
   std::string line(const TensorLook &tensor, double y) const {
     std::string svg = svg_label(kNames - 20.0, y + 11.0, "end", kInk, 10, shortened(tensor.name, 60));
-    svg += strip(tensor, y);
+    svg += slab(tensor, y);
     for (size_t i = 0; i < tensor.errors.size(); ++i) {
       const double value = decibels(tensor.errors[i].signal, tensor.errors[i].noise);
       if (std::isnan(value)) continue;

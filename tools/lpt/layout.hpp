@@ -1,4 +1,4 @@
-// How a format lies in a safetensors file: names, types, shapes and order of its parts.
+// How a format is in a safetensors file: names, types, shapes and order of its parts.
 //
 // Where compressed-tensors has a convention for a format, this is it, so that others read the file. The remaining
 // formats follow the same pattern; only LPT reads them.

@@ -32,7 +32,7 @@ void declare_reading(CLI::App &command, const char *input, Options &options) {
   command.add_option("--threads", options.threads, "0: one per core")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command.add_flag("--quiet", options.is_quiet, "No progress, nothing but errors and what was asked for");
+  command.add_flag("--quiet", options.is_quiet, "No progress, nothing but errors and what was requested");
 }
 
 void declare_formats(CLI::App &app) {
@@ -47,7 +47,7 @@ void declare_inspect(CLI::App &app) {
   auto *command = app.add_subcommand("inspect", "Tells what the numbers of a safetensors file look like");
   auto options = std::make_shared<tool::InspectOptions>();
   declare_reading(*command, "FILE", *options);
-  command->add_option("--format", options->formats, "Formats whose error is told; may be given more than once");
+  command->add_option("--format", options->formats, "Formats whose error is reported; may be given more than once");
   command->add_option("--picture", options->picture, "Write a picture as SVG");
   command->add_flag("--json", options->is_json, "Print JSON instead of a table");
   command->callback([options] { tool::inspect(*options); });
@@ -60,23 +60,23 @@ std::vector<std::string> isa_names() {
 }
 
 void declare_bench_gemm(CLI::App &app) {
-  auto *command = app.add_subcommand("gemm", "Products beside the limits of this machine");
+  auto *command = app.add_subcommand("gemm", "GEMMs beside the limits of this machine");
   auto options = std::make_shared<tool::BenchGemmOptions>();
   command->add_option(
       "--shape", options->shapes,
       "usual, squares, llama, decode, layers, all, one of theirs, or MxKxN; may be given more than once");
   command->add_option("--pair", options->pairs,
                       "Formats of a and b, such as bf16:int4_1x128; may be given more than once");
-  command->add_option("--weights", options->weights, "How b lies")
+  command->add_option("--weights", options->weights, "How b is")
       ->check(CLI::IsMember({"plain", "packed", "both"}))
       ->capture_default_str();
   command->add_option("--isa", options->isa, "Highest instruction set to use")
       ->check(CLI::IsMember(isa_names()))
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "More than one: each product on one as well, and the ratio")
+  command->add_option("--threads", options->threads, "More than one: each GEMM on one as well, and the ratio")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "For each product; at least five rounds")
+  command->add_option("--seconds", options->seconds, "For each GEMM; at least five rounds")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
   command->add_option("--from", options->from, "Measure nothing: draw what --json has written before");
@@ -99,7 +99,7 @@ void declare_bench_comm(CLI::App &app) {
   command->add_option("--format", options->formats, "Of the tensors; may be given more than once")
       ->check(CLI::IsMember({"f64", "f32", "bf16", "f16"}))
       ->capture_default_str();
-  command->add_option("--payload", options->payloads, "Formats to cast to for the way, whose break-even is told")
+  command->add_option("--payload", options->payloads, "Formats to cast to for the way, whose break-even is reported")
       ->capture_default_str();
   command->add_option("--wire", options->wires, "Formats that reductions are measured by as well, one after a comma")
       ->delimiter(',');

@@ -74,7 +74,7 @@ struct Conversion {
 std::optional<Conversion> conversion_of(const SafetensorsFile &input) {
   const auto found = input.header().metadata.find(kConversionKey);
   if (found == input.header().metadata.end()) return std::nullopt;
-  // What lies deeper than a list of names is dropped unread: no file may make this tree large or deep.
+  // What is deeper than a list of names is dropped unread: no file may make this tree large or deep.
   const auto is_shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json &) { return depth <= 2; };
   const auto value = nlohmann::json::parse(found->second, is_shallow, false);
   const bool is_valid = value.is_object() && value.contains("format") && value["format"].is_string() &&
@@ -251,14 +251,14 @@ class Planner {
     item.rows = payload.shape[0];
     item.columns = columns_of(name, payload);
     item.row_bytes = payload_row_bytes(context_, plan_.layout.format, item.columns);
-    for (const StoredPart &wanted : stored_parts(plan_.layout, name, item.rows, item.columns, item.row_bytes)) {
-      const StoredTensor &there = part(wanted.tensor.name);
-      if (there.dtype != wanted.tensor.dtype || there.shape != wanted.tensor.shape) {
+    for (const StoredPart &requested : stored_parts(plan_.layout, name, item.rows, item.columns, item.row_bytes)) {
+      const StoredTensor &there = part(requested.tensor.name);
+      if (there.dtype != requested.tensor.dtype || there.shape != requested.tensor.shape) {
         throw Error(fmt::format("{}: tensor {} is {} {}: expected {} {} for {}", input_.path(), in_quotes(there.name),
-                                there.dtype->name, shape_text(there.shape), wanted.tensor.dtype->name,
-                                shape_text(wanted.tensor.shape), format_name(plan_.layout.format)));
+                                there.dtype->name, shape_text(there.shape), requested.tensor.dtype->name,
+                                shape_text(requested.tensor.shape), format_name(plan_.layout.format)));
       }
-      item.inputs.push_back({wanted.role, &there});
+      item.inputs.push_back({requested.role, &there});
     }
     const Dtype *dtype = dtype_of_format(format_name(plan_.format));
     add_output(item, Role::kPayload, {name, dtype, {item.rows, item.columns}, 0, 0});

@@ -99,7 +99,7 @@ void check_held(const std::string &file, uint64_t header_bytes, uint64_t tensors
 }
 
 uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::vector<int64_t> &shape) {
-  // Zeros are left out of the product: an overflow beside a zero is no size either.
+  // Zeros are left out of the GEMM: an overflow beside a zero is no size either.
   uint64_t bits = static_cast<uint64_t>(dtype.bits);
   bool is_empty = false;
   for (const int64_t extent : shape) {
@@ -185,7 +185,7 @@ const StoredTensor *SafetensorsFile::find(std::string_view name) const {
   const auto &tensors = header_.tensors;
   const auto found =
       std::lower_bound(header_.by_name.begin(), header_.by_name.end(), name,
-                       [&](uint32_t index, std::string_view wanted) { return tensors[index].name < wanted; });
+                       [&](uint32_t index, std::string_view requested) { return tensors[index].name < requested; });
   return found == header_.by_name.end() || tensors[*found].name != name ? nullptr : &tensors[*found];
 }
 

@@ -1,6 +1,6 @@
 // Safetensors files: eight bytes with the length of a JSON header, the header, and the tensors' bytes.
 //
-// The reader trusts nothing: what it hands out has been checked, and what it refuses it refuses with one line that
+// The reader trusts nothing: what it hands out has been checked, and what it rejects it rejects with one line that
 // names the file, the tensor, the value and what was expected.
 #pragma once
 

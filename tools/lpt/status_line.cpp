@@ -23,8 +23,8 @@ StatusLine::~StatusLine() { clear(); }
 void StatusLine::tell(double part, const std::string &note) {
   if (is_quiet_) return;
   const double now = lpt::bench::now();
-  if (now - told_ < (is_terminal_ ? kTerminalPause : kFilePause)) return;
-  told_ = now;
+  if (now - reported_ < (is_terminal_ ? kTerminalPause : kFilePause)) return;
+  reported_ = now;
   const auto width = static_cast<size_t>(part * kWidth);
   print_error("{}[{:-<{}}] {:3.0f} %  {}{}", is_terminal_ ? "\r\x1b[K" : "", std::string(width, '#'), kWidth,
               100 * part, note, is_terminal_ ? "" : "\n");

@@ -12,12 +12,12 @@ class StatusLine {
   StatusLine(const StatusLine &) = delete;
   StatusLine &operator=(const StatusLine &) = delete;
 
-  void tell(double part, const std::string &note);  // unless it told a moment ago
+  void tell(double part, const std::string &note);  // unless it reported a moment ago
   void clear() const;
 
  private:
   bool is_quiet_, is_terminal_;
-  double told_ = 0;
+  double reported_ = 0;
 };
 
 }  // namespace tool

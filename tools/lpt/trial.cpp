@@ -85,7 +85,7 @@ bool has_nan(const Trial &trial) {
          trial.description.special == LPT_ELEMENT_SPECIAL_FNUZ;
 }
 
-std::vector<float> turned(const std::vector<float> &values, size_t rows) {
+std::vector<float> transposed_copy(const std::vector<float> &values, size_t rows) {
   const size_t columns = values.size() / rows;
   std::vector<float> result(values.size());
   for (size_t i = 0; i < values.size(); ++i) result[i % columns * rows + i / columns] = values[i];
@@ -115,7 +115,7 @@ TrialResult run_trial(lpt_context *context, const Trial &trial, std::vector<floa
     std::replace_if(
         values.begin(), values.end(), [](float value) { return std::isnan(value); }, 0.0f);
   }
-  if (is_transposed) values = turned(values, static_cast<size_t>(rows));
+  if (is_transposed) values = transposed_copy(values, static_cast<size_t>(rows));
   const Tensor source = wrap_matrix(context, LPT_FORMAT_F32, values.data(), is_transposed ? columns : rows,
                                     is_transposed ? rows : columns);
   const Tensor target = make_matrix(context, trial.format, rows, columns);

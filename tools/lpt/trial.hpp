@@ -36,8 +36,8 @@ struct TrialResult {
   std::vector<uint32_t> codes;  // row by row
 };
 
-// Casts rows × columns numbers that lie row by row; `is_transposed` hands them over as columns × rows and asks for the
-// transposed output, which is the same. A plain element without NaN is given zeros for NaN, as it would refuse them.
+// Casts rows × columns numbers that lie row by row; `is_transposed` hands them over as columns × rows and requests the
+// transposed output, which is the same. A plain element without NaN is given zeros for NaN, as it would reject them.
 TrialResult run_trial(lpt_context *context, const Trial &trial, std::vector<float> values, int64_t rows,
                       bool is_transposed);
 

@@ -14,7 +14,7 @@ struct VerifyOptions {
 };
 
 // Prints a line for each kind of vectors and returns how many are wrong; throws when the folder has none, or when the
-// processor lacks the instruction set.
+// CPU lacks the instruction set.
 int64_t verify(const VerifyOptions &options);
 
 }  // namespace tool

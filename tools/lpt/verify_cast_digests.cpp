@@ -49,7 +49,7 @@ class DigestRow {
         if (trial_.is_plain() && (rows > 1 || is_transposed)) continue;
         if (trial_.is_random() && rows > 1 && is_transposed) continue;  // other places, other bits
         const TrialResult got = cast(context_, rows, is_transposed);
-        if (digests_of(got) != expected_) return told(got, rows, is_transposed);
+        if (digests_of(got) != expected_) return reported(got, rows, is_transposed);
       }
     }
     return "";
@@ -73,13 +73,13 @@ class DigestRow {
   }
 
   // What is wrong, and where the first difference to the plain rows is if these are right.
-  std::string told(const TrialResult &got, int64_t rows, bool is_transposed) const {
+  std::string reported(const TrialResult &got, int64_t rows, bool is_transposed) const {
     const Digests digests = digests_of(got);
     std::string text = fmt::format("{} {} of {} in {} row{}{}", row_[1], row_[2], row_[4], rows, rows == 1 ? "" : "s",
                                    is_transposed ? ", transposed" : "");
     if (row_[3] != "-") text += ", random bits " + row_[3];
-    const auto compare = [&](const char *what, const std::string &have, const std::string &wanted) {
-      if (have != wanted) text += fmt::format("; {} {}: expected {}", what, have, wanted);
+    const auto compare = [&](const char *what, const std::string &have, const std::string &requested) {
+      if (have != requested) text += fmt::format("; {} {}: expected {}", what, have, requested);
     };
     compare("tensor scale", digests.tensor_scale, expected_.tensor_scale);
     compare("digest of scales", digests.scales, expected_.scales);

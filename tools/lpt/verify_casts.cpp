@@ -84,7 +84,7 @@ class Group {
     wrong_.emplace_back();
   }
 
-  void refuse(const std::string &why) { refused_.add(false, why); }
+  void reject(const std::string &why) { rejected_.add(false, why); }
 
   Tally run(lpt_context *context) {
     for (const Layout &layout : kLayouts) {
@@ -94,7 +94,7 @@ class Group {
         compare(context, 0, vectors_.size(), layout);
       }
     }
-    Tally tally = refused_;
+    Tally tally = rejected_;
     for (size_t i = 0; i < vectors_.size(); ++i) {
       tally.add(wrong_[i].empty(), fmt::format("{}, {}", vectors_[i].source, wrong_[i]));
     }
@@ -117,22 +117,22 @@ class Group {
       values.insert(values.end(), vectors_[i].values.begin(), vectors_[i].values.end());
     }
     TrialResult got;
-    std::string refusal;
+    std::string rejection;
     try {
       got = run_trial(context, vectors_[begin].trial, std::move(values), static_cast<int64_t>(end - begin),
                       layout.is_transposed);
     } catch (const std::exception &error) {
-      refusal = error.what();
+      rejection = error.what();
     }
     for (size_t i = begin; i < end; ++i) {
-      const std::string text = refusal.empty() ? difference(vectors_[i], got, {i - begin, end - begin}) : refusal;
+      const std::string text = rejection.empty() ? difference(vectors_[i], got, {i - begin, end - begin}) : rejection;
       if (!text.empty() && wrong_[i].empty()) wrong_[i] = fmt::format("{}: {}", layout.text, text);
     }
   }
 
   std::vector<Vector> vectors_;
   std::vector<std::string> wrong_;  // of each vector
-  Tally refused_;                   // what is no vector
+  Tally rejected_;                  // what is no vector
 };
 
 }  // namespace
@@ -147,7 +147,7 @@ void verify_casts(lpt_context *context, const std::string &name, const Vectors &
     try {
       groups[what].add(read_vector(row, numbers));
     } catch (const std::exception &error) {
-      groups[what].refuse(fmt::format("{}: {}", in_quotes(row[4]), error.what()));
+      groups[what].reject(fmt::format("{}: {}", in_quotes(row[4]), error.what()));
     }
   }
   for (auto &[what, group] : groups) report.add(what, group.run(context));

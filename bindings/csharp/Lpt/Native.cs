@@ -1657,9 +1657,9 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
-        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout dialect, UIntPtr* out_size_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout dialect, void* buffer, UIntPtr buffer_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, ForeignLayout dialect, Tensor tensor);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout layout, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout layout, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, ForeignLayout layout, Tensor tensor);
         [LibraryImport(Library)] public static partial void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1888,9 +1888,9 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout dialect, UIntPtr* out_size_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout dialect, void* buffer, UIntPtr buffer_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, ForeignLayout dialect, Tensor tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout layout, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout layout, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, ForeignLayout layout, Tensor tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);

@@ -19,7 +19,7 @@ from ._codec import Codec  # noqa: E402
 from ._comm import Comm, Future, GradientBuckets, Group, PartialPlan  # noqa: E402  (classes of errors come first)
 from ._context import Context, build_info, default_context, device_describe, set_default_context  # noqa: E402
 from ._monitor import Monitor, collective_cost, cost_break_even, link_fit, noise_measure, swiglu_alignment  # noqa: E402
-from ._ops import (GemmPlan, Statistics, convert, dequantize, dialect_export, dialect_import, fake_quantize,  # noqa: E402
+from ._ops import (GemmPlan, Statistics, convert, dequantize, foreign_layout_export, foreign_layout_import, fake_quantize,  # noqa: E402
                    cross_entropy, cross_entropy_backward, format_describe, format_from_description, gemm, gemm_grouped, hadamard, quantize, random_signs, rmsnorm,
                    rmsnorm_backward, rmsnorm_sum, softmax, softmax_backward, swiglu, swiglu_backward, tensor_copy, weights_load,
                    weights_order, weights_pack, weights_save, weights_unpack)

@@ -239,20 +239,20 @@ def weights_load(state: Any, *, context: Optional[Context] = None) -> Tensor:
     return capi.lpt_weights_state_load(handle_of(context), state)
 
 
-def dialect_export(x: Any, dialect: str, *, context: Optional[Context] = None) -> bytearray:
+def foreign_layout_export(x: Any, layout: str, *, context: Optional[Context] = None) -> bytearray:
     """The bytes of a tensor in the layout of another library: "ggml", "ggml_q4_1", "bitsandbytes", "cublas_scales",
     "mma_sparse", "cutlass_sparse"."""
-    handle, source, number = handle_of(context), read(x), constant("LPT_FOREIGN_LAYOUT_", dialect)
+    handle, source, number = handle_of(context), read(x), constant("LPT_FOREIGN_LAYOUT_", layout)
     data = bytearray(capi.lpt_foreign_layout_size(handle, source, number))
     capi.lpt_foreign_layout_export(handle, source, number, data)
     return data
 
 
-def dialect_import(data: Any, dialect: str, shape: Sequence[int], format: Format, *,
+def foreign_layout_import(data: Any, layout: str, shape: Sequence[int], format: Format, *,
                    context: Optional[Context] = None) -> Tensor:
     """A tensor of bytes in the layout of another library."""
     tensor = empty(shape, format, context=context)
-    capi.lpt_foreign_layout_import(handle_of(context), data, constant("LPT_FOREIGN_LAYOUT_", dialect), tensor)
+    capi.lpt_foreign_layout_import(handle_of(context), data, constant("LPT_FOREIGN_LAYOUT_", layout), tensor)
     return tensor
 
 

@@ -146,15 +146,15 @@ class Layers(Case):
         turned = lpt.hadamard(x, 16, signs=signs)
         self.near(x.tolist(), lpt.hadamard(turned, 16, signs=signs, inverse=True).tolist())
 
-    def test_casts_back_and_between_relatives_and_dialects(self):
+    def test_casts_back_and_between_relatives_and_foreign_layouts(self):
         x = floats(Draws(6).list(64), [2, 32])
         self.assertEqual(lpt.quantize(x, "nvfp4").tolist(), lpt.fake_quantize(x, "nvfp4").tolist())
         codes = lpt.quantize(x, "e4m3fn_tensor")
         self.near(codes.tolist(), lpt.convert(codes, "e4m3fnuz_tensor").tolist(), 0.07)
         packed = lpt.quantize(x, "mxfp4")
-        data = lpt.dialect_export(packed, "ggml")
+        data = lpt.foreign_layout_export(packed, "ggml")
         self.assertEqual(2 * 17, len(data))
-        self.assertEqual(packed.tolist(), lpt.dialect_import(data, "ggml", (2, 32), "mxfp4").tolist())
+        self.assertEqual(packed.tolist(), lpt.foreign_layout_import(data, "ggml", (2, 32), "mxfp4").tolist())
 
 
 class Sparsity(Case):

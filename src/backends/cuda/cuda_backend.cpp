@@ -21,7 +21,7 @@ int32_t status_of(cudaError_t error) {
 
 // What a call did, in the driver's own words. What it leaves as the thread's last error is taken back: a later launch would
 // tell it as its own.
-int32_t told(const char *doing, int32_t index, cudaError_t error, char *text, size_t text_bytes) {
+int32_t reported(const char *doing, int32_t index, cudaError_t error, char *text, size_t text_bytes) {
   if (error == cudaSuccess) return LPT_OK;
   cudaGetLastError();
   std::snprintf(text, text_bytes, "%s on cuda:%d: %s", doing, index, cudaGetErrorString(error));
@@ -54,7 +54,7 @@ void tell_facts(const cudaDeviceProp &facts, lpt_device_info &description) {
                 kLeastCapability / 10, kLeastCapability % 10);
 }
 
-// Asks the driver without starting work on a device.
+// Queries the driver without starting work on a device.
 int32_t describe(int32_t index, lpt_device_info *out_description, char *, size_t) {
   int count = 0;
   cudaError_t error = cudaGetDeviceCount(&count);
@@ -81,11 +81,11 @@ int32_t describe(int32_t index, lpt_device_info *out_description, char *, size_t
 
 int32_t allocate(int32_t index, size_t bytes, void **out_memory, char *text, size_t text_bytes) {
   const OnDevice here(index);
-  return told("allocating", index, here.run([&] { return cudaMalloc(out_memory, bytes); }), text, text_bytes);
+  return reported("allocating", index, here.run([&] { return cudaMalloc(out_memory, bytes); }), text, text_bytes);
 }
 
 // Waits for what the device does: nothing that is queued can use the memory afterwards. After the end of a process's
-// runtime there is nobody left to tell.
+// runtime there is no one left to tell.
 void release(int32_t index, void *memory) {
   const OnDevice here(index);
   if (here.run([&] { return cudaFree(memory); }) != cudaSuccess) cudaGetLastError();
@@ -95,13 +95,13 @@ int32_t check(int32_t index, const void *memory, char *text, size_t text_bytes) 
   const OnDevice here(index);
   cudaPointerAttributes facts;
   const cudaError_t error = here.run([&] { return cudaPointerGetAttributes(&facts, memory); });
-  if (error != cudaSuccess) return told("asking for a pointer", index, error, text, text_bytes);
+  if (error != cudaSuccess) return reported("requesting a pointer", index, error, text, text_bytes);
   const bool is_managed = facts.type == cudaMemoryTypeManaged;
   if (is_managed || (facts.type == cudaMemoryTypeDevice && facts.device == index)) return LPT_OK;
   if (facts.type == cudaMemoryTypeDevice) {
     std::snprintf(text, text_bytes, "expected memory of cuda:%d, it is of cuda:%d", index, facts.device);
   } else {
-    std::snprintf(text, text_bytes, "expected memory of cuda:%d, it is of the processor", index);
+    std::snprintf(text, text_bytes, "expected memory of cuda:%d, it is of the CPU", index);
   }
   return LPT_INVALID_ARGUMENT;
 }
@@ -109,7 +109,7 @@ int32_t check(int32_t index, const void *memory, char *text, size_t text_bytes) 
 int32_t fill(int32_t index, void *stream, void *memory, uint8_t value, size_t bytes, char *text, size_t text_bytes) {
   const OnDevice here(index);
   const cudaError_t error = here.run([&] { return cudaMemsetAsync(memory, value, bytes, stream_of(stream)); });
-  return told("filling memory", index, error, text, text_bytes);
+  return reported("filling memory", index, error, text, text_bytes);
 }
 
 // Rows that follow one another are one run of bytes, of any length; strides have a limit.
@@ -126,10 +126,10 @@ cudaError_t copy_rows(const CopyRequest &request, cudaStream_t stream) {
 int32_t copy(int32_t index, void *stream, const CopyRequest *request, char *text, size_t text_bytes) {
   const OnDevice here(index);
   const cudaError_t error = here.run([&] { return copy_rows(*request, stream_of(stream)); });
-  return told("copying", index, error, text, text_bytes);
+  return reported("copying", index, error, text, text_bytes);
 }
 
-// The memory of either need not be mapped for the other: the driver finds a way, over the processor at worst.
+// The memory of either need not be mapped for the other: the driver finds a way, over the CPU at worst.
 cudaError_t copy_rows_between(const CopyRequest &request, int target_index, int source_index, cudaStream_t stream) {
   const auto row_bytes = static_cast<size_t>(request.row_bytes), rows = static_cast<size_t>(request.rows);
   const bool is_run = request.target_stride == request.row_bytes && request.source_stride == request.row_bytes;
@@ -150,26 +150,26 @@ int32_t copy_between(int32_t index, void *stream, const CopyRequest *request, in
   const OnDevice here(index);
   const cudaError_t error =
       here.run([&] { return copy_rows_between(*request, target_index, source_index, stream_of(stream)); });
-  return told("copying between devices", index, error, text, text_bytes);
+  return reported("copying between devices", index, error, text, text_bytes);
 }
 
 int32_t synchronize(int32_t index, void *stream, char *text, size_t text_bytes) {
   const OnDevice here(index);
   const cudaError_t error = here.run([&] { return cudaStreamSynchronize(stream_of(stream)); });
-  return told("work queued before", index, error, text, text_bytes);
+  return reported("work queued before", index, error, text, text_bytes);
 }
 
 int32_t enter(int32_t index, void *, int32_t *out_is_entered, char *text, size_t text_bytes) {
   bool is_entered = false;
   const cudaError_t error = enter_device(index, is_entered);
   *out_is_entered = is_entered ? 1 : 0;
-  return told("choosing the device", index, error, text, text_bytes);
+  return reported("choosing the device", index, error, text, text_bytes);
 }
 
 int32_t leave(int32_t index, int32_t is_entered, char *text, size_t text_bytes) {
   const cudaError_t error = cudaGetLastError();
   if (is_entered == 1) leave_device();
-  return told("a launch", index, error, text, text_bytes);
+  return reported("a launch", index, error, text, text_bytes);
 }
 
 // One that does not wait for CUDA's default stream, as most do.
@@ -178,7 +178,7 @@ int32_t make_stream(int32_t index, void **out_stream, char *text, size_t text_by
   cudaStream_t stream = nullptr;
   const cudaError_t error = here.run([&] { return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); });
   *out_stream = stream;
-  return told("making a stream", index, error, text, text_bytes);
+  return reported("making a stream", index, error, text, text_bytes);
 }
 
 void drop_stream(int32_t index, void *stream) {
@@ -191,7 +191,7 @@ int32_t make_event(int32_t index, void **out_event, char *text, size_t text_byte
   cudaEvent_t event = nullptr;
   const cudaError_t error = here.run([&] { return cudaEventCreateWithFlags(&event, cudaEventDisableTiming); });
   *out_event = event;
-  return told("making an event", index, error, text, text_bytes);
+  return reported("making an event", index, error, text, text_bytes);
 }
 
 void drop_event(int32_t index, void *event) {
@@ -202,20 +202,20 @@ void drop_event(int32_t index, void *event) {
 int32_t record(int32_t index, void *event, void *stream, char *text, size_t text_bytes) {
   const OnDevice here(index);
   const cudaError_t error = here.run([&] { return cudaEventRecord(event_of(event), stream_of(stream)); });
-  return told("recording an event", index, error, text, text_bytes);
+  return reported("recording an event", index, error, text, text_bytes);
 }
 
 int32_t follow(int32_t index, void *stream, void *event, char *text, size_t text_bytes) {
   const OnDevice here(index);
   const cudaError_t error = here.run([&] { return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0); });
-  return told("waiting for an event", index, error, text, text_bytes);
+  return reported("waiting for an event", index, error, text, text_bytes);
 }
 
 int32_t is_past(int32_t index, void *event, int32_t *out_is_past, char *text, size_t text_bytes) {
   const OnDevice here(index);
   const cudaError_t error = here.run([&] { return cudaEventQuery(event_of(event)); });
   *out_is_past = error == cudaErrorNotReady ? 0 : 1;
-  if (error != cudaErrorNotReady) return told("work queued before", index, error, text, text_bytes);
+  if (error != cudaErrorNotReady) return reported("work queued before", index, error, text, text_bytes);
   cudaGetLastError();
   return LPT_OK;
 }

@@ -17,7 +17,7 @@ struct Symbol {
 
 std::string version_text(int version) { return text("%d.%d.%d", version / 10000, version / 100 % 100, version % 100); }
 
-Status refused(const char *file, const std::string &why) {
+Status rejected(const char *file, const std::string &why) {
   return unsupported("%s: %s; LPT_NCCL may name another file", file, why.c_str());
 }
 
@@ -45,9 +45,9 @@ Status find_symbols(const char *file, void *library, Nccl &nccl) {
                             symbol("ncclGroupEnd", nccl.group_end),
                             symbol("ncclGetErrorString", nccl.error_string),
                             symbol("ncclGetLastError", nccl.last_error)};
-  for (const Symbol &wanted : symbols) {
-    *wanted.place = dlsym(library, wanted.name);
-    if (*wanted.place == nullptr) return refused(file, text("it has no %s", wanted.name));
+  for (const Symbol &requested : symbols) {
+    *requested.place = dlsym(library, requested.name);
+    if (*requested.place == nullptr) return rejected(file, text("it has no %s", requested.name));
   }
   return {};
 }
@@ -57,16 +57,16 @@ Status find_symbols(const char *file, void *library, Nccl &nccl) {
 Status find_nccl(Nccl &out_nccl) {
   const char *const given = variable("LPT_NCCL");
   const char *const file = given == nullptr ? kSoname : given;
-  if (is_no_regular_file(file)) return refused(file, "it is no regular file");
+  if (is_no_regular_file(file)) return rejected(file, "it is no regular file");
   // Never closed: it has threads and memory of the driver. A copy that the program has opened is found by its soname.
   void *const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return refused(file, dlerror());
+  if (library == nullptr) return rejected(file, dlerror());
   *reinterpret_cast<void **>(&out_nccl.get_version) = dlsym(library, "ncclGetVersion");
-  if (out_nccl.get_version == nullptr) return refused(file, "it has no ncclGetVersion");
+  if (out_nccl.get_version == nullptr) return rejected(file, "it has no ncclGetVersion");
   int version = 0;
   if (out_nccl.get_version(&version) != kNcclSuccess || version < kLeastNccl) {
-    return refused(file, text("it is NCCL %s: expected %s or later", version_text(version).c_str(),
-                              version_text(kLeastNccl).c_str()));
+    return rejected(file, text("it is NCCL %s: expected %s or later", version_text(version).c_str(),
+                               version_text(kLeastNccl).c_str()));
   }
   return find_symbols(file, library, out_nccl);
 }

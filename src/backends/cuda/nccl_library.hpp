@@ -1,5 +1,5 @@
 // What LPT uses of NCCL's C interface as it is since release 2.18: declared here, so that nothing of NCCL is needed to build, and
-// found when it is asked for.
+// found when it is requested.
 #pragma once
 
 #include <climits>
@@ -59,7 +59,7 @@ struct Nccl {
   const char *(*last_error)(NcclComm comm);
 };
 
-// Opens the file that LPT_NCCL names, else libnccl.so.2 wherever the system finds it, and refuses what is older. It stays open.
+// Opens the file that LPT_NCCL names, else libnccl.so.2 wherever the system finds it, and rejects what is older. It stays open.
 Status find_nccl(Nccl &out_nccl);
 
 }  // namespace lpt

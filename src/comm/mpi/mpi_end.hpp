@@ -7,20 +7,20 @@
 #include <thread>
 #include <vector>
 
-#include "src/comm/patience.hpp"
+#include "src/comm/backoff.hpp"
 
 namespace lpt {
 
-// MPI_Finalize of MPICH before 4.2 over UCX's TCP: each rank asks every other one whether all has arrived, goes on when all have
-// answered, and then answers no more. Who asks after that waits for ever. Nobody can be too late if none answers before it has
-// asked, that is, if none enters MPI between the moment when the first one asks and its own MPI_Finalize.
+// MPI_Finalize of MPICH before 4.2 over UCX's TCP: each rank queries every other one whether all has arrived, goes on when all have
+// answered, and then answers no more. A rank that queries after that waits forever. No one can be too late if none answers before it has
+// requested, that is, if none enters MPI between the moment when the first one queries and its own MPI_Finalize.
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200300
-constexpr bool kMeetsBeforeEnd = true;
+constexpr bool kReachesBeforeEnd = true;
 #else
-constexpr bool kMeetsBeforeEnd = false;
+constexpr bool kReachesBeforeEnd = false;
 #endif
 
-// From each rank to each other one: who has sent nothing to a rank does not ask it, and would be gone when that one asks.
+// From each rank to each other one: who has sent nothing to a rank does not query it, and would be gone when that one queries.
 inline std::vector<MPI_Request> words_of_parting() {
   constexpr int kTag = 32767;  // the largest that every MPI has
   int rank = 0, ranks = 1;
@@ -36,17 +36,17 @@ inline std::vector<MPI_Request> words_of_parting() {
 }
 
 // Who has heard all may have been the first to: the others are given the length of a rest to hear theirs.
-inline void meet_before_end() {
+inline void synchronize_before_end() {
   constexpr std::chrono::milliseconds kRest{500};
   std::vector<MPI_Request> words = words_of_parting();
-  int are_all_there = 0;
-  for (Patience patience; are_all_there == 0; patience.rest(false))
-    MPI_Testall(static_cast<int>(words.size()), words.data(), &are_all_there, MPI_STATUSES_IGNORE);
+  int are_all_present = 0;
+  for (Backoff backoff; are_all_present == 0; backoff.pause(false))
+    MPI_Testall(static_cast<int>(words.size()), words.data(), &are_all_present, MPI_STATUSES_IGNORE);
   if (!words.empty()) std::this_thread::sleep_for(kRest);
 }
 
 inline void end_mpi() {
-  if (kMeetsBeforeEnd) meet_before_end();
+  if (kReachesBeforeEnd) synchronize_before_end();
   MPI_Finalize();
 }
 

@@ -10,8 +10,8 @@
 #include <tuple>
 
 #include "src/comm/message_engine.hpp"
-#include "tests/comm/engine/flipping_wire.hpp"
-#include "tests/comm/engine/scripted_wire.hpp"
+#include "tests/comm/engine/flipping_transport.hpp"
+#include "tests/comm/engine/scripted_transport.hpp"
 
 namespace lpt::test {
 namespace {
@@ -26,13 +26,13 @@ struct Field {
 };
 
 #define LPT_FIELD(name) \
-  Field { #name, offsetof(Letter, name), sizeof(Letter::name) }
-constexpr Field kFields[] = {
-    LPT_FIELD(magic),    LPT_FIELD(header_checksum), LPT_FIELD(kind),     LPT_FIELD(from),
-    LPT_FIELD(turn),     LPT_FIELD(format),          LPT_FIELD(rows),     LPT_FIELD(columns),
-    LPT_FIELD(choice),   LPT_FIELD(bytes),           LPT_FIELD(expected), LPT_FIELD(checksum),
-    LPT_FIELD(tag),      LPT_FIELD(payload_tag),     LPT_FIELD(code),     LPT_FIELD(inside_bytes),
-    LPT_FIELD(operation)};
+  Field { #name, offsetof(MessageHeader, name), sizeof(MessageHeader::name) }
+constexpr Field kFields[] = {LPT_FIELD(magic),       LPT_FIELD(header_checksum), LPT_FIELD(kind),
+                             LPT_FIELD(from),        LPT_FIELD(sequence),        LPT_FIELD(format),
+                             LPT_FIELD(rows),        LPT_FIELD(columns),         LPT_FIELD(choice),
+                             LPT_FIELD(bytes),       LPT_FIELD(expected),        LPT_FIELD(checksum),
+                             LPT_FIELD(tag),         LPT_FIELD(payload_tag),     LPT_FIELD(code),
+                             LPT_FIELD(eager_bytes), LPT_FIELD(operation)};
 #undef LPT_FIELD
 
 // Exchanges `count` bytes with all ranks.
@@ -41,8 +41,8 @@ Status exchange(Engine &engine, int64_t count) {
   std::vector<std::vector<std::byte>> theirs(kRanks, mine);
   std::vector<Bytes> outgoing(kRanks, Bytes{mine.data(), count}), incoming;
   for (std::vector<std::byte> &place : theirs) incoming.push_back({place.data(), count});
-  const Settled settled(engine);
-  LPT_TRY(engine.swap({"exchange", 1, 2, count, 4}, outgoing.data(), incoming.data()));
+  const ExchangeGuard guard(engine);
+  LPT_TRY(engine.all_to_all_v({"exchange", 1, 2, count, 4}, outgoing.data(), incoming.data()));
   return engine.release();
 }
 
@@ -59,20 +59,21 @@ Status work(Engine &engine) {
   LPT_TRY(exchange(engine, 5000));
   LPT_TRY(pass_on(engine, 16));
   LPT_TRY(pass_on(engine, 3000));
-  for (int i = 0; i < 3; ++i) LPT_TRY(engine.meet({"barrier", 0, 0, 0, 0}));
+  for (int i = 0; i < 3; ++i) LPT_TRY(engine.barrier({"barrier", 0, 0, 0, 0}));
   return {};
 }
 
 template <typename Body>
 void run_engines(bool has_checksums, const Flip &flip, const Body &body) {
-  const auto team = std::make_shared<Team>(kRanks);
+  const auto group = std::make_shared<LocalGroup>(kRanks);
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < kRanks; ++rank) {
     threads.emplace_back([&, rank] {
       EngineOptions options;
       options.timeout_seconds = kSeconds;
       options.has_checksums = has_checksums;
-      MessageEngine engine(FlippingWire::open(team, rank, rank == kDamagedRank ? flip : Flip{}), rank, kRanks, options);
+      MessageEngine engine(FlippingTransport::open(group, rank, rank == kDamagedRank ? flip : Flip{}), rank, kRanks,
+                           options);
       body(engine);
     });
   }
@@ -110,71 +111,71 @@ TEST_P(DamagedHeaders, AreAnErrorOnEveryRank) {
 constexpr Signature kExchange{"exchange", 1, 2, 3, 4};
 
 // What rank 1 of two sends in its first exchange of 8 bytes.
-Letter good_letter() {
-  Letter letter = make_letter(LetterKind::kSwap, kExchange);
-  letter.from = 1;
-  letter.turn = 1;
-  letter.bytes = letter.expected = letter.inside_bytes = 8;
-  std::memset(letter.inside, 7, 8);
-  return letter;
+MessageHeader good_header() {
+  MessageHeader header = make_header(MessageKind::kExchange, kExchange);
+  header.from = 1;
+  header.sequence = 1;
+  header.bytes = header.expected = header.eager_bytes = 8;
+  std::memset(header.eager, 7, 8);
+  return header;
 }
 
 // Rank 0 of two exchanges 8 bytes with rank 1, from which the script comes.
 Status exchange_with(std::deque<ScriptedMessage> script) {
-  MessageEngine engine(ScriptedWire::open(std::move(script)), 0, 2, {});
+  MessageEngine engine(ScriptedTransport::open(std::move(script)), 0, 2, {});
   std::byte mine[8]{}, theirs[8]{};
   const Bytes outgoing[] = {{nullptr, 0}, {mine, 8}};
   Bytes incoming[] = {{nullptr, 0}, {theirs, 8}};
-  const Settled settled(engine);
-  LPT_TRY(engine.swap(kExchange, outgoing, incoming));
+  const ExchangeGuard guard(engine);
+  LPT_TRY(engine.all_to_all_v(kExchange, outgoing, incoming));
   return engine.release();
 }
 
 TEST(Headers, AreTakenAsTheyWereWritten) {
-  const Status status = exchange_with({{1, 0, good_letter().travelling()}});
+  const Status status = exchange_with({{1, 0, good_header().bytes_to_send()}});
   EXPECT_TRUE(status.is_ok()) << status.message();
 }
 
 TEST(Headers, NameTheFieldThatIsWrong) {
   struct Wrong {
     const char *words;
-    void (*change)(Letter &letter);
+    void (*change)(MessageHeader &header);
   };
   const Wrong wrongs[] = {
-      {"kind is 5: expected 1 to 4", [](Letter &l) { l.kind = static_cast<LetterKind>(5); }},
-      {"kind is 0: expected 1 to 4", [](Letter &l) { l.kind = static_cast<LetterKind>(0); }},
-      {"from is 0: expected 1", [](Letter &l) { l.from = 0; }},
-      {"from is -1: expected 1", [](Letter &l) { l.from = -1; }},
-      {"rank 0 is at exchange 1, rank 1 at 2", [](Letter &l) { l.turn = 2; }},
-      {"rank 1 exchange of 9 x 3", [](Letter &l) { l.rows = 9; }},
-      {"bytes is 9: expected 8", [](Letter &l) { l.bytes = 9; }},
-      {"bytes is -1: expected 8", [](Letter &l) { l.bytes = -1; }},
-      {"which expects 7", [](Letter &l) { l.expected = 7; }},
-      {"payload_tag is -1: expected 0 to 32767", [](Letter &l) { l.payload_tag = -1; }},
-      {"payload_tag is 32768: expected 0 to 32767", [](Letter &l) { l.payload_tag = 32768; }},
-      {"inside_bytes is 8: expected 0 with a payload_tag", [](Letter &l) { l.payload_tag = 1; }},
-      {"bytes is 8: expected more than 1024", [](Letter &l) { l.payload_tag = 1, l.inside_bytes = 0; }},
-      {"which expects 8", [](Letter &l) { l.payload_tag = 1, l.inside_bytes = 0, l.bytes = 5000; }},
-      {"operation has no end", [](Letter &l) { std::memset(l.operation, 'x', sizeof l.operation); }},
-      {"code is 0: expected an error", [](Letter &l) { l.kind = LetterKind::kGaveUp; }},
-      {"code is 99: expected an error", [](Letter &l) { l.kind = LetterKind::kGaveUp, l.code = 99; }},
-      {"checksum is 0000000000000000", [](Letter &l) { l.kind = LetterKind::kGaveUp, l.code = LPT_ABORTED; }},
-      {"magic is 4c50544c45540001: expected 4c50544c45540002", [](Letter &l) { --l.magic; }},
+      {"kind is 5: expected 1 to 4", [](MessageHeader &l) { l.kind = static_cast<MessageKind>(5); }},
+      {"kind is 0: expected 1 to 4", [](MessageHeader &l) { l.kind = static_cast<MessageKind>(0); }},
+      {"from is 0: expected 1", [](MessageHeader &l) { l.from = 0; }},
+      {"from is -1: expected 1", [](MessageHeader &l) { l.from = -1; }},
+      {"rank 0 is at exchange 1, rank 1 at 2", [](MessageHeader &l) { l.sequence = 2; }},
+      {"rank 1 exchange of 9 x 3", [](MessageHeader &l) { l.rows = 9; }},
+      {"bytes is 9: expected 8", [](MessageHeader &l) { l.bytes = 9; }},
+      {"bytes is -1: expected 8", [](MessageHeader &l) { l.bytes = -1; }},
+      {"which expects 7", [](MessageHeader &l) { l.expected = 7; }},
+      {"payload_tag is -1: expected 0 to 32767", [](MessageHeader &l) { l.payload_tag = -1; }},
+      {"payload_tag is 32768: expected 0 to 32767", [](MessageHeader &l) { l.payload_tag = 32768; }},
+      {"inside_bytes is 8: expected 0 with a payload_tag", [](MessageHeader &l) { l.payload_tag = 1; }},
+      {"bytes is 8: expected more than 1024", [](MessageHeader &l) { l.payload_tag = 1, l.eager_bytes = 0; }},
+      {"which expects 8", [](MessageHeader &l) { l.payload_tag = 1, l.eager_bytes = 0, l.bytes = 5000; }},
+      {"operation has no end", [](MessageHeader &l) { std::memset(l.operation, 'x', sizeof l.operation); }},
+      {"code is 0: expected an error", [](MessageHeader &l) { l.kind = MessageKind::kAborted; }},
+      {"code is 99: expected an error", [](MessageHeader &l) { l.kind = MessageKind::kAborted, l.code = 99; }},
+      {"checksum is 0000000000000000", [](MessageHeader &l) { l.kind = MessageKind::kAborted, l.code = LPT_ABORTED; }},
+      {"magic is 4c50544c45540001: expected 4c50544c45540002", [](MessageHeader &l) { --l.magic; }},
   };
   for (const Wrong &wrong : wrongs) {
-    Letter letter = good_letter();
-    wrong.change(letter);
-    const Status status = exchange_with({{1, 0, letter.travelling()}});
+    MessageHeader header = good_header();
+    wrong.change(header);
+    const Status status = exchange_with({{1, 0, header.bytes_to_send()}});
     EXPECT_EQ(LPT_MISMATCH, status.code()) << wrong.words;
     EXPECT_NE(std::string::npos, status.message().find(wrong.words)) << wrong.words << " not in " << status.message();
   }
 }
 
-// A length inside that does not fit what came: the letter cannot be written so, thus it is cut or sealed by hand.
+// A length inside that does not fit what came: the header cannot be written so, thus it is cut or sealed by hand.
 TEST(Headers, NameALengthThatIsWrong) {
   struct Wrong {
     const char *words;
-    int32_t inside_bytes;
+    int32_t eager_bytes;
     size_t length;
   };
   const Wrong wrongs[] = {
@@ -183,10 +184,10 @@ TEST(Headers, NameALengthThatIsWrong) {
       {"length is 145 bytes: expected 144", 8, 145},      {"inside_bytes is 1025: expected 0 to 1024", 1025, 144},
       {"inside_bytes is -1: expected 0 to 1024", -1, 144}};
   for (const Wrong &wrong : wrongs) {
-    Letter letter = good_letter();
-    letter.inside_bytes = wrong.inside_bytes;
-    letter.seal();
-    const auto *const first = reinterpret_cast<const std::byte *>(&letter);
+    MessageHeader header = good_header();
+    header.eager_bytes = wrong.eager_bytes;
+    header.seal();
+    const auto *const first = reinterpret_cast<const std::byte *>(&header);
     const Status status = exchange_with({{1, 0, std::vector<std::byte>(first, first + wrong.length)}});
     EXPECT_EQ(LPT_MISMATCH, status.code()) << wrong.words;
     EXPECT_NE(std::string::npos, status.message().find(wrong.words)) << wrong.words << " not in " << status.message();
@@ -195,19 +196,19 @@ TEST(Headers, NameALengthThatIsWrong) {
 
 TEST(Headers, NameASenderThatIsNone) {
   for (const int32_t peer : {-1, 2}) {
-    const Status status = exchange_with({{peer, 0, good_letter().travelling()}});
+    const Status status = exchange_with({{peer, 0, good_header().bytes_to_send()}});
     EXPECT_EQ(LPT_MISMATCH, status.code());
     EXPECT_NE(std::string::npos, status.message().find(text("rank is %d: expected 0 to 1", peer))) << status.message();
   }
 }
 
 TEST(Mail, OfAnotherLengthIsFound) {
-  Letter letter = make_letter(LetterKind::kMail, kExchange);
-  letter.from = 1;
-  letter.tag = 5;
-  letter.bytes = letter.inside_bytes = 64;
-  std::memset(letter.inside, 7, 64);
-  MessageEngine engine(ScriptedWire::open({{1, 0, letter.travelling()}}), 0, 2, {});
+  MessageHeader header = make_header(MessageKind::kMessage, kExchange);
+  header.from = 1;
+  header.tag = 5;
+  header.bytes = header.eager_bytes = 64;
+  std::memset(header.eager, 7, 64);
+  MessageEngine engine(ScriptedTransport::open({{1, 0, header.bytes_to_send()}}), 0, 2, {});
   std::byte place[8]{};
   const Status status = engine.receive(kExchange, 1, 5, {place, 8});
   EXPECT_EQ(LPT_MISMATCH, status.code());
@@ -216,17 +217,17 @@ TEST(Mail, OfAnotherLengthIsFound) {
 }
 
 TEST(Payloads, OfAnotherLengthAreFound) {
-  Letter letter = good_letter();
-  letter.bytes = letter.expected = 2000;
-  letter.inside_bytes = 0;
-  letter.payload_tag = 3;
-  MessageEngine engine(ScriptedWire::open({{1, 0, letter.travelling()}, {1, 3, std::vector<std::byte>(1999)}}), 0, 2,
-                       {});
+  MessageHeader header = good_header();
+  header.bytes = header.expected = 2000;
+  header.eager_bytes = 0;
+  header.payload_tag = 3;
+  MessageEngine engine(ScriptedTransport::open({{1, 0, header.bytes_to_send()}, {1, 3, std::vector<std::byte>(1999)}}),
+                       0, 2, {});
   std::vector<std::byte> mine(2000), theirs(2000);
   const Bytes outgoing[] = {{nullptr, 0}, {mine.data(), 2000}};
   Bytes incoming[] = {{nullptr, 0}, {theirs.data(), 2000}};
-  const Settled settled(engine);
-  const Status status = engine.swap(kExchange, outgoing, incoming);
+  const ExchangeGuard guard(engine);
+  const Status status = engine.all_to_all_v(kExchange, outgoing, incoming);
   EXPECT_EQ(LPT_MISMATCH, status.code());
   EXPECT_NE(std::string::npos, status.message().find("sends 1999 bytes from rank 1 to rank 0, which expects 2000"))
       << status.message();

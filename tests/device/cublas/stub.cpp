@@ -1,5 +1,5 @@
 // A libcublasLt.so.13 for machines without a GPU: it holds descriptions to what the documentation of cuBLAS says of them, which
-// the real library does only when it is asked for a way to run them, and multiplies in plain loops.
+// the real library does only when it is requested a way to run them, and multiplies in plain loops.
 //
 // What tests change by the environment: LPT_TEST_CUBLASLT_VERSION; LPT_TEST_CUBLASLT_FAILS: create, find, find_nothing or
 // multiply; LPT_TEST_CAPABILITY, the device's.
@@ -56,19 +56,19 @@ bool is_byte_float(int32_t type) { return type == kE4m3fn || type == kE5m2; }
 
 // ---- what the documentation demands
 
-// A product with its shape: op(A) is m × k, op(B) k × n, D m × n.
-struct Product {
+// A GEMM with its shape: op(A) is m × k, op(B) k × n, D m × n.
+struct Gemm {
   const DescriptionOpaque &d;
   const LayoutOpaque &a, &b, &c;
   int64_t m, n, k;
 };
 
-Product product_of(const DescriptionOpaque &d, const LayoutOpaque &a, const LayoutOpaque &b, const LayoutOpaque &c) {
+Gemm gemm_of(const DescriptionOpaque &d, const LayoutOpaque &a, const LayoutOpaque &b, const LayoutOpaque &c) {
   const int64_t k = static_cast<int64_t>(d.operation_a == kTransposed ? a.rows : a.columns);
   return {d, a, b, c, static_cast<int64_t>(c.rows), static_cast<int64_t>(c.columns), k};
 }
 
-bool do_shapes_fit(const Product &p) {
+bool do_shapes_fit(const Gemm &p) {
   const bool is_a = p.d.operation_a == kTransposed, is_b = p.d.operation_b == kTransposed;
   const auto m = static_cast<int64_t>(is_a ? p.a.columns : p.a.rows);
   const auto n = static_cast<int64_t>(is_b ? p.b.rows : p.b.columns);
@@ -79,14 +79,14 @@ bool do_shapes_fit(const Product &p) {
   return m == p.m && n == p.n && b_k == p.k && holds(p.a) && holds(p.b) && holds(p.c);
 }
 
-// Matrices on `bytes`, A as it is transposed and B as it is not: what narrow precisions ask for.
-bool is_narrow_layout(const Product &p, int64_t bytes) {
+// Matrices on `bytes`, A as it is transposed and B as it is not: what narrow precisions request.
+bool is_narrow_layout(const Gemm &p, int64_t bytes) {
   const bool is_tn = p.d.operation_a == kTransposed && p.d.operation_b == kAsStored;
   return is_tn && p.a.leading * bits_of(p.a.type) % (8 * bytes) == 0 &&
          p.b.leading * bits_of(p.b.type) % (8 * bytes) == 0;
 }
 
-bool are_modes_right(const Product &p) {
+bool are_modes_right(const Gemm &p) {
   const int32_t a = p.d.mode_a, b = p.d.mode_b;
   if (a == kScalar && b == kScalar) return is_byte_float(p.a.type);
   const bool is_hopper = capability() == 90;
@@ -98,7 +98,7 @@ bool are_modes_right(const Product &p) {
   return a == kVector16 ? p.a.type == kE2m1fn && p.b.type == kE2m1fn : is_byte_float(p.a.type);
 }
 
-bool is_narrow_product_right(const Product &p) {
+bool is_narrow_gemm_right(const Gemm &p) {
   if (p.d.compute != kComputeF32 || p.d.factor != kF32 || p.d.epilogue != kNoEpilogue) return false;
   if (p.a.type == kE5m2 && p.b.type == kE5m2) return false;
   if (!is_narrow_layout(p, 16) || p.k % 16 != 0 || p.m % 16 != 0 || capability() < 89) return false;
@@ -106,12 +106,12 @@ bool is_narrow_product_right(const Product &p) {
   return is_result && p.c.leading * bits_of(p.c.type) % 128 == 0 && are_modes_right(p);
 }
 
-bool is_integer_product_right(const Product &p) {
+bool is_integer_gemm_right(const Gemm &p) {
   if (p.d.compute != kComputeInt32 || p.d.factor != kInt32 || p.c.type != kInt32) return false;
   return is_narrow_layout(p, 4) && p.m % 4 == 0 && p.k % 4 == 0 && p.d.epilogue == kNoEpilogue;
 }
 
-bool is_wide_product_right(const Product &p) {
+bool is_wide_gemm_right(const Gemm &p) {
   if (p.d.compute != kComputeF32 || p.d.factor != kF32 || p.a.type != p.b.type) return false;
   if (p.a.type != kF32 && p.a.type != kBf16 && p.a.type != kF16) return false;
   if (p.d.mode_a != kScalar || p.d.mode_b != kScalar || p.d.scales_a != nullptr || p.d.scales_b != nullptr)
@@ -120,12 +120,12 @@ bool is_wide_product_right(const Product &p) {
   return is_bias && (p.c.type == p.a.type || p.c.type == kF32);
 }
 
-bool is_right(const Product &p) {
+bool is_right(const Gemm &p) {
   if (!do_shapes_fit(p)) return false;
-  if (p.a.type == kInt8 && p.b.type == kInt8) return is_integer_product_right(p);
+  if (p.a.type == kInt8 && p.b.type == kInt8) return is_integer_gemm_right(p);
   const bool is_narrow =
       (is_byte_float(p.a.type) && is_byte_float(p.b.type)) || (p.a.type == kE2m1fn && p.b.type == kE2m1fn);
-  return is_narrow ? is_narrow_product_right(p) : is_wide_product_right(p);
+  return is_narrow ? is_narrow_gemm_right(p) : is_wide_gemm_right(p);
 }
 
 // ---- numbers
@@ -160,7 +160,7 @@ double factor_at(int32_t type, const void *factor) {
   return type == kInt32 ? *static_cast<const int32_t *>(factor) : *static_cast<const float *>(factor);
 }
 
-void multiply(const Product &p, double alpha, const void *a, const void *b, double beta, void *c) {
+void multiply(const Gemm &p, double alpha, const void *a, const void *b, double beta, void *c) {
   const bool is_a = p.d.operation_a == kTransposed, is_b = p.d.operation_b == kTransposed;
   for (int64_t j = 0; j < p.n; ++j) {
     for (int64_t i = 0; i < p.m; ++i) {
@@ -287,7 +287,7 @@ LPT_STUB int32_t cublasLtMatmulAlgoGetHeuristic(Handle, Description d, Layout a,
                                                 Preference p, int32_t most, Found *out_found, int32_t *out_count) {
   *out_count = 0;
   if (fails("find_nothing")) return kSuccess;
-  if (fails("find") || !is_right(product_of(*d, *a, *b, *c))) return kNotSupported;
+  if (fails("find") || !is_right(gemm_of(*d, *a, *b, *c))) return kNotSupported;
   const uint32_t least = bits_of(a->type) <= 8 ? 16 : 2;
   if (p->boundary_a < least || p->boundary_b < least || p->boundary_d < least) return kNotSupported;
   for (uint64_t way = 0; way < kWays && *out_count < most; ++way) {
@@ -300,7 +300,7 @@ LPT_STUB int32_t cublasLtMatmulAlgoGetHeuristic(Handle, Description d, Layout a,
 LPT_STUB int32_t cublasLtMatmulAlgoCheck(Handle, Description d, Layout a, Layout b, Layout c, Layout,
                                          const Algorithm *algorithm, Found *out_found) {
   if (algorithm->words[0] != kMagic || algorithm->words[1] >= kWays) return kInvalidValue;
-  if (!is_right(product_of(*d, *a, *b, *c))) return kNotSupported;
+  if (!is_right(gemm_of(*d, *a, *b, *c))) return kNotSupported;
   out_found->workspace_bytes = kWorkspace[algorithm->words[1]];
   return kSuccess;
 }
@@ -308,23 +308,23 @@ LPT_STUB int32_t cublasLtMatmulAlgoCheck(Handle, Description d, Layout a, Layout
 LPT_STUB int32_t cublasLtMatmul(Handle, Description d, const void *alpha, const void *a, Layout a_layout, const void *b,
                                 Layout b_layout, const void *beta, const void *, Layout, void *c, Layout c_layout,
                                 const Algorithm *algorithm, void *workspace, size_t workspace_bytes, void *) {
-  const Product product = product_of(*d, *a_layout, *b_layout, *c_layout);
+  const Gemm gemm = gemm_of(*d, *a_layout, *b_layout, *c_layout);
   if (fails("multiply")) return kExecutionFailed;
-  if (algorithm->words[0] != kMagic || !is_right(product)) return kInvalidValue;
+  if (algorithm->words[0] != kMagic || !is_right(gemm)) return kInvalidValue;
   const uint64_t way = algorithm->words[1];
   const uintptr_t boundary = bits_of(a_layout->type) <= 8 ? 16 : 2;
   const bool is_placed = is_on(a, boundary) && is_on(b, boundary) && is_on(c, boundary) && is_on(workspace, 256);
   if (workspace_bytes < kWorkspace[way] || !is_placed) return kInvalidValue;
   if (workspace_bytes > 0) std::memset(workspace, 0x5A, workspace_bytes);
   if (way == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the likeliest is not the fastest
-  multiply(product, factor_at(d->factor, alpha), a, b, factor_at(d->factor, beta), c);
+  multiply(gemm, factor_at(d->factor, alpha), a, b, factor_at(d->factor, beta), c);
   last_way = static_cast<int32_t>(way);
   last_pointer_mode = d->pointer_mode;
   ++multiplied;
   return kSuccess;
 }
 
-// For tests: the way of the last product, where its factors lay, and how many products there were.
+// For tests: the way of the last GEMM, where its factors lay, and how many GEMMs there were.
 LPT_STUB int32_t lpt_stub_last_way() { return last_way; }
 LPT_STUB int32_t lpt_stub_last_pointer_mode() { return last_pointer_mode; }
 LPT_STUB int32_t lpt_stub_multiplied() { return multiplied; }

@@ -25,7 +25,7 @@ constexpr size_t kHeadBytes = 16, kBufferBytes = 512, kWorkspaceBytes = 1024;
 
 int32_t multiplied = 0;
 
-// What lies in the caller's structs.
+// What is in the caller's structs.
 struct MatrixInside {
   uint64_t kind;
   int64_t rows, columns, leading;
@@ -122,14 +122,14 @@ bool is_layout_right(const DescriptionInside &d, const MatrixInside &a, const Ma
   return (a.order == kInRows) == (d.operation_a == kAsStored) && (b.order == kInRows) == (d.operation_b == kTransposed);
 }
 
-struct Product {
+struct Gemm {
   DescriptionInside d;
   MatrixInside a, b, c;
   int64_t m, n, k;
 };
 
 // What the structs at hand describe, where all of them are alive and fit.
-int32_t read(const DescriptionInside *d, Product &out) {
+int32_t read(const DescriptionInside *d, Gemm &out) {
   if (d == nullptr) return kInvalidValue;
   const auto *const a = look<MatrixInside>(d->a, kMatrix), *const b = look<MatrixInside>(d->b, kMatrix);
   const auto *const c = look<MatrixInside>(d->c, kMatrix);
@@ -145,7 +145,7 @@ int32_t read(const DescriptionInside *d, Product &out) {
   return kSuccess;
 }
 
-int32_t read(const Handle *handle, const Plan *opaque, Product &out) {
+int32_t read(const Handle *handle, const Plan *opaque, Gemm &out) {
   if (!is_started(handle)) return kNotInitialized;
   const auto *const plan = look<PlanInside>(opaque, kPlan);
   if (plan == nullptr || look<SelectionInside>(plan->selection, kSelection) == nullptr) return kInvalidValue;
@@ -196,7 +196,7 @@ int32_t compress(const MatrixInside &a, const void *dense, void *compressed) {
   return kSuccess;
 }
 
-double sum_of(const Product &p, const Halves &a, const void *b, int64_t i, int64_t j) {
+double sum_of(const Gemm &p, const Halves &a, const void *b, int64_t i, int64_t j) {
   double sum = 0;
   for (int64_t h = 0; h < p.k / 2; ++h) {
     const int64_t at = i * (p.k / 2) + h, s = h / 2 * 4 + a.places[at];
@@ -206,7 +206,7 @@ double sum_of(const Product &p, const Halves &a, const void *b, int64_t i, int64
   return sum;
 }
 
-void multiply(const Product &p, float alpha, void *compressed, const void *b, float beta, void *d) {
+void multiply(const Gemm &p, float alpha, void *compressed, const void *b, float beta, void *d) {
   const Halves a = halves_of(p.a, compressed);
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
@@ -259,8 +259,8 @@ LPT_STUB int32_t cusparseLtMatmulDescriptorInit(const Handle *handle, Descriptio
   if (!is_started(handle)) return kNotInitialized;
   if (c != d) return kNotSupported;  // of all that the documentation takes, only what is tested
   const DescriptionInside inside{kDescription, a, b, c, operation_a, operation_b, compute};
-  Product product;
-  const int32_t status = read(&inside, product);
+  Gemm gemm;
+  const int32_t status = read(&inside, gemm);
   return status == kSuccess ? keep(out, inside) : status;
 }
 
@@ -282,51 +282,51 @@ LPT_STUB int32_t cusparseLtMatmulPlanInit(const Handle *handle, Plan *out, const
   const auto *const selected = look<SelectionInside>(selection, kSelection);
   if (selected == nullptr || selected->description != description) return kInvalidValue;
   keep(out, PlanInside{kPlan, description, selection});
-  Product product;
-  return read(handle, out, product);
+  Gemm gemm;
+  return read(handle, out, gemm);
 }
 LPT_STUB int32_t cusparseLtMatmulPlanDestroy(const Plan *plan) { return destroy(plan, kPlan); }
 
 LPT_STUB int32_t cusparseLtMatmulGetWorkspace(const Handle *handle, const Plan *plan, size_t *out_bytes) {
-  Product product;
+  Gemm gemm;
   *out_bytes = kWorkspaceBytes;
-  return read(handle, plan, product);
+  return read(handle, plan, gemm);
 }
 
 LPT_STUB int32_t cusparseLtSpMMACompressedSize(const Handle *handle, const Plan *plan, size_t *out_bytes,
                                                size_t *out_buffer_bytes) {
-  Product product;
-  const int32_t status = read(handle, plan, product);
+  Gemm gemm;
+  const int32_t status = read(handle, plan, gemm);
   if (status != kSuccess) return status;
-  *out_bytes = compressed_bytes(product.a);
+  *out_bytes = compressed_bytes(gemm.a);
   *out_buffer_bytes = kBufferBytes;
   return kSuccess;
 }
 
 LPT_STUB int32_t cusparseLtSpMMACompress(const Handle *handle, const Plan *plan, const void *dense, void *compressed,
                                          void *buffer, void *) {
-  Product product;
-  const int32_t status = read(handle, plan, product);
+  Gemm gemm;
+  const int32_t status = read(handle, plan, gemm);
   if (status != kSuccess || fails("compress")) return status != kSuccess ? status : int32_t{kExecutionFailed};
   if (!is_on(dense, 16) || !is_on(compressed, 16) || !is_on(buffer, 16)) return kInvalidValue;
   std::memset(buffer, 0x5A, kBufferBytes);
-  return compress(product.a, dense, compressed);
+  return compress(gemm.a, dense, compressed);
 }
 
 LPT_STUB int32_t cusparseLtMatmul(const Handle *handle, const Plan *plan, const void *alpha, const void *a,
                                   const void *b, const void *beta, const void *c, void *d, void *workspace,
                                   void **streams, int32_t stream_count) {
-  Product product;
-  const int32_t status = read(handle, plan, product);
+  Gemm gemm;
+  const int32_t status = read(handle, plan, gemm);
   if (status != kSuccess || fails("multiply")) return status != kSuccess ? status : int32_t{kExecutionFailed};
   const bool is_placed = is_on(a, 16) && is_on(b, 16) && is_on(d, 16) && is_on(workspace, 16) && c == d;
   if (!is_placed || streams == nullptr || stream_count != 1) return kInvalidValue;
   if (std::memcmp(a, &kCompressed, sizeof kCompressed) != 0) return kExecutionFailed;  // nothing was compressed there
   std::memset(workspace, 0x5A, kWorkspaceBytes);
-  multiply(product, *static_cast<const float *>(alpha), const_cast<void *>(a), b, *static_cast<const float *>(beta), d);
+  multiply(gemm, *static_cast<const float *>(alpha), const_cast<void *>(a), b, *static_cast<const float *>(beta), d);
   ++multiplied;
   return kSuccess;
 }
 
-// For tests: how many products there were.
+// For tests: how many GEMMs there were.
 LPT_STUB int32_t lpt_stub_sparse_multiplied() { return multiplied; }

@@ -2,7 +2,7 @@
 // over by lpt_test_connect(). Calls and numbers are those of NCCL's public interface.
 //
 // What tests change by the environment: LPT_TEST_NCCL_VERSION, 22809 without it; LPT_TEST_NCCL_FAILS_AT, the group of messages
-// of rank 0 after which its communicator tells of an error of another rank; LPT_TEST_NCCL_REFUSES_RANK, a rank that is refused.
+// of rank 0 after which its communicator tells of an error of another rank; LPT_TEST_NCCL_REFUSES_RANK, a rank that is rejected.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -35,13 +35,13 @@ int number(const char *name, int otherwise) {
 const TestRuntime *runtime = nullptr;
 thread_local std::string last_error;
 
-Result refused(Result result, const std::string &words) {
+Result rejected(Result result, const std::string &words) {
   last_error = words;
   return result;
 }
 
 // A message that is under way; its bytes lie where the sender has them.
-struct Parcel {
+struct Layout {
   const void *data;
   size_t bytes;
   std::atomic<bool> is_taken{false};
@@ -56,13 +56,13 @@ struct Team {
   std::vector<int> devices;  // of the ranks that have come
   int come = 0;
   bool is_aborted = false;
-  std::map<std::pair<int, int>, std::deque<std::shared_ptr<Parcel>>> mail;  // by sender and receiver
+  std::map<std::pair<int, int>, std::deque<std::shared_ptr<Layout>>> mail;  // by sender and receiver
 
-  struct Wish {
+  struct Option {
     int color, key, rank;
   };
   struct Split {
-    std::vector<Wish> wishes;
+    std::vector<Option> requests;
     std::map<int, std::shared_ptr<Team>> parts;  // by color
   };
   std::map<int, Split> splits;
@@ -96,10 +96,10 @@ struct Group {
   int rank;
   std::vector<Message> messages;
   std::function<void()> finish;
-  std::vector<char> room;  // that messages may use
+  std::vector<char> space;  // that messages may use
   bool has_begun = false, has_finished = false;
-  std::vector<std::shared_ptr<Parcel>> sent;
-  std::vector<bool> is_there;
+  std::vector<std::shared_ptr<Layout>> sent;
+  std::vector<bool> is_present;
 };
 
 struct Opened {
@@ -112,10 +112,10 @@ thread_local Opened opened;
 
 void begin(Group &self) {
   self.has_begun = true;
-  self.is_there.assign(self.messages.size(), false);
+  self.is_present.assign(self.messages.size(), false);
   for (const Message &message : self.messages) {
     if (!message.is_sent) continue;
-    self.sent.push_back(std::make_shared<Parcel>());
+    self.sent.push_back(std::make_shared<Layout>());
     self.sent.back()->data = message.data;
     self.sent.back()->bytes = message.bytes;
     self.team->mail[{self.rank, message.peer}].push_back(self.sent.back());
@@ -142,12 +142,12 @@ bool has_ended(void *place) {
   bool is_all = true;
   for (size_t i = 0; i < self.messages.size(); ++i) {
     if (self.messages[i].is_sent) continue;
-    if (!self.is_there[i]) self.is_there[i] = take(self, self.messages[i]);
-    is_all = is_all && self.is_there[i];
+    if (!self.is_present[i]) self.is_present[i] = take(self, self.messages[i]);
+    is_all = is_all && self.is_present[i];
   }
   if (is_all && self.finish && !self.has_finished) self.finish();
   self.has_finished = is_all;
-  for (const auto &parcel : self.sent) is_all = is_all && parcel->is_taken;
+  for (const auto &layout : self.sent) is_all = is_all && layout->is_taken;
   return is_all;
 }
 
@@ -167,8 +167,8 @@ std::unique_ptr<Group> new_group(const ncclComm *comm) {
 }
 
 Result add(ncclComm *comm, bool is_sent, const void *data, size_t count, int type, int peer, cudaStream_t stream) {
-  if (opened.depth == 0 || type != 1) return refused(kInvalidUsage, "the stub takes bytes in groups alone");
-  if (peer < 0 || peer >= comm->team->ranks()) return refused(kInvalidArgument, "no such peer");
+  if (opened.depth == 0 || type != 1) return rejected(kInvalidUsage, "the stub takes bytes in groups alone");
+  if (peer < 0 || peer >= comm->team->ranks()) return rejected(kInvalidArgument, "no such peer");
   opened.comm = comm;
   opened.stream = stream;
   opened.messages.push_back({is_sent, const_cast<void *>(data), count, peer});
@@ -180,8 +180,8 @@ Result join(const std::shared_ptr<Team> &team, int rank, ncclComm **out) {
   const int device = runtime->current_device();
   for (int q = 0; q < team->ranks(); ++q) {
     if (team->devices[static_cast<size_t>(q)] != device) continue;
-    return refused(kInvalidUsage, "Duplicate GPU detected : rank " + std::to_string(rank) + " and rank " +
-                                      std::to_string(q) + " both on CUDA device " + std::to_string(device));
+    return rejected(kInvalidUsage, "Duplicate GPU detected : rank " + std::to_string(rank) + " and rank " +
+                                       std::to_string(q) + " both on CUDA device " + std::to_string(device));
   }
   team->devices[static_cast<size_t>(rank)] = device;
   ++team->come;
@@ -193,12 +193,12 @@ Result join(const std::shared_ptr<Team> &team, int rank, ncclComm **out) {
 void finish_split(ncclComm *comm) {
   const std::lock_guard<std::mutex> hold(comm->team->mutex);
   Team::Split &split = comm->team->splits[comm->splits];
-  if (comm->split_place == nullptr || static_cast<int>(split.wishes.size()) < comm->team->ranks()) return;
-  Team::Wish mine{};
-  for (const Team::Wish &wish : split.wishes) mine = wish.rank == comm->rank ? wish : mine;
+  if (comm->split_place == nullptr || static_cast<int>(split.requests.size()) < comm->team->ranks()) return;
+  Team::Option mine{};
+  for (const Team::Option &option : split.requests) mine = option.rank == comm->rank ? option : mine;
   std::vector<std::pair<int, int>> members;  // key and rank
-  for (const Team::Wish &wish : split.wishes) {
-    if (wish.color == mine.color) members.emplace_back(wish.key, wish.rank);
+  for (const Team::Option &option : split.requests) {
+    if (option.color == mine.color) members.emplace_back(option.key, option.rank);
   }
   std::sort(members.begin(), members.end());
   const auto place = std::find(members.begin(), members.end(), std::pair(mine.key, mine.rank)) - members.begin();
@@ -213,24 +213,24 @@ float joined(int operation, float a, float b) {
   return operation == 2 ? std::max(a, b) : operation == 3 ? std::min(a, b) : a + b;
 }
 
-// What a real one adds in an order of its own is added backwards here, so that nobody takes it for the order of ranks.
+// What a real one adds in an order of its own is added backwards here, so that no one takes it for the order of ranks.
 Result sum(const void *input, void *output, size_t count, size_t begin, size_t length, int type, int operation,
            ncclComm *comm, cudaStream_t stream) {
-  if (type != 7) return refused(kInvalidArgument, "the stub adds f32 alone");
+  if (type != 7) return rejected(kInvalidArgument, "the stub adds f32 alone");
   const int ranks = comm->team->ranks();
   const size_t bytes = count * sizeof(float);
   std::unique_ptr<Group> made = new_group(comm);
-  made->room.resize(static_cast<size_t>(ranks) * bytes);
+  made->space.resize(static_cast<size_t>(ranks) * bytes);
   for (int q = 0; q < ranks; ++q) {
     if (q == comm->rank) continue;
     made->messages.push_back({true, const_cast<void *>(input), bytes, q});
-    made->messages.push_back({false, made->room.data() + static_cast<size_t>(q) * bytes, bytes, q});
+    made->messages.push_back({false, made->space.data() + static_cast<size_t>(q) * bytes, bytes, q});
   }
   Group *const group = made.get();
   made->finish = [=] {
     runtime->unlock();
-    std::memcpy(group->room.data() + static_cast<size_t>(comm->rank) * bytes, input, bytes);
-    const auto *const all = reinterpret_cast<const float *>(group->room.data());
+    std::memcpy(group->space.data() + static_cast<size_t>(comm->rank) * bytes, input, bytes);
+    const auto *const all = reinterpret_cast<const float *>(group->space.data());
     for (size_t i = 0; i < length; ++i) {
       float total = all[static_cast<size_t>(ranks - 1) * count + begin + i];
       for (int q = ranks - 2; q >= 0; --q)
@@ -263,8 +263,8 @@ STUB Result ncclGetUniqueId(Id *id) {
 
 STUB Result ncclCommInitRankConfig(ncclComm **comm, int ranks, Id id, int rank, void *) {
   *comm = nullptr;
-  if (runtime == nullptr) return refused(kInvalidUsage, "the stub was not connected");
-  if (rank == number("LPT_TEST_NCCL_REFUSES_RANK", -1)) return refused(kInvalidUsage, "this rank is refused");
+  if (runtime == nullptr) return rejected(kInvalidUsage, "the stub was not connected");
+  if (rank == number("LPT_TEST_NCCL_REFUSES_RANK", -1)) return rejected(kInvalidUsage, "this rank is rejected");
   std::shared_ptr<Team> team;
   {
     const std::lock_guard<std::mutex> hold(registry_mutex);
@@ -279,7 +279,7 @@ STUB Result ncclCommSplit(ncclComm *comm, int color, int key, ncclComm **part, v
   *part = nullptr;
   comm->split_place = part;
   const std::lock_guard<std::mutex> hold(comm->team->mutex);
-  comm->team->splits[comm->splits].wishes.push_back({color, key, comm->rank});
+  comm->team->splits[comm->splits].requests.push_back({color, key, comm->rank});
   return kInProgress;
 }
 

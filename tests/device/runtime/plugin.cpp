@@ -6,7 +6,7 @@
 
 #include "kernels/common/simt.hpp"
 #include "src/backends/cuda/cuda_backend.hpp"
-#include "src/backends/cuda/nccl_wire.hpp"
+#include "src/backends/cuda/nccl_transport.hpp"
 #include "src/plugins/cuda_families.hpp"
 
 namespace {
@@ -40,7 +40,7 @@ extern "C" __attribute__((visibility("default"))) const lpt::DevicePlugin *lpt_p
   backend.enter = enter_unlocked;
   backend.leave = leave_locked;
   setenv("LPT_NCCL", LPT_NCCL_STUB, 0);  // a test may have named another
-  static lpt::DeviceWire wire = lpt::nccl_wire();
+  static lpt::DeviceTransport wire = lpt::nccl_wire();
   wire.check = check_and_connect;
   static const lpt::DevicePlugin kPlugin = {lpt::kDevicePluginAbi,
                                             sizeof(lpt::DevicePlugin),

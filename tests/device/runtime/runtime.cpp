@@ -28,7 +28,7 @@ struct Block {
   int device;
 };
 
-// A piece of queued work; false: it has not ended, and is to be asked again.
+// A piece of queued work; false: it has not ended, and is to be requested again.
 using Work = std::function<bool()>;
 using Stream = std::pair<int, void *>;  // its device, and which
 
@@ -48,7 +48,7 @@ int number(const char *name, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
-cudaError_t told(cudaError_t error) {
+cudaError_t reported(cudaError_t error) {
   if (error != cudaSuccess) last = error;
   return error;
 }
@@ -57,10 +57,10 @@ void protect(int rights) {
   for (const auto &[begin, block] : blocks) mprotect(reinterpret_cast<void *>(begin), block.bytes, rights);
 }
 
-// What was queued and failed later is told by every call from then on, as by a broken context.
+// What was queued and failed later is reported by every call from then on, as by a broken context.
 cudaError_t broken() {
   const int fails_at = number("LPT_TEST_FAILS_AT", 0);
-  return fails_at != 0 && queued >= fails_at ? told(cudaErrorIllegalAddress) : cudaSuccess;
+  return fails_at != 0 && queued >= fails_at ? reported(cudaErrorIllegalAddress) : cudaSuccess;
 }
 
 // What CUDA does where a device is used first; a device that no call names has none.
@@ -88,14 +88,14 @@ void get_all_on() {
 
 // A rank that never comes would hold a test for ever.
 template <typename Condition>
-void wait_until(const Condition &is_there) {
+void wait_until(const Condition &is_present) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     {
       const std::lock_guard<std::recursive_mutex> hold(machine);
-      if (is_there()) return;
+      if (is_present()) return;
       get_all_on();
-      if (is_there()) return;
+      if (is_present()) return;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (std::chrono::steady_clock::now() - begin < std::chrono::seconds(60)) continue;
@@ -153,14 +153,14 @@ cudaError_t queue(cudaStream_t stream, const char *name, std::function<void()> w
   return cudaSuccess;
 }
 
-// The device of a place, -1 of the processor's.
+// The device of a place, -1 of the CPU's.
 int device_of(const void *memory) {
   cudaPointerAttributes facts;
   cudaPointerGetAttributes(&facts, memory);
   return facts.device;
 }
 
-// As CUDA does it where memory of the processor takes part: the caller finds the copy done.
+// As CUDA does it where memory of the CPU takes part: the caller finds the copy done.
 cudaError_t queue_copy(const void *target, const void *source, cudaStream_t stream, std::function<void()> work) {
   const cudaError_t error = queue(stream, "copy", std::move(work));
   if (error == cudaSuccess && (device_of(target) < 0 || device_of(source) < 0)) do_work_of(stream);
@@ -213,15 +213,15 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 cudaError_t cudaGetDeviceCount(int *count) {
   const char *const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   *count = 0;
-  if (number("LPT_TEST_DRIVER", 13000) < 13000) return told(cudaErrorInsufficientDriver);
-  if (visible != nullptr && *visible == '\0') return told(cudaErrorNoDevice);
+  if (number("LPT_TEST_DRIVER", 13000) < 13000) return reported(cudaErrorInsufficientDriver);
+  if (visible != nullptr && *visible == '\0') return reported(cudaErrorNoDevice);
   *count = device_count();
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *facts, int) {
   const int capability = number("LPT_TEST_CAPABILITY", 90);
-  *facts = {"threads of the processor", kMemory, capability / 10, capability % 10, 1};
+  *facts = {"threads of the CPU", kMemory, capability / 10, capability % 10, 1};
   return cudaSuccess;
 }
 
@@ -231,7 +231,7 @@ cudaError_t cudaGetDevice(int *device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  if (device < 0 || device >= device_count()) return told(cudaErrorInvalidDevice);
+  if (device < 0 || device >= device_count()) return reported(cudaErrorInvalidDevice);
   current = device;
   if (entered_count != 0) entered[entered_count - 1] = device;
   start_context(device);  // as from CUDA 12.0 on
@@ -288,9 +288,9 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
   const size_t whole = (bytes + kPage - 1) / kPage * kPage;
-  if (bytes > kMemory) return told(cudaErrorMemoryAllocation);
+  if (bytes > kMemory) return reported(cudaErrorMemoryAllocation);
   void *const place = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (place == MAP_FAILED) return told(cudaErrorMemoryAllocation);
+  if (place == MAP_FAILED) return reported(cudaErrorMemoryAllocation);
   std::memset(place, kPoison, whole);
   mprotect(place, whole, PROT_NONE);
   const std::lock_guard<std::recursive_mutex> hold(machine);
@@ -309,7 +309,7 @@ cudaError_t cudaFree(void *memory) {
   });
   const std::lock_guard<std::recursive_mutex> hold(machine);
   const auto found = blocks.find(reinterpret_cast<uintptr_t>(memory));
-  if (found == blocks.end()) return told(cudaErrorInvalidValue);
+  if (found == blocks.end()) return reported(cudaErrorInvalidValue);
   munmap(memory, found->second.bytes);
   blocks.erase(found);
   return cudaSuccess;
@@ -336,15 +336,15 @@ cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes, cuda
 
 cudaError_t cudaMemcpy2DAsync(void *target, size_t target_stride, const void *source, size_t source_stride,
                               size_t row_bytes, size_t rows, cudaMemcpyKind, cudaStream_t stream) {
-  if (target_stride < row_bytes || source_stride < row_bytes) return told(cudaErrorInvalidValue);
+  if (target_stride < row_bytes || source_stride < row_bytes) return reported(cudaErrorInvalidValue);
   return queue_copy(target, source, stream,
                     [=] { copy_rows(target, target_stride, source, source_stride, row_bytes, rows); });
 }
 
-// Memory of another device than is said is refused.
+// Memory of another device than is said is rejected.
 cudaError_t cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device, size_t bytes,
                                 cudaStream_t stream) {
-  if (device_of(target) != target_device || device_of(source) != source_device) return told(cudaErrorInvalidValue);
+  if (device_of(target) != target_device || device_of(source) != source_device) return reported(cudaErrorInvalidValue);
   return queue(stream, "copy", [=] { std::memcpy(target, source, bytes); });
 }
 
@@ -354,7 +354,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaS
   const cudaExtent extent = all.extent;
   const bool is_right = device_of(target.ptr) == all.dstDevice && device_of(source.ptr) == all.srcDevice &&
                         target.pitch >= extent.width && source.pitch >= extent.width && extent.depth == 1;
-  if (!is_right) return told(cudaErrorInvalidValue);
+  if (!is_right) return reported(cudaErrorInvalidValue);
   return queue(stream, "copy",
                [=] { copy_rows(target.ptr, target.pitch, source.ptr, source.pitch, extent.width, extent.height); });
 }
@@ -410,7 +410,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (broken() != cudaSuccess) return cudaErrorIllegalAddress;
   get_all_on();
   const auto known = events.find(event);
-  return known == events.end() || *known->second ? cudaSuccess : told(cudaErrorNotReady);
+  return known == events.end() || *known->second ? cudaSuccess : reported(cudaErrorNotReady);
 }
 
 cudaError_t cudaGetLastError() {

@@ -1714,12 +1714,12 @@ extern "C" {
     pub fn lpt_tensor_take_dlpack(context: *mut lpt_context, managed: *mut c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see lpt_tensor_view_part(). Memory of the library lives as long as the struct; wrapped memory must.
     pub fn lpt_tensor_to_dlpack(context: *mut lpt_context, tensor: *const lpt_tensor, is_versioned: i32, out_managed: *mut *mut c_void) -> lpt_status;
-    /// Tells how many bytes a tensor takes in a dialect.
-    pub fn lpt_foreign_layout_size(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_foreign_layout, out_size_bytes: *mut usize) -> lpt_status;
-    /// Writes a tensor, or the part of it that the dialect holds, in a dialect. Exact: the same numbers. ggml has no -0 in MXFP4 and reads it as 0.
-    pub fn lpt_foreign_layout_export(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_foreign_layout, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
-    /// Reads a tensor, or the part of it that the dialect holds, from a dialect; other parts stay as they are. Exact: the same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
-    pub fn lpt_foreign_layout_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, dialect: lpt_foreign_layout, tensor: *mut lpt_tensor) -> lpt_status;
+    /// Tells how many bytes a tensor takes in a foreign layout.
+    pub fn lpt_foreign_layout_size(context: *mut lpt_context, tensor: *const lpt_tensor, layout: lpt_foreign_layout, out_size_bytes: *mut usize) -> lpt_status;
+    /// Writes a tensor, or the part of it that the layout holds, in a foreign layout. Exact: the same numbers. ggml has no -0 in MXFP4 and reads it as 0.
+    pub fn lpt_foreign_layout_export(context: *mut lpt_context, tensor: *const lpt_tensor, layout: lpt_foreign_layout, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
+    /// Reads a tensor, or the part of it that the layout holds, from a foreign layout; other parts stay as they are. Exact: the same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
+    pub fn lpt_foreign_layout_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, layout: lpt_foreign_layout, tensor: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_QUANTIZE_OPTIONS_INIT.
     pub fn lpt_quantize_options_init(options: *mut lpt_quantize_options, struct_size: usize);
     /// Casts numbers to another format, with scales where the format has them.

@@ -1,0 +1,33 @@
+// What the CUDA files of this family offer, and their tables. All take f32, bf16 and f16 with adjacent columns.
+#pragma once
+
+#include <span>
+
+#include "kernels/activation/activation.hpp"
+#include "kernels/common/device_kernel_entry.hpp"
+
+namespace lpt {
+
+void swiglu_forward_cuda(const SwigluForwardRequest &request, void *stream);
+void swiglu_backward_cuda(const SwigluBackwardRequest &request, void *stream);
+void rmsnorm_forward_cuda(const RmsnormForwardRequest &request, void *stream);
+void rmsnorm_backward_cuda(const RmsnormBackwardRequest &request, void *stream);
+void softmax_forward_cuda(const SoftmaxForwardRequest &request, void *stream);
+void softmax_exaq_cuda(const SoftmaxExaqRequest &request, void *stream);
+void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream);
+void cross_entropy_sums_cuda(const CrossEntropySumsRequest &request, void *stream);
+void cross_entropy_gradient_cuda(const CrossEntropyGradientRequest &request, void *stream);
+void finish_cuda(const EpilogueRequest &request, void *stream);
+
+std::span<const DeviceKernelEntry<SwigluForwardRequest>> swiglu_forward_device_kernels();
+std::span<const DeviceKernelEntry<SwigluBackwardRequest>> swiglu_backward_device_kernels();
+std::span<const DeviceKernelEntry<RmsnormForwardRequest>> rmsnorm_forward_device_kernels();
+std::span<const DeviceKernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_device_kernels();
+std::span<const DeviceKernelEntry<SoftmaxForwardRequest>> softmax_forward_device_kernels();
+std::span<const DeviceKernelEntry<SoftmaxExaqRequest>> softmax_exaq_device_kernels();
+std::span<const DeviceKernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_kernels();
+std::span<const DeviceKernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels();
+std::span<const DeviceKernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels();
+std::span<const DeviceKernelEntry<EpilogueRequest>> epilogue_device_kernels();
+
+}  // namespace lpt

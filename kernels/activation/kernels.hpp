@@ -1,0 +1,47 @@
+// What the files of this family offer to its table.
+#pragma once
+
+#include "kernels/activation/activation.hpp"
+
+namespace lpt {
+
+// Columns that a row of a softmax sees: all, or up to t + S - T.
+static inline int64_t seen_columns(const SoftmaxForwardRequest &request, int64_t row) {
+  const int64_t columns = request.input.columns;
+  if (!request.is_causal) return columns;
+  const int64_t seen = (request.first_row + row) % request.period + columns - request.period + 1;
+  return seen < 0 ? 0 : seen > columns ? columns : seen;
+}
+
+void swiglu_forward_any_ref(const SwigluForwardRequest &request);
+void swiglu_backward_any_ref(const SwigluBackwardRequest &request);
+void rmsnorm_forward_any_ref(const RmsnormForwardRequest &request);
+void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request);
+void softmax_forward_any_ref(const SoftmaxForwardRequest &request);
+void softmax_exaq_ref(const SoftmaxExaqRequest &request);
+void softmax_backward_any_ref(const SoftmaxBackwardRequest &request);
+void cross_entropy_sums_any_ref(const CrossEntropySumsRequest &request);
+void cross_entropy_gradient_any_ref(const CrossEntropyGradientRequest &request);
+void finish_any_ref(const EpilogueRequest &request);
+
+void swiglu_forward_x86_avx2(const SwigluForwardRequest &request);
+void swiglu_backward_x86_avx2(const SwigluBackwardRequest &request);
+void rmsnorm_forward_x86_avx2(const RmsnormForwardRequest &request);
+void rmsnorm_backward_x86_avx2(const RmsnormBackwardRequest &request);
+void softmax_forward_x86_avx2(const SoftmaxForwardRequest &request);
+void softmax_backward_x86_avx2(const SoftmaxBackwardRequest &request);
+void cross_entropy_sums_x86_avx2(const CrossEntropySumsRequest &request);
+void cross_entropy_gradient_x86_avx2(const CrossEntropyGradientRequest &request);
+void finish_x86_avx2(const EpilogueRequest &request);
+
+void swiglu_forward_x86_avx512(const SwigluForwardRequest &request);
+void swiglu_backward_x86_avx512(const SwigluBackwardRequest &request);
+void rmsnorm_forward_x86_avx512(const RmsnormForwardRequest &request);
+void rmsnorm_backward_x86_avx512(const RmsnormBackwardRequest &request);
+void softmax_forward_x86_avx512(const SoftmaxForwardRequest &request);
+void softmax_backward_x86_avx512(const SoftmaxBackwardRequest &request);
+void cross_entropy_sums_x86_avx512(const CrossEntropySumsRequest &request);
+void cross_entropy_gradient_x86_avx512(const CrossEntropyGradientRequest &request);
+void finish_x86_avx512(const EpilogueRequest &request);
+
+}  // namespace lpt

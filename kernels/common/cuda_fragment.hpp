@@ -1,0 +1,280 @@
+// Sixteen adjacent numbers of a row, as one thread reads and writes them: 128 bits at a time where they lie on such
+// boundaries, else one by one. What is beyond the end of the row is zero, and is not written.
+#pragma once
+
+#include "kernels/common/cuda_grid.hpp"
+#include "kernels/common/launch.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+
+constexpr int32_t kFragment = 16;
+constexpr uint32_t kAllLanes = ~0u;
+
+struct FloatFragment {
+  float number[kFragment];
+};
+
+// The place of a thread in a FragmentGrid: it begins at (first_row, first_column) and steps over rows.
+__device__ __forceinline__ int64_t first_column_of_grid() {
+  return (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * kFragment;
+}
+__device__ __forceinline__ int64_t first_row_of_grid() { return int64_t{blockIdx.y} * blockDim.y + threadIdx.y; }
+__device__ __forceinline__ int64_t rows_of_grid() { return int64_t{gridDim.y} * blockDim.y; }
+
+// The thread's number in its block, also of one with rows.
+__device__ __forceinline__ uint32_t thread_of_block() { return threadIdx.y * blockDim.x + threadIdx.x; }
+
+inline dim3 blocks_of_grid(const FragmentGrid &grid) { return dim3(grid.grid_x, grid.grid_y); }
+inline dim3 threads_of_grid(const FragmentGrid &grid) { return dim3(grid.block_x, grid.block_y); }
+
+// How numbers lie in memory: what a kernel is compiled for.
+enum class Dtype { kF32, kBf16, kF16 };
+
+// What numbers of a format a kernel is launched for: body(DtypeTag<...>{}).
+template <Dtype kDtype>
+struct DtypeTag {};
+
+template <typename Body>
+void for_float_dtype(lpt_format element, const Body &body) {
+  if (element == LPT_FORMAT_F32) return body(DtypeTag<Dtype::kF32>{});
+  if (element == LPT_FORMAT_BF16) return body(DtypeTag<Dtype::kBf16>{});
+  body(DtypeTag<Dtype::kF16>{});
+}
+
+template <Dtype kDtype>
+constexpr int32_t kDtypeBytes = kDtype == Dtype::kF32 ? 4 : 2;
+
+__device__ __forceinline__ float half_number(uint32_t code) {
+#if defined(__CUDA_ARCH__)
+  float number;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(static_cast<uint16_t>(code)));
+  return number;
+#else
+  return decode(kElementF16, code);
+#endif
+}
+
+// The code of f16 or bf16 that is nearest, ties to even, overflow to infinity; a NaN keeps its sign alone.
+__device__ __forceinline__ uint32_t half_code(float number) {
+  const uint32_t sign = float_bits(number) >> 16 & 0x8000u;
+  if (number != number) return sign | kElementF16.nan_code;
+#if defined(__CUDA_ARCH__)
+  uint16_t code;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(code) : "f"(number));
+  return code;
+#else
+  return encode(kElementF16, number, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0);
+#endif
+}
+
+__device__ __forceinline__ uint32_t bf16_code(float number) {
+  const uint32_t bits = float_bits(number);
+  if (number != number) return (bits >> 16 & 0x8000u) | 0x7FC0u;
+  return (bits + 0x7FFFu + (bits >> 16 & 1)) >> 16;
+}
+
+template <Dtype kDtype>
+__device__ __forceinline__ float number_of(uint32_t code) {
+  if constexpr (kDtype == Dtype::kF32) return bits_float(code);
+  if constexpr (kDtype == Dtype::kBf16) return bits_float(code << 16);
+  return half_number(code);
+}
+
+template <Dtype kDtype>
+__device__ __forceinline__ uint32_t code_of(float number) {
+  if constexpr (kDtype == Dtype::kF32) return float_bits(number);
+  if constexpr (kDtype == Dtype::kBf16) return bf16_code(number);
+  return half_code(number);
+}
+
+// As the number of a source is decoded: a NaN of 16 bits keeps its sign alone.
+template <Dtype kDtype>
+__device__ __forceinline__ float plain_number(uint32_t code) {
+  const float number = number_of<kDtype>(code);
+  if (kDtype == Dtype::kF32 || number == number) return number;
+  return bits_float((code & 0x8000u) << 16 | 0x7FC00000u);
+}
+
+__device__ __forceinline__ uint4 load_four(const void *address) { return __ldcs(static_cast<const uint4 *>(address)); }
+
+__device__ __forceinline__ void store_four(void *address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  __stcs(static_cast<uint4 *>(address), uint4{a, b, c, d});
+}
+
+template <Dtype kDtype>
+__device__ __forceinline__ void take_word(FloatFragment &fragment, int32_t place, uint32_t word) {
+  if constexpr (kDtype == Dtype::kF32) {
+    fragment.number[place] = bits_float(word);
+  } else {
+    fragment.number[2 * place] = number_of<kDtype>(word & 0xFFFFu);
+    fragment.number[2 * place + 1] = number_of<kDtype>(word >> 16);
+  }
+}
+
+// `count` numbers from `index` on; `is_whole`: sixteen of them on a boundary of 16 bytes.
+template <Dtype kDtype>
+__device__ __forceinline__ FloatFragment load_fragment(const void *data, int64_t index, int32_t count, bool is_whole) {
+  FloatFragment fragment;
+  const auto *bytes = static_cast<const unsigned char *>(data) + index * kDtypeBytes<kDtype>;
+  if (is_whole) {
+#pragma unroll
+    for (int32_t i = 0; i < kDtypeBytes<kDtype>; ++i) {
+      const uint4 four = load_four(bytes + 16 * i);
+      take_word<kDtype>(fragment, 4 * i, four.x);
+      take_word<kDtype>(fragment, 4 * i + 1, four.y);
+      take_word<kDtype>(fragment, 4 * i + 2, four.z);
+      take_word<kDtype>(fragment, 4 * i + 3, four.w);
+    }
+    return fragment;
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kFragment; ++i) {
+    if constexpr (kDtype == Dtype::kF32) {
+      fragment.number[i] = i < count ? reinterpret_cast<const float *>(bytes)[i] : 0.0f;
+    } else {
+      fragment.number[i] = i < count ? number_of<kDtype>(reinterpret_cast<const uint16_t *>(bytes)[i]) : 0.0f;
+    }
+  }
+  return fragment;
+}
+
+template <Dtype kDtype>
+__device__ __forceinline__ void store_fragment(void *data, int64_t index, int32_t count, bool is_whole,
+                                               const FloatFragment &fragment) {
+  auto *bytes = static_cast<unsigned char *>(data) + index * kDtypeBytes<kDtype>;
+  if (!is_whole) {
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) {
+      if (i >= count) break;
+      if constexpr (kDtype == Dtype::kF32) {
+        reinterpret_cast<float *>(bytes)[i] = fragment.number[i];
+      } else {
+        reinterpret_cast<uint16_t *>(bytes)[i] = static_cast<uint16_t>(code_of<kDtype>(fragment.number[i]));
+      }
+    }
+    return;
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kDtypeBytes<kDtype>; ++i) {
+    uint32_t word[4];
+    for (int32_t j = 0; j < 4; ++j) {
+      const int32_t place = 4 * i + j;
+      word[j] = kDtype == Dtype::kF32 ? float_bits(fragment.number[place & 15])
+                                      : code_of<kDtype>(fragment.number[2 * place & 15]) |
+                                            code_of<kDtype>(fragment.number[(2 * place + 1) & 15]) << 16;
+    }
+    store_four(bytes + 16 * i, word[0], word[1], word[2], word[3]);
+  }
+}
+
+// As above, of f32, bf16 or f16 known at run time: the same for all threads.
+__device__ __forceinline__ FloatFragment load_numbers(lpt_format format, const void *data, int64_t index, int32_t count,
+                                                      bool is_whole) {
+  if (format == LPT_FORMAT_F32) return load_fragment<Dtype::kF32>(data, index, count, is_whole);
+  if (format == LPT_FORMAT_BF16) return load_fragment<Dtype::kBf16>(data, index, count, is_whole);
+  return load_fragment<Dtype::kF16>(data, index, count, is_whole);
+}
+
+__device__ __forceinline__ void store_numbers(lpt_format format, void *data, int64_t index, int32_t count,
+                                              bool is_whole, const FloatFragment &fragment) {
+  if (format == LPT_FORMAT_F32) return store_fragment<Dtype::kF32>(data, index, count, is_whole, fragment);
+  if (format == LPT_FORMAT_BF16) return store_fragment<Dtype::kBf16>(data, index, count, is_whole, fragment);
+  store_fragment<Dtype::kF16>(data, index, count, is_whole, fragment);
+}
+
+// A NaN becomes the positive quiet one.
+__device__ __forceinline__ float positive_nan(float number) {
+  return number == number ? number : bits_float(0x7FC00000u);
+}
+
+// How many numbers of a row are left from `column` on, sixteen at most.
+__device__ __forceinline__ int32_t fragment_count(int64_t columns, int64_t column) {
+  const int64_t left = columns - column;
+  return left <= 0 ? 0 : left < kFragment ? static_cast<int32_t>(left) : kFragment;
+}
+
+// Sixteen codes of kBits bits (4, 6, 8, 16, 32): kBits / 2 words, elements in order, lowest first.
+template <int32_t kBits>
+struct CodeFragment {
+  uint32_t word[kBits / 2];
+};
+
+// Puts the codes of elements `place` and `place` + 1 (an even place) where they belong.
+template <int32_t kBits>
+__device__ __forceinline__ void put_pair(CodeFragment<kBits> &fragment, int32_t place, uint32_t pair) {
+  const int32_t bit = place * kBits;
+  fragment.word[bit / 32] |= pair << (bit % 32);
+  if (bit % 32 + 2 * kBits > 32) fragment.word[bit / 32 + 1] |= pair >> (32 - bit % 32);
+}
+
+template <int32_t kBits>
+__device__ __forceinline__ uint32_t code_at(const CodeFragment<kBits> &fragment, int32_t place) {
+  if constexpr (kBits == 32) return fragment.word[place];
+  const int32_t bit = place * kBits;
+  uint32_t code = fragment.word[bit / 32] >> (bit % 32);
+  if (bit % 32 + kBits > 32) code |= fragment.word[bit / 32 + 1] << (32 - bit % 32);
+  return code & ((1u << (kBits % 32)) - 1);
+}
+
+// Adds the code of element `place`, which was 0.
+template <int32_t kBits>
+__device__ __forceinline__ void put_code(CodeFragment<kBits> &fragment, int32_t place, uint32_t code) {
+  fragment.word[place * kBits / 32] |= code << (place * kBits % 32);  // of 8, 16 and 32 bits
+}
+
+// The bytes of `count` codes; their last one ends in zeros. `is_whole`: all of them, on a boundary of what they take.
+template <int32_t kBits>
+__device__ __forceinline__ void store_codes(void *data, int64_t byte, int32_t count, bool is_whole,
+                                            const CodeFragment<kBits> &fragment) {
+  auto *bytes = static_cast<unsigned char *>(data) + byte;
+  if (is_whole) {
+    if constexpr (kBits % 8 == 0) {
+      for (int32_t i = 0; i < kBits / 2; i += 4) {
+        store_four(bytes + 4 * i, fragment.word[i], fragment.word[i + 1], fragment.word[i + 2], fragment.word[i + 3]);
+      }
+    } else if constexpr (kBits == 4) {
+      __stcs(reinterpret_cast<uint2 *>(bytes), uint2{fragment.word[0], fragment.word[1]});
+    } else {
+      for (int32_t i = 0; i < kBits / 2; ++i) reinterpret_cast<uint32_t *>(bytes)[i] = fragment.word[i];
+    }
+    return;
+  }
+  const int32_t last = (count * kBits + 7) / 8;
+#pragma unroll
+  for (int32_t i = 0; i < 2 * kBits; ++i) {
+    if (i < last) bytes[i] = static_cast<unsigned char>(fragment.word[i / 4] >> (8 * (i % 4)));
+  }
+}
+
+template <int32_t kBits>
+__device__ __forceinline__ CodeFragment<kBits> load_codes(const void *data, int64_t byte, int32_t count,
+                                                          bool is_whole) {
+  const auto *bytes = static_cast<const unsigned char *>(data) + byte;
+  CodeFragment<kBits> fragment = {};
+  if (is_whole) {
+    if constexpr (kBits % 8 == 0) {
+      for (int32_t i = 0; i < kBits / 2; i += 4) {
+        const uint4 four = load_four(bytes + 4 * i);
+        fragment.word[i] = four.x;
+        fragment.word[i + 1] = four.y;
+        fragment.word[i + 2] = four.z;
+        fragment.word[i + 3] = four.w;
+      }
+    } else {
+      for (int32_t i = 0; i < kBits / 2; ++i) fragment.word[i] = reinterpret_cast<const uint32_t *>(bytes)[i];
+    }
+    return fragment;
+  }
+  const int32_t last = (count * kBits + 7) / 8;
+#pragma unroll
+  for (int32_t i = 0; i < 2 * kBits; ++i) {
+    if (i < last) fragment.word[i / 4] |= static_cast<uint32_t>(bytes[i]) << (8 * (i % 4));
+  }
+  return fragment;
+}
+
+// The boundary on which the codes of a fragment can be moved in few pieces.
+constexpr int64_t code_boundary(int32_t bits) { return bits >= 8 ? 16 : bits == 4 ? 8 : 4; }
+
+}  // namespace lpt

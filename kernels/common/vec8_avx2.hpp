@@ -1,0 +1,65 @@
+// Eight numbers as f64 with AVX2 and F16C. Included by an ISA file only.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/intrinsics.hpp"
+
+namespace lpt {
+namespace {
+
+struct Vec8Avx2 {
+  struct Mask {
+    __m256d low, high;
+  };
+  __m256d low = _mm256_setzero_pd(), high = _mm256_setzero_pd();
+
+  [[gnu::always_inline]] static Vec8Avx2 of(__m256 numbers) {
+    return {_mm256_cvtps_pd(_mm256_castps256_ps128(numbers)), _mm256_cvtps_pd(_mm256_extractf128_ps(numbers, 1))};
+  }
+  [[gnu::always_inline]] static Vec8Avx2 of_f32(const void *from) {
+    return of(_mm256_loadu_ps(static_cast<const float *>(from)));
+  }
+  [[gnu::always_inline]] static Vec8Avx2 of_bf16(const void *from) {
+    const __m256i codes = _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i *>(from)));
+    return of(_mm256_castsi256_ps(_mm256_slli_epi32(codes, 16)));
+  }
+  [[gnu::always_inline]] static Vec8Avx2 of_f16(const void *from) {
+    return of(_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i *>(from))));
+  }
+
+  // The lanes whose numbers are finite: the others' difference from themselves is NaN.
+  [[gnu::always_inline]] Mask finite() const {
+    const __m256d zero = _mm256_setzero_pd();
+    return {_mm256_cmp_pd(_mm256_sub_pd(low, low), zero, _CMP_EQ_OQ),
+            _mm256_cmp_pd(_mm256_sub_pd(high, high), zero, _CMP_EQ_OQ)};
+  }
+  [[gnu::always_inline]] static Mask both(Mask a, Mask b) {
+    return {_mm256_and_pd(a.low, b.low), _mm256_and_pd(a.high, b.high)};
+  }
+  [[gnu::always_inline]] static uint32_t bits(Mask mask) {
+    return static_cast<uint32_t>(_mm256_movemask_pd(mask.low) | _mm256_movemask_pd(mask.high) << 4);
+  }
+  // Zero elsewhere.
+  [[gnu::always_inline]] Vec8Avx2 only(Mask mask) const {
+    return {_mm256_and_pd(low, mask.low), _mm256_and_pd(high, mask.high)};
+  }
+
+  [[gnu::always_inline]] Vec8Avx2 operator+(Vec8Avx2 other) const {
+    return {_mm256_add_pd(low, other.low), _mm256_add_pd(high, other.high)};
+  }
+  [[gnu::always_inline]] Vec8Avx2 operator-(Vec8Avx2 other) const {
+    return {_mm256_sub_pd(low, other.low), _mm256_sub_pd(high, other.high)};
+  }
+  [[gnu::always_inline]] Vec8Avx2 operator*(Vec8Avx2 other) const {
+    return {_mm256_mul_pd(low, other.low), _mm256_mul_pd(high, other.high)};
+  }
+
+  void store(double *to) const {
+    _mm256_storeu_pd(to, low);
+    _mm256_storeu_pd(to + 4, high);
+  }
+};
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,332 @@
+// A request in units that stay in the first cache: what is not f32 is decoded, the update is computed, scales follow
+// from it, and codes are made; what comes some hundred elements later is fetched meanwhile. The last elements are
+// copied to a unit of their own, so that no loop knows of tails. Included by ISA files.
+#pragma once
+
+#include "kernels/optimizer/step_moment.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kTail = 256;        // elements of the largest block
+constexpr int64_t kPrefetcher = 384;  // elements: more would push a unit out of the first cache
+
+// The arrays of a unit: pointers to its first elements.
+struct UnitData {
+  const uint8_t *gradient;
+  uint8_t *first, *second, *parameter, *compensation;
+  int64_t prefetch_distance;
+};
+
+// Codes of a unit that are made while the next one is updated.
+template <typename Isa, bool kIsClamped>
+struct CodesOfBefore {
+  static constexpr bool kMayBeCoupled = false;
+  [[gnu::always_inline]] inline void operator()(int64_t i) const {
+    const int64_t group = i / kGroup;
+    Isa::template store_nearest<true, false>(first_codes, first_from + i, Isa::all(first_inverses[group]),
+                                             first_to + i);
+    Isa::template store_nearest<false, kIsClamped>(second_codes, second_from + i, Isa::all(second_inverses[group]),
+                                                   second_to + i);
+  }
+
+  const ByteCodes &first_codes, &second_codes;
+  const float *first_from, *second_from, *first_inverses, *second_inverses;
+  uint8_t *first_to, *second_to;
+};
+
+template <typename Isa, bool kIsClamped>
+[[gnu::noinline]] void update_beside_codes(const UpdateConstants<Isa> &constants, UpdatePlaces<Isa> &places,
+                                           const CodesOfBefore<Isa, kIsClamped> &codes) {
+  constexpr Reading kCodes = Reading::kCodes;
+  update_beside<Isa, LPT_OPTIMIZER_METHOD_ADAM, kCodes, kCodes, false>(constants, places, kUnit, codes);
+}
+
+// Numbers of a unit on their way; those of moments for two units in turn.
+struct UnitMemory {
+  alignas(64) float first[2][kUnit], second[2][kUnit], gradient[kUnit], parameter[kUnit];
+  alignas(64) float old[kUnit], change[kUnit], fresh[kUnit];  // of a compensated parameter
+};
+
+template <typename Isa>
+using Update = void (*)(const UpdateConstants<Isa> &, UpdatePlaces<Isa> &, int64_t);
+
+template <typename Isa, lpt_optimizer_method kMethod, bool kIsStep>
+Update<Isa> update_of(Reading first, Reading second) {
+  constexpr Reading kFloats = Reading::kFloats, kCodes = Reading::kCodes;
+  if constexpr (kMethod == LPT_OPTIMIZER_METHOD_SGD || kMethod == LPT_OPTIMIZER_METHOD_LION) {
+    return first == kCodes ? update<Isa, kMethod, kCodes, Reading::kNot, kIsStep>
+                           : update<Isa, kMethod, kFloats, Reading::kNot, kIsStep>;
+  } else {
+    if (first == kCodes) {
+      return second == kCodes ? update<Isa, kMethod, kCodes, kCodes, kIsStep>
+                              : update<Isa, kMethod, kCodes, kFloats, kIsStep>;
+    }
+    return second == kCodes ? update<Isa, kMethod, kFloats, kCodes, kIsStep>
+                            : update<Isa, kMethod, kFloats, kFloats, kIsStep>;
+  }
+}
+
+template <typename Isa>
+class Walk {
+ public:
+  explicit Walk(const StepRequest &request)
+      : request_(request),
+        constants_(request.constants),
+        first_(request.first, false),
+        second_(request.second, true),
+        parameter_(request.parameter),
+        compensation_(request.compensation),
+        gradient_bytes_(bytes_of(request.gradient_format)),
+        parameter_bytes_(bytes_of(request.parameter.element)),
+        is_compensated_(request.compensation.data != nullptr),
+        can_wait_(is_adam() && !is_compensated_ && !request.is_measure && first_.is_short() && second_.is_short() &&
+                  request.first.underflow == LPT_OPTIMIZER_UNDERFLOW_ALLOWED && !constants_.is_coupled),
+        update_(is_compensated_ ? chosen_update<true>() : chosen_update<false>()) {}
+
+  void run(const TreeLanes<Isa> *first_tree, const TreeLanes<Isa> *second_tree) {
+    first_tree_ = first_tree;
+    second_tree_ = second_tree;
+    const int64_t end = request_.begin + request_.count;
+    const int64_t whole_end = end - request_.count % kTail;
+    const int64_t length = is_in_place() ? whole_end - request_.begin : kUnit;
+    for (int64_t index = request_.begin; index < whole_end; index += length) {
+      run_unit(data_at(index), index, whole_end - index < length ? whole_end - index : length);
+    }
+    write_waiting();
+    if (whole_end < end) run_tail(whole_end, end - whole_end);
+  }
+
+ private:
+  template <bool kIsStep>
+  Update<Isa> chosen_update() const {
+    const Reading first = first_.reading(), second = second_.reading();
+    if (request_.method == LPT_OPTIMIZER_METHOD_SGD)
+      return update_of<Isa, LPT_OPTIMIZER_METHOD_SGD, kIsStep>(first, second);
+    if (request_.method == LPT_OPTIMIZER_METHOD_LION)
+      return update_of<Isa, LPT_OPTIMIZER_METHOD_LION, kIsStep>(first, second);
+    return update_of<Isa, LPT_OPTIMIZER_METHOD_ADAM, kIsStep>(first, second);
+  }
+
+  bool is_adam() const {
+    return request_.method == LPT_OPTIMIZER_METHOD_ADAMW || request_.method == LPT_OPTIMIZER_METHOD_ADAM;
+  }
+
+  // Nothing passes through a unit's memory.
+  bool is_in_place() const {
+    const auto is_f32 = [](const StateArray &array) { return array.element == LPT_FORMAT_F32; };
+    return !request_.is_measure && gradient_bytes_ == 4 && is_f32(request_.parameter) && is_f32(request_.first) &&
+           is_f32(request_.second);
+  }
+
+  static uint8_t *place(void *data, int64_t bytes) { return static_cast<uint8_t *>(data) + bytes; }
+
+  UnitData data_at(int64_t index) const {
+    return {static_cast<const uint8_t *>(request_.gradient) + index * gradient_bytes_,
+            place(request_.first.data, index * first_.bytes_each()),
+            place(request_.second.data, index * second_.bytes_each()),
+            place(request_.parameter.data, index * parameter_bytes_),
+            place(request_.compensation.data, 2 * index),
+            kPrefetcher};
+  }
+
+  // Zeros behind the elements change nothing: neither magnitudes nor what is copied back.
+  void run_tail(int64_t index, int64_t count) {
+    alignas(64) uint8_t gradient[4 * kTail] = {}, parameter[4 * kTail] = {}, compensation[2 * kTail] = {};
+    alignas(64) uint8_t first[4 * kTail], second[4 * kTail];
+    memset(first, request_.first.element == kDynamicSigned ? kSignedTree.zero : 0, sizeof first);
+    memset(second, request_.second.element == kDynamicSigned ? kSignedTree.zero : 0, sizeof second);
+    const UnitData whole = data_at(index);
+    const UnitData tail = {gradient, first, second, parameter, compensation, 0};
+    const struct {
+      uint8_t *copy, *original;
+      int64_t bytes;
+    } arrays[] = {{first, whole.first, request_.first.data == nullptr ? 0 : count * first_.bytes_each()},
+                  {second, whole.second, request_.second.data == nullptr ? 0 : count * second_.bytes_each()},
+                  {parameter, whole.parameter, count * parameter_bytes_},
+                  {compensation, whole.compensation, is_compensated_ ? 2 * count : 0}};
+    memcpy(gradient, whole.gradient, static_cast<size_t>(count * gradient_bytes_));
+    for (const auto &array : arrays) {
+      if (array.bytes > 0) memcpy(array.copy, array.original, static_cast<size_t>(array.bytes));
+    }
+    run_unit(tail, index, count);
+    for (const auto &array : arrays) {
+      if (array.bytes > 0 && !request_.is_measure) {
+        memcpy(array.original, array.copy, static_cast<size_t>(array.bytes));
+      }
+    }
+  }
+
+  // `count` elements; memory has space for whole groups, and reads as zero behind them.
+  void run_unit(const UnitData &data, int64_t index, int64_t count) {
+    const int64_t padded = (count + kGroup - 1) / kGroup * kGroup;
+    UpdatePlaces<Isa> places;
+    const bool is_measure = request_.is_measure;
+    first_.read(data.first, index, padded, first_tree_, memory_.first[slot_], data.prefetch_distance, is_measure,
+                places.first);
+    second_.read(data.second, index, padded, second_tree_, memory_.second[slot_], data.prefetch_distance, is_measure,
+                 places.second);
+    places.gradient = reinterpret_cast<const float *>(data.gradient);
+    places.gradient_prefetch_distance = data.prefetch_distance;
+    if (gradient_bytes_ == 2) {
+      fetch_halves(data.gradient, padded, data.prefetch_distance);
+      load_numbers<Isa>(LPT_FORMAT_BF16, data.gradient, 1.0f, memory_.gradient, padded);
+      places.gradient = memory_.gradient;
+      places.gradient_prefetch_distance = 0;
+    }
+    places.parameter = reinterpret_cast<const float *>(data.parameter);
+    places.parameter_to = is_measure ? memory_.parameter : reinterpret_cast<float *>(data.parameter);
+    places.parameter_prefetch_distance = data.prefetch_distance;
+    if (parameter_bytes_ == 2) {
+      fetch_halves(data.parameter, padded, data.prefetch_distance);
+      load_numbers<Isa>(request_.parameter.element, data.parameter, request_.parameter.scale, memory_.parameter,
+                        padded);
+      places.parameter = places.parameter_to = memory_.parameter;
+      places.parameter_prefetch_distance = 0;
+    }
+    if (is_waiting_ && count == kUnit) {
+      update_beside_waiting(places);
+    } else {
+      write_waiting();
+      update_(constants_, places, padded);
+    }
+    clear_behind(places, count, padded);
+    raise(places, padded);
+    if (is_measure) return;
+    if (can_wait_ && count == kUnit && !places.has_nan && !first_.has_special(places.first, count) &&
+        !second_.has_special(places.second, count)) {
+      let_wait(data, index, places);
+    } else {
+      first_.write(data.first, index, count, first_tree_, places.has_nan, places.first);
+      second_.write(data.second, index, count, second_tree_, places.has_nan, places.second);
+    }
+    write_parameter(data, index, padded, places);
+  }
+
+  // ---- codes that wait for the next update
+
+  void let_wait(const UnitData &data, int64_t index, const UpdatePlaces<Isa> &places) {
+    first_.settle(index, kUnit, places.first, waiting_.first_inverses);
+    second_.settle(index, kUnit, places.second, waiting_.second_inverses);
+    waiting_.first_to = data.first;
+    waiting_.second_to = data.second;
+    is_waiting_ = true;
+    slot_ = 1 - slot_;
+  }
+
+  template <bool kIsClamped>
+  CodesOfBefore<Isa, kIsClamped> codes_of_before() const {
+    const int64_t before = 1 - slot_;
+    return {first_.codes(),          second_.codes(),          memory_.first[before], memory_.second[before],
+            waiting_.first_inverses, waiting_.second_inverses, waiting_.first_to,     waiting_.second_to};
+  }
+
+  void update_beside_waiting(UpdatePlaces<Isa> &places) {
+    is_waiting_ = false;
+    if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
+      update_beside_codes<Isa, true>(constants_, places, codes_of_before<true>());
+    } else {
+      update_beside_codes<Isa, false>(constants_, places, codes_of_before<false>());
+    }
+  }
+
+  void write_waiting() {
+    if (!is_waiting_) return;
+    is_waiting_ = false;
+    if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
+      for (int64_t i = 0; i < kUnit; i += Isa::kQuad) codes_of_before<true>()(i);
+    } else {
+      for (int64_t i = 0; i < kUnit; i += Isa::kQuad) codes_of_before<false>()(i);
+    }
+  }
+
+  static void fetch_halves(const uint8_t *from, int64_t count, int64_t prefetch_distance) {
+    for (int64_t line = 0; line < 2 * count; line += 64) {
+      _mm_prefetch(reinterpret_cast<const char *>(from + 2 * prefetch_distance + line), _MM_HINT_T0);
+    }
+  }
+
+  // A scale that is no number makes zeros none.
+  void clear_behind(UpdatePlaces<Isa> &places, int64_t count, int64_t padded) const {
+    for (int64_t i = count; i < padded; ++i) {
+      places.first.to[i] = 0.0f;
+      places.parameter_to[i] = 0.0f;
+      if (second_.reading() != Reading::kNot) places.second.to[i] = 0.0f;
+    }
+  }
+
+  void raise(const UpdatePlaces<Isa> &places, int64_t count) const {
+    if (request_.amax == nullptr) return;
+    raise(request_.first, places.first.to, count, request_.amax[0]);
+    raise(request_.second, places.second.to, count, request_.amax[1]);
+    raise(request_.parameter, places.parameter_to, count, request_.amax[2]);
+  }
+
+  static void raise(const StateArray &array, const float *numbers, int64_t count, float &amax) {
+    if (array.data == nullptr || !has_whole_scale(array)) return;
+    const float found = block_magnitudes<Isa>(numbers, count).amax;
+    if (found > amax) amax = found;
+  }
+
+  void write_parameter(const UnitData &data, int64_t index, int64_t count, UpdatePlaces<Isa> &places) {
+    if (parameter_bytes_ == 4) {
+      if (places.has_nan) plain_nans<Isa>(places.parameter_to, count);
+      return;
+    }
+    RandomSlab slab;
+    const Coding coding = parameter_.coding_at(index, count, slab);
+    if (!is_compensated_) {
+      return store_codes<Isa>(coding, places.parameter_to, places.parameter_to, request_.parameter.inverse_scale,
+                              data.parameter, count);
+    }
+    write_compensated(data, coding, count, places.parameter_to);
+  }
+
+  // `steps` is what shall be taken off.
+  void write_compensated(const UnitData &data, const Coding &coding, int64_t count, const float *steps) {
+    using Floats = typename Isa::Floats;
+    float *const old = memory_.old, *const change = memory_.change, *const fresh = memory_.fresh;
+    load_numbers<Isa>(LPT_FORMAT_BF16, data.parameter, 1.0f, old, count);
+    load_numbers<Isa>(LPT_FORMAT_BF16, data.compensation, 1.0f, change, count);
+    for (int64_t i = 0; i < count; i += Isa::kWidth) {
+      const Floats d = Isa::load(change + i) - Isa::load(steps + i);
+      Isa::store(change + i, d);
+      Isa::store(fresh + i, Isa::load(old + i) + d);
+    }
+    store_codes<Isa>(coding, fresh, fresh, 1.0f, data.parameter, count);
+    load_numbers<Isa>(LPT_FORMAT_BF16, data.parameter, 1.0f, fresh, count);
+    for (int64_t i = 0; i < count; i += Isa::kWidth) {
+      Isa::store(change + i, Isa::load(change + i) - (Isa::load(fresh + i) - Isa::load(old + i)));
+    }
+    store_codes<Isa>(compensation_.coding, change, change, 1.0f, data.compensation, count);
+  }
+
+  const StepRequest &request_;
+  UpdateConstants<Isa> constants_;
+  Moment<Isa> first_, second_;
+  StateCursor<Isa> parameter_, compensation_;
+  int64_t gradient_bytes_, parameter_bytes_;
+  bool is_compensated_, can_wait_;
+  Update<Isa> update_;
+  const TreeLanes<Isa> *first_tree_ = nullptr, *second_tree_ = nullptr;
+  bool is_waiting_ = false;
+  int64_t slot_ = 0;
+  struct {
+    float first_inverses[kUnitLanes], second_inverses[kUnitLanes];
+    uint8_t *first_to, *second_to;
+  } waiting_;
+  UnitMemory memory_;
+};
+
+template <typename Isa>
+void run_step(const StepRequest &request) {
+  Walk<Isa> walk(request);
+  const bool is_first = is_dynamic(request.first.element), is_second = is_dynamic(request.second.element);
+  if (!is_first && !is_second) return walk.run(nullptr, nullptr);
+  const TreeLanes<Isa> first(request.first.element == kDynamicSigned);
+  const TreeLanes<Isa> second(request.second.element == kDynamicSigned);
+  walk.run(is_first ? &first : nullptr, is_second ? &second : nullptr);
+}
+
+}  // namespace
+}  // namespace lpt

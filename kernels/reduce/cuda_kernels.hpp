@@ -1,0 +1,18 @@
+// What the CUDA files of this family offer, and their tables.
+#pragma once
+
+#include <span>
+
+#include "kernels/common/device_kernel_entry.hpp"
+#include "kernels/reduce/reduce.hpp"
+
+namespace lpt {
+
+constexpr int32_t kMostDeviceSources = 32;  // and targets: their addresses are sent with the launch
+
+// Sources of f32, bf16 and f16. The lists of addresses are the host's; what they point to is the device's.
+void reduce_cuda(const ReduceRequest &request, void *stream);
+
+std::span<const DeviceKernelEntry<ReduceRequest>> reduce_device_kernels();
+
+}  // namespace lpt

@@ -1,0 +1,20 @@
+// What the CUDA files of this family offer, and their tables.
+#pragma once
+
+#include <span>
+
+#include "kernels/common/device_kernel_entry.hpp"
+#include "kernels/sparse_pack/sparse_pack.hpp"
+
+namespace lpt {
+
+// Codes of 8, 16 and 32 bits.
+void compress_cuda(const CompressRequest &request, void *stream);
+void decompress_cuda(const DecompressRequest &request, void *stream);
+void nonzero_cuda(const NonzeroRequest &request, void *stream);
+
+std::span<const DeviceKernelEntry<CompressRequest>> compress_device_kernels();
+std::span<const DeviceKernelEntry<DecompressRequest>> decompress_device_kernels();
+std::span<const DeviceKernelEntry<NonzeroRequest>> nonzero_device_kernels();
+
+}  // namespace lpt

@@ -1,0 +1,18 @@
+// What the CUDA files of this family offer, and their table.
+#pragma once
+
+#include <span>
+
+#include "kernels/common/device_kernel_entry.hpp"
+#include "kernels/transposable_mask/transposable_mask.hpp"
+
+namespace lpt {
+
+// A thread for each tile.
+void transposable_mask_2_4_exact_cuda(const TransposableMaskRequest &request, void *stream);
+// A warp for each tile, every other N:M and solver.
+void transposable_mask_any_cuda(const TransposableMaskRequest &request, void *stream);
+
+std::span<const DeviceKernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels();
+
+}  // namespace lpt

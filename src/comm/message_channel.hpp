@@ -1,0 +1,72 @@
+// Headers and payloads on a link: what is under way, and who owns its bytes until it has left.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "src/comm/endpoint.hpp"
+#include "src/comm/message_header.hpp"
+
+namespace lpt {
+
+class MessageChannel {
+ public:
+  // `damaged_payload`, from 1: the one of this rank that is damaged; 0: none.
+  MessageChannel(std::unique_ptr<Endpoint> endpoint, int64_t damaged_payload)
+      : endpoint_(std::move(endpoint)), damaged_payload_(damaged_payload) {}
+  MessageChannel(const MessageChannel &) = delete;
+  MessageChannel &operator=(const MessageChannel &) = delete;
+  ~MessageChannel();
+
+  Endpoint &endpoint() const { return *endpoint_; }
+
+  // How an announced payload is sent.
+  struct PayloadInfo {
+    int32_t tag = 0;  // 0: inside its header
+    bool is_damaged = false;
+  };
+
+  // Sends a header with the payload inside, or with word of it; then it is to be started. `header` is completed.
+  Status announce(int32_t peer, MessageHeader &header, const Bytes &payload, PayloadInfo &out_payload_info);
+
+  // Borrowed bytes stay as they are until has_borrowed() is false.
+  enum class PayloadOwner { kBorrowed, kCopied };
+  Status start(int32_t peer, const PayloadInfo &payload_info, const Bytes &payload, PayloadOwner keeping);
+
+  // One that announces nothing.
+  Status send(int32_t peer, const MessageHeader &header);
+
+  // The next header that has come, unchecked: see fault_of(). Each rank's come in their order.
+  Status take(MessageHeader &out_header, Endpoint::Received &out_received, bool &out_has_come);
+
+  // Gets sends on, and forgets what is done.
+  Status make_progress();
+  bool has_borrowed() const;
+  bool is_idle() const { return pending_sends_.empty(); }
+
+  // Gives up what is under way to a rank that takes nothing any more; payloads to all.
+  void abandon(int32_t peer);
+  void abandon_payloads();
+
+ private:
+  struct PendingSend {
+    int32_t peer, tag;
+    bool is_borrowed;
+    void *request;
+    std::vector<std::byte> bytes;  // empty if borrowed
+  };
+  Status start_own(int32_t peer, int32_t tag, std::vector<std::byte> &&bytes);
+  template <typename Which>
+  void abandon_if(const Which &which);
+
+  const std::unique_ptr<Endpoint> endpoint_;
+  const int64_t damaged_payload_;
+  int64_t payloads_ = 0;
+  int32_t payload_tag_ = 0;
+  std::list<PendingSend> pending_sends_;
+  void *next_request_ = nullptr;  // for the next header
+  MessageHeader next_;
+};
+
+}  // namespace lpt

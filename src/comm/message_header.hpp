@@ -1,0 +1,68 @@
+// What message engines write to each other: a header announces each payload, and small payloads are sent inside it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "src/comm/endpoint.hpp"
+#include "src/comm/engine.hpp"
+
+namespace lpt {
+
+enum class MessageKind : int32_t { kExchange = 1, kMessage = 2, kAborted = 3, kHasLeft = 4 };
+
+// Below it a second message costs more than a copy; with the heading it stays in one page.
+constexpr int64_t kEagerBytes = 1024;
+
+// Its last digits are raised when a header changes: ranks of another release, or another byte order, are found.
+constexpr uint64_t kHeaderMagic = 0x4c50'544c'4554'0002;
+
+struct MessageHeader {
+  uint64_t magic = kHeaderMagic;
+  uint64_t header_checksum = 0;  // of what follows up to `inside`; always there
+  MessageKind kind{};
+  int32_t from = 0;
+  uint64_t sequence = 0;  // of an exchange, from 1; of one who gave up: the exchanges it had finished
+  int64_t format = 0, rows = 0, columns = 0, choice = 0;
+  int64_t bytes = 0;         // of the payload
+  int64_t expected = 0;      // of an exchange: the payload that the writer expects in return
+  uint64_t checksum = 0;     // of the payload, 0 where there are none; always that of the words of one who gave up
+  int32_t tag = 0;           // of mail: the user's
+  int32_t payload_tag = 0;   // the wire's; 0: the payload is inside
+  lpt_status code = LPT_OK;  // of one who gave up
+  int32_t eager_bytes = 0;
+  char operation[32] = "";
+  std::byte eager[kEagerBytes];  // the payload, or the words of one who gave up
+
+  // Puts the checksum of the header in it.
+  void seal();
+
+  // What of it is sent, sealed.
+  std::vector<std::byte> bytes_to_send() const;
+  Signature signature() const { return {operation, format, rows, columns, choice}; }
+  std::string words() const { return {reinterpret_cast<const char *>(eager), static_cast<size_t>(eager_bytes)}; }
+};
+static_assert(std::is_trivially_copyable_v<MessageHeader> && std::is_standard_layout_v<MessageHeader>);
+constexpr int64_t kHeaderBytes = offsetof(MessageHeader, eager);
+static_assert(kHeaderBytes == 136, "no padding: its bytes have no values, and the checksum covers all");
+
+// What is wrong with a header that came to one of `ranks`, as "name is value: expected X"; "" if nothing is. No field of
+// a header may be used before.
+std::string fault_of(const MessageHeader &header, const Endpoint::Received &received, int32_t ranks);
+
+inline MessageHeader make_header(MessageKind kind, const Signature &signature) {
+  MessageHeader header;
+  header.kind = kind;
+  header.format = signature.format;
+  header.rows = signature.rows;
+  header.columns = signature.columns;
+  header.choice = signature.choice;
+  std::snprintf(header.operation, sizeof header.operation, "%s", signature.operation);
+  return header;
+}
+
+}  // namespace lpt

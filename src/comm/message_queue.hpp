@@ -1,0 +1,46 @@
+// Messages from one rank of a group to another, in the order in which they were sent.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "src/comm/engine.hpp"
+
+namespace lpt {
+
+struct Message {
+  int32_t tag = 0;
+  Signature signature{};
+  std::chrono::steady_clock::time_point arrival{};  // emulated links: when it may be seen
+  std::vector<std::byte> bytes;
+};
+
+class MessageQueue {
+ public:
+  void put(Message &&message) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    messages_.push_back(std::move(message));
+  }
+
+  // The first message of the tag that has arrived.
+  bool take(int32_t tag, Message &out_message) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto message = messages_.begin(); message != messages_.end(); ++message) {
+      if (message->tag != tag) continue;
+      if (message->arrival > std::chrono::steady_clock::now()) return false;
+      out_message = std::move(*message);
+      messages_.erase(message);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<Message> messages_;
+};
+
+}  // namespace lpt

@@ -1,0 +1,323 @@
+// The wire over MPI. Compiled once for each MPI that the machine has, into a plugin of its own.
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "lpt.h"
+#include "src/comm/backoff.hpp"
+#include "src/comm/deadline.hpp"
+#include "src/comm/mpi/mpi_end.hpp"
+#include "src/comm/transport.hpp"
+
+namespace {
+
+// MPI counts bytes in an int: more of them go as several messages of one tag, which arrive in their order.
+constexpr int64_t kMostBytes = int64_t{1} << 30;
+constexpr size_t kPartsAtATime = 4;
+
+// MPI cannot take back what it has begun. Small messages are sent through memory of our own, which is lost then; that costs
+// nothing that was seen. Large ones are read and written in place: three copies instead of one would take half as long again.
+constexpr int64_t kCopiedBytes = 64 << 10;
+
+// Memory of a caller that MPI was not done with when a rank gave up may be freed from then on. So this process enters MPI no
+// more, not even to end it. Those inside share the lock; who leaves for all waits for them.
+std::shared_mutex mpi_lock;
+std::atomic<bool> is_left{false};
+
+struct Part {
+  MPI_Request request = MPI_REQUEST_NULL;
+  char *place = nullptr;
+  int64_t at = 0;
+  bool is_under_way = false;
+};
+
+struct MpiLink {
+  MPI_Comm comm;
+  std::vector<int32_t> members{};  // what its ranks are called in `comm`; none: all of them, as they are
+
+  int name_of(int32_t rank) const { return rank < 0 || members.empty() ? rank : members[static_cast<size_t>(rank)]; }
+  int32_t rank_of(int name) const {
+    if (members.empty()) return name;
+    const auto member = std::find(members.begin(), members.end(), name);
+    return member == members.end() ? LPT_WIRE_ANY_RANK : static_cast<int32_t>(member - members.begin());
+  }
+};
+
+struct MpiRequest {
+  MpiLink *endpoint;
+  int peer, tag;
+  char *data;
+  int64_t bytes;
+  bool is_send;
+  int64_t begun = 0;  // bytes
+  size_t next = 0;    // the part that ends first
+  int source = MPI_ANY_SOURCE;
+  int64_t received = 0;  // bytes
+  std::vector<Part> parts{};
+
+  bool is_copied() const { return bytes <= kCopiedBytes; }
+};
+
+MpiLink &mpi(void *endpoint) { return *static_cast<MpiLink *>(endpoint); }
+
+int32_t reported(int result, const char *what, char *error, size_t error_bytes) {
+  if (result == MPI_SUCCESS) return LPT_OK;
+  char words[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0;
+  MPI_Error_string(result, words, &length);
+  std::snprintf(error, error_bytes, "MPI: %s: %s", what, words);
+  return LPT_INTERNAL;
+}
+
+int32_t rejected(char *error, size_t error_bytes, const char *words) {
+  std::snprintf(error, error_bytes, "MPI: %s", words);
+  return LPT_UNSUPPORTED;
+}
+
+int32_t left(char *error, size_t error_bytes) {
+  std::snprintf(error, error_bytes,
+                "MPI: a rank gave up while MPI moved memory of its caller: this process enters it no more");
+  return LPT_ABORTED;
+}
+
+// Ours to end, if no one has by then. Where it can no longer be ended, the others would wait for us in its end: so the job is.
+void finalize() {
+  if (is_left) MPI_Abort(MPI_COMM_WORLD, 1);
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  if (is_finalized == 0) lpt::end_mpi();
+}
+
+int32_t start_mpi(char *error, size_t error_bytes) {
+  int is_present = 0, is_over = 0, level = 0;
+  MPI_Initialized(&is_present);
+  MPI_Finalized(&is_over);
+  if (is_over != 0) return rejected(error, error_bytes, "MPI_Finalize was called");
+  if (is_present == 0) {
+    if (const int32_t code =
+            reported(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "init", error, error_bytes)) {
+      return code;
+    }
+    std::atexit(finalize);
+  }
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) return LPT_OK;
+  return rejected(error, error_bytes,
+                  "it was initialized for fewer threads: expected MPI_Init_thread() with MPI_THREAD_MULTIPLE");
+}
+
+// A communicator that we made: its errors come back as codes.
+int32_t adopt(MPI_Comm comm, void **out_link) {
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  *out_link = new MpiLink{.comm = comm};
+  return LPT_OK;
+}
+
+int32_t open(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, int32_t *out_ranks,
+             int32_t *out_world_ranks, char *error, size_t error_bytes) {
+  if (is_left) return left(error, error_bytes);
+  if (const int32_t code = start_mpi(error, error_bytes)) return code;
+  const MPI_Comm whole = fortran_handle == nullptr ? MPI_COMM_WORLD : MPI_Comm_f2c(*fortran_handle);
+  if (whole == MPI_COMM_NULL) return rejected(error, error_bytes, "the handle is that of no communicator");
+  MPI_Comm_size(MPI_COMM_WORLD, out_world_ranks);
+  MPI_Comm comm = MPI_COMM_NULL;
+  if (const int32_t code = reported(MPI_Comm_dup(whole, &comm), "dup", error, error_bytes)) return code;
+  MPI_Comm_rank(comm, out_rank);
+  MPI_Comm_size(comm, out_ranks);
+  return adopt(comm, out_link);
+}
+
+// A communicator that is being made. Lost where it comes to nothing: MPI may write to it still.
+struct Making {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+int32_t wait_for(Making &making, double seconds, char *error, size_t error_bytes) {
+  const lpt::Deadline deadline(seconds);
+  int is_done = 0;
+  for (lpt::Backoff backoff; is_done == 0; backoff.pause(true)) {
+    const std::shared_lock lock(mpi_lock);
+    if (is_left) return left(error, error_bytes);
+    const int result = MPI_Test(&making.request, &is_done, MPI_STATUS_IGNORE);
+    if (result != MPI_SUCCESS) return reported(result, "split", error, error_bytes);
+    if (is_done != 0 || !deadline.is_over()) continue;
+    std::snprintf(error, error_bytes, "split: a rank did not go on with it within %g seconds", seconds);
+    return LPT_TIMEOUT;
+  }
+  return LPT_OK;
+}
+
+// One communicator serves all parts, for no two have a rank in common. MPI_Comm_split() would wait for ever.
+int32_t split(void *endpoint, const int32_t *members, int32_t count, double seconds, void **out_link, char *error,
+              size_t error_bytes) {
+  if (is_left) return left(error, error_bytes);
+  const MpiLink &self = mpi(endpoint);
+  auto *making = new Making;
+  int32_t code = reported(MPI_Comm_idup(self.comm, &making->comm, &making->request), "split", error, error_bytes);
+  if (code == LPT_OK) code = wait_for(*making, seconds, error, error_bytes);
+  if (code != LPT_OK) return code;
+  const MPI_Comm comm = making->comm;
+  delete making;
+  if (members == nullptr) return LPT_OK;
+  adopt(comm, out_link);
+  for (int32_t i = 0; i < count; ++i) mpi(*out_link).members.push_back(self.name_of(members[i]));
+  return LPT_OK;
+}
+
+// One part sets out, or is requested, at the place of one that has ended.
+int begin_part(MpiRequest &self, Part &part) {
+  part.at = self.begun;
+  const auto count = static_cast<int>(std::min(self.bytes - part.at, kMostBytes));
+  if (!self.is_copied()) part.place = self.data + part.at;
+  if (self.is_copied() && self.is_send && count > 0) std::memcpy(part.place, self.data, static_cast<size_t>(count));
+  self.begun += count;
+  part.is_under_way = true;
+  if (self.is_send)
+    return MPI_Isend(part.place, count, MPI_BYTE, self.peer, self.tag, self.endpoint->comm, &part.request);
+  return MPI_Irecv(part.place, count, MPI_BYTE, self.peer, self.tag, self.endpoint->comm, &part.request);
+}
+
+// A message may be shorter than what was requested.
+void end_part(MpiRequest &self, Part &part, const MPI_Status &status) {
+  part.is_under_way = false;
+  if (self.is_send) return;
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  self.source = status.MPI_SOURCE;
+  self.received += count;
+  if (self.is_copied() && count > 0) std::memcpy(self.data, part.place, static_cast<size_t>(count));
+}
+
+// Parts end in their order: MPI keeps that of one sender and one tag.
+int make_progress(MpiRequest &self) {
+  for (;; self.next = (self.next + 1) % self.parts.size()) {
+    Part &part = self.parts[self.next];
+    if (!part.is_under_way) return MPI_SUCCESS;
+    int is_done = 0;
+    MPI_Status status;
+    const int result = MPI_Test(&part.request, &is_done, &status);
+    if (result != MPI_SUCCESS || is_done == 0) return result;
+    end_part(self, part, status);
+    if (self.begun == self.bytes) continue;
+    if (const int begun = begin_part(self, part)) return begun;
+  }
+}
+
+bool is_under_way(const MpiRequest &self) {
+  return std::any_of(self.parts.begin(), self.parts.end(), [](const Part &part) { return part.is_under_way; });
+}
+
+// Takes a receive back; where bytes are on their way already, MPI lets them in for a while. No one can take back a send: MPI
+// frees it when it is done.
+bool is_taken_back(const MpiRequest &self, Part &part) {
+  constexpr int kLooks = 1000;
+  int is_done = part.request == MPI_REQUEST_NULL ? 1 : 0;
+  if (is_done == 0 && !self.is_send) MPI_Cancel(&part.request);
+  for (int i = 0; i < kLooks && is_done == 0 && !self.is_send; ++i)
+    MPI_Test(&part.request, &is_done, MPI_STATUS_IGNORE);
+  if (is_done == 0) MPI_Request_free(&part.request);
+  return is_done != 0;
+}
+
+void forget(MpiRequest *self) {
+  for (Part &part : self->parts) {
+    if (self->is_copied()) delete[] part.place;
+  }
+  delete self;
+}
+
+// Whether MPI may still look at the caller's memory; what it may still look at of ours is lost.
+bool is_caught(MpiRequest &self) {
+  const std::shared_lock lock(mpi_lock);
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  bool is_caught = false;
+  for (Part &part : self.parts) {
+    if (!part.is_under_way || is_finalized != 0 || is_left || is_taken_back(self, part)) continue;
+    if (self.is_copied()) {
+      part.place = nullptr;
+    } else {
+      is_caught = true;
+    }
+  }
+  return is_caught;
+}
+
+void give_up(MpiRequest *self) {
+  if (is_caught(*self)) {
+    const std::unique_lock alone(mpi_lock);
+    is_left = true;
+  }
+  forget(self);
+}
+
+int32_t start(const MpiRequest &requested, void **out_request, char *error, size_t error_bytes) {
+  const std::shared_lock lock(mpi_lock);
+  if (is_left) return left(error, error_bytes);
+  auto *self = new MpiRequest(requested);
+  const auto count = static_cast<size_t>(std::max<int64_t>((self->bytes + kMostBytes - 1) / kMostBytes, 1));
+  self->parts.resize(std::min(count, kPartsAtATime));
+  int result = MPI_SUCCESS;
+  for (size_t i = 0; i < self->parts.size() && result == MPI_SUCCESS; ++i) {
+    if (self->is_copied()) self->parts[i].place = new char[static_cast<size_t>(self->bytes)];
+    result = begin_part(*self, self->parts[i]);
+  }
+  // The engine abandons it after an error.
+  *out_request = self;
+  return reported(result, requested.is_send ? "send" : "receive", error, error_bytes);
+}
+
+int32_t send(void *endpoint, int32_t peer, int32_t tag, const void *data, int64_t bytes, void **out_request,
+             char *error, size_t error_bytes) {
+  auto *const from = const_cast<char *>(static_cast<const char *>(data));
+  return start({&mpi(endpoint), mpi(endpoint).name_of(peer), tag, from, bytes, true}, out_request, error, error_bytes);
+}
+
+int32_t receive(void *endpoint, int32_t peer, int32_t tag, void *data, int64_t bytes, void **out_request, char *error,
+                size_t error_bytes) {
+  const int source = peer == LPT_WIRE_ANY_RANK ? MPI_ANY_SOURCE : mpi(endpoint).name_of(peer);
+  return start({&mpi(endpoint), source, tag, static_cast<char *>(data), bytes, false}, out_request, error, error_bytes);
+}
+
+void abandon(void *, void *request) { give_up(static_cast<MpiRequest *>(request)); }
+
+int32_t test(void *, void *request, int32_t *out_is_done, int32_t *out_peer, int64_t *out_bytes, char *error,
+             size_t error_bytes) {
+  auto *self = static_cast<MpiRequest *>(request);
+  int32_t code = LPT_OK;
+  {
+    const std::shared_lock lock(mpi_lock);
+    code = is_left ? left(error, error_bytes) : reported(make_progress(*self), "test", error, error_bytes);
+  }
+  if (code != LPT_OK) {
+    give_up(self);
+    return code;
+  }
+  *out_is_done = is_under_way(*self) ? 0 : 1;
+  if (*out_is_done == 0) return LPT_OK;
+  *out_peer = self->endpoint->rank_of(self->source);
+  *out_bytes = self->received;
+  forget(self);
+  return LPT_OK;
+}
+
+// The communicator stays until MPI ends: a peer's last words may still be on their way, and would reach the next one that
+// gets its number. MPICH has about two thousand numbers.
+void close(void *endpoint) { delete static_cast<MpiLink *>(endpoint); }
+
+constexpr lpt_transport_table kTable{
+    LPT_WIRE_ABI, sizeof(lpt_transport_table), LPT_MPI_NAME, 0, 0, open, split, send, receive, test, abandon, close};
+
+}  // namespace
+
+extern "C" LPT_API const lpt_transport_table *lpt_plugin_entry(uint32_t abi) {
+  return abi == LPT_WIRE_ABI ? &kTable : nullptr;
+}

@@ -1,0 +1,54 @@
+// Whole products by rows of ours on the CPU, judged by sums in double.
+#pragma once
+
+#include "kernels/gemm/cuda_products.hpp"
+#include "tests/kernels/gemm_problem.hpp"
+#include "tests/simt/device_kernels.hpp"
+
+namespace lpt::test {
+
+// The table's rows, by what they are for.
+inline std::span<const DeviceKernelEntry<GemmRequest>> few_rows_kernels() { return gemm_device_kernels().first(2); }
+inline std::span<const DeviceKernelEntry<GemmRequest>> warpgroups_kernels() {
+  return gemm_device_kernels().subspan(2, 1);
+}
+inline std::span<const DeviceKernelEntry<GemmRequest>> tiles_kernels() { return gemm_device_kernels().last(2); }
+
+inline const DeviceKernelEntry<GemmRequest> *row_for(const GemmRequest &request) {
+  for (const DeviceKernelEntry<GemmRequest> &kernel : gemm_device_kernels()) {
+    if (kernel.unsupported_reason(request) == nullptr) return &kernel;
+  }
+  return nullptr;
+}
+
+// Runs a row with the scratch that it requests, which holds no number before.
+inline void run_on_cpu(const DeviceKernelEntry<GemmRequest> &kernel, GemmRequest request) {
+  Guarded scratch(kernel.scratch_bytes == nullptr ? 0 : kernel.scratch_bytes(request));
+  std::fill_n(scratch.data(), scratch.bytes(), uint8_t{0xFF});
+  request.scratch = reinterpret_cast<std::byte *>(scratch.data());
+  kernel.run(request, nullptr);
+  EXPECT_TRUE(scratch.is_intact()) << kernel.name;
+}
+
+struct GemmCase {
+  const char *a, *b;
+  lpt_format c;
+  int64_t m, n, k;
+};
+
+// Rows of scales and of c have gaps; those of a and b begin on sixteen bytes.
+inline void check(const GemmCase &c, Random &random, Tally &tally) {
+  Problem problem(c.a, c.b, c.c, false, true, c.m, c.n, c.k, 32);
+  problem.draw(random);
+  if (random.chance(0.5)) problem.add_terms(random.normal(), random.chance(0.5) ? 0.5 : 0.0, random.chance(0.5));
+  const DeviceKernelEntry<GemmRequest> *const kernel = row_for(problem.request);
+  ASSERT_NE(kernel, nullptr) << problem.name;
+  Oracle oracle(problem);
+  take_next_order();
+  run_on_cpu(*kernel, problem.request);
+  oracle.judge(kernel->name);
+  EXPECT_TRUE(problem.a.is_intact() && problem.b.is_intact() && problem.c.is_intact()) << problem.name;
+  tally.add(kernel->name);
+}
+
+}  // namespace lpt::test

@@ -1,0 +1,39 @@
+// Rows of the device on the CPU: run in every order of threads, held against the reference row bit for bit.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "kernels/common/device_kernel_entry.hpp"
+#include "kernels/common/launch.hpp"
+
+namespace lpt::test {
+
+constexpr simt::Order kOrders[] = {simt::Order::kForward, simt::Order::kBackward, simt::Order::kShuffled};
+
+// The order of a case: all orders come up, none of them costs three runs.
+inline void take_next_order() {
+  static std::size_t transpose = 0;
+  simt::set_order(kOrders[transpose++ % std::size(kOrders)]);
+}
+
+// How often each row has run, so that none is left out unseen.
+class Tally {
+ public:
+  template <typename Request>
+  explicit Tally(std::span<const DeviceKernelEntry<Request>> kernels) {
+    for (const DeviceKernelEntry<Request> &row : kernels) runs_[row.name] = 0;
+  }
+  void add(const char *row) { ++runs_[row]; }
+  void expect_all_at_least(int runs) const {
+    for (const auto &[row, count] : runs_) EXPECT_GE(count, runs) << row;
+  }
+
+ private:
+  std::map<std::string, int> runs_;
+};
+
+}  // namespace lpt::test
