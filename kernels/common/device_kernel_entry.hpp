@@ -1,4 +1,5 @@
-// A row that runs on a device: as Row (src/base/kernel_entry.hpp), on a stream. Pointers of the request are the device's.
+// A kernel that runs on a device: as KernelEntry (src/base/kernel_entry.hpp), on a stream. Pointers of the request are device
+// pointers.
 #pragma once
 
 #include <cstddef>

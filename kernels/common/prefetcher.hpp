@@ -1,4 +1,4 @@
-// How a loop requests memory before it reads it. Included by an ISA file only.
+// Software prefetching of a loop. Included by an ISA file only.
 //
 // In line: the lines some way further on. CPUs whose cores follow one stream well, AMD's, read fastest so.
 //

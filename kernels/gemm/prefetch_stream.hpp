@@ -1,4 +1,4 @@
-// What the tiles that meet a panel ask memory for. Included by ISA files: everything here has internal linkage.
+// Prefetch addresses for the tiles that read one panel. Included by ISA files: everything here has internal linkage.
 //
 // A panel that one tile meets is prefetched on the way: then the time is that of reading b. Of several tiles each requests its
 // part of a later panel: the first alone would have to wait for all of it.

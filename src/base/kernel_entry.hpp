@@ -1,4 +1,4 @@
-// One list per family: everything that can run is a row, fastest first, the reference last.
+// The kernels of a family are a table in order of preference; the reference kernel is the last entry.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ template <typename Request>
 struct KernelEntry {
   const char *name;
   CpuFeatures required_features;
-  const char *(*unsupported_reason)(const Request &);  // a phrase, or nullptr: it will run
+  const char *(*unsupported_reason)(const Request &);  // a static text, or nullptr: the kernel runs it
   void (*run)(const Request &);
 };
 

@@ -1,4 +1,4 @@
-// What a rank does between two looks for messages.
+// Waiting between two polls for messages.
 #pragma once
 
 #include <algorithm>

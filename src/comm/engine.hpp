@@ -1,4 +1,4 @@
-// How bytes are sent between ranks. An engine knows ranks and bytes; what the bytes mean is the business of operations.
+// Engines send bytes between ranks. The meaning of the bytes is defined by operations.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +52,8 @@ inline Status copy_of(const Status &status) noexcept {
   return make_last_status(status.code(), [&] { return status.message(); });
 }
 
-// One rank's end. Used by one thread at a time, save interrupt(). An error breaks it: all that follows fails with the same
-// text, and so does what other ranks are waiting for.
+// One rank's side of a communicator. Used by one thread at a time, except interrupt(). After an error every call fails with
+// the same text, and so do the calls in which other ranks wait.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -63,23 +63,22 @@ class Engine {
   const Traffic &traffic() const { return traffic_; }
   virtual const char *name() const = 0;
 
-  // Where the bytes lie that it moves. On another device than the CPU it queues, and returns before they have moved:
-  // DeviceEngine.
+  // The device whose memory it transfers. On a GPU transfers are queued: DeviceEngine.
   virtual Device device() const { return {}; }
 
-  // True: ranks may read and write each other's memory, and show() works.
+  // True: ranks may read and write each other's memory, and publish() is supported.
   virtual bool shares_memory() const = 0;
 
-  // All ranks give outgoing[q] to each rank q and get incoming[q] from it, incoming[q].count bytes. incoming[q].data tells
-  // where the engine may put them, and on return where they lie: there, or in the memory of q. Own bytes are not sent:
-  // incoming[rank] is not looked at. Both arrays, and the bytes, stay as they are until release().
+  // Every rank sends outgoing[q] to each rank q and receives incoming[q] from it, incoming[q].count bytes. incoming[q].data is
+  // memory for them; on return it is where they are: there, or in the memory of rank q. Entries of the own rank are ignored.
+  // Both arrays and the bytes must not change until release().
   virtual Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) = 0;
 
-  // The same where memory is shared: every rank shows the others something of its own, until release().
+  // Where memory is shared: every rank publishes a pointer to data of its own, which is valid until release().
   virtual Status publish(const Signature &signature, const void *face) = 0;
   virtual const void *shown(int32_t rank) const = 0;
 
-  // Ends an exchange or a publish: own bytes may be changed from then on. All ranks call it.
+  // Ends an exchange: own bytes may change afterwards. All ranks call it.
   virtual Status release() = 0;
 
   virtual Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;
@@ -88,13 +87,13 @@ class Engine {
   // An engine for the ranks of the same color, ordered by (key, rank). All ranks call it; color -1 gets none.
   virtual Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) = 0;
 
-  // Breaks it for all ranks: this one cannot go on. Any thread.
+  // Aborts the communicator for all ranks. Any thread may call it.
   virtual void interrupt(const char *reason) noexcept = 0;
 
-  // An exchange of nothing.
+  // An exchange without bytes.
   Status barrier(const Signature &signature);
 
-  // Ends an exchange that an error left open: others may still be at this rank's bytes. See ExchangeGuard.
+  // Ends an exchange that an error left open, as other ranks may still read this rank's bytes. See ExchangeGuard.
   virtual void complete_exchange() noexcept {}
 
   // Counts what an operation moved by itself, through shared memory.
@@ -108,7 +107,7 @@ class Engine {
   Traffic traffic_;
 };
 
-// Declared behind what an exchange shows to others: whatever happens until the release, they are done with it before it goes.
+// Declared after the data of an exchange: the destructor waits until other ranks have read it, before it goes out of scope.
 class ExchangeGuard {
  public:
   explicit ExchangeGuard(Engine &engine) : engine_(engine) {}

@@ -1,4 +1,4 @@
-// The barrier place of ranks that are threads of one process: slots, published buffers, and the end of it all.
+// Ranks that are threads of one process: their slots, the buffers that they publish, and the status that ends the group.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace lpt {
 
-// What a rank shows the others at a barrier.
+// What a rank publishes at a barrier.
 struct PublishedBuffers {
   Signature signature{};
   const Bytes *outgoing = nullptr;
@@ -28,28 +28,28 @@ class LocalGroup {
 
   int32_t ranks() const { return static_cast<int32_t>(slots_.size()); }
 
-  // One taker for each slot.
+  // Each slot can be taken once.
   Status take_slot(int32_t rank);
 
-  // Shows the published buffers and waits until all ranks have shown theirs. Either it succeeds for all of them, and the published buffers and what
-  // they point to stay readable until part(), which each of them then must call; or it fails for all.
+  // Publishes the buffers and waits until all ranks have published theirs. It succeeds or fails for all ranks alike. After
+  // success the buffers and what they point to stay readable until part(), which every rank then must call.
   Status barrier(int32_t rank, const PublishedBuffers &buffers, double timeout_seconds);
   const PublishedBuffers &buffers(int32_t rank) const { return slots_[static_cast<size_t>(rank)].buffers; }
 
-  // Waits until all ranks have come to the end of the barrier, whatever has happened since: they may be reading. What broke
-  // the group counts if a rank spoiled this barrier; else it is for the next one.
+  // Waits until all ranks have reached the end of the barrier, as they may be reading until then. Returns the error of the
+  // group if a rank failed in this barrier; other errors are returned by the next one.
   Status part(int32_t rank) noexcept;
 
-  // A rank that fails in a barrier says so before it parts.
+  // Called by a rank that fails in a barrier, before part().
   void mark_failed(int32_t rank) noexcept;
 
-  // A rank that is gone, however it went. What it has shown and posted stays.
+  // The rank has left the group. What it has published and sent stays valid.
   void leave(int32_t rank);
 
-  // Ends all waiting, here and in the teams that came of this one, with this status. The first one counts.
+  // Ends all waits of this group and of its subgroups with this status. The first status counts.
   void abort_all(Status why) noexcept;
 
-  // The group of one color of a split, which all its ranks request; it breaks up with this one.
+  // The subgroup of one color of a split, which all its ranks request. It is aborted with this group.
   struct SubgroupKey {
     uint64_t split;  // counted by the caller: the same on all ranks
     int32_t color;
@@ -57,20 +57,20 @@ class LocalGroup {
   };
   std::shared_ptr<LocalGroup> part_of(const SubgroupKey &name, int32_t ranks);
 
-  // OK, or why the group has broken up; ABORTED if `peer` has left.
+  // OK, or the status that aborted the group; LPT_ABORTED if `peer` has left.
   bool is_broken() const { return (arrivals_.load(std::memory_order_seq_cst) & 1) != 0; }
   Status state() const noexcept;
   Status state_of(int32_t peer) const;
 
-  // Whether one of them is an error, requested from within wait(), which holds the lock that the words are under.
+  // Whether one of these is an error. For conditions of wait(), which holds the mutex.
   bool is_over_for(int32_t peer) const;
 
   MessageQueue &message_queue(int32_t from, int32_t to) { return mailboxes_[static_cast<size_t>(from * ranks() + to)]; }
 
-  // Wakes those that sleep in wait().
+  // Wakes threads that sleep in wait().
   void wake();
 
-  // Waits until is_present(); false at the end of time. Spins a little, then sleeps.
+  // Waits until is_present() is true; returns false at the deadline. Spins first, then sleeps.
   template <typename Condition>
   bool wait(const Deadline &deadline, const Condition &is_present);
 
@@ -82,7 +82,7 @@ class LocalGroup {
     PublishedBuffers buffers;
   };
 
-  // Arrivals are counted in steps of two; an odd number is broken and grows no more.
+  // Arrivals are counted in steps of two. An odd count marks an aborted group and stays.
   bool count_in();
   bool is_reached(uint64_t sequence) const;
   bool has_left_behind(uint64_t sequence) const;
@@ -96,7 +96,7 @@ class LocalGroup {
   std::atomic<int32_t> sleepers_{0};
   std::atomic<uint64_t> arrivals_{0};
   std::atomic<uint64_t> partings_{0};
-  std::atomic<uint64_t> failed_{0};  // the last barrier that was
+  std::atomic<uint64_t> failed_{0};  // number of the last barrier in which a rank failed
   mutable std::mutex mutex_;
   std::condition_variable has_failures_;
   Status why_;                                    // under the mutex

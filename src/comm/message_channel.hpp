@@ -1,4 +1,4 @@
-// Headers and payloads on a link: what is under way, and who owns its bytes until it has left.
+// Headers and payloads of one endpoint: pending sends, and who owns their bytes until they are complete.
 #pragma once
 
 #include <list>
@@ -27,25 +27,25 @@ class MessageChannel {
     bool is_damaged = false;
   };
 
-  // Sends a header with the payload inside, or with word of it; then it is to be started. `header` is completed.
+  // Sends a header with the payload inline, or announces the payload; then start() sends it. Completes `header`.
   Status announce(int32_t peer, MessageHeader &header, const Bytes &payload, PayloadInfo &out_payload_info);
 
-  // Borrowed bytes stay as they are until has_borrowed() is false.
+  // Borrowed bytes must not change until has_borrowed() is false.
   enum class PayloadOwner { kBorrowed, kCopied };
   Status start(int32_t peer, const PayloadInfo &payload_info, const Bytes &payload, PayloadOwner keeping);
 
-  // One that announces nothing.
+  // A header without a payload.
   Status send(int32_t peer, const MessageHeader &header);
 
-  // The next header that has come, unchecked: see fault_of(). Each rank's come in their order.
+  // The next header that has arrived, not validated: see fault_of(). Headers of one rank keep their order.
   Status take(MessageHeader &out_header, Endpoint::Received &out_received, bool &out_has_come);
 
-  // Gets sends on, and forgets what is done.
+  // Advances pending sends and removes complete ones.
   Status make_progress();
   bool has_borrowed() const;
   bool is_idle() const { return pending_sends_.empty(); }
 
-  // Gives up what is under way to a rank that takes nothing any more; payloads to all.
+  // Abandons pending sends to a rank that has left; abandon_payloads(): payloads to all ranks.
   void abandon(int32_t peer);
   void abandon_payloads();
 

@@ -35,11 +35,11 @@ class MessageEngine : public Engine {
 
  private:
   struct Peer {
-    std::deque<MessageHeader> exchanges, mail;  // that have come and were not looked at
+    std::deque<MessageHeader> exchanges, mail;  // that have arrived and were not processed
     bool has_left = false;
   };
 
-  // A payload that this rank waits for, and in an exchange the one that goes the other way.
+  // A payload that this rank waits for, and in an exchange the one that it sends in return.
   struct PendingReceive {
     int32_t from;
     Bytes place;
@@ -54,7 +54,7 @@ class MessageEngine : public Engine {
   Status check_interrupt();
   void answer_interrupt();
 
-  // The end of another rank, which had finished so many exchanges by then.
+  // The failure of another rank, and the exchanges that it had finished before.
   struct PeerFailure {
     Status status;
     uint64_t finished = 0;

@@ -1,4 +1,4 @@
-// What message engines write to each other: a header announces each payload, and small payloads are sent inside it.
+// Headers of the messages between ranks. A header announces a payload; payloads up to 1 KiB are sent inline.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,21 @@ namespace lpt {
 
 enum class MessageKind : int32_t { kExchange = 1, kMessage = 2, kAborted = 3, kHasLeft = 4 };
 
-// Below it a second message costs more than a copy; with the heading it stays in one page.
+// Below this size a second message costs more than a copy; with its header the payload stays in one page.
 constexpr int64_t kEagerBytes = 1024;
 
-// Its last digits are raised when a header changes: ranks of another release, or another byte order, are found.
+// Its last digits grow when the header changes: it detects ranks of another release or byte order.
 constexpr uint64_t kHeaderMagic = 0x4c50'544c'4554'0002;
 
 struct MessageHeader {
   uint64_t magic = kHeaderMagic;
-  uint64_t header_checksum = 0;  // of what follows up to `inside`; always there
+  uint64_t header_checksum = 0;  // of the bytes from here to `eager`; always set
   MessageKind kind{};
   int32_t from = 0;
-  uint64_t sequence = 0;  // of an exchange, from 1; of one who gave up: the exchanges it had finished
+  uint64_t sequence = 0;  // number of an exchange, from 1; of an abort: the exchanges that the rank had finished
   int64_t format = 0, rows = 0, columns = 0, choice = 0;
   int64_t bytes = 0;         // of the payload
-  int64_t expected = 0;      // of an exchange: the payload that the writer expects in return
+  int64_t expected = 0;      // of an exchange: bytes that the writer expects in return
   uint64_t checksum = 0;     // of the payload, 0 where there are none; always that of the words of one who gave up
   int32_t tag = 0;           // of mail: the user's
   int32_t payload_tag = 0;   // the wire's; 0: the payload is inside
@@ -38,10 +38,10 @@ struct MessageHeader {
   char operation[32] = "";
   std::byte eager[kEagerBytes];  // the payload, or the words of one who gave up
 
-  // Puts the checksum of the header in it.
+  // Writes the checksum of the header.
   void seal();
 
-  // What of it is sent, sealed.
+  // The bytes to send, with the checksum.
   std::vector<std::byte> bytes_to_send() const;
   Signature signature() const { return {operation, format, rows, columns, choice}; }
   std::string words() const { return {reinterpret_cast<const char *>(eager), static_cast<size_t>(eager_bytes)}; }

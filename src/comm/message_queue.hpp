@@ -1,4 +1,4 @@
-// Messages from one rank of a group to another, in the order in which they were sent.
+// Messages from one rank of a local group to another, in the order of sending.
 #pragma once
 
 #include <chrono>

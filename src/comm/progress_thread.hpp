@@ -1,4 +1,4 @@
-// A thread that runs collectives behind its owner's back, one after the other in the order in which they came.
+// Progress thread: runs queued collectives in their order.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,7 @@
 
 namespace lpt {
 
-// What a collective came to, once it has.
+// The status of a collective, once it is complete.
 class Completion {
  public:
   void complete(Status status) noexcept;
@@ -31,13 +31,13 @@ class ProgressThread {
   using Task = std::function<Status()>;
   ~ProgressThread() { close(); }
 
-  // Starts the thread if there is none. Tasks do not throw.
+  // Starts the thread at the first task. Tasks do not throw.
   std::shared_ptr<Completion> add(Task task);
 
-  // True if nothing waits or runs: then its owner may work itself until it adds again.
+  // True if no task is queued or runs: then the owner may run a collective itself.
   bool is_idle() const;
 
-  // Waits for the task at work; those behind it are given up.
+  // Waits for the running task; queued ones end with LPT_ABORTED.
   void close();
 
  private:
@@ -49,7 +49,7 @@ class ProgressThread {
 
   mutable std::mutex mutex_;
   std::condition_variable has_work_;
-  std::deque<Item> items_;  // the one at work stays in front until it has ended
+  std::deque<Item> items_;  // the running one stays in front until it is complete
   bool is_closing_ = false;
   std::thread thread_;
 };
