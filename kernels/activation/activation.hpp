@@ -54,7 +54,7 @@ struct SoftmaxForwardRequest {
   int64_t first_row, period;
 };
 
-// The same with the argument of exp at the nearest of 2^bits levels from clip to 0 (exaq.hpp), save where it is minus infinity. No
+// The same with the argument of exp at the nearest of 2^bits levels from clip to 0 (exaq.hpp), except where it is minus infinity. No
 // f64. Exact: every row gives the same bits.
 struct SoftmaxExaqRequest {
   SoftmaxForwardRequest softmax;

@@ -37,7 +37,7 @@ inline RowSource line_of(const MatrixView &view, int64_t row) {
 
 inline float *floats_at(const RowSource &line, int64_t column) { return reinterpret_cast<float *>(line.data) + column; }
 
-// Zero where there is no column. kIsF32: so are all lines, and the loops ask nothing about formats.
+// Zero where there is no column. kIsF32: so are all lines, and the loops test no formats.
 template <typename Isa, bool kIsF32>
 [[gnu::always_inline]] inline typename Isa::Floats load(const RowSource &line, int64_t column,
                                                         typename Isa::Columns columns) {

@@ -12,7 +12,7 @@ struct FragmentGrid {
   uint32_t grid_x, grid_y;
 };
 
-// Some turns of eight blocks on each of the 132 multiprocessors of an H100 or H200: enough that the last turn costs little, and few
+// Some rounds of eight blocks on each of the 132 multiprocessors of an H100 or H200: enough that the last round costs little, and few
 // enough that a thread takes several rows where there are many.
 constexpr int64_t kMostBlocks = 4 * 8 * 132;
 constexpr int64_t kMostGridRows = 65535;  // what a device takes

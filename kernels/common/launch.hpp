@@ -5,7 +5,7 @@
 //
 // queues a kernel on a stream (a cudaStream_t as void *, NULL for the default one; on the CPU the kernel has run when the line
 // is done, unless a test's runtime keeps streams of its own: simt::set_queue()). Arguments are taken by value. A template with commas stands in parentheses. A launch that fails is reported by
-// cudaGetLastError(), for which whoever owns the stream asks.
+// cudaGetLastError(), which the owner of the stream checks.
 //
 // LPT_DYNAMIC_SHARED(Type, name) names the `shared_bytes` of a launch inside a kernel: an array on a 16-byte boundary. Beyond
 // 48 KiB of them a kernel has to be allowed them before it is launched: allow_shared(kernel, bytes).

@@ -4,7 +4,7 @@
 //
 // Spread: the next 64 KiB, from eight places 8 KiB apart in turn. A core of Intel's servers has memory far away, and what
 // requests lines on its own there stops at the end of a page: one stream reads at half the rate of several. The loop may
-// read in one stream all the same, as only the asking has to be spread.
+// read in one stream all the same, as only prefetches have to be spread.
 #pragma once
 
 #include <cstdint>

@@ -80,10 +80,10 @@ void launch(const char *kernel, const void *function, dim3 grid, dim3 block, std
 void *dynamic_shared();
 void wait_for_block(const Where &where);
 
-// Meets all lanes of the mask; gives the value that lane `source` brought.
+// Waits for all lanes of the mask; returns the value of lane `source`.
 uint64_t exchange(uint32_t mask, uint64_t value, uint32_t source, const char *operation, const Where &where);
 
-// Meets all lanes of the mask; a bit for each that brought a truth.
+// Waits for all lanes of the mask; returns a bit for each lane whose value is true.
 uint32_t vote(uint32_t mask, bool is_true, const char *operation, const Where &where);
 
 uint32_t lane();

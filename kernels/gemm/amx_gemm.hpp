@@ -1,7 +1,7 @@
 // The product by the matrix unit. Included by ISA files: everything here has internal linkage.
 //
 // A block of a and a panel of b are decoded for a run of k, the *depth*: the block stays in the second cache, the panel in the
-// first. Where k is deeper, the sums of an area of c wait in the scratch, and the area is as small as the second cache asks
+// first. Where k is deeper, the sums of an area of c wait in the scratch, and the area is as small as the second cache requires
 // for. Scales along k that bf16 does not hold cut k into groups: a group is summed from zero, and
 // total = total + sum · (scale of the column · scale of the row), one fused multiply-add.
 #pragma once

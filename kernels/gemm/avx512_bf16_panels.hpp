@@ -9,8 +9,8 @@ namespace {
 
 // ---- the loops
 
-// Panels that rows of a meet before the next rows do. Long tiles lie side by side as long as the panels stay in the second cache
-// beside the rows: each tile writes lines of c in as many pages as it has rows. Shorter ones meet all a panel while it is in
+// Panels that rows of a read before the next rows do. Long tiles lie side by side as long as the panels stay in the second cache
+// beside the rows: each tile writes lines of c in as many pages as it has rows. Shorter ones all read a panel while it is in
 // the first; the shortest take two.
 constexpr int64_t kSpanBytes = 256 << 10;
 
@@ -46,14 +46,14 @@ inline void set_panels(const PanelGemm &gemm, const PanelRound &round, int64_t f
   }
 }
 
-// One panel of a round, or two, and what the tiles that meet it one after the other share.
+// One panel of a round, or two, and what the tiles that read it one after the other share.
 struct PanelWork {
   PanelTile tile;
   TileEpilogue place;  // of the next tile
   int64_t lines;       // of a panel
 };
 
-// For `tiles` tiles, which each request their part of what is met then. What was expanded is near enough.
+// For `tiles` tiles, which each request their part of what is read then. What was expanded is near enough.
 inline PanelWork work_of(const PanelGemm &gemm, const PanelRound &round, const PanelShape &shape, bool is_expanded,
                          int64_t tiles, int64_t first, const PanelTile &shared) {
   PanelWork work = {.tile = shared, .place = {}, .lines = gemm.b.bytes / shape.line_bytes};
@@ -134,7 +134,7 @@ inline bool expand_round(const PanelGemm &gemm, const PanelRound &round, PanelTi
   return is_needed;
 }
 
-// Scales of a round as f32, where many rows meet them.
+// Scales of a round as f32, where many rows use them.
 inline void widen_scales(const PanelGemm &gemm, const PanelRound &round) {
   const PanelOperand &b = gemm.b;
   for (int64_t block = 0; block < round.count * b.blocks; ++block) {

@@ -271,7 +271,7 @@ inline int shape_of(int64_t rows) {
 struct PanelShape {
   PanelTileFunction run;  // NULL: there is none
   int64_t panels;         // that it takes at once
-  int64_t line_bytes;     // of each, that a turn of its loop reads
+  int64_t line_bytes;     // of each, that an iteration of its loop reads
 };
 
 // Totals would take the registers of a long tile's sums.

@@ -27,7 +27,7 @@ inline void store_lines(const __m512i (&lines)[16], int64_t first, int64_t strid
   }
 }
 
-// Lane l meets lane 16 + l: the halves of their bytes make bytes of even and of odd k, whose words interleave to dwords
+// Lane l joins lane 16 + l: the halves of their bytes make bytes of even and of odd k, whose words interleave to dwords
 // of four k. Those are transposed over, 16 lanes by 16 steps.
 inline void pack_nibbles(const uint8_t *rows, int64_t stride, int64_t lanes, int64_t k, uint8_t *panel) {
   const int64_t bytes = (k + 1) / 2, count = (k + 3) / 4;

@@ -55,7 +55,7 @@ struct Int8 : Avx512 {
     rows[3] = _mm512_shuffle_i32x4(odd01, odd23, 0xDD);
   }
 
-  // 64 adjacent numbers; past `count` they meet zeros of the other operand, or lanes that no one reads.
+  // 64 adjacent numbers; past `count` they are multiplied by zeros of the other operand, or lanes that no one reads.
   template <Decoder>
   static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
     const __m512i codes =

@@ -181,7 +181,7 @@ inline const uint8_t *panel_of(const Columns &columns, int64_t lane, int64_t lan
   return columns.buffers.codes;
 }
 
-// What the first of `tiles` that meet a panel requests; `panels` are met by turns.
+// What the first of `tiles` that read a panel requests; `panels` are read alternately.
 inline PrefetchStream requested_by(const Columns &columns, const uint8_t *panel, int64_t tiles, int64_t panels) {
   if (columns.view.layout != Layout::kPanels) return {panel, 0};
   const uint8_t *const next = panel + panels * panel_bytes(columns.kind, columns.k);

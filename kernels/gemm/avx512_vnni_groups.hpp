@@ -6,7 +6,7 @@
 // the group), is known once a row is packed, and the sums start from its negative. More than 2^17 - 1 k without scales
 // are cut to groups of 2^16.
 //
-// A block of rows of a, half of a usual L2, is packed, or read where it is; then the panels of b meet it, some at a
+// A block of rows of a, half of a usual L2, is packed, or read where it is; then it is multiplied by the panels of b, some at a
 // time: each tile of rows all of them before the next tile.
 #pragma once
 
@@ -246,7 +246,7 @@ inline void multiply_rows(const Columns &columns, const BlockRows &block, const 
   work.tile.prefetch.skip(work.tile.steps);
 }
 
-// Panels that a tile's rows meet one after the other. Each writes lines of c in as many pages as it has rows, so several side
+// Panels that a tile's rows read one after the other. Each writes lines of c in as many pages as it has rows, so several side
 // by side are better, as long as they stay in the second cache beside the rows. Only weights in panels lie there as they are
 // read, and scales of groups are written for one panel at a time.
 constexpr int64_t kSpanBytes = 256 << 10;

@@ -3,7 +3,7 @@
 //
 // A row of the block: k bytes, filled up with zeros to whole vectors; then for each group -128 · (the sum of its
 // bytes), where its sums start, as columns are taken as value + 128; then the group's scale. Rows lie `stride` bytes
-// apart, an odd number of lines, so that they meet in no set of a cache. With a single group its starts lie side by side
+// apart, an odd number of lines, so that they share no set of a cache. With a single group its starts lie side by side
 // behind the block instead, so that a tile finds its own in one line; bytes may then be read where they are.
 #pragma once
 

@@ -18,7 +18,7 @@ struct GroupTile {
   const uint32_t *column_addends;   // the same, where there are zero points: a byte four times
   const uint32_t *doubled_columns;  // a bit for each lane
   const int8_t *values;             // by codes of up to 6 bits, + 128
-  const uint8_t *next_scales;       // what to ask memory for: `next_step` bytes for each group
+  const uint8_t *next_scales;       // what to prefetch: `next_step` bytes for each group
   int64_t next_step;
   int64_t steps, group_steps;
   PrefetchStream prefetch;

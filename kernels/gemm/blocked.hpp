@@ -7,7 +7,7 @@
 //
 // A tile of c, one panel by one panel, keeps its sums in registers over all of k: c is written once, and the order of
 // every sum depends on k alone, whatever part of c is requested. What is packed at once is bounded: rows of a to a
-// part of a usual L2 that leaves space for a panel of b, which meets them there; columns of b to a slab that L3 may hold.
+// part of a usual L2 that leaves space for a panel of b; columns of b to a slab that L3 may hold.
 //
 // An Isa gives the sizes, the vector types, and what is done with them; see x86_avx2.cpp for the list.
 #pragma once

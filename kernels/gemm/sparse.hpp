@@ -3,8 +3,8 @@
 //
 // c(i, j) = (sum over p of a(i, p) · b(j, p)) · row factor · column factor + beta · c + bias, as if b were written out: what
 // is not stored is zero. Integers are summed exactly. Floats are summed in 32 lanes: number s of those that the row of b
-// stores, two for each group, meets the number of a at its place in lane s mod 32, by fused multiply-adds of f32 in the order
-// of s; then lane l + 16 is added to lane l, l + 8, … l + 1. A number of a that is not finite and meets one that is not stored
+// stores, two for each group, is multiplied by the number of a at its place in lane s mod 32, by fused multiply-adds of f32 in the order
+// of s; then lane l + 16 is added to lane l, l + 8, … l + 1. A number of a that is not finite and belongs to one that is not stored
 // makes the sum NaN, as a product by zero does.
 #pragma once
 
@@ -57,7 +57,7 @@ inline bool is_finite(float value) {
 
 inline bool is_finite(uint16_t bf16) { return is_finite(bf16_of(bf16)); }
 
-// Whether a number of a row of a that is not finite meets one that b does not store.
+// Whether a number of a row of a that is not finite belongs to one that b does not store.
 template <typename Number>
 inline bool is_spoiled(const Number *a, const uint8_t *indices, int64_t k) {
   for (int64_t p = 0; p < k; ++p) {

@@ -11,7 +11,7 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kSparseColumns = 256;  // of a step
-constexpr int64_t kBlockRows = 8;        // of b that meet a piece of a before the next piece
+constexpr int64_t kBlockRows = 8;        // of b that read a piece of a before the next piece
 constexpr int64_t kWholeRowsBytes = 32 << 10;
 constexpr int64_t kPieceBytes = 16 << 10;
 
@@ -160,7 +160,7 @@ inline void add_columns_of_all(const GemmRequest &request, int64_t column, int64
   if (i < request.m) add_columns<Kind, 1>(request, column, begin, end, i, rows, reads, lanes + i);
 }
 
-// Rows of b from `column` on, `count` of them: so many columns at a time that the first cache holds what all of them meet of a.
+// Rows of b from `column` on, `count` of them: so many columns at a time that the first cache holds what all of them read of a.
 template <typename Kind>
 inline void multiply_block(const GemmRequest &request, int64_t column, int64_t count, int64_t columns,
                            const SparseRows<Kind> &rows, const SparseReads &reads) {
@@ -203,7 +203,7 @@ void multiply_sparse(const GemmRequest &request) {
   const SparseReads reads =
       reads_over(static_cast<const uint8_t *>(b.data) + request.first_column * row_bytes, request.n * row_bytes,
                  b.indices + request.first_column * b.index_stride, request.n * b.index_stride);
-  // Rows of a that the first cache holds are met one row of b after the other, which is read in one stream.
+  // Rows of a that the first cache holds are read one row of b after the other, which is read in one stream.
   const int64_t a_bytes = request.m * a_stride * static_cast<int64_t>(sizeof(typename Kind::Number));
   const bool is_whole = a_bytes <= kWholeRowsBytes;
   const int64_t fitting = a_stride * kPieceBytes / a_bytes / kSparseColumns * kSparseColumns;

@@ -107,7 +107,7 @@ LibraryOperand operand_of(const MatrixView &view, bool is_transposed, LibrarySca
           boundary_of(view.data)};
 }
 
-// Written out: dense, with room to 16 bytes after each row, on a boundary of scratch.
+// Written out: dense, with padding to 16 bytes after each row, on a boundary of scratch.
 LibraryOperand lifted(const MatrixView &view, bool is_transposed, lpt_format element, LibraryScales scales) {
   const int64_t unit = 128 / element_bits(element);
   const int64_t stride = (view.columns + unit - 1) / unit * unit;
@@ -198,7 +198,7 @@ LibraryPlan plan_blocks(const GemmRequest &request) {
   return plan_bytes(request, blocks_of(request.a), blocks_of(request.b));
 }
 
-// Scales of rows where the library takes none: they meet the sums.
+// Scales of rows where the library takes none: they are applied to the sums.
 const char *unsupported_factors(const GemmRequest &request) {
   if (const char *why = unsupported_bytes(request)) return why;
   const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
@@ -460,7 +460,7 @@ const char *unsupported_sparse_bytes(const GemmRequest &request) {
   return unsupported_sparse_late(request);
 }
 
-// Its alpha is the host's, so that tensor scales meet sums of f32, too.
+// Its alpha is the host's, so that tensor scales are applied to sums of f32, too.
 LibraryPlan plan_sparse_bytes(const GemmRequest &request) {
   return plan_sparse(request, false, gives_c_of_bytes(request) && !has_tensor_scale(request));
 }

@@ -192,7 +192,7 @@ void rotate_rows(const HadamardRequest &request) {
 
 // ---- a source whose rows are adjacent
 
-// Rows [row, end) of such a source, two vectors of them at most: so a line of the cache is met once.
+// Rows [row, end) of such a source, two vectors of them at most: so a line of the cache is read once.
 struct RowChunk {
   const HadamardRequest &request;
   int64_t row, end;

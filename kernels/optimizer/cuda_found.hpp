@@ -36,7 +36,7 @@ struct ClipRequest {
 };
 
 // The new scales: of a delayed moment from twice the amax that is stored, of another, or where that one is 0, from the one that
-// `wanted` has.
+// `next` has.
 struct StepScalesRequest {
   float largest[2];  // of the element; 0: the moment has no such scale, and gets 1
   bool is_delayed[2];

@@ -73,7 +73,7 @@ struct Coding {
   const uint8_t *random;  // of the first element; NULL: none are drawn
 };
 
-// Magnitude codes of finite magnitudes up to the largest, to nearest even: see Isa::store_nearest(). bf16 has no room
+// Magnitude codes of finite magnitudes up to the largest, to nearest even: see Isa::store_nearest(). bf16 has no space
 // for an addend above it and rounds in integers.
 template <typename Isa>
 [[gnu::always_inline]] inline typename Isa::Ints nearest_codes(const Element &layout, typename Isa::Floats magnitude) {
@@ -135,7 +135,7 @@ template <typename Isa>
   return scaled != scaled ? Isa::all_ints(static_cast<int32_t>(layout.nan_code)) : codes;
 }
 
-// Kept out of line: formats and roundings are requested in each turn.
+// Kept out of line: formats and roundings are tested in each iteration.
 template <typename Isa>
 [[gnu::noinline]] void store_any(const Coding &coding, const float *values, const float *scaled, float inverse,
                                  uint8_t *to, int64_t count) {

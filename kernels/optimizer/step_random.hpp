@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kMostRandomBytes = 2 * 1024 + 2 * 128;  // of a unit, with whole turns at both ends
+constexpr int64_t kMostRandomBytes = 2 * 1024 + 2 * 128;  // of a unit, with whole iterations at both ends
 
 struct RandomSlab {
   alignas(64) uint8_t bytes[kMostRandomBytes];

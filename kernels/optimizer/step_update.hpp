@@ -113,8 +113,8 @@ struct NothingElse {
 };
 
 // The loop over a unit. The CPU can look ahead by some hundred instructions only, which is less than a root and a
-// quotient take; so the loop does the first half of one turn between the halves of the turn before. `Other` is done in
-// each turn as well, in the time that the divider takes.
+// quotient take; so the loop does the first half of one iteration between the halves of the one before. `Other` is done in
+// each iteration as well, in the time that the divider takes.
 template <typename Isa, lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep,
           typename Other = NothingElse>
 struct UpdateLoop {

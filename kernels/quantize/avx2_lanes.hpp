@@ -38,7 +38,7 @@ namespace {
   return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_slli_epi32(_mm256_andnot_si256(all_lanes(0x7F), codes), 24)));
 }
 
-// Eight block scales, of which `count` are there; the others are tame.
+// Eight block scales, of which `count` are there; the others are in range.
 [[gnu::always_inline]] inline __m256 load_scales(const MatrixView &view, int64_t index, int64_t count) {
   alignas(32) uint8_t buffer[32];
   const bool is_f32 = view.format.block_scale == LPT_FORMAT_F32;

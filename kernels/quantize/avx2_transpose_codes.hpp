@@ -53,7 +53,7 @@ struct TransposeAvx2 {
       }
       for (int i = 0; i < kRows; ++i) v[i] = load<kIsPacked>(staged[i]);
     }
-    // Interleaving row i with row i + 8 turns the bits of a byte's place by one; after four times rows are columns, those
+    // Interleaving row i with row i + 8 rotates the bits of a byte's place by one; after four times rows are columns, those
     // of the first 16 codes of each row in the low halves.
 #pragma GCC unroll 4
     for (int transpose = 0; transpose < 4; ++transpose) {

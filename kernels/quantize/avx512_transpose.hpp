@@ -23,7 +23,7 @@ inline void transpose(ByteTile &tile, int64_t lines, int64_t numbers) {
       __m512i v[16];
 #pragma GCC unroll 16
       for (int i = 0; i < 16; ++i) v[i] = _mm512_load_si512(tile.line[first + i] + half);
-        // Interleaving line i with line i + 8 turns the bits of a byte's place by one; after four times lines are
+        // Interleaving line i with line i + 8 rotates the bits of a byte's place by one; after four times lines are
         // columns, inside each quarter of 16 bytes.
 #pragma GCC unroll 4
       for (int transpose = 0; transpose < 4; ++transpose) {

@@ -1,4 +1,4 @@
-// The random bits of a whole matrix, for a cast that meets its elements in another order than they are drawn in.
+// The random bits of a whole matrix, for a cast that visits its elements in another order than they are drawn in.
 #include "kernels/common/cuda_random.hpp"
 #include "kernels/quantize/cuda_draw.hpp"
 

@@ -62,7 +62,7 @@ __device__ __forceinline__ uint32_t searched_code(const CastJob &job, const Floa
   return best_candidate<kFormat, kScale>(job, spec, fragment, amax, sum);
 }
 
-// As quantize_strips, without the codes. Every thread of a block comes to the end.
+// As quantize_fragments, without the codes. Every thread of a block comes to the end.
 template <lpt_format kFormat, lpt_format kScale, Dtype kSource>
 __global__ void __launch_bounds__(kFragmentThreads) search_scales(CastJob job, uint32_t fragments_of_row) {
   const FragmentPlace place = fragment_place(job, fragments_of_row);

@@ -14,7 +14,7 @@ namespace lpt {
 struct AmaxRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride
   float *amax;        // one number; written
-  bool *has_nan;      // one truth; written
+  bool *has_nan;      // one flag; written
 };
 
 // target(r, c) = round(source(r, c) · inverse(r, c)),  inverse = 1 / (block scale · tensor scale), all in f32.
@@ -35,7 +35,7 @@ struct QuantizeRequest {
   const float *scale_list;  // of rule LIST
   int32_t scale_list_count;
   RandomSource random;  // index of source element (r, c): offset + r · row_stride + c · column_stride of the request
-  int64_t random_column_stride;  // 1; a transposed cast swaps it with random.row_stride
+  int64_t random_column_stride;  // 1; a transposed cast exchanges it with random.row_stride
   float *amax;    // NULL, or: raised to the largest finite |source| of the request (one pass for delayed scaling)
   bool *has_nan;  // NULL, or: set if the source has a NaN. PrefetchStream where nothing in the target can tell
   // The target may be written past the caches: it is a part of something larger than they are.

@@ -20,7 +20,7 @@ struct TransposedPlace {
   bool is_streamed;
 };
 
-// An Isa turns squares of up to kRows × kColumns codes, of bytes or, packed, of halves of them.
+// An Isa transposes squares of up to kRows × kColumns codes, of bytes or, packed, of halves of them.
 template <typename Isa, bool kIsPacked>
 void transpose_squares(const TransposeRequest &request) {
   constexpr int64_t kPerByte = kIsPacked ? 2 : 1;

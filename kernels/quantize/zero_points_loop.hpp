@@ -92,7 +92,7 @@ inline void store_scales(const QuantizeRequest &request, const ZeroPlace &place,
 }
 
 // `isa` has
-//   find_ends(span, block, slab)          depth and high of all blocks; false if a NaN or an infinity was met
+//   find_ends(span, block, slab)          depth and high of all blocks; false if a NaN or an infinity was found
 //   settle(slab)                             scale, inverse and zero from them
 //   cast(span, slab, block, is_careful)   the codes; careful where products may be any number
 template <typename Isa>

@@ -51,7 +51,7 @@ struct TwoOfFour {
   }
 };
 
-// Any N of a power of two: against the others of the group in rotation, by turning it.
+// Any N of a power of two: against the others of the group in rotation.
 template <typename Lanes, int kOf>
 struct ManyOfAdjacent {
   typename Lanes::Vector most;

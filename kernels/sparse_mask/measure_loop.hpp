@@ -9,7 +9,7 @@
 //
 // Lanes give kWidth, Marked (f32, the sign says what stays), and
 //   marked(from, mask)   so many adjacent numbers, f32 or bf16
-//   turn(square)         of kWidth x kWidth numbers
+//   transpose(square)    of kWidth x kWidth numbers
 //   Sums of kWidth rows: add(marked), end_group(), write(sums, rows)
 #pragma once
 
@@ -105,7 +105,7 @@ void add_columns(const Measured<Number> &line, GroupedSums<Lanes> &all_sums, int
   all_sums = sums;
 }
 
-// How many vectors of rows take turns, so that lines of memory are read whole, and for how many columns each.
+// How many vectors of rows alternate, so that lines of memory are read whole, and for how many columns each.
 constexpr int64_t kRowVectors = 32, kRowVectorColumns = 16;
 
 template <typename Lanes, typename Number>

@@ -67,7 +67,7 @@ Prefetcher prefetcher_of(const MatrixView &matrix) {
   return prefetcher_over(matrix.data, matrix.rows * code_bytes<Step>(matrix.row_stride));
 }
 
-// Always inline: gcc leaves out calls of functions that do nothing but ask.
+// Always inline: gcc leaves out calls of functions that only prefetch.
 template <int64_t kBytes>
 [[gnu::always_inline]] inline void prefetch(const Prefetcher &prefetcher, const uint8_t *from) {
   constexpr int64_t kLines = kBytes < 512 ? kBytes / 64 : 8;

@@ -1,5 +1,5 @@
 // SEARCH by a warp: ref_search.cpp step by step. Lanes look at the rows or columns of one step; of equal gains the lower line
-// is taken, which the reference meets first.
+// is taken, which the reference considers first.
 #pragma once
 
 #include "kernels/transposable_mask/cuda_tile.hpp"

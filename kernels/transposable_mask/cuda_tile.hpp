@@ -35,7 +35,7 @@ inline TileJob tile_job(const TransposableMaskRequest &request) {
           request.sharpness};
 }
 
-// Lines of shared memory are `pitch` numbers apart, an odd number: neither rows nor columns meet in a bank.
+// Lines of shared memory are `pitch` numbers apart, an odd number: neither rows nor columns share a bank.
 struct WarpTile {
   int size, kept, pitch;
   uint32_t *rows;  // bit j of rows[i]: place (i, j) stays
@@ -129,7 +129,7 @@ __device__ __forceinline__ int exponent_warp(double value) {
   return static_cast<int>(bits >> 52) - 1023;
 }
 
-// As find_worths().
+// As find_integer_weights().
 __device__ __forceinline__ void find_integer_weights_warp(WarpTile &tile) {
   constexpr uint32_t kInfinity = 0x7F800000u;
   uint32_t largest = 0;

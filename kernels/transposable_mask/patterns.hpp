@@ -6,7 +6,7 @@
 //   pairs that share a column: that column is full, another one empty, the other two have one each. The lower rows share
 //                            the empty one. Either half has its two orders.
 // A pair's sum is its lower column plus its higher one, a half's the upper row plus the lower one, a tile's the upper half
-// plus the lower half, all in f32. Candidates are met in the order above and below; the first of the largest is taken, of
+// plus the lower half, all in f32. Candidates are considered in the order above and below; the first of the largest is taken, of
 // each half, then of the whole. No pattern has a larger sum, as rounding keeps order.
 //
 // This holds where the sum of all weights, four of a row as (0 + 1) + (2 + 3), rows likewise, is a finite number: so are all

@@ -24,7 +24,7 @@ class Search {
     }
   }
 
-  // All pairs of rows again and again, but those where neither changed since they last met.
+  // All pairs of rows again and again, but those where neither changed since they were last compared.
   void exchange() {
     uint32_t before = ~0u;
     while (before != 0) {

@@ -86,7 +86,7 @@ lpt_noise_info noise_values(lpt_noise_kind kind, const PairSums &sums) {
 std::string csv_field(std::string_view field) {
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
   std::string quoted = "\"";
-  for (const char letter : field) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  for (const char c : field) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }
 
