@@ -9,7 +9,7 @@
 //
 // Lanes give kWidth, Marked (f32, the sign says what stays), and
 //   marked(from, mask)   so many adjacent numbers, f32 or bf16
-//   transpose(square)    of kWidth x kWidth numbers
+//   transpose_square(square) of kWidth x kWidth numbers
 //   Sums of kWidth rows: add(marked), end_group(), write(sums, rows)
 #pragma once
 
