@@ -15,7 +15,7 @@ int64_t place(const MatrixView &view, int64_t row, int64_t column) {
   return row * view.row_stride + column * view.column_stride;
 }
 
-// A matrix of one format, so that loops over columns need not request it.
+// A matrix of one format, so that loops over columns need not test it.
 struct Doubles {
   using Number = double;
   static double load(const Number &number) { return number; }

@@ -40,7 +40,7 @@ constexpr int32_t kWgmmaStep = 128;        // of k, of a column in shared memory
 constexpr uint32_t kWgmmaBoundary = 1024;  // of eight columns
 LPT_HOST_DEVICE constexpr int32_t wgmma_chunk_place(int32_t column, int32_t chunk) { return chunk ^ (column & 7); }
 
-// What a product is reported of its right operand: bits 0 to 13 where it begins, 16 to 29 a step that rows of 128 bytes do not have,
+// The descriptor of the right operand: bits 0 to 13 where it begins, 16 to 29 a step that rows of 128 bytes do not have,
 // 32 to 45 the step from eight columns to the next, all in units of 16 bytes; bits 62 and 63 are 1 for transposed rows of 128 bytes.
 LPT_HOST_DEVICE constexpr uint64_t wgmma_descriptor(uint32_t address) {
   return uint64_t{address & 0x3FFFFu} >> 4 | uint64_t{1} << 16 | uint64_t{kWgmmaBoundary >> 4} << 32 |

@@ -116,7 +116,7 @@ const char *unsupported_wide_operands(const GemmRequest &request) {
   return nullptr;
 }
 
-// It has not run on a GPU: whoever requests it has to look at what it gives.
+// It has not run on a GPU: its results have to be checked.
 const char *unsupported_warpgroups_int4(const GemmRequest &request) {
   if (secure_getenv("LPT_GEMM_WGMMA") == nullptr) return "is taken with LPT_GEMM_WGMMA set only";
   if (const char *why = unsupported_law(request)) return why;

@@ -9,7 +9,7 @@
 
 namespace lpt {
 
-// How a library is reported of an operand's scales. Lanes are what is not summed over.
+// How a library receives an operand's scales. Lanes are what is not summed over.
 enum class LibraryScales : int32_t {
   kNone,       // it has none, or what is done to the sums has them
   kTensor,     // one f32

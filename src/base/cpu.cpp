@@ -15,7 +15,7 @@ namespace lpt {
 namespace {
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
-// Tiles are larger than what the system keeps for every thread: a process has to request them, and may be rejected.
+// Tiles are larger than what the system keeps for every thread: a process has to request them, and the system may deny it.
 bool may_use_tiles() {
   constexpr long kRequestForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr long kTileData = 18;

@@ -146,7 +146,7 @@ Parts split_reported(const Context &context, int64_t units, int64_t work_per_uni
 
 Status cancelled(int64_t done, int64_t work);
 
-// While it lives a context tells no progress: a rank that is reported to stop would leave the others waiting.
+// While it lives a context tells no progress: a rank that stops would leave the others waiting.
 class SuppressProgress {
  public:
   explicit SuppressProgress(Context &context) : context_(context), progress_(context.progress) {

@@ -1,4 +1,4 @@
-// What a caller of a step gave, checked and transposed into requests for kernels.
+// What a caller of a step gave, checked and converted to requests for kernels.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>

@@ -376,7 +376,7 @@ void unsupported_what_no_wire_can_do(const Rank &self) {
   EXPECT_EQ(before.collectives, read(self).collectives);
 }
 
-// A cast that was reported to stop would leave the other ranks waiting.
+// A cast that stops would leave the other ranks waiting.
 void tells_no_progress(const Rank &self) {
   const auto stop = [](void *, int64_t, int64_t) -> int32_t { return 1; };
   ASSERT_TRUE(self.ok(lpt_context_set_progress(self.context, stop, nullptr)));

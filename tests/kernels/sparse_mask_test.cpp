@@ -118,7 +118,7 @@ bool compare(const KernelEntry<SparseMaskRequest> &kernel, const MaskCase &c, Va
 
 class SparseMaskKernels : public KernelTest<SparseMaskRequest> {};
 
-// Draws that follow each other where the fast rows request it.
+// Draws that follow each other where the fast kernels need it.
 void set_draws(MaskCase &c, Random &random) {
   const auto groups = static_cast<uint64_t>((c.columns + c.of - 1) / c.of);
   c.first_draw = random.chance(0.5) ? random.bits() >> 20 : static_cast<uint64_t>(random.below(9));

@@ -194,7 +194,7 @@ TEST_F(SimtWarpgroups, RejectWhatTheyDoNotTake) {
   EXPECT_STREQ("takes 8388480 columns of c at most", kernel.unsupported_reason(request));
 }
 
-// No one has seen it run on a GPU: it is not taken before somebody requests it.
+// It has not run on a GPU: it is taken only on request.
 TEST_F(SimtWarpgroups, AreTakenWhereTheyAreRequestedOnly) {
   const Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
   EXPECT_EQ(&warpgroups_kernels().front(), row_for(problem.request));
