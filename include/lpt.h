@@ -10,7 +10,7 @@
  *   2. wrap your memory as tensors, or let the library create them; a format says what the bytes mean;
  *   3. call an operation with the context first and the outputs last, and look at the status it returns.
  *
- * The context is the worker, handles are data, options are one call's wishes.
+ * The context is the worker, handles are data, options configure one call.
  *
  * @section ownership Ownership
  * *borrowed*: the caller keeps it and it must live for the call. *given*: the library takes it. *returned*: the caller
@@ -44,11 +44,11 @@
  * row's elements are adjacent (stride 1 along the last axis).
  *
  * @section devices Devices
- * A context works on one device: the processor, or a GPU whose plugin is opened when the first context asks for it. What a
- * context makes lies in its device's memory, and what it wraps must lie there; an operation takes tensors of its context's
- * device, and refuses where that device has no kernel. lpt_tensor_copy() goes from one memory to the other. On a GPU an
- * operation queues its work on the context's stream and returns: outputs are ready, and memory may be used again, when the
- * stream has come there. What goes wrong then is told by a later call, lpt_context_synchronize() at the latest.
+ * A context works on one device: the CPU, or a GPU whose plugin is opened when the first context requests it. What a
+ * context makes is in its device's memory, and what it wraps must be there; an operation takes tensors of its context's
+ * device, and returns LPT_UNSUPPORTED where it has no kernel. lpt_tensor_copy() goes from one memory to the other. On a GPU
+ * an operation queues its work on the context's stream and returns: outputs are ready, and memory may be used again, when the
+ * stream has come there. What goes wrong then is reported by a later call, lpt_context_synchronize() at the latest.
  *
  * @section rounding Rounding
  * A cast multiplies once in f32 by the inverse scale and rounds once. Stochastic rounding takes its bits from

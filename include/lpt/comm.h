@@ -25,7 +25,7 @@ extern "C" {
  */
 #define LPT_COMM_SKIP_CHECKS UINT64_C(16)
 
-/** @brief How ranks meet. */
+/** @brief How ranks connect. */
 typedef struct lpt_comm_options {
   size_t struct_size;           /**< sizeof(lpt_comm_options) of the caller. */
   uint64_t flags;               /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; of ranks on GPUs LPT_COMM_SKIP_CHECKS. */
@@ -94,8 +94,8 @@ LPT_API void lpt_comm_group_destroy(lpt_comm_group *group);
  *
  * Ranks call collectives in the same order with the same shapes and formats; one that does not is found, every rank is told
  * which, and the comm is broken: it can only be destroyed. A rank that ends its comm early frees the others with
- * LPT_ABORTED; one that does not come within the time limit is named by LPT_TIMEOUT. A call that is refused for its
- * arguments takes no part: others wait for a better one. Ranks share the processor's cores: give each context its part of them.
+ * LPT_ABORTED; one that does not come within the time limit is named by LPT_TIMEOUT. A call that is rejected for its
+ * arguments takes no part: others wait for a better one. Ranks share the CPU's cores: give each context its part of them.
  *
  * @param context of this rank.
  * @param group the group of the ranks.
@@ -114,7 +114,7 @@ LPT_API lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *g
  * this library. LPT_MPI says which (openmpi, mpich); without it whoever launched the process, and without a launcher the
  * first that opens. MPI is initialized if it was not, for several threads, and then ended with the process; who initializes
  * it asks for MPI_THREAD_MULTIPLE. Processes that the launcher of another MPI started know nothing of each other: where
- * LPT_WORLD_SIZE, or a variable of the launcher, tells of another number of processes, the call is refused.
+ * LPT_WORLD_SIZE, or a variable of the launcher, tells of another number of processes, the call is rejected.
  *
  * Rules of lpt_comm_create_local() hold. Sends go on while this rank is in a call of LPT.
  *
@@ -132,20 +132,20 @@ LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fort
  * @brief Makes a comm of ranks that have a GPU each, which exchange bytes by NCCL; returns when all ranks have come.
  *
  * NCCL is opened when it is asked for: the file that LPT_NCCL names, else libnccl.so.2 where the system finds it, of release
- * 2.18 or later. Two ranks on one GPU are refused by NCCL, in its words.
+ * 2.18 or later. Two ranks on one GPU are rejected by NCCL, in its words.
  *
  * Tensors lie on the GPU of `context`. Collectives are queued: without a future on the context's stream, with one on a stream of
  * the comm, behind what the context has queued. lpt_context_synchronize() waits for them as long as the time limit says, and
  * tells what became of them; lpt_future_wait() by a context of that GPU makes its stream wait, and returns. What has not ended in
  * time is given up (LPT_TIMEOUT), and the comm with it. Ranks that have a bootstrap comm compare each call there before they queue it:
  * then LPT_MISMATCH, LPT_ABORTED and LPT_TIMEOUT tell of other ranks as for lpt_comm_create_local(), by the time limit of the
- * bootstrap comm. Taken, with the bits of ranks on processors: lpt_all_reduce(), lpt_all_reduce_many(), lpt_reduce_scatter(),
+ * bootstrap comm. Taken, with the bits of ranks on CPUs: lpt_all_reduce(), lpt_all_reduce_many(), lpt_reduce_scatter(),
  * lpt_all_gather(), lpt_broadcast(), lpt_all_to_all(), lpt_send(), lpt_receive(), lpt_barrier(), lpt_comm_split(),
  * lpt_partial_all_reduce() and gradient buckets; others are LPT_UNSUPPORTED. Mail is received in the order in which it was sent;
  * two ranks that send to each other before they receive wait for the whole time limit.
  *
  * @param context of this rank, on its GPU.
- * @param bootstrap a comm of processors, local or MPI, of the same ranks in the same order; all of them make this call. A part of
+ * @param bootstrap a comm of CPUs, local or MPI, of the same ranks in the same order; all of them make this call. A part of
  *        it is kept, and `bootstrap` may go. NULL: only with nccl_comm.
  * @param nccl_comm an ncclComm_t, which the caller keeps until the comm is destroyed, and aborts where a status says so; NULL:
  *        one is created by means of the bootstrap comm.
@@ -177,7 +177,7 @@ LPT_API lpt_status lpt_comm_split(lpt_context *context, lpt_comm *comm, int32_t 
 LPT_API void lpt_comm_destroy(lpt_comm *comm);
 
 /**
- * @brief Tells rank, ranks, engine and what was sent.
+ * @brief Returns rank, ranks, engine and what was sent.
  * @param context the context.
  * @param comm the communicator.
  * @param out_info its `struct_size` is set by the caller; written.
@@ -195,7 +195,7 @@ LPT_API lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt
 LPT_API lpt_status lpt_future_wait(lpt_context *context, lpt_future *future);
 
 /**
- * @brief Tells whether a collective has ended; waits for nothing.
+ * @brief Returns whether a collective has ended; waits for nothing.
  * @param context any.
  * @param future of a collective.
  * @param out_is_done returned: 1 or 0.
@@ -220,13 +220,13 @@ enum lpt_reduction_values {
   LPT_REDUCTION_MINIMUM = 3  /**< The smallest; a NaN gives a NaN. */
 };
 
-/** @brief How numbers travel that are cast for it; one of lpt_reduce_algorithm_values. */
+/** @brief How numbers are sent that are cast for it; one of lpt_reduce_algorithm_values. */
 typedef int32_t lpt_reduce_algorithm;
 
 /** @brief Values of lpt_reduce_algorithm. */
 enum lpt_reduce_algorithm_values {
   /**
-   * Of two ranks, or up to 16 KiB: ONE_SHOT; else TWO_SHOT. Tensors of fewer than 512 elements for each rank travel as they
+   * Of two ranks, or up to 16 KiB: ONE_SHOT; else TWO_SHOT. Tensors of fewer than 512 elements for each rank are sent as they
    * are. lpt_context_explanation() tells what was taken.
    */
   LPT_REDUCE_ALGORITHM_AUTO = 0,
@@ -246,7 +246,7 @@ typedef struct lpt_reduce_options {
   int32_t reserved;        /**< 0. */
   double factor;           /**< The result is multiplied by it before it is rounded; finite. */
   /**
-   * The format in which numbers travel; LPT_FORMAT_NONE: the tensor's own. Any that lpt_quantize() writes from numbers alone,
+   * The format in which numbers are sent; LPT_FORMAT_NONE: the tensor's own. Any that lpt_quantize() writes from numbers alone,
    * so far as it can tell of a NaN, of tensors in f32, bf16 or f16. Elements are counted in their logical order and cut in
    * shares, one for each rank, at multiples of 512 elements (lpt_reduce_scatter(): the parts). Each share is cast as a
    * matrix of one row by the defaults of lpt_quantize(), save that f16 and bf16 overflow to infinity: a format with a scale
@@ -262,7 +262,7 @@ typedef struct lpt_reduce_options {
    */
   lpt_random random;
   /**
-   * NULL: none. Numbers travel by this codec, whatever their number, also of a rank alone; in two shots, SUM or AVERAGE, of
+   * NULL: none. Numbers are sent by this codec, whatever their number, also of a rank alone; in two shots, SUM or AVERAGE, of
    * tensors in f32, bf16 or f16, without a wire, to nearest. It is copied, save what `user` points to.
    */
   const lpt_comm_codec *codec;
@@ -417,8 +417,8 @@ LPT_API lpt_status lpt_all_reduce_many(lpt_context *context, lpt_comm *comm, lpt
                                        const lpt_reduce_options *options, lpt_future **out_future);
 
 /**
- * @brief Tells whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of
- *        activations (lpt_tensor_view()). Eight bytes of each rank travel.
+ * @brief Returns whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of
+ *        activations (lpt_tensor_view()). Eight bytes of each rank are sent.
  *
  * Elements and scales are hashed in their logical order to 64 bits, whatever the strides. Numbers that are equal and have
  * other bits differ: 0 and -0, NaNs.

@@ -28,25 +28,25 @@ extern "C" {
 #define LPT_VERSION_PATCH 0
 
 /**
- * @brief Tells the release of the library that is loaded.
+ * @brief Returns the release of the library that is loaded.
  * @return major · 10000 + minor · 100 + patch.
  */
 LPT_API int32_t lpt_version(void);
 
 /**
- * @brief Tells the release of the library that is loaded, as text.
+ * @brief Returns the release of the library that is loaded, as text.
  * @return a static string such as "0.1.0".
  */
 LPT_API const char *lpt_version_string(void);
 
 /**
- * @brief Tells the level of the binary interface, which is the number in the library's SONAME.
+ * @brief Returns the level of the binary interface, which is the number in the library's SONAME.
  * @return 1.
  */
 LPT_API int32_t lpt_abi_level(void);
 
 /**
- * @brief Tells how the library was built: release, compiler, and the instruction sets with kernels of their own.
+ * @brief Returns how the library was built: release, compiler, and the instruction sets with kernels of their own.
  * @return a static string of one line.
  */
 LPT_API const char *lpt_build_info(void);

@@ -16,7 +16,7 @@ typedef int32_t lpt_device;
 
 /** @brief Values of lpt_device. */
 enum lpt_device_values {
-  LPT_DEVICE_CPU = 0, /**< The processor; always there, with index 0 alone. */
+  LPT_DEVICE_CPU = 0, /**< Host CPU; always available; index must be 0. */
   LPT_DEVICE_CUDA = 1 /**< GPUs of NVIDIA, by the plugin liblpt_cuda.so; an index counts those that CUDA shows. */
 };
 
@@ -48,7 +48,7 @@ typedef struct lpt_device_info {
 LPT_API void lpt_device_info_init(lpt_device_info *description, size_t struct_size);
 
 /**
- * @brief Tells what a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of
+ * @brief Describes a device. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of
  *        the driver or of the system that did not find the plugin.
  * @param device one of lpt_device_values.
  * @param index at least 0.
@@ -62,7 +62,7 @@ typedef int32_t lpt_isa;
 
 /** @brief Values of lpt_isa. Each one includes those before it. */
 enum lpt_isa_values {
-  LPT_ISA_AUTO = 0,            /**< All that the processor has. */
+  LPT_ISA_AUTO = 0,            /**< All that the CPU has. */
   LPT_ISA_REFERENCE = 1,       /**< The plain rows only: they decide the bits. */
   LPT_ISA_X86_AVX2 = 2,        /**< AVX2, FMA, F16C. */
   LPT_ISA_X86_AVX512 = 3,      /**< AVX-512 F, BW, VL, DQ, VBMI. */
@@ -113,7 +113,7 @@ typedef struct lpt_context_options {
   char *error_text;                       /**< Receives the reason when lpt_context_create() fails; may be NULL. */
   size_t error_text_bytes;                /**< Room at `error_text`. */
   lpt_device device;                      /**< Where the context works. */
-  int32_t device_index;                   /**< Which device of this kind; 0 for the processor. */
+  int32_t device_index;                   /**< Which device of this kind; 0 for the CPU. */
   /** Not NULL: the new context shares the thread pool of this context, which may be in use, except by
       lpt_context_set_threads(), and may be destroyed first; `thread_count` is 0 then. The pool runs one loop at a time:
       meanwhile loops of the other contexts run on their calling threads. */
@@ -138,7 +138,7 @@ LPT_API void lpt_context_options_init(lpt_context_options *options, size_t struc
  * @brief Creates a context. Threads start with the first operation that wants them.
  * @param options NULL for the defaults.
  * @param out_context returned; destroy with lpt_context_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the processor lacks `isa`, or `device` is not usable;
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the CPU lacks `isa`, or `device` is not usable;
  *         LPT_OUT_OF_MEMORY. The text of a failure goes to `options->error_text`.
  */
 LPT_API lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **out_context);
@@ -150,14 +150,14 @@ LPT_API lpt_status lpt_context_create(const lpt_context_options *options, lpt_co
 LPT_API void lpt_context_destroy(lpt_context *context);
 
 /**
- * @brief Tells what went wrong in the last call with this context.
+ * @brief Returns what went wrong in the last call with this context.
  * @param context NULL gives a general sentence; so does a context that is in use.
  * @return one line that names the argument, its value and what was expected; "" after success. Valid until the next call.
  */
 LPT_API const char *lpt_context_error(const lpt_context *context);
 
 /**
- * @brief Tells which kernel the last operation took, and why each faster one was passed over.
+ * @brief Returns which kernel the last operation took, and why each faster one was passed over.
  * @param context NULL gives "", and so does a context that is in use.
  * @return lines of text, one per operation part; valid until the next call with this context.
  */
@@ -175,7 +175,7 @@ LPT_API lpt_status lpt_context_set_threads(lpt_context *context, int32_t thread_
  * @brief Changes the highest instruction set that may be used.
  * @param context the context.
  * @param isa one of lpt_isa_values.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the processor lacks it.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the CPU lacks it.
  */
 LPT_API lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa);
 
@@ -187,12 +187,12 @@ LPT_API lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa);
  *
  * @param context of a GPU.
  * @param stream a cudaStream_t of its device, borrowed until the next one is set; NULL: CUDA's default stream, as at first.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for a context of the processor.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for a context of the CPU.
  */
 LPT_API lpt_status lpt_context_set_stream(lpt_context *context, void *stream);
 
 /**
- * @brief Waits until the context's stream has done all that is queued on it. For the processor nothing ever is.
+ * @brief Waits until the context's stream has done all that is queued on it. On a CPU context it returns immediately.
  * @param context the context.
  * @return LPT_OK; LPT_WORK_FAILED.
  */
@@ -209,7 +209,7 @@ LPT_API lpt_status lpt_context_synchronize(lpt_context *context);
 LPT_API lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level, lpt_log_function log, void *log_user);
 
 /**
- * @brief Tells how far a long call has come, always on the thread that is calling the library. Not 0: stop, please.
+ * @brief Receives the progress of a long call, on the thread that calls the library. Return nonzero to cancel.
  *
  * `done` and `whole` are in elements of the result; `done` grows to `whole`.
  */

@@ -100,7 +100,7 @@ LPT_API lpt_status lpt_gradient_buckets_create(lpt_context *context, lpt_comm *c
  * @brief Begins a backward pass.
  * @param context of this rank.
  * @param buckets without a pass under way.
- * @param is_last 1: gradients are reduced as they become ready. 0: micro-batches follow that add to them, and nothing travels.
+ * @param is_last 1: gradients are reduced as they become ready. 0: micro-batches follow that add to them, and nothing is sent.
  * @param options how this pass is reduced, the same on all ranks; an average, or a factor, makes means of sums. Element i of all
  *        buckets draws random numbers at random.offset + i. NULL for the defaults, which add up. Not looked at without is_last.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
@@ -129,7 +129,7 @@ LPT_API lpt_status lpt_gradient_buckets_ready(lpt_context *context, lpt_gradient
 LPT_API lpt_status lpt_gradient_buckets_wait(lpt_context *context, lpt_gradient_buckets *buckets);
 
 /**
- * @brief Tells how buckets stand.
+ * @brief Returns how buckets stand.
  * @param context the context.
  * @param buckets the buckets.
  * @param out_info its `struct_size` is set by the caller; written.
@@ -170,7 +170,7 @@ LPT_API void lpt_optimizer_shard_options_init(lpt_optimizer_shard_options *optio
 /**
  * @brief Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out
  *        evenly among the ranks of the comm, in their order, cut at multiples of 4096 elements of a parameter. Nothing
- *        travels.
+ *        is sent.
  *
  * Every rank adds the same parameters in the same order, and gets the same indices; of a parameter in which it has no share
  * it adds a shard of no elements. ZeRO: arXiv 1910.02054.
@@ -196,7 +196,7 @@ LPT_API lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm
  * in the order of one rank. Bytes that leave a rank: (R - 1) / R of the parameters' on average, and as much of the gradients
  * where they are reduced.
  *
- * A call that is refused for its arguments takes no part. Any other error breaks the comm and leaves parameters and state
+ * A call that is rejected for its arguments takes no part. Any other error breaks the comm and leaves parameters and state
  * undefined.
  *
  * @param context of this rank.

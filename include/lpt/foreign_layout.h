@@ -18,11 +18,11 @@ typedef int32_t lpt_foreign_layout;
  * @brief Values of lpt_foreign_layout; docs/dialects.md shows every byte. Rows follow each other without gaps.
  *
  * ggml          columns are a multiple of 32. F32 scales become f16, and so does Q4_1's m = -scale · zero point: numbers
- *               that f16 does not hold are refused, and so is the NaN scale of mxfp4, which ggml would read as 2^128.
+ *               that f16 does not hold are rejected, and so is the NaN scale of mxfp4, which ggml would read as 2^128.
  * bitsandbytes  a row that ends inside a byte is followed by the next one in the same byte; a spare half is 0.
- * cuBLAS        scale (r, c) of a tile lies at its byte (r mod 32) · 16 + (r / 32) · 4 + c; tiles follow row by row;
+ * cuBLAS        scale (r, c) of a tile is at its byte (r mod 32) · 16 + (r / 32) · 4 + c; tiles follow row by row;
  *               scales that are missing in a tile are 0. The scale of a block of many rows stands in each of them; scales
- *               that differ within such a block are refused.
+ *               that differ within such a block are rejected.
  * mma.sp        blocks of 16 × 64 numbers. Codes: for each instruction (16 × 32 of f16 and bf16, 16 × 64 of e4m3fn, e5m2
  *               and int8) 32 lanes of 16 bytes, their four registers of A. Metadata: for each block 32 lanes of 4 bytes;
  *               of 16-bit elements lanes 0 and 1 of each four have that of a block's first instruction (selector 0),
@@ -32,7 +32,7 @@ typedef int32_t lpt_foreign_layout;
  *               16-bit elements, of 32 for 8-bit ones, reordered. Rows are a multiple of 32 (16 of 8-bit elements),
  *               columns of 64 (128).
  * The last two  are for 2:4 formats with any scales. All codes come first, then all metadata: at 8/9 of the buffer for
- *               16-bit elements, at 4/5 for 8-bit ones. Indices that are not legal are refused.
+ *               16-bit elements, at 4/5 for 8-bit ones. Indices that are not legal are rejected.
  */
 enum lpt_foreign_layout_values {
   LPT_FOREIGN_LAYOUT_GGML = 1, /**< Blocks of ggml: int8_1x32 is Q8_0, int4_1x32 Q4_0, mxfp4 MXFP4. */
@@ -46,7 +46,7 @@ enum lpt_foreign_layout_values {
 };
 
 /**
- * @brief Tells how many bytes a tensor takes in a foreign layout.
+ * @brief Returns how many bytes a tensor takes in a foreign layout.
  * @param context the context.
  * @param tensor the tensor; it needs no data.
  * @param layout one of lpt_foreign_layout_values.

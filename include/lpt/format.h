@@ -104,7 +104,7 @@ enum lpt_element_special_values {
  * @brief A format taken apart. A value is (element - zero point) · block scale · tensor scale; absent scales are 1, absent
  *        zero points 0.
  *
- * lpt_format_from_description() reads `element` to `block_columns` and `zero_point`; `element_bits` to `largest` are told
+ * lpt_format_from_description() reads `element` to `block_columns` and `zero_point`; `element_bits` to `largest` are reported
  * by lpt_format_describe() and must be 0 or agree. With `element` LPT_FORMAT_NONE they describe an element of the
  * caller's own: a float of at most 8 bits, exponent_bits 1 to 7, `special` IEEE, NAN_ONES, FNUZ or NONE; `element_bits`
  * is the sum of both and the sign, or without the sign for an unsigned one; `largest` is 0 or agrees. Its smallest

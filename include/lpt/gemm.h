@@ -34,7 +34,7 @@ enum lpt_gemm_arithmetic_values {
 /** @brief One of lpt_gemm_arithmetic_values. */
 typedef int32_t lpt_gemm_arithmetic;
 
-/** @brief Same bits on all processors: sums in one order, by fused multiply-adds of f32. About half as fast. */
+/** @brief Same bits on all CPUs: sums in one order, by fused multiply-adds of f32. About half as fast. */
 #define LPT_GEMM_PORTABLE_ORDER UINT64_C(4)
 
 /**
@@ -179,7 +179,7 @@ LPT_API void lpt_gemm_operands_init(lpt_gemm_operands *operands, size_t struct_s
 
 /**
  * @brief Plans a product: the checks of lpt_gemm(), and the choice of the kernel, which lpt_context_explanation() explains.
- * @param context for whose processor features and threads is planned.
+ * @param context for whose CPU features and threads is planned.
  * @param a m × k, or stored transposed: its format and extents count; it may be without data.
  * @param b k × n, or stored transposed, or packed: likewise.
  * @param options NULL for the defaults. Handles come with each call: `bias`, `residual` and `quantize` are NULL here.
@@ -204,7 +204,7 @@ LPT_API lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *
                                      const lpt_tensor *b, const lpt_gemm_operands *operands, lpt_tensor *c);
 
 /**
- * @brief Tells what a plan decided.
+ * @brief Returns what a plan decided.
  * @param context the context.
  * @param plan the plan.
  * @param out_info its `struct_size` is set by the caller; written.

@@ -150,7 +150,7 @@ LPT_API void lpt_linear_gemm_options_init(lpt_linear_gemm_options *options, size
  *   "coat"            e4m3fn, gradients e5m2, tensor scales; x is saved in groups of 128 (arXiv 2410.19313);
  *   "int4_hadamard"   int4, forward rotated by 32; dy in two int4 parts (arXiv 2306.11987);
  *   "unit_scaling"    e4m3fn, gradients e5m2, without scales; products times constants (arXiv 2303.11257).
- *   "sparse24"        f32; weights 2:4 along rows by magnitude, selected anew in each prepare.
+ *   "sparse24"        f32; weights 2:4 along rows by magnitude, selected again in each prepare.
  *   "sparse24_transposable"  f32; weights 2:4 along rows and columns, selected every 40 steps (arXiv 2102.08124).
  *   "mvue24_gradients"  f32; output gradients 2:4 by MVUE in the wgrad product (arXiv 2203.10991).
  *
@@ -162,7 +162,7 @@ LPT_API void lpt_linear_gemm_options_init(lpt_linear_gemm_options *options, size
 LPT_API lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe **out_recipe);
 
 /**
- * @brief Tells the name of a recipe that lpt_recipe_create() knows.
+ * @brief Returns the name of a recipe that lpt_recipe_create() knows.
  * @param context the context.
  * @param index 0 for the first.
  * @param out_name returned; lives as long as the library; NULL past the last one.
@@ -182,7 +182,7 @@ LPT_API void lpt_recipe_destroy(lpt_recipe *recipe);
  * @param recipe the recipe.
  * @param cast which operand.
  * @param format any but uint8; LPT_FORMAT_NONE: the operand is used as it comes.
- * @param options rounding, overflow, scale rule; NULL for the defaults. Handles and random numbers in it are refused.
+ * @param options rounding, overflow, scale rule; NULL for the defaults. Handles and random numbers in it are rejected.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_linear_cast cast,
@@ -200,7 +200,7 @@ LPT_API lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recip
                                          const lpt_scaler_options *options);
 
 /**
- * @brief Tells the format of one cast.
+ * @brief Returns the format of one cast.
  * @param context the context.
  * @param recipe the recipe.
  * @param cast which operand.
@@ -239,7 +239,7 @@ LPT_API lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recip
  *
  * LPT_LINEAR_OPERAND_WEIGHT    The forward and the dgrad product multiply the masked weight; its gradient is that of all numbers
  *                       (straight through). Rules MAGNITUDE and SOFT_THRESHOLD. With interval 1 each lpt_linear_prepare()
- *                       selects anew; else a mask serves until `random.step` of the options is `interval` or more past
+ *                       selects again; else a mask serves until `random.step` of the options is `interval` or more past
  *                       that of its selection, and is part of saved states. SOFT_THRESHOLD selects in each prepare, and
  *                       multiplies by the factor that fits the masked weight to the weight best when it is first
  *                       selected: sum(w · masked) / sum(masked²).
@@ -285,13 +285,13 @@ enum lpt_linear_parallel_values {
   /**
    * Column-parallel: rows of the weight, so columns of the output. Forward is the rank's own affair. Backward: ranks hold
    * the same input, and input_gradient is the sum over ranks, added while the weight's gradient is computed; with a plan
-   * every rank holds an input of its own, and input_gradient is that of this one: nothing travels.
+   * every rank holds an input of its own, and input_gradient is that of this one: nothing is sent.
    */
   LPT_LINEAR_PARALLEL_COLUMNS = 1,
   /**
    * Row-parallel: columns of the weight and of the input. Forward: the product is a part of a sum; the output is the sum
    * over ranks, the same bits on all, or with a plan lpt_partial_gemm()'s. Backward: ranks hold the same output_gradient,
-   * and nothing travels; with a plan every rank holds a part of it, which first goes through lpt_partial_all_reduce() of
+   * and nothing is sent; with a plan every rank holds a part of it, which first goes through lpt_partial_all_reduce() of
    * LPT_PARTIAL_PASS_BACKWARD, into scratch.
    */
   LPT_LINEAR_PARALLEL_ROWS = 2
@@ -344,7 +344,7 @@ LPT_API void lpt_linear_destroy(lpt_linear *linear);
 
 /**
  * @brief Gives a layer another recipe, from its next lpt_linear_prepare() on. Scalers whose options stay the same keep
- *        their history, others begin anew. What forward saved before that prepare is of no use after it, and
+ *        their history, others begin again. What forward saved before that prepare is of no use after it, and
  *        lpt_linear_saved_size() may change with it: end the micro-batches in flight first.
  * @param context the context.
  * @param linear the layer.
@@ -360,14 +360,14 @@ LPT_API lpt_status lpt_linear_set_recipe(lpt_context *context, lpt_linear *linea
  * @param linear the layer.
  * @param weight borrowed; output_columns × input_columns, any format but uint8.
  * @param options random numbers, where the recipe casts weights stochastically or draws signs; comm and parallel, so that
- *        ranks draw apart. Nothing travels. NULL for the defaults.
+ *        ranks draw apart. Nothing is sent. NULL for the defaults.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
                                       const lpt_linear_options *options);
 
 /**
- * @brief Tells how many bytes forward saves for backward. The number follows from the layer and `rows` alone.
+ * @brief Returns how many bytes forward saves for backward. The number follows from the layer and `rows` alone.
  * @param context the context.
  * @param linear the layer.
  * @param rows rows of the input.
@@ -378,7 +378,7 @@ LPT_API lpt_status lpt_linear_saved_size(lpt_context *context, const lpt_linear 
                                          size_t *out_size_bytes);
 
 /**
- * @brief Tells how many bytes the weight's casts take.
+ * @brief Returns how many bytes the weight's casts take.
  * @param context the context.
  * @param linear the layer.
  * @param out_size_bytes returned.
@@ -391,11 +391,11 @@ LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *
  *
  * Smoothing (options.input_smoothing) acts where the input is cast to an element with one tensor scale: the columns are
  * divided by their factors before the cast and multiplied back when the product decodes them. Elsewhere it would change
- * nothing and is left out; with block scales, rotated, or where backward takes what forward multiplied, it is refused.
+ * nothing and is left out; with block scales, rotated, or where backward takes what forward multiplied, it is rejected.
  *
  * With options.comm (options.parallel says how) this rank's layer is a slice of one that ranks share, and its shape that of
  * the slice. All ranks call it. Bits are those of one call after the other: this layer without a comm, then the
- * reduction; but private columns are computed while shared ones travel, and a bias behind ROWS is the same on all
+ * reduction; but private columns are computed while shared ones are sent, and a bias behind ROWS is the same on all
  * ranks and added once, after the sum, with a rounding of its own; never scaled with private columns. One rank gives the
  * bits of the layer without a comm. Scales of tensors and blocks are those of the slice. Unit-scaled products behind ROWS
  * divide by the root of rank count · input_columns: there slices are alike. Stochastic casts of what only this rank has draw
@@ -419,7 +419,7 @@ LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, 
  * The bits of a stochastic cast belong to the element's place: computing dx and dw in two calls gives the same codes. A
  * rotated operand draws by the places of the rotated matrix.
  *
- * With options.comm all ranks call it, for the same gradients; lpt_linear_parallel_values tells what travels. A bias gradient is
+ * With options.comm all ranks call it, for the same gradients; lpt_linear_parallel_values tells what is sent. A bias gradient is
  * that of output_gradient as it comes: ROWS with a plan, a part of a sum, as of all that ranks hold alike.
  *
  * @param context the context; with a comm, of this rank.
@@ -512,7 +512,7 @@ LPT_API lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *
                                         lpt_statistics_info *out_info);
 
 /**
- * @brief Tells how many bytes lpt_linear_state_save() writes.
+ * @brief Returns how many bytes lpt_linear_state_save() writes.
  * @param context the context.
  * @param linear the layer.
  * @param out_size_bytes returned.

@@ -233,7 +233,7 @@ LPT_API void lpt_cross_entropy_options_init(lpt_cross_entropy_options *options, 
  *
  * A row's loss is l - (1 - e) · x[target] - e · mean(x), with l = log sum exp(x) over the classes of all ranks, e the label
  * smoothing. Every rank passes the logits of its own classes, any number of them, which follow on those of the rank before.
- * Two messages travel: how many classes each rank has, then four f64 for each row: the largest logit, the sum of
+ * Two messages are sent: how many classes each rank has, then four f64 for each row: the largest logit, the sum of
  * exponentials behind it, the target's logit, the sum of logits. They are joined in the order of ranks, in f64, by IEEE
  * operations alone: all ranks end with the same bits. A rank without a class is allowed.
  *
@@ -256,7 +256,7 @@ LPT_API lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_ten
 /**
  * @brief Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · [target]), with g the
  *        loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the
- *        numbers of classes travel.
+ *        numbers of classes are sent.
  * @param context of this rank.
  * @param logits borrowed; as in forward.
  * @param targets borrowed; as in forward.

@@ -211,7 +211,7 @@ LPT_API lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimize
 LPT_API void lpt_optimizer_destroy(lpt_optimizer *optimizer);
 
 /**
- * @brief Keeps the state of an optimizer in files: for state larger than memory. Each array lies in a file without a name in the
+ * @brief Keeps the state of an optimizer in files: for state larger than memory. Each array is in a file without a name in the
  *        directory, mapped, and a step walks it piece by piece. The bits are the same.
  * @param context the context.
  * @param optimizer the optimizer; without parameters yet.
@@ -264,7 +264,7 @@ LPT_API lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optim
                                       const lpt_optimizer_step_options *options, lpt_tensor *const *parameters);
 
 /**
- * @brief Tells what the last step came to.
+ * @brief Returns what the last step came to.
  * @param context the context.
  * @param optimizer the optimizer.
  * @param out_info its `struct_size` is set by the caller; written.
@@ -286,7 +286,7 @@ LPT_API lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor 
                                          lpt_gradients_info *out_info);
 
 /**
- * @brief Tells how many bytes the state of all parameters takes, scales included, in memory or in files.
+ * @brief Returns how many bytes the state of all parameters takes, scales included, in memory or in files.
  * @param context the context.
  * @param optimizer the optimizer.
  * @param out_size_bytes returned.
@@ -295,7 +295,7 @@ LPT_API lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor 
 LPT_API lpt_status lpt_optimizer_size(lpt_context *context, const lpt_optimizer *optimizer, size_t *out_size_bytes);
 
 /**
- * @brief Tells how many bytes lpt_optimizer_state_save() writes for one parameter.
+ * @brief Returns how many bytes lpt_optimizer_state_save() writes for one parameter.
  * @param context the context.
  * @param optimizer the optimizer.
  * @param index which parameter.
@@ -331,7 +331,7 @@ LPT_API lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer 
 
 /**
  * @brief Restores the state of one parameter, or of a shard of it, from saved shards that were cut in another way: a training
- *        that goes on with another number of ranks. Each saved state may be the whole or a shard; what lies outside of this
+ *        that goes on with another number of ranks. Each saved state may be the whole or a shard; what is outside of this
  *        parameter's elements is left.
  * @param context the context.
  * @param optimizer the optimizer.

@@ -48,8 +48,8 @@ typedef struct lpt_partial_plan_options {
   int32_t rank_count; /**< Ranks, 1 to 1024. */
   lpt_partial_scale private_scale; /**< Factor of the other columns. */
   double custom_scale;             /**< With LPT_PARTIAL_SCALE_CUSTOM: finite, not 0. */
-  lpt_format forward_wire;         /**< Format in which sums travel, as lpt_reduce_options.wire; NONE: the tensor's. */
-  lpt_format backward_wire;        /**< The same of gradients. */
+  lpt_format forward_wire;  /**< Format in which sums are sent, as lpt_reduce_options.wire; NONE: the tensor's. */
+  lpt_format backward_wire; /**< The same of gradients. */
   /**
    * Rows of a product that lpt_partial_gemm() reduces while it multiplies the next ones; the same bits as all at once. 0: as
    * many as are best for the link below; without one, all.
@@ -127,7 +127,7 @@ LPT_API lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_parti
 LPT_API void lpt_partial_plan_destroy(lpt_partial_plan *plan);
 
 /**
- * @brief Tells what a plan says.
+ * @brief Returns what a plan says.
  * @param context the context.
  * @param plan the plan.
  * @param format of the tensors that will be reduced: where a wire is NONE, bytes are counted in it.
@@ -147,16 +147,16 @@ LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial
  * ranks hold alike are then parts of a sum: gains of norms take one lpt_all_reduce_many() a step, and the gradient at the
  * entry of the layers, of the embeddings, one lpt_all_reduce() of all columns. docs/collectives-caat.md tells it in full.
  *
- * The skip connection's gradient is read after this call: where it lies in the same memory, call it out of place.
+ * The skip connection's gradient is read after this call: where it is in the same memory, call it out of place.
  *
  * Formats   f64, f32, bf16 or f16, the output as the input.
  * Rounding  shared columns: as lpt_all_reduce(), to the bit: added in f32 in the order of ranks and rounded once, all ranks
  *           end with the same bits. A wire of f32 for a gradient of bf16 would give those very bits for twice the bytes:
- *           what travels are the addends, which bf16 holds exactly, and their sum is made in f32 anyway. Private columns:
+ *           what is sent are the addends, which bf16 holds exactly, and their sum is made in f32 anyway. Private columns:
  *           one product in f32 and one rounding; with scale 1 copied bit for bit.
  * Source    CAAT-Net (arXiv 2506.19645).
  *
- * Without shared columns nothing travels and no rank waits. A call that fails on the way leaves the output undefined.
+ * Without shared columns nothing is sent and no rank waits. A call that fails on the way leaves the output undefined.
  *
  * @param context of this rank.
  * @param comm the communicator; with the plan's rank_count.
@@ -174,10 +174,10 @@ LPT_API lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, 
 /**
  * @brief Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(),
  *        then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the
- *        shared ones travel.
+ *        shared ones are sent.
  *
- * The sum needs a thread of its own, the comm's, which sleeps while bytes are on their way. Packed weights in tiles or LOOSE,
- * and 2:4 ones of more than a few rows, are multiplied whole before anything travels. Progress is not told: a rank
+ * The sum needs a thread of its own, the comm's, which sleeps while bytes are on their way. Packed weights in tiles or BITMASK,
+ * and 2:4 ones of more than a few rows, are multiplied whole before anything is sent. Progress is not told: a rank
  * that stops alone would leave the others waiting.
  *
  * @param context of this rank.
@@ -186,7 +186,7 @@ LPT_API lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, 
  * @param a borrowed; rows × this rank's part of the input columns.
  * @param b borrowed; this rank's part of the weight, hidden_columns wide: as for lpt_gemm(), packed too.
  * @param options of lpt_gemm(); alpha, flags, is_a_transposed, is_b_transposed and arithmetic are taken. What is added to
- *        a product that ranks add up would be added by every rank: bias, residual, beta, activation are refused.
+ *        a product that ranks add up would be added by every rank: bias, residual, beta, activation are rejected.
  * @param c written; rows × hidden_columns, f64, f32, bf16 or f16; rows with any stride. May not overlap a or b.
  * @return as lpt_gemm() and lpt_partial_all_reduce().
  */
@@ -211,7 +211,7 @@ LPT_API lpt_status lpt_partial_scale_weight(lpt_context *context, const lpt_part
  *
  * lpt_all_gather() of rows, to the bit. Outside of attention and MLP each rank then norms and adds its own rows only, and
  * the two together move what one all-reduce moves. Private columns stay with their rank for the whole sequence, which a split one
- * would lose: a plan with some is refused, instead of a model that is silently another.
+ * would lose: a plan with some is rejected, instead of a model that is silently another.
  *
  * @param context of this rank.
  * @param comm the communicator.

@@ -125,7 +125,7 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  *           rounded, one end of the block may lie up to half a step out of range. Values there take the nearest code:
  *           stochastic rounding is biased for them alone.
  * Specials  all-zero blocks get scale 1 (e8m0fnu: 2^-127, e4m3fn: 2^-9). NaN stays NaN; where the element has none, the
- *           scale of its block becomes NaN, and a plain element refuses after the cast, its NaN written as zero. Amax is
+ *           scale of its block becomes NaN, and a plain element is rejected after the cast, its NaN written as zero. Amax is
  *           taken over finite values.
  * Source    OCP FP8 and MX 1.0; NVFP4 as published with two scale levels; docs/numerics.md has every rule.
  *

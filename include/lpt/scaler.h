@@ -119,7 +119,7 @@ LPT_API lpt_status lpt_scaler_update(lpt_context *context, lpt_scaler *const *sc
 LPT_API lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_info *out_info);
 
 /**
- * @brief Tells how many bytes lpt_scaler_state_save() writes.
+ * @brief Returns how many bytes lpt_scaler_state_save() writes.
  * @param context the context.
  * @param scaler the scaler.
  * @param out_size_bytes returned.

@@ -35,7 +35,7 @@ typedef struct lpt_tensor_description {
   int32_t reserved;       /**< 0. */
   const int64_t *extents; /**< `rank` extents. */
   const int64_t *strides; /**< `rank` strides in elements; NULL: dense, last axis fastest. */
-  lpt_device device;      /**< Where `data` lies, as lpt_tensor_describe() tells it; not looked at when wrapping. */
+  lpt_device device;      /**< Where `data` is, as lpt_tensor_describe() tells it; not looked at when wrapping. */
   int32_t device_index;   /**< The same: which device of this kind. */
 } lpt_tensor_description;
 
@@ -52,7 +52,7 @@ LPT_API void lpt_tensor_description_init(lpt_tensor_description *description, si
 
 /**
  * @brief Creates a tensor in memory of its own: zero elements, all scales 1, all zero points 0.
- * @param context whose device it lies on. On the processor its allocator is used; on a GPU filling it is queued.
+ * @param context whose device it is on. On the CPU its allocator is used; on a GPU filling it is queued.
  * @param format any format; one with scales takes rank 2 or more.
  * @param rank 0 to 8.
  * @param extents `rank` numbers, none negative.
@@ -135,7 +135,7 @@ LPT_API lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *t
                                        lpt_tensor_description *out_description);
 
 /**
- * @brief Tells how many bytes the elements and scales of a tensor take, without gaps between rows.
+ * @brief Returns how many bytes the elements and scales of a tensor take, without gaps between rows.
  * @param context the context.
  * @param tensor the tensor.
  * @param out_size_bytes returned.
@@ -150,8 +150,8 @@ LPT_API lpt_status lpt_tensor_size(lpt_context *context, const lpt_tensor *tenso
  * Formats   both have the same; packed weights are not taken.
  * Overlap   none.
  *
- * @param context its device, or the processor, is where source and target lie. On a GPU the copy is queued: memory of the
- *        processor that takes part may be read or changed after lpt_context_synchronize().
+ * @param context its device, or the CPU, is where source and target lie. On a GPU the copy is queued: memory of the
+ *        CPU that takes part may be read or changed after lpt_context_synchronize().
  * @param source borrowed.
  * @param target written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_WORK_FAILED.
@@ -177,16 +177,16 @@ LPT_API void lpt_tensor_destroy(lpt_tensor *tensor);
  * Types     float of 16, 32 and 64 bits, bfloat, int of 2, 4, 8 and 16, uint of 4 and 8, bool (as uint8), and the float8,
  *           float6 and float4 types that have a format. Lanes are elements of the last axis, which is dense then.
  * Layout    rank 0 to 8 and strides as for lpt_tensor_wrap(); byte_offset is added. Small elements are packed, rows on whole
- *           packs; padded ones (one in a byte) are refused. A tensor without elements may have no memory.
+ *           packs; padded ones (one in a byte) are rejected. A tensor without elements may have no memory.
  * Device    the context's: kDLCPU, or kDLCUDA with its index.
  * Version   major 1 of the versioned struct, any minor.
- * Scales    travel as tensors of their own: take each one, and join them with lpt_tensor_combine().
+ * Scales    are sent as tensors of their own: take each one, and join them with lpt_tensor_combine().
  * Source    dlpack.h 1.1, https://dmlc.github.io/dlpack.
  *
  * @param context the context.
  * @param managed a DLManagedTensorVersioned, or a DLManagedTensor; borrowed for the call.
  * @param is_versioned 1: DLManagedTensorVersioned; 0: DLManagedTensor, which has no flags.
- * @param out_flags returned: LPT_DLPACK_READ_ONLY, LPT_DLPACK_COPIED, else 0; NULL: memory that is read-only is refused.
+ * @param out_flags returned: LPT_DLPACK_READ_ONLY, LPT_DLPACK_COPIED, else 0; NULL: memory that is read-only is rejected.
  * @param out_tensor returned; destroy with lpt_tensor_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for a type, a layout, a device or a version that LPT does not take;
  *         LPT_OUT_OF_MEMORY.

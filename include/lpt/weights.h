@@ -32,10 +32,10 @@ typedef struct lpt_weights_options {
                                     them, on one rank or on many. NULL: as they are. */
   const int32_t *input_order;  /**< k numbers, likewise for the columns; blocks of scales along k must stay whole. */
   lpt_weights_storage storage; /**< What of them is stored. */
-  int32_t tile_rows;           /**< With TILES: a multiple of 32 up to 4096; 0: 64. Else 0. */
-  int32_t tile_columns;        /**< With TILES: a multiple of 4 and of blocks of scales along k, up to 4096; 0: 64, or
+  int32_t tile_rows;           /**< With BLOCK_SPARSE: a multiple of 32 up to 4096; 0: 64. Else 0. */
+  int32_t tile_columns; /**< With BLOCK_SPARSE: a multiple of 4 and of blocks of scales along k, up to 4096; 0: 64, or
                                     one block where that is longer. Else 0. */
-  int32_t reserved;            /**< 0. */
+  int32_t reserved;     /**< 0. */
 } lpt_weights_options;
 
 /** @brief Defaults of lpt_weights_options. */
@@ -53,21 +53,21 @@ LPT_API void lpt_weights_options_init(lpt_weights_options *options, size_t struc
  * @brief Lays out weights for products, once for many: the same codes and scales, in the order that kernels read.
  *
  * The result is a tensor for one use: as b of lpt_gemm() and its kin, with `is_b_transposed` 1. Its memory is opaque, but
- * the same on every processor. Elements of at most 4 bits take 4, other ones below 8 bits take 8; rows are filled up to
+ * the same on every CPU. Elements of at most 4 bits take 4, other ones below 8 bits take 8; rows are filled up to
  * multiples of 32. lpt_tensor_view() cuts it along rows, at multiples of 32 (of tile_rows) or at the end: the first rows of a
  * layer are a smaller layer, which shares its memory.
  *
- * `storage` leaves zeros out; lpt_tensor_size() tells what is left. LOOSE: elements of code 0, as which zeros of either sign are
+ * `storage` leaves zeros out; lpt_tensor_size() tells what is left. BITMASK: elements of code 0, as which zeros of either sign are
  * packed; a bit is kept for each element of 8 bits or more, and for each byte of smaller ones. Unpacking gives back every
  * number, and products have the bits of ALL: they write out some rows at a time, where the caches hold them (load sparse,
- * compute dense, arXiv 2309.10285). TILES: tiles of tile_rows × tile_columns that are all zeros. Products leave them out, which
+ * compute dense, arXiv 2309.10285). BLOCK_SPARSE: tiles of tile_rows × tile_columns that are all zeros. Products leave them out, which
  * takes less time as well (arXiv 2408.11551): c differs from that of ALL by the order of its sums, and an infinity or a NaN
  * of a, or a NaN of a scale, that meets only such tiles may leave no trace. With LPT_GEMM_PORTABLE_ORDER it does, and nothing is
- * left out. See lpt_weights_order(). TILES takes formats whose code 0 is zero, without zero points.
+ * left out. See lpt_weights_order(). BLOCK_SPARSE takes formats whose code 0 is zero, without zero points.
  *
  * @param context whose threads and allocator are used.
  * @param weights n × k (output columns of the layer by input columns), or experts × n × k; of any format but f64; a 2:4 one is
- *        written out first: LOOSE takes the bytes of its 2:4 format.
+ *        written out first: BITMASK takes the bytes of its 2:4 format.
  * @param options NULL for the defaults.
  * @param out_packed returned; destroy with lpt_tensor_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
@@ -82,8 +82,8 @@ LPT_API lpt_status lpt_weights_pack(lpt_context *context, const lpt_tensor *weig
  * it is full; of equal ones that with more tiles, then the first. Where that is no gain rows stay as they are. n² comparisons.
  *
  * @param context the context.
- * @param weights n × k, of a format that TILES takes.
- * @param options tile_rows and tile_columns count; storage is TILES; NULL for tiles of the default sides.
+ * @param weights n × k, of a format that BLOCK_SPARSE takes.
+ * @param options tile_rows and tile_columns count; storage is BLOCK_SPARSE; NULL for tiles of the default sides.
  * @param order written; n numbers for `output_order`.
  * @param out_given_count returned: tiles to be stored with rows as they are; NULL: not wanted.
  * @param out_count returned: tiles to be stored in this order; NULL: not wanted.
@@ -104,7 +104,7 @@ LPT_API lpt_status lpt_weights_order(lpt_context *context, const lpt_tensor *wei
 LPT_API lpt_status lpt_weights_unpack(lpt_context *context, const lpt_tensor *packed, lpt_tensor *weights);
 
 /**
- * @brief Tells how many bytes lpt_weights_state_save() writes.
+ * @brief Returns how many bytes lpt_weights_state_save() writes.
  * @param context the context.
  * @param packed from lpt_weights_pack(), or a view of it.
  * @param out_size_bytes returned.

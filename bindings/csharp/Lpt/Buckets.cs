@@ -29,10 +29,10 @@ namespace Lpt
         /// micro-batches follow that add to them, and nothing travels.</summary>
         public void Begin(Context context, bool isLast = true, ReduceOptions? options = null, Compression codec = null)
         {
-            var wishes = options ?? ReduceOptions.Default();
+            var settings = options ?? ReduceOptions.Default();
             var native = codec == null ? default(CommCodec) : codec.ToNative();
-            if (codec != null) wishes.Codec = (IntPtr)(&native);
-            context.Check(Native.lpt_gradient_buckets_begin(context, this, isLast ? 1 : 0, &wishes), codec);
+            if (codec != null) settings.Codec = (IntPtr)(&native);
+            context.Check(Native.lpt_gradient_buckets_begin(context, this, isLast ? 1 : 0, &settings), codec);
             this.codec = codec;
         }
 

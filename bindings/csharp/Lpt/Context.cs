@@ -52,8 +52,8 @@ namespace Lpt
         /// <summary>Casts numbers to the format of `quantized`, and to that of `transposed` where it is given.</summary>
         public void Quantize(Tensor source, Tensor quantized, QuantizeOptions? options = null, Tensor transposed = null)
         {
-            var wishes = options ?? QuantizeOptions.Default();
-            Check(Native.lpt_quantize(this, source, &wishes, quantized, transposed ?? Tensor.None));
+            var settings = options ?? QuantizeOptions.Default();
+            Check(Native.lpt_quantize(this, source, &settings, quantized, transposed ?? Tensor.None));
         }
 
         public void Dequantize(Tensor source, Tensor output)
@@ -64,18 +64,18 @@ namespace Lpt
         /// <summary>c = alpha · a · b + beta · c, and what else the options say; `bias` takes the options' place.</summary>
         public void Gemm(Tensor a, Tensor b, Tensor c, GemmOptions? options = null, Tensor bias = null)
         {
-            var wishes = options ?? GemmOptions.Default();
-            if (bias != null) wishes.Bias = bias.DangerousGetHandle();
-            Check(Native.lpt_gemm(this, a, b, &wishes, c));
+            var settings = options ?? GemmOptions.Default();
+            if (bias != null) settings.Bias = bias.DangerousGetHandle();
+            Check(Native.lpt_gemm(this, a, b, &settings, c));
             GC.KeepAlive(bias);
         }
 
         /// <summary>Lays out weights for products: as b, transposed.</summary>
         public Tensor WeightsPack(Tensor weights, WeightsOptions? options = null)
         {
-            var wishes = options ?? WeightsOptions.Default();
+            var settings = options ?? WeightsOptions.Default();
             IntPtr raw;
-            Check(Native.lpt_weights_pack(this, weights, &wishes, &raw));
+            Check(Native.lpt_weights_pack(this, weights, &settings, &raw));
             return new Tensor(raw);
         }
 
@@ -98,9 +98,9 @@ namespace Lpt
         /// <summary>Selects N of every M numbers: `mask`, uint8, is 1 where one stays.</summary>
         public SparseInfo SparseMaskSelect(Tensor source, Tensor mask, SparseOptions? options = null, Tensor masked = null)
         {
-            var wishes = options ?? SparseOptions.Default();
+            var settings = options ?? SparseOptions.Default();
             var values = SparseInfo.Default();
-            Check(Native.lpt_sparse_mask_select(this, source, &wishes, mask, masked ?? Tensor.None, &values));
+            Check(Native.lpt_sparse_mask_select(this, source, &settings, mask, masked ?? Tensor.None, &values));
             return values;
         }
 

@@ -376,7 +376,7 @@ namespace Lpt
         Minimum = 3,
     }
 
-    /// <summary>How numbers travel that are cast for it; one of lpt_reduce_algorithm_values.</summary>
+    /// <summary>How numbers are sent that are cast for it; one of lpt_reduce_algorithm_values.</summary>
     public enum ReduceAlgorithm : int
     {
         Auto = 0,
@@ -1174,7 +1174,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How ranks meet.</summary>
+    /// <summary>How ranks connect.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CommOptions
     {

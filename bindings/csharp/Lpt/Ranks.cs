@@ -35,9 +35,9 @@ namespace Lpt
         /// <summary>Takes a process's place among the processes of an MPI job; returns when all of them have come.</summary>
         public static Comm Mpi(Context context, CommOptions? options = null)
         {
-            var wishes = options ?? CommOptions.Default();
+            var settings = options ?? CommOptions.Default();
             IntPtr raw;
-            context.Check(Native.lpt_comm_create_mpi(context, null, &wishes, &raw));
+            context.Check(Native.lpt_comm_create_mpi(context, null, &settings, &raw));
             return new Comm(raw);
         }
 
@@ -61,10 +61,10 @@ namespace Lpt
         /// <summary>Reduces over the ranks, and is done on return; `output` may be the input.</summary>
         public void AllReduce(Context context, Tensor input, Tensor output, ReduceOptions? options = null, Compression codec = null)
         {
-            var wishes = options ?? ReduceOptions.Default();
+            var settings = options ?? ReduceOptions.Default();
             var native = codec == null ? default(CommCodec) : codec.ToNative();
-            if (codec != null) wishes.Codec = (IntPtr)(&native);
-            context.Check(Native.lpt_all_reduce(context, this, input, &wishes, output, null), codec);
+            if (codec != null) settings.Codec = (IntPtr)(&native);
+            context.Check(Native.lpt_all_reduce(context, this, input, &settings, output, null), codec);
             GC.KeepAlive(codec);
         }
 
@@ -87,11 +87,11 @@ namespace Lpt
         public Future AllReduceStart(Context context, Tensor input, Tensor output, ReduceOptions? options = null,
                                      Compression codec = null)
         {
-            var wishes = options ?? ReduceOptions.Default();
+            var settings = options ?? ReduceOptions.Default();
             var native = codec == null ? default(CommCodec) : codec.ToNative();
-            if (codec != null) wishes.Codec = (IntPtr)(&native);
+            if (codec != null) settings.Codec = (IntPtr)(&native);
             IntPtr raw;
-            context.Check(Native.lpt_all_reduce(context, this, input, &wishes, output, &raw), codec);
+            context.Check(Native.lpt_all_reduce(context, this, input, &settings, output, &raw), codec);
             var future = new Future(raw) { Codec = codec };
             future.Keep(input);
             future.Keep(output);

@@ -35,8 +35,8 @@ namespace Lpt
         /// <summary>Casts the weight: after every change of it.</summary>
         public void Prepare(Context context, Tensor weight, LinearOptions? options = null)
         {
-            var wishes = options ?? LinearOptions.Default();
-            context.Check(Native.lpt_linear_prepare(context, this, weight, &wishes));
+            var settings = options ?? LinearOptions.Default();
+            context.Check(Native.lpt_linear_prepare(context, this, weight, &settings));
         }
 
         /// <summary>A vector for what forward saves of `rows` rows, one per micro-batch in flight.</summary>
@@ -51,9 +51,9 @@ namespace Lpt
         public void Forward(Context context, Tensor input, Tensor saved, Tensor output, LinearOptions? options = null,
                             Tensor bias = null)
         {
-            var wishes = options ?? LinearOptions.Default();
-            if (bias != null) wishes.Bias = bias.DangerousGetHandle();
-            context.Check(Native.lpt_linear_forward(context, this, input, &wishes, saved ?? Tensor.None, output));
+            var settings = options ?? LinearOptions.Default();
+            if (bias != null) settings.Bias = bias.DangerousGetHandle();
+            context.Check(Native.lpt_linear_forward(context, this, input, &settings, saved ?? Tensor.None, output));
             GC.KeepAlive(bias);
         }
 
@@ -61,8 +61,8 @@ namespace Lpt
         public void Backward(Context context, Tensor saved, Tensor outputGradient, Tensor inputGradient, Tensor weightGradient,
                              Tensor biasGradient = null, LinearOptions? options = null)
         {
-            var wishes = options ?? LinearOptions.Default();
-            context.Check(Native.lpt_linear_backward(context, this, saved, outputGradient, &wishes, inputGradient ?? Tensor.None,
+            var settings = options ?? LinearOptions.Default();
+            context.Check(Native.lpt_linear_backward(context, this, saved, outputGradient, &settings, inputGradient ?? Tensor.None,
                                                      weightGradient ?? Tensor.None, biasGradient ?? Tensor.None));
         }
 
@@ -100,13 +100,13 @@ namespace Lpt
         public void Step(Context context, long[] indices, Tensor[] gradients, Tensor[] parameters, OptimizerStepOptions? options = null)
         {
             CheckOperands(indices, gradients, parameters);
-            var wishes = options ?? OptimizerStepOptions.Default();
+            var settings = options ?? OptimizerStepOptions.Default();
             var read = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
             var written = Array.ConvertAll(parameters, one => one.DangerousGetHandle());
             fixed (long* places = indices)
             fixed (IntPtr* readPlace = read)
             fixed (IntPtr* writtenPlace = written)
-                context.Check(Native.lpt_optimizer_step(context, this, places, indices.Length, readPlace, &wishes, writtenPlace));
+                context.Check(Native.lpt_optimizer_step(context, this, places, indices.Length, readPlace, &settings, writtenPlace));
             GC.KeepAlive(gradients);
             GC.KeepAlive(parameters);
         }
@@ -140,7 +140,7 @@ namespace Lpt
                                OptimizerStepOptions? options = null, ReduceOptions? reduce = null)
         {
             CheckOperands(indices, gradients, parameters);
-            var wishes = options ?? OptimizerStepOptions.Default();
+            var settings = options ?? OptimizerStepOptions.Default();
             var shards = OptimizerShardOptions.Default();
             var reduction = reduce ?? ReduceOptions.Default();
             if (reduce != null) shards.Reduce = (IntPtr)(&reduction);
@@ -150,7 +150,7 @@ namespace Lpt
             fixed (IntPtr* readPlace = read)
             fixed (IntPtr* writtenPlace = written)
             {
-                context.Check(Native.lpt_optimizer_step_shards(context, comm, this, places, indices.Length, readPlace, &wishes, &shards,
+                context.Check(Native.lpt_optimizer_step_shards(context, comm, this, places, indices.Length, readPlace, &settings, &shards,
                                                                writtenPlace));
             }
             GC.KeepAlive(gradients);

@@ -314,8 +314,8 @@ class Optimizer:
                              "expected as many of each")
         shards = capi.lpt_optimizer_shard_options()
         if reduce is not None:
-            wishes = options(capi.lpt_reduce_options, reduce, keep) or capi.lpt_reduce_options()
-            shards.reduce = wishes
+            reduce_options = options(capi.lpt_reduce_options, reduce, keep) or capi.lpt_reduce_options()
+            shards.reduce = reduce_options
         call(keep, capi.lpt_optimizer_step_shards, handle_of(context), comm._handle, self._handle, indices,
              [read(gradient) for gradient in gradients], options(capi.lpt_optimizer_step_options, given, keep), shards,
              [written(parameter) for parameter in parameters])

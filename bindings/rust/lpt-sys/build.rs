@@ -34,13 +34,13 @@ fn write_bindings() {
     let made = Path::new(&env::var("OUT_DIR").expect("cargo says OUT_DIR")).join("bindgen.rs");
     println!("cargo:rerun-if-changed={folder}");
     let kinds = ["--allowlist-function=lpt_.*", "--allowlist-type=lpt_.*", "--allowlist-var=LPT_.*"];
-    let told = Command::new("bindgen")
+    let status = Command::new("bindgen")
         .args(kinds)
         .args(["--no-layout-tests", "--no-doc-comments", "--no-prepend-enum-name", "--output"])
         .arg(made)
         .arg(format!("{folder}/lpt/research.h"))
         .status();
-    assert!(told.expect("the program bindgen is missing").success(), "bindgen did not read {folder}/lpt/research.h");
+    assert!(status.expect("the program bindgen is missing").success(), "bindgen did not read {folder}/lpt/research.h");
 }
 
 fn library_folders() -> Vec<String> {
@@ -53,9 +53,9 @@ fn library_folders() -> Vec<String> {
 
 fn pkg_config(question: &str) -> String {
     let asked = Command::new("pkg-config").args([question, "--keep-system-libs", "lpt"]).output();
-    let told = asked.expect("pkg-config is missing: install it, or say LPT_LIB_DIR and LPT_INCLUDE_DIR");
-    if !told.status.success() {
-        panic!("pkg-config knows no lpt: {}", String::from_utf8_lossy(&told.stderr));
+    let output = asked.expect("pkg-config is missing: install it, or set LPT_LIB_DIR and LPT_INCLUDE_DIR");
+    if !output.status.success() {
+        panic!("pkg-config knows no lpt: {}", String::from_utf8_lossy(&output.stderr));
     }
-    String::from_utf8_lossy(&told.stdout).into_owned()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /**
- * @brief A compression of the caller's own, in which the numbers of a reduction travel.
+ * @brief A compression of the caller's own, in which the numbers of a reduction are sent.
  *
  * Shares are those of `wire` in lpt_reduce_options. Each share is encoded once by each rank, by one call, what became of it
  * once more by the rank that added it up, and all decode those bytes, that rank too: all ranks end with the same bits if equal
@@ -50,7 +50,7 @@ struct lpt_comm_codec {
 LPT_API void lpt_comm_codec_init(lpt_comm_codec *codec, size_t struct_size);
 
 /**
- * @brief lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
+ * @brief lpt_all_gather() of numbers that are sent by a codec: each part is encoded once, and decoded by all ranks, its own included.
  * @param context of this rank.
  * @param comm the communicator.
  * @param codec see lpt_comm_codec; the same on all ranks.
@@ -78,7 +78,7 @@ LPT_API lpt_status lpt_all_gather_by_codec(lpt_context *context, lpt_comm *comm,
  * @param input borrowed; f32, of any shape, rows with any stride; the same shape on all ranks.
  * @param worker_error read and written; f32, dense, as many elements as the input. 0 before the first call.
  * @param server_error read and written; dense f32 vector of as many elements as lpt_all_reduce_signs_share() tells. 0 before
- *        the first call. Errors are undefined after a call that was not refused and failed.
+ *        the first call. Errors are undefined after a call that was not rejected and failed.
  * @param output written; f32, the input's shape. May be the input.
  * @param out_future as for lpt_all_reduce().
  * @return as lpt_all_reduce().
@@ -88,7 +88,7 @@ LPT_API lpt_status lpt_all_reduce_signs(lpt_context *context, lpt_comm *comm, co
                                         lpt_future **out_future);
 
 /**
- * @brief Tells how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
+ * @brief Returns how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
  * @param context of this rank.
  * @param comm the communicator.
  * @param element_count of the whole tensor.

@@ -128,7 +128,7 @@ LPT_API void lpt_cost_cast_rates_init(lpt_cost_cast_rates *rates, size_t struct_
  * @param algorithm how; LPT_COST_ALGORITHM_BEST picks.
  * @param ranks 1 to 1048576.
  * @param elements of the tensor that lpt_cost_collective_values says.
- * @param payload the format in which they travel; any but a 2:4 one.
+ * @param payload the format in which they are sent; any but a 2:4 one.
  * @param link NULL for the defaults.
  * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED where the algorithm has no such collective: the text tells which have.

@@ -1,5 +1,5 @@
 // A libcublasLt.so.13 for machines without a GPU: it holds descriptions to what the documentation of cuBLAS says of them, which
-// the real library does only when it is requested a way to run them, and multiplies in plain loops.
+// the real library does only when a way to run them is requested, and multiplies in plain loops.
 //
 // What tests change by the environment: LPT_TEST_CUBLASLT_VERSION; LPT_TEST_CUBLASLT_FAILS: create, find, find_nothing or
 // multiply; LPT_TEST_CAPABILITY, the device's.

@@ -1,7 +1,7 @@
 """
 LPT, the low-precision training toolkit, for Julia: a layer over `liblpt`, whose contracts are those of `lpt.h`.
 
-A `Context` is the worker, handles are data, options are one call's wishes: keywords of the members' names in lpt.h. Julia's
+A `Context` is the worker, handles are data, options configure one call: keywords with the names of members in lpt.h. Julia's
 matrices are column-major and LPT's rows are adjacent, so a matrix `x` is wrapped without a copy as the tensor of its
 transpose: `Tensor(context, x)` has `size(x, 2)` rows of `size(x, 1)` columns, and blocks of scales run down Julia's columns.
 `gemm!` speaks of Julia's matrices all the same. All functions of lpt.h are in `LPT.Lib`, called by their own names.

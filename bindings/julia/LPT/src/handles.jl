@@ -33,11 +33,11 @@ mutable struct Context <: Handle
     thread_count::Int # as wished for: 0 is as many as there are cores
     log::Any          # what the library calls lives as long
     progress::Any
-    function Context(; thread_count = 0, wishes...)
+    function Context(; thread_count = 0, members...)
         text, out = zeros(UInt8, 256), Ref{Ptr{Cvoid}}(C_NULL)
         GC.@preserve text begin
             options = with(Lib.lpt_context_options; error_text = pointer(text), error_text_bytes = length(text),
-                           thread_count = thread_count, wishes...)
+                           thread_count = thread_count, members...)
             status = Lib.lpt_context_create(options, out)
         end
         status == Lib.LPT_OK || throw(LPTError(status, unsafe_string(pointer(text))))
@@ -58,13 +58,13 @@ function check(context::Context, status, callbacks...)
 end
 
 "The library's defaults of an options struct, with the members that are named changed; a truth is a number in C."
-function with(::Type{T}; wishes...) where {T}
+function with(::Type{T}; members...) where {T}
     place = Ref{T}()
     Lib._defaults(T, place)
-    for name in keys(wishes)
+    for name in keys(members)
         name in fieldnames(T) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "$name is no member of $(nameof(T))"))
     end
-    Ref(T((convert(fieldtype(T, name), get(wishes, name, getfield(place[], name))) for name in fieldnames(T))...))
+    Ref(T((convert(fieldtype(T, name), get(members, name, getfield(place[], name))) for name in fieldnames(T))...))
 end
 
 "Where random bits come from; see lpt_random in lpt.h."

@@ -1,9 +1,9 @@
-"Which columns of activations ranks share; wishes are members of lpt_partial_plan_options."
+"Which columns of activations ranks share; keywords are members of lpt_partial_plan_options."
 mutable struct PartialPlan <: Handle
     raw::Ptr{Cvoid}
-    function PartialPlan(context::Context; wishes...)
+    function PartialPlan(context::Context; members...)
         out = Ref{Ptr{Cvoid}}(C_NULL)
-        check(context, Lib.lpt_partial_plan_create(context, with(Lib.lpt_partial_plan_options; wishes...), out))
+        check(context, Lib.lpt_partial_plan_create(context, with(Lib.lpt_partial_plan_options; members...), out))
         own(new(out[]), :lpt_partial_plan_destroy)
     end
 end

@@ -12,9 +12,9 @@ end
 "One rank's end of a communicator."
 mutable struct Comm <: Handle
     raw::Ptr{Cvoid}
-    function Comm(context::Context, group::CommGroup, rank; wishes...)
+    function Comm(context::Context, group::CommGroup, rank; members...)
         out = Ref{Ptr{Cvoid}}(C_NULL)
-        check(context, Lib.lpt_comm_create_local(context, group, rank, with(Lib.lpt_comm_options; wishes...), out))
+        check(context, Lib.lpt_comm_create_local(context, group, rank, with(Lib.lpt_comm_options; members...), out))
         own(new(out[]), :lpt_comm_destroy)
     end
 end
@@ -43,9 +43,9 @@ function counts_of(context::Context, comm::Comm, counts)
 end
 
 "Reduces a tensor of every rank in place; with a Codec numbers travel by it."
-function all_reduce!(context::Context, comm::Comm, tensor::Tensor; codec = nothing, wishes...)
+function all_reduce!(context::Context, comm::Comm, tensor::Tensor; codec = nothing, members...)
     with_codec(context, codec) do native
-        options = with(Lib.lpt_reduce_options; codec = native, wishes...)
+        options = with(Lib.lpt_reduce_options; codec = native, members...)
         Lib.lpt_all_reduce(context, comm, tensor, options, tensor, C_NULL)
     end
     tensor
@@ -73,9 +73,9 @@ const _under_way = IdDict{Future,Nothing}()
 const _under_way_lock = ReentrantLock()
 
 "The same as all_reduce! behind the caller's back."
-function all_reduce_start!(context::Context, comm::Comm, tensor::Tensor; wishes...)
+function all_reduce_start!(context::Context, comm::Comm, tensor::Tensor; members...)
     out = Ref{Ptr{Cvoid}}(C_NULL)
-    options = with(Lib.lpt_reduce_options; wishes...)
+    options = with(Lib.lpt_reduce_options; members...)
     check(context, Lib.lpt_all_reduce(context, comm, tensor, options, tensor, out))
     future = Future(out[], tensor)
     lock(() -> _under_way[future] = nothing, _under_way_lock)

@@ -102,8 +102,8 @@ function format_name(format::Integer)
 end
 
 "Casts numbers to the format of `quantized`."
-function quantize!(context::Context, quantized::Tensor, source::Tensor; wishes...)
-    check(context, Lib.lpt_quantize(context, source, with(Lib.lpt_quantize_options; wishes...), quantized, C_NULL))
+function quantize!(context::Context, quantized::Tensor, source::Tensor; members...)
+    check(context, Lib.lpt_quantize(context, source, with(Lib.lpt_quantize_options; members...), quantized, C_NULL))
     quantized
 end
 
@@ -113,24 +113,24 @@ function dequantize!(context::Context, output::Tensor, source::Tensor)
     output
 end
 
-"c = alpha · a · b + beta · c of tensors, as lpt_gemm() says; wishes are members of lpt_gemm_options."
-function gemm!(context::Context, c::Tensor, a::Tensor, b::Tensor; bias = nothing, wishes...)
+"c = alpha · a · b + beta · c of tensors, as lpt_gemm() says; keywords are members of lpt_gemm_options."
+function gemm!(context::Context, c::Tensor, a::Tensor, b::Tensor; bias = nothing, members...)
     given = bias === nothing ? C_NULL : bias.raw
-    options = with(Lib.lpt_gemm_options; bias = given, wishes...)
+    options = with(Lib.lpt_gemm_options; bias = given, members...)
     GC.@preserve bias check(context, Lib.lpt_gemm(context, a, b, options, c))
     c
 end
 
 "c = alpha · a · b + beta · c of Julia's matrices, without copies: as cᵀ = bᵀ · aᵀ."
-function gemm!(context::Context, c::StridedMatrix, a::StridedMatrix, b::StridedMatrix; wishes...)
-    gemm!(context, Tensor(context, c), Tensor(context, b), Tensor(context, a); wishes...)
+function gemm!(context::Context, c::StridedMatrix, a::StridedMatrix, b::StridedMatrix; members...)
+    gemm!(context, Tensor(context, c), Tensor(context, b), Tensor(context, a); members...)
     c
 end
 
 "Lays out weights for products: as b, transposed."
-function weights_pack(context::Context, weights::Tensor; wishes...)
+function weights_pack(context::Context, weights::Tensor; members...)
     out = Ref{Ptr{Cvoid}}(C_NULL)
-    check(context, Lib.lpt_weights_pack(context, weights, with(Lib.lpt_weights_options; wishes...), out))
+    check(context, Lib.lpt_weights_pack(context, weights, with(Lib.lpt_weights_options; members...), out))
     Tensor(out[], nothing)
 end
 
@@ -149,9 +149,9 @@ function weights_state_load(context::Context, state::Vector{UInt8})
 end
 
 "Selects N of every M numbers: `mask`, uint8, is 1 where one stays. Returns what it did."
-function sparse_mask_select!(context::Context, mask::Tensor, source::Tensor; wishes...)
+function sparse_mask_select!(context::Context, mask::Tensor, source::Tensor; members...)
     values = with(Lib.lpt_sparse_info)
-    options = with(Lib.lpt_sparse_options; wishes...)
+    options = with(Lib.lpt_sparse_options; members...)
     check(context, Lib.lpt_sparse_mask_select(context, source, options, mask, C_NULL, values))
     values[]
 end

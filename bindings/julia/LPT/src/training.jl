@@ -20,8 +20,8 @@ mutable struct Linear <: Handle
 end
 
 "Casts the weight: after every change of it."
-prepare!(context::Context, linear::Linear, weight::Tensor; wishes...) =
-    check(context, Lib.lpt_linear_prepare(context, linear, weight, with(Lib.lpt_linear_options; wishes...)))
+prepare!(context::Context, linear::Linear, weight::Tensor; members...) =
+    check(context, Lib.lpt_linear_prepare(context, linear, weight, with(Lib.lpt_linear_options; members...)))
 
 "A vector for what forward saves of `rows` rows, one per micro-batch in flight."
 function new_saved(context::Context, linear::Linear, rows)
@@ -34,17 +34,17 @@ end
 optional(handle) = handle === nothing ? C_NULL : handle
 
 "y = x · wᵀ + bias; `saved` nothing: inference."
-function forward!(context::Context, linear::Linear, output::Tensor, input::Tensor, saved = nothing; bias = nothing, wishes...)
-    options = with(Lib.lpt_linear_options; bias = bias === nothing ? C_NULL : bias.raw, wishes...)
+function forward!(context::Context, linear::Linear, output::Tensor, input::Tensor, saved = nothing; bias = nothing, members...)
+    options = with(Lib.lpt_linear_options; bias = bias === nothing ? C_NULL : bias.raw, members...)
     GC.@preserve bias check(context, Lib.lpt_linear_forward(context, linear, input, options, optional(saved), output))
     output
 end
 
 "The gradients that are wanted of input, weight and bias."
 function backward!(context::Context, linear::Linear, saved::Tensor, output_gradient::Tensor; input_gradient = nothing,
-                   weight_gradient = nothing, bias_gradient = nothing, wishes...)
+                   weight_gradient = nothing, bias_gradient = nothing, members...)
     check(context, Lib.lpt_linear_backward(
-        context, linear, saved, output_gradient, with(Lib.lpt_linear_options; wishes...), optional(input_gradient),
+        context, linear, saved, output_gradient, with(Lib.lpt_linear_options; members...), optional(input_gradient),
         optional(weight_gradient), optional(bias_gradient)))
 end
 
@@ -55,28 +55,28 @@ update!(context::Context, linear::Linear) =
 "Holds the state of many parameters, never the parameters."
 mutable struct Optimizer <: Handle
     raw::Ptr{Cvoid}
-    function Optimizer(context::Context; wishes...)
+    function Optimizer(context::Context; members...)
         out = Ref{Ptr{Cvoid}}(C_NULL)
-        check(context, Lib.lpt_optimizer_create(context, with(Lib.lpt_optimizer_options; wishes...), out))
+        check(context, Lib.lpt_optimizer_create(context, with(Lib.lpt_optimizer_options; members...), out))
         own(new(out[]), :lpt_optimizer_destroy)
     end
 end
 
-"Adds a parameter with zero moments; wishes are members of lpt_optimizer_parameter. Gives its index, from 0 as in lpt.h."
-function add!(context::Context, optimizer::Optimizer, elements; wishes...)
+"Adds a parameter with zero moments; keywords are members of lpt_optimizer_parameter. Gives its index, from 0 as in lpt.h."
+function add!(context::Context, optimizer::Optimizer, elements; members...)
     index = Ref{Int64}(-1)
-    parameter = with(Lib.lpt_optimizer_parameter; elements = elements, wishes...)
+    parameter = with(Lib.lpt_optimizer_parameter; elements = elements, members...)
     check(context, Lib.lpt_optimizer_add(context, optimizer, parameter, index))
     index[]
 end
 
 "Steps parameters; clipping and skipping is of all of them together."
 function step!(context::Context, optimizer::Optimizer, indices::Vector{Int64}, gradients::Vector{Tensor},
-               parameters::Vector{Tensor}; wishes...)
+               parameters::Vector{Tensor}; members...)
     check_operands(indices, gradients, parameters)
     read, written = [one.raw for one in gradients], [one.raw for one in parameters]
     GC.@preserve gradients parameters check(context, Lib.lpt_optimizer_step(
-        context, optimizer, indices, length(indices), read, with(Lib.lpt_optimizer_step_options; wishes...), written))
+        context, optimizer, indices, length(indices), read, with(Lib.lpt_optimizer_step_options; members...), written))
 end
 
 check_operands(indices, gradients, parameters) =
@@ -102,7 +102,7 @@ end
 "Steps whole parameters whose state ranks share, on all of them. `reduce` nothing: gradients are the same on all ranks (ZeRO 1); else a
 named tuple of members of lpt_reduce_options: each rank's own are reduced so (ZeRO 2)."
 function step_shards!(context::Context, optimizer::Optimizer, comm::Comm, indices::Vector{Int64}, gradients::Vector{Tensor},
-                      parameters::Vector{Tensor}; reduce = nothing, wishes...)
+                      parameters::Vector{Tensor}; reduce = nothing, members...)
     check_operands(indices, gradients, parameters)
     read, written = [one.raw for one in gradients], [one.raw for one in parameters]
     reduction = reduce === nothing ? nothing : with(Lib.lpt_reduce_options; reduce...)
@@ -110,7 +110,7 @@ function step_shards!(context::Context, optimizer::Optimizer, comm::Comm, indice
         place = reduction === nothing ? C_NULL : Base.unsafe_convert(Ptr{Lib.lpt_reduce_options}, reduction)
         shards = with(Lib.lpt_optimizer_shard_options; reduce = place)
         check(context, Lib.lpt_optimizer_step_shards(context, comm, optimizer, indices, length(indices), read,
-                                                     with(Lib.lpt_optimizer_step_options; wishes...), shards, written))
+                                                     with(Lib.lpt_optimizer_step_options; members...), shards, written))
     end
 end
 

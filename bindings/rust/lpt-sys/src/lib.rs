@@ -308,7 +308,7 @@ pub const LPT_REDUCTION_AVERAGE: lpt_reduction = 1;
 pub const LPT_REDUCTION_MAXIMUM: lpt_reduction = 2;
 pub const LPT_REDUCTION_MINIMUM: lpt_reduction = 3;
 
-/// How numbers travel that are cast for it; one of lpt_reduce_algorithm_values.
+/// How numbers are sent that are cast for it; one of lpt_reduce_algorithm_values.
 pub type lpt_reduce_algorithm = i32;
 pub const LPT_REDUCE_ALGORITHM_AUTO: lpt_reduce_algorithm = 0;
 pub const LPT_REDUCE_ALGORITHM_ONE_SHOT: lpt_reduce_algorithm = 1;
@@ -922,7 +922,7 @@ pub struct lpt_gradients_info {
     pub nonfinite_count: i64,
 }
 
-/// How ranks meet.
+/// How ranks connect.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_comm_options {
@@ -1628,19 +1628,19 @@ impl Default for lpt_swiglu_alignment_info {
 }
 
 extern "C" {
-    /// Tells the release of the library that is loaded.
+    /// Returns the release of the library that is loaded.
     pub fn lpt_version() -> i32;
-    /// Tells the release of the library that is loaded, as text.
+    /// Returns the release of the library that is loaded, as text.
     pub fn lpt_version_string() -> *const c_char;
-    /// Tells the level of the binary interface, which is the number in the library's SONAME.
+    /// Returns the level of the binary interface, which is the number in the library's SONAME.
     pub fn lpt_abi_level() -> i32;
-    /// Tells how the library was built: release, compiler, and the instruction sets with kernels of their own.
+    /// Returns how the library was built: release, compiler, and the instruction sets with kernels of their own.
     pub fn lpt_build_info() -> *const c_char;
     /// Names a status.
     pub fn lpt_status_string(status: lpt_status) -> *const c_char;
     /// Writes the defaults of LPT_DEVICE_INFO_INIT.
     pub fn lpt_device_info_init(description: *mut lpt_device_info, struct_size: usize);
-    /// Tells what a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of the driver or of the system that did not find the plugin.
+    /// Describes a device. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of the driver or of the system that did not find the plugin.
     pub fn lpt_device_describe(device: lpt_device, index: i32, out_description: *mut lpt_device_info) -> lpt_status;
     /// Writes the defaults of LPT_CONTEXT_OPTIONS_INIT.
     pub fn lpt_context_options_init(options: *mut lpt_context_options, struct_size: usize);
@@ -1648,9 +1648,9 @@ extern "C" {
     pub fn lpt_context_create(options: *const lpt_context_options, out_context: *mut *mut lpt_context) -> lpt_status;
     /// Destroys a context and ends its threads. Handles made with it live on.
     pub fn lpt_context_destroy(context: *mut lpt_context);
-    /// Tells what went wrong in the last call with this context.
+    /// Returns what went wrong in the last call with this context.
     pub fn lpt_context_error(context: *const lpt_context) -> *const c_char;
-    /// Tells which kernel the last operation took, and why each faster one was passed over.
+    /// Returns which kernel the last operation took, and why each faster one was passed over.
     pub fn lpt_context_explanation(context: *const lpt_context) -> *const c_char;
     /// Changes the number of threads.
     pub fn lpt_context_set_threads(context: *mut lpt_context, thread_count: i32) -> lpt_status;
@@ -1658,7 +1658,7 @@ extern "C" {
     pub fn lpt_context_set_isa(context: *mut lpt_context, isa: lpt_isa) -> lpt_status;
     /// Changes the stream that work is queued on.
     pub fn lpt_context_set_stream(context: *mut lpt_context, stream: *mut c_void) -> lpt_status;
-    /// Waits until the context's stream has done all that is queued on it. For the processor nothing ever is.
+    /// Waits until the context's stream has done all that is queued on it. On a CPU context it returns immediately.
     pub fn lpt_context_synchronize(context: *mut lpt_context) -> lpt_status;
     /// Changes where the log goes.
     pub fn lpt_context_set_log(context: *mut lpt_context, level: lpt_log_level, log: lpt_log_function, log_user: *mut c_void) -> lpt_status;
@@ -1702,7 +1702,7 @@ extern "C" {
     pub fn lpt_tensor_combine(context: *mut lpt_context, format: lpt_format, rows: i64, columns: i64, parts: *const *const lpt_tensor, part_count: i32, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Takes a tensor apart.
     pub fn lpt_tensor_describe(context: *mut lpt_context, tensor: *const lpt_tensor, out_description: *mut lpt_tensor_description) -> lpt_status;
-    /// Tells how many bytes the elements and scales of a tensor take, without gaps between rows.
+    /// Returns how many bytes the elements and scales of a tensor take, without gaps between rows.
     pub fn lpt_tensor_size(context: *mut lpt_context, tensor: *const lpt_tensor, out_size_bytes: *mut usize) -> lpt_status;
     /// Copies a tensor with all its parts: from one memory to another, or within one.
     pub fn lpt_tensor_copy(context: *mut lpt_context, source: *const lpt_tensor, target: *mut lpt_tensor) -> lpt_status;
@@ -1714,7 +1714,7 @@ extern "C" {
     pub fn lpt_tensor_take_dlpack(context: *mut lpt_context, managed: *mut c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see lpt_tensor_view_part(). Memory of the library lives as long as the struct; wrapped memory must.
     pub fn lpt_tensor_to_dlpack(context: *mut lpt_context, tensor: *const lpt_tensor, is_versioned: i32, out_managed: *mut *mut c_void) -> lpt_status;
-    /// Tells how many bytes a tensor takes in a foreign layout.
+    /// Returns how many bytes a tensor takes in a foreign layout.
     pub fn lpt_foreign_layout_size(context: *mut lpt_context, tensor: *const lpt_tensor, layout: lpt_foreign_layout, out_size_bytes: *mut usize) -> lpt_status;
     /// Writes a tensor, or the part of it that the layout holds, in a foreign layout. Exact: the same numbers. ggml has no -0 in MXFP4 and reads it as 0.
     pub fn lpt_foreign_layout_export(context: *mut lpt_context, tensor: *const lpt_tensor, layout: lpt_foreign_layout, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
@@ -1762,7 +1762,7 @@ extern "C" {
     pub fn lpt_scaler_update(context: *mut lpt_context, scalers: *const *mut lpt_scaler, scaler_count: i64) -> lpt_status;
     /// Reads what a scaler knows.
     pub fn lpt_scaler_read(context: *mut lpt_context, scaler: *const lpt_scaler, out_info: *mut lpt_scaler_info) -> lpt_status;
-    /// Tells how many bytes lpt_scaler_state_save() writes.
+    /// Returns how many bytes lpt_scaler_state_save() writes.
     pub fn lpt_scaler_state_size(context: *mut lpt_context, scaler: *const lpt_scaler, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves a scaler: portable, versioned, with a checksum.
     pub fn lpt_scaler_state_save(context: *mut lpt_context, scaler: *const lpt_scaler, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
@@ -1788,7 +1788,7 @@ extern "C" {
     pub fn lpt_gemm_plan_create(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *const lpt_tensor, out_plan: *mut *mut lpt_gemm_plan) -> lpt_status;
     /// Multiplies as planned: the same bits as lpt_gemm() on the context that it was planned for.
     pub fn lpt_gemm_plan_run(context: *mut lpt_context, plan: *const lpt_gemm_plan, a: *const lpt_tensor, b: *const lpt_tensor, operands: *const lpt_gemm_operands, c: *mut lpt_tensor) -> lpt_status;
-    /// Tells what a plan decided.
+    /// Returns what a plan decided.
     pub fn lpt_gemm_plan_read(context: *mut lpt_context, plan: *const lpt_gemm_plan, out_info: *mut lpt_gemm_plan_info) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_gemm_plan_destroy(plan: *mut lpt_gemm_plan);
@@ -1818,7 +1818,7 @@ extern "C" {
     pub fn lpt_weights_order(context: *mut lpt_context, weights: *const lpt_tensor, options: *const lpt_weights_options, order: *mut i32, out_given_count: *mut i64, out_count: *mut i64) -> lpt_status;
     /// Writes packed weights as rows again, in the order that they were packed in: the inverse of lpt_weights_pack() without orders.
     pub fn lpt_weights_unpack(context: *mut lpt_context, packed: *const lpt_tensor, weights: *mut lpt_tensor) -> lpt_status;
-    /// Tells how many bytes lpt_weights_state_save() writes.
+    /// Returns how many bytes lpt_weights_state_save() writes.
     pub fn lpt_weights_state_size(context: *mut lpt_context, packed: *const lpt_tensor, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves packed weights: portable, versioned, with a checksum.
     pub fn lpt_weights_state_save(context: *mut lpt_context, packed: *const lpt_tensor, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
@@ -1828,7 +1828,7 @@ extern "C" {
     pub fn lpt_linear_gemm_options_init(options: *mut lpt_linear_gemm_options, struct_size: usize);
     /// Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
     pub fn lpt_recipe_create(context: *mut lpt_context, name: *const c_char, out_recipe: *mut *mut lpt_recipe) -> lpt_status;
-    /// Tells the name of a recipe that lpt_recipe_create() knows.
+    /// Returns the name of a recipe that lpt_recipe_create() knows.
     pub fn lpt_recipe_name(context: *mut lpt_context, index: i64, out_name: *mut *const c_char) -> lpt_status;
     /// Destroys a recipe. Layers made with it live on.
     pub fn lpt_recipe_destroy(recipe: *mut lpt_recipe);
@@ -1836,7 +1836,7 @@ extern "C" {
     pub fn lpt_recipe_set_cast(context: *mut lpt_context, recipe: *mut lpt_recipe, cast: lpt_linear_cast, format: lpt_format, options: *const lpt_quantize_options) -> lpt_status;
     /// Changes where the tensor scales of one operand come from. Layers that were made before keep theirs.
     pub fn lpt_recipe_set_scaler(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_linear_operand, options: *const lpt_scaler_options) -> lpt_status;
-    /// Tells the format of one cast.
+    /// Returns the format of one cast.
     pub fn lpt_recipe_cast_format(context: *mut lpt_context, recipe: *const lpt_recipe, cast: lpt_linear_cast, out_format: *mut lpt_format) -> lpt_status;
     /// Changes how one product is made. Layers that were made before keep theirs.
     pub fn lpt_recipe_set_gemm(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, options: *const lpt_linear_gemm_options) -> lpt_status;
@@ -1852,13 +1852,13 @@ extern "C" {
     pub fn lpt_linear_create(context: *mut lpt_context, recipe: *const lpt_recipe, shape: *const lpt_linear_shape, out_linear: *mut *mut lpt_linear) -> lpt_status;
     /// Destroys a linear layer.
     pub fn lpt_linear_destroy(linear: *mut lpt_linear);
-    /// Gives a layer another recipe, from its next lpt_linear_prepare() on. Scalers whose options stay the same keep their history, others begin anew. What forward saved before that prepare is of no use after it, and lpt_linear_saved_size() may change with it: end the micro-batches in flight first.
+    /// Gives a layer another recipe, from its next lpt_linear_prepare() on. Scalers whose options stay the same keep their history, others begin again. What forward saved before that prepare is of no use after it, and lpt_linear_saved_size() may change with it: end the micro-batches in flight first.
     pub fn lpt_linear_set_recipe(context: *mut lpt_context, linear: *mut lpt_linear, recipe: *const lpt_recipe) -> lpt_status;
     /// Casts the weight for the forward and backward products. Call it after every change of the weight. If it fails, the layer is what it was.
     pub fn lpt_linear_prepare(context: *mut lpt_context, linear: *mut lpt_linear, weight: *const lpt_tensor, options: *const lpt_linear_options) -> lpt_status;
-    /// Tells how many bytes forward saves for backward. The number follows from the layer and `rows` alone.
+    /// Returns how many bytes forward saves for backward. The number follows from the layer and `rows` alone.
     pub fn lpt_linear_saved_size(context: *mut lpt_context, linear: *const lpt_linear, rows: i64, out_size_bytes: *mut usize) -> lpt_status;
-    /// Tells how many bytes the weight's casts take.
+    /// Returns how many bytes the weight's casts take.
     pub fn lpt_linear_cast_size(context: *mut lpt_context, linear: *const lpt_linear, out_size_bytes: *mut usize) -> lpt_status;
     /// Computes y = x · wᵀ + bias, and saves what backward needs.
     pub fn lpt_linear_forward(context: *mut lpt_context, linear: *mut lpt_linear, input: *const lpt_tensor, options: *const lpt_linear_options, saved: *mut lpt_tensor, output: *mut lpt_tensor) -> lpt_status;
@@ -1876,7 +1876,7 @@ extern "C" {
     pub fn lpt_linear_watch(context: *mut lpt_context, linear: *mut lpt_linear, is_watched: i32) -> lpt_status;
     /// Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_info.
     pub fn lpt_linear_cast_read(context: *mut lpt_context, linear: *const lpt_linear, cast: lpt_linear_cast, out_info: *mut lpt_statistics_info) -> lpt_status;
-    /// Tells how many bytes lpt_linear_state_save() writes.
+    /// Returns how many bytes lpt_linear_state_save() writes.
     pub fn lpt_linear_state_size(context: *mut lpt_context, linear: *const lpt_linear, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves the layer's scalers: portable, versioned, with a checksum. The weight's casts are made again by prepare.
     pub fn lpt_linear_state_save(context: *mut lpt_context, linear: *const lpt_linear, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
@@ -1906,7 +1906,7 @@ extern "C" {
     pub fn lpt_cross_entropy_options_init(options: *mut lpt_cross_entropy_options, struct_size: usize);
     /// Computes the loss -log softmax(logits)\[target\] of every row, in nats, of classes that ranks may share.
     pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
-    /// Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · \[target\]), with g the loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the numbers of classes travel.
+    /// Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · \[target\]), with g the loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the numbers of classes are sent.
     pub fn lpt_cross_entropy_backward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, log_sums: *const lpt_tensor, loss_gradient: *const lpt_tensor, options: *const lpt_cross_entropy_options, logits_gradient: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_OPTIMIZER_OPTIONS_INIT.
     pub fn lpt_optimizer_options_init(options: *mut lpt_optimizer_options, struct_size: usize);
@@ -1922,25 +1922,25 @@ extern "C" {
     pub fn lpt_optimizer_create(context: *mut lpt_context, options: *const lpt_optimizer_options, out_optimizer: *mut *mut lpt_optimizer) -> lpt_status;
     /// Destroys an optimizer and its state.
     pub fn lpt_optimizer_destroy(optimizer: *mut lpt_optimizer);
-    /// Keeps the state of an optimizer in files: for state larger than memory. Each array lies in a file without a name in the directory, mapped, and a step walks it piece by piece. The bits are the same.
+    /// Keeps the state of an optimizer in files: for state larger than memory. Each array is in a file without a name in the directory, mapped, and a step walks it piece by piece. The bits are the same.
     pub fn lpt_optimizer_set_directory(context: *mut lpt_context, optimizer: *mut lpt_optimizer, directory: *const c_char, resident_bytes: usize) -> lpt_status;
     /// Adds a parameter: makes its state, with zero moments.
     pub fn lpt_optimizer_add(context: *mut lpt_context, optimizer: *mut lpt_optimizer, parameter: *const lpt_optimizer_parameter, out_index: *mut i64) -> lpt_status;
     /// Steps many parameters. In f32, for each element with gradient g (scaled, clipped) and step number t:
     pub fn lpt_optimizer_step(context: *mut lpt_context, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, parameters: *const *mut lpt_tensor) -> lpt_status;
-    /// Tells what the last step came to.
+    /// Returns what the last step came to.
     pub fn lpt_optimizer_read(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_info: *mut lpt_optimizer_info) -> lpt_status;
     /// Adds up the squares of many gradients in f64 and counts what is not finite. The sums do not depend on the number of threads. Ranks that hold shards add up both and give lpt_optimizer_step() the root, times gradient_scale.
     pub fn lpt_gradients_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, count: i64, out_info: *mut lpt_gradients_info) -> lpt_status;
-    /// Tells how many bytes the state of all parameters takes, scales included, in memory or in files.
+    /// Returns how many bytes the state of all parameters takes, scales included, in memory or in files.
     pub fn lpt_optimizer_size(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_size_bytes: *mut usize) -> lpt_status;
-    /// Tells how many bytes lpt_optimizer_state_save() writes for one parameter.
+    /// Returns how many bytes lpt_optimizer_state_save() writes for one parameter.
     pub fn lpt_optimizer_state_size(context: *mut lpt_context, optimizer: *const lpt_optimizer, index: i64, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves the state of one parameter: portable, versioned, with a checksum.
     pub fn lpt_optimizer_state_save(context: *mut lpt_context, optimizer: *const lpt_optimizer, index: i64, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores the state of one parameter.
     pub fn lpt_optimizer_state_load(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
-    /// Restores the state of one parameter, or of a shard of it, from saved shards that were cut in another way: a training that goes on with another number of ranks. Each saved state may be the whole or a shard; what lies outside of this parameter's elements is left.
+    /// Restores the state of one parameter, or of a shard of it, from saved shards that were cut in another way: a training that goes on with another number of ranks. Each saved state may be the whole or a shard; what is outside of this parameter's elements is left.
     pub fn lpt_optimizer_state_load_many(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffers: *const *const c_void, buffer_bytes: *const usize, count: i64) -> lpt_status;
     /// Writes the defaults of LPT_COMM_OPTIONS_INIT.
     pub fn lpt_comm_options_init(options: *mut lpt_comm_options, struct_size: usize);
@@ -1962,11 +1962,11 @@ extern "C" {
     pub fn lpt_comm_split(context: *mut lpt_context, comm: *mut lpt_comm, color: i32, key: i32, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Leaves. Collectives that are under way are given up, and ranks that wait for this one get LPT_ABORTED.
     pub fn lpt_comm_destroy(comm: *mut lpt_comm);
-    /// Tells rank, ranks, engine and what was sent.
+    /// Returns rank, ranks, engine and what was sent.
     pub fn lpt_comm_read(context: *mut lpt_context, comm: *const lpt_comm, out_info: *mut lpt_comm_info) -> lpt_status;
     /// Waits for a collective. Its tensors may be read and written from then on, and not before; memory that the caller owns must live until then.
     pub fn lpt_future_wait(context: *mut lpt_context, future: *mut lpt_future) -> lpt_status;
-    /// Tells whether a collective has ended; waits for nothing.
+    /// Returns whether a collective has ended; waits for nothing.
     pub fn lpt_future_is_done(context: *mut lpt_context, future: *const lpt_future, out_is_done: *mut i32) -> lpt_status;
     /// Lets go of a future. The collective goes on.
     pub fn lpt_future_destroy(future: *mut lpt_future);
@@ -1990,7 +1990,7 @@ extern "C" {
     pub fn lpt_receive(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *mut lpt_tensor, peer: i32, tag: i32, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Reduces many tensors of every rank in place, by one message: gains of norms, biases, buckets of gradients.
     pub fn lpt_all_reduce_many(context: *mut lpt_context, comm: *mut lpt_comm, tensors: *const *mut lpt_tensor, count: i64, options: *const lpt_reduce_options, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Tells whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of activations (lpt_tensor_view()). Eight bytes of each rank travel.
+    /// Returns whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of activations (lpt_tensor_view()). Eight bytes of each rank are sent.
     pub fn lpt_comm_compare(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *const lpt_tensor, out_is_same: *mut i32) -> lpt_status;
     /// Writes the defaults of LPT_GRADIENT_BUCKETS_OPTIONS_INIT.
     pub fn lpt_gradient_buckets_options_init(options: *mut lpt_gradient_buckets_options, struct_size: usize);
@@ -2004,13 +2004,13 @@ extern "C" {
     pub fn lpt_gradient_buckets_ready(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets, index: i64) -> lpt_status;
     /// Ends a pass: waits until all gradients are reduced. An error names the gradients of the bucket that it befell.
     pub fn lpt_gradient_buckets_wait(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets) -> lpt_status;
-    /// Tells how buckets stand.
+    /// Returns how buckets stand.
     pub fn lpt_gradient_buckets_read(context: *mut lpt_context, buckets: *const lpt_gradient_buckets, out_info: *mut lpt_gradient_buckets_info) -> lpt_status;
     /// Lets go of buckets. Reductions that are under way go on.
     pub fn lpt_gradient_buckets_destroy(buckets: *mut lpt_gradient_buckets);
     /// Writes the defaults of LPT_OPTIMIZER_SHARD_OPTIONS_INIT.
     pub fn lpt_optimizer_shard_options_init(options: *mut lpt_optimizer_shard_options, struct_size: usize);
-    /// Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out evenly among the ranks of the comm, in their order, cut at multiples of 4096 elements of a parameter. Nothing travels.
+    /// Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out evenly among the ranks of the comm, in their order, cut at multiples of 4096 elements of a parameter. Nothing is sent.
     pub fn lpt_optimizer_add_shards(context: *mut lpt_context, comm: *const lpt_comm, optimizer: *mut lpt_optimizer, parameters: *const *const lpt_optimizer_parameter, count: i64, out_indices: *mut i64) -> lpt_status;
     /// Steps parameters whose state is shared out among ranks: reduces gradients where ranks have their own, steps this rank's shards, and gathers the parameters. All ranks call it.
     pub fn lpt_optimizer_step_shards(context: *mut lpt_context, comm: *mut lpt_comm, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, shards: *const lpt_optimizer_shard_options, parameters: *const *mut lpt_tensor) -> lpt_status;
@@ -2024,11 +2024,11 @@ extern "C" {
     pub fn lpt_partial_plan_create(context: *mut lpt_context, options: *const lpt_partial_plan_options, out_plan: *mut *mut lpt_partial_plan) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_partial_plan_destroy(plan: *mut lpt_partial_plan);
-    /// Tells what a plan says.
+    /// Returns what a plan says.
     pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_info: *mut lpt_partial_plan_info) -> lpt_status;
     /// Adds up the shared columns of all ranks, and scales this rank's private ones: out\[:, :s\] = sum over ranks of in\[:, :s\], out\[:, s:\] = scale · in\[:, s:\].
     pub fn lpt_partial_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the shared ones travel.
+    /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the shared ones are sent.
     pub fn lpt_partial_gemm(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies the private rows of a weight's first values by the scale, in place: then a plan with LPT_PARTIAL_SCALE_ONE trains on. The other of two ways: alike when training begins, apart under Adam, whose steps do not grow with the weight. One rounding.
     pub fn lpt_partial_scale_weight(context: *mut lpt_context, plan: *const lpt_partial_plan, weight: *mut lpt_tensor) -> lpt_status;
@@ -2038,11 +2038,11 @@ extern "C" {
     pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Writes the defaults of LPT_COMM_CODEC_INIT.
     pub fn lpt_comm_codec_init(codec: *mut lpt_comm_codec, struct_size: usize);
-    /// lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
+    /// lpt_all_gather() of numbers that are sent by a codec: each part is encoded once, and decoded by all ranks, its own included.
     pub fn lpt_all_gather_by_codec(context: *mut lpt_context, comm: *mut lpt_comm, codec: *const lpt_comm_codec, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Averages a tensor of every rank by its signs, one bit for each element, and keeps what that leaves out.
     pub fn lpt_all_reduce_signs(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, worker_error: *mut lpt_tensor, server_error: *mut lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Tells how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
+    /// Returns how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
     pub fn lpt_all_reduce_signs_share(context: *mut lpt_context, comm: *const lpt_comm, element_count: i64, out_element_count: *mut i64) -> lpt_status;
     /// Writes the defaults of LPT_COST_LINK_INIT.
     pub fn lpt_cost_link_init(link: *mut lpt_cost_link, struct_size: usize);

@@ -1,4 +1,4 @@
-//! tests/bindings/scenario.c told in Rust.
+//! tests/bindings/scenario.c in Rust.
 use lpt::*;
 
 const ROWS: i64 = 4;

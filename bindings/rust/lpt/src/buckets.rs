@@ -109,7 +109,7 @@ impl GradientBuckets {
             return result;
         }
         match self.pass.take().and_then(|pass| pass.codec) {
-            Some(codec) => codec.told(result),
+            Some(codec) => codec.with_panic(result),
             None => result,
         }
     }

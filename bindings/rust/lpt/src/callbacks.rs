@@ -83,7 +83,7 @@ pub(crate) unsafe extern "C" fn log(user: *mut c_void, level: sys::lpt_log_level
 pub(crate) unsafe extern "C" fn progress(user: *mut c_void, done: i64, whole: i64) -> i32 {
     let progress = unsafe { &*user.cast::<Progress>() };
     match guarded(|| progress(done, whole)) {
-        Ok(wish) => i32::from(wish.is_break()),
+        Ok(flow) => i32::from(flow.is_break()),
         Err(panic) => {
             note("progress", panic);
             1

@@ -32,7 +32,7 @@ unsafe impl Sync for Codec {}
 
 pub(crate) struct State {
     compression: Box<dyn Compression>,
-    // What was told once holds: slices are made by it.
+    // The first size holds: slices are made by it.
     sizes: Mutex<HashMap<i64, i64>>,
     panic: Mutex<Option<String>>,
 }
@@ -57,8 +57,8 @@ impl Codec {
     }
 
     /// Adds to an error what panicked meanwhile.
-    pub(crate) fn told<T>(&self, result: Result<T>) -> Result<T> {
-        self.state.told(result)
+    pub(crate) fn with_panic<T>(&self, result: Result<T>) -> Result<T> {
+        self.state.with_panic(result)
     }
 }
 
@@ -81,7 +81,7 @@ impl<'a> ReduceOptions<'a> {
 }
 
 impl State {
-    pub(crate) fn told<T>(&self, result: Result<T>) -> Result<T> {
+    pub(crate) fn with_panic<T>(&self, result: Result<T>) -> Result<T> {
         let panic = held(&self.panic).take();
         result.map_err(|error| match panic {
             Some(panic) => Error { text: format!("{}; {panic}", error.text), ..error },

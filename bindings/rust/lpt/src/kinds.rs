@@ -506,7 +506,7 @@ impl Reduction {
     pub const MINIMUM: Reduction = Reduction(sys::LPT_REDUCTION_MINIMUM);
 }
 
-/// How numbers travel that are cast for it.
+/// How numbers are sent that are cast for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ReduceAlgorithm(pub sys::lpt_reduce_algorithm);

@@ -1,7 +1,7 @@
 //! LPT, the low-precision training toolkit, for Rust.
 //!
 //! A safe layer over `liblpt`: the contracts are those of `lpt.h`. A [`Context`] is the worker, handles are data, options
-//! are one call's wishes: [`Default`] gives the library's, builder style changes them.
+//! configure one call: [`Default`] gives the library's, builder style changes them.
 //!
 //! ```
 //! use lpt::{Context, Format, Tensor};

@@ -98,7 +98,7 @@ impl Optimizer {
             )
         });
         match reduce.and_then(ReduceOptions::codec_state) {
-            Some(codec) => codec.told(result),
+            Some(codec) => codec.with_panic(result),
             None => result,
         }
     }

@@ -99,7 +99,7 @@ impl Comm {
         let result = context
             .check(unsafe { sys::lpt_all_reduce(context.as_ptr(), self.as_ptr(), raw, &options.raw, raw, null_mut()) });
         match options.codec_state() {
-            Some(codec) => codec.told(result),
+            Some(codec) => codec.with_panic(result),
             None => result,
         }
     }
@@ -118,7 +118,7 @@ impl Comm {
         let (raw, comm, input, output) = (context.as_ptr(), self.as_ptr(), input.as_ptr(), output.as_ptr());
         match codec {
             None => context.check(unsafe { sys::lpt_all_gather(raw, comm, input, counts, output, null_mut()) }),
-            Some(codec) => codec.told(context.check(unsafe {
+            Some(codec) => codec.with_panic(context.check(unsafe {
                 sys::lpt_all_gather_by_codec(raw, comm, &codec.raw, input, counts, output, null_mut())
             })),
         }
@@ -157,7 +157,7 @@ impl Future<'_> {
     pub fn wait(mut self) -> Result<Tensor<'static>> {
         let result = self.context.check(unsafe { sys::lpt_future_wait(self.context.as_ptr(), self.raw) });
         match &self.codec {
-            Some(codec) => codec.told(result),
+            Some(codec) => codec.with_panic(result),
             None => result,
         }?;
         Ok(self.tensor.take().expect("it is taken here alone"))

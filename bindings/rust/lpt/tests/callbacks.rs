@@ -1,4 +1,4 @@
-//! Functions of Rust that the library calls: what they are told, and that no panic leaves them.
+//! Functions of Rust that the library calls: what they receive, and that no panic leaves them.
 use local_ranks::on_ranks;
 use lpt::*;
 use std::num::NonZeroI32;
@@ -150,20 +150,20 @@ fn a_codec_outlives_what_is_under_way() {
 
 #[test]
 fn a_codec_that_fails_or_panics_ends_the_reduction() {
-    let told = |fails| {
+    let error_of = |fails| {
         let (context, group) = (single(), CommGroup::new(1).unwrap());
         let (codec, mut numbers) = (halves(fails), [1f32; 64]);
         let mut comm = Comm::local(&context, &group, 0, &CommOptions::default()).unwrap();
         let mut tensor = Tensor::from_mut(&context, &mut numbers, 8, 8).unwrap();
         comm.all_reduce(&context, &mut tensor, &ReduceOptions::default().codec(&codec)).unwrap_err()
     };
-    let number = told(|function| if function == "encode" { Err(NonZeroI32::new(41).unwrap()) } else { Ok(()) });
+    let number = error_of(|function| if function == "encode" { Err(NonZeroI32::new(41).unwrap()) } else { Ok(()) });
     assert_eq!(number.status, Status::ABORTED);
     assert!(number.text.contains("codec halves: encode gives 41"), "{number}");
-    let panic = told(|function| if function == "decode" { panic!("dice") } else { Ok(()) });
+    let panic = error_of(|function| if function == "decode" { panic!("dice") } else { Ok(()) });
     assert_eq!(panic.status, Status::ABORTED);
     assert!(panic.text.contains("decode gives -1") && panic.text.ends_with("; decode panicked: dice"), "{panic}");
-    let size = told(|function| if function == "bytes_for" { panic!("dice") } else { Ok(()) });
+    let size = error_of(|function| if function == "bytes_for" { panic!("dice") } else { Ok(()) });
     assert_eq!(size.status, Status::INVALID_ARGUMENT);
     assert!(size.text.ends_with("; bytes_for panicked: dice"), "{size}");
 }
