@@ -1,6 +1,7 @@
 #include "src/ops/weights.hpp"
 
 #include "src/api/guard.hpp"
+#include "src/ops/packed.hpp"
 
 using namespace lpt;
 

@@ -7,7 +7,7 @@ namespace lpt {
 namespace {
 
 // What a rank that leaves waits for others to take its last bytes.
-constexpr double kFarewellSeconds = 10.0;
+constexpr double kCloseSeconds = 10.0;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ DeviceEndpoint::DeviceEndpoint(const Queue &queue, void *end, double timeout_sec
 
 void DeviceEndpoint::close() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!is_closed_) queue_.wire()->close(end_, kFarewellSeconds);
+  if (!is_closed_) queue_.wire()->close(end_, kCloseSeconds);
   is_closed_ = true;
 }
 

@@ -276,4 +276,10 @@ BlockGrid block_grid(const Format &format, int64_t rows, int64_t columns) {
   return {block_rows, block_columns, blocks(rows, block_rows), blocks(columns, block_columns)};
 }
 
+int64_t block_scale_count(const Format &format, int64_t rows, int64_t columns) {
+  if (!format.has_block_scale()) return 0;
+  const BlockGrid grid = block_grid(format, rows, columns);
+  return grid.rows * grid.columns;
+}
+
 }  // namespace lpt

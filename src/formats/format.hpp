@@ -86,4 +86,7 @@ struct BlockGrid {
 };
 BlockGrid block_grid(const Format &format, int64_t rows, int64_t columns);
 
+// Block scales of a matrix; 0 where the format has none.
+int64_t block_scale_count(const Format &format, int64_t rows, int64_t columns);
+
 }  // namespace lpt

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "src/ops/casting.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 namespace {

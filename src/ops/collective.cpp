@@ -6,6 +6,7 @@
 #include "src/ops/device_reducing.hpp"
 #include "src/ops/reducing.hpp"
 #include "src/ops/segments.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

@@ -3,11 +3,12 @@
 
 #include "src/ops/collective.hpp"
 #include "src/ops/segments.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {
 
-// A hash of a run of bytes that does not depend on how the run is cut: words of eight are mixed in, each by a GEMM whose
+// A hash of a run of bytes that does not depend on how the run is cut: words of eight are mixed in, each by a multiplication whose
 // halves are joined. Against accidents, not against ill will.
 class Hash {
  public:

@@ -4,6 +4,7 @@
 #include "src/ops/collective.hpp"
 #include "src/ops/collective_wire.hpp"
 #include "src/ops/segments.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

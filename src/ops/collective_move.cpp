@@ -5,6 +5,7 @@
 #include "src/ops/codec_reducing.hpp"
 #include "src/ops/collective.hpp"
 #include "src/ops/segments.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

@@ -1,6 +1,6 @@
 // The average by signs: checks.
 #include "src/ops/collective.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
 #include "src/ops/signs_reducing.hpp"
 
 namespace lpt {

@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-Status check_options(const lpt_comm_options &options) {
+Status check_nccl_options(const lpt_comm_options &options) {
   LPT_TRY(check_flags("options->flags", options.flags, LPT_COMM_SKIP_CHECKS));
   LPT_TRY(check_finite("options->timeout_seconds", options.timeout_seconds, 0.0, 1e9));
   const char *const given = options.link_latency_seconds != 0.0    ? "link_latency_seconds"
@@ -108,7 +108,7 @@ Status connect_devices(const Context &context, Engine *control, void *communicat
 
 Status create_nccl_comm(Context &context, Comm *bootstrap, void *communicator, const lpt_comm_options &options,
                         Comm **out_comm) {
-  LPT_TRY(check_options(options));
+  LPT_TRY(check_nccl_options(options));
   LPT_TRY(check_place(context, bootstrap, communicator));
   std::unique_ptr<Engine> control;
   if (bootstrap != nullptr) {

@@ -1,7 +1,5 @@
 #include "src/ops/context.hpp"
 
-#include "src/ops/device.hpp"
-
 namespace lpt {
 namespace {
 
@@ -26,6 +24,24 @@ Status check_threads(int32_t thread_count) {
 }
 
 }  // namespace
+
+Status open_device(Context &context, const Device &device) {
+  LPT_TRY(Queue::open(device, context.queue));
+  if (device.is_cpu()) return {};
+  context.device_allocator = context.queue.allocator();
+  context.device_arena = std::make_unique<Arena>(context.device_allocator);
+  log_line(context, LPT_LOG_LEVEL_INFO, "works on " + device_text(device));
+  return {};
+}
+
+Status set_stream(Context &context, void *stream) {
+  if (context.queue.device().is_cpu()) return unsupported("the context works on the CPU, which has no streams");
+  if (stream == context.queue.stream()) return {};
+  // Work on the new stream does not wait for the old one's: its scratch is another, and freeing the old one waits.
+  context.device_arena = std::make_unique<Arena>(context.device_allocator);
+  context.queue.set_stream(stream);
+  return {};
+}
 
 Status create_context(const lpt_context_options &options, Context **out_context) {
   LPT_TRY(check_threads(options.thread_count));

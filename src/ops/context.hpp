@@ -79,6 +79,8 @@ using Context = lpt_context;
 Status create_context(const lpt_context_options &options, Context **out_context);
 Status set_isa(Context &context, lpt_isa isa);
 Status set_threads(Context &context, int32_t thread_count);
+Status open_device(Context &context, const Device &device);
+Status set_stream(Context &context, void *stream);
 void log_line(Context &context, lpt_log_level level, const std::string &line);
 
 // "row: why it was passed over".

@@ -7,7 +7,7 @@
 
 #include "kernels/quantize/quantize.hpp"
 #include "src/formats/block_scale.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
 #include "src/ops/quantize.hpp"
 
 namespace lpt {

@@ -8,6 +8,7 @@
 #include "kernels/activation/activation.hpp"
 #include "kernels/activation/row_loss.hpp"
 #include "src/ops/device_layers.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {
@@ -31,7 +32,7 @@ Status check_losses(const Tensor *tensor, const char *name, int64_t count, bool 
   return {};
 }
 
-bool is_double(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
+bool is_f64(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
 
 // One call, its logits and options checked.
 struct Loss {
@@ -138,7 +139,7 @@ Status prepare(const Tensor *logits, Loss &loss) {
 }
 
 void write_number(const MatrixView &vector, int64_t index, double value) {
-  if (is_double(vector)) {
+  if (is_f64(vector)) {
     static_cast<double *>(vector.data)[index] = value;
   } else {
     static_cast<float *>(vector.data)[index] = static_cast<float>(value);
@@ -146,7 +147,7 @@ void write_number(const MatrixView &vector, int64_t index, double value) {
 }
 
 double read_number(const MatrixView &vector, int64_t index) {
-  return is_double(vector) ? static_cast<const double *>(vector.data)[index]
+  return is_f64(vector) ? static_cast<const double *>(vector.data)[index]
                            : static_cast<double>(static_cast<const float *>(vector.data)[index]);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/ops/comm.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 

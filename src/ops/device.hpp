@@ -8,9 +8,6 @@
 
 namespace lpt {
 
-Status open_device(Context &context, const Device &device);
-Status set_stream(Context &context, void *stream);
-
 // Scratch that kernels of the device see, until the next call of the context; uncleared.
 Status take_on_device(Context &context, size_t bytes, std::byte **out);
 

@@ -173,7 +173,7 @@ Status tell_nan(Context &context, const Steps &steps, const QuantizeRequest &req
 }
 
 // Column scales of e8m0fnu: the smoothed source, cast as if there were none; the factors become these scales.
-Status cast_smoothed(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
+Status cast_smoothed_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                      bool is_check_only) {
   Cast plain = cast;
   plain.smoothing = nullptr;
@@ -255,7 +255,7 @@ Status hadamard_on_device(Context &context, const HadamardRequest &request, bool
 
 Status cast_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                       bool is_check_only) {
-  if (cast.smoothing != nullptr) return cast_smoothed(context, source, target, cast, is_check_only);
+  if (cast.smoothing != nullptr) return cast_smoothed_on_device(context, source, target, cast, is_check_only);
   lpt_scale_rule rule;
   LPT_TRY(resolve_rule(target.format, cast.rounding, cast.rule, rule));
   QuantizeRequest request = request_of(source, target, cast, rule);

@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-ScaleSpec spec_of(const QuantizeRequest &request) {
+ScaleSpec fitted_spec_of(const QuantizeRequest &request) {
   return scale_spec(request.target.format, request.rule, 1.0f, nullptr, 0);
 }
 
@@ -29,7 +29,7 @@ Status fit_by_sums(Context &context, const MatrixView &source, const QuantizeReq
   float *const squares = is_sawb && !is_check_only ? sums + source.rows : nullptr;
   LPT_TRY(run_on_device(context, "magnitude_sum", MagnitudeSumRequest{source, sums, squares}, {source.format.id},
                         is_check_only));
-  const FittedScaleRequest fitted{spec_of(request), source.rows, source.rows * source.columns, sums,
+  const FittedScaleRequest fitted{fitted_spec_of(request), source.rows, source.rows * source.columns, sums,
                                   squares,          amax,        request.target.tensor_scale};
   return run_on_device(context, "fitted_scale", fitted, {request.target.format.id}, is_check_only);
 }
@@ -67,7 +67,7 @@ Status take_memory(Context &context, Trials &trials) {
 }
 
 Status run_trials(Context &context, const QuantizeRequest &request, const float *amax, const Trials &trials) {
-  const ScaleSpec spec = spec_of(request);
+  const ScaleSpec spec = fitted_spec_of(request);
   for (int32_t i = 0; i < candidate_count(spec); ++i) {
     LPT_TRY(queue_kernel(context, *trials.begin, {spec, i, amax, trials.search}));
     LPT_TRY(queue_kernel(context, *trials.quantize, trials.cast));

@@ -4,7 +4,7 @@
 #include "src/base/plugin.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/gemm_library.hpp"
-#include "src/ops/sparse_parts.hpp"
+#include "src/ops/sparse_matrix.hpp"
 
 namespace lpt {
 namespace {
@@ -248,16 +248,14 @@ Status queue_steps(Context &context, const char *row, const GemmRequest &request
   return steps.epilogue == nullptr ? Status() : queue_kernel(context, *steps.epilogue, finish_request(request, steps));
 }
 
-bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
-
 // A 2:4 operand that is written out before it is multiplied; no row reads one as it is stored.
-struct DenseCopy {
+struct DeviceDenseCopy {
   const DeviceKernelEntry<DecompressRequest> *kernel = nullptr;  // nullptr: the operand is dense
   DecompressRequest request{};
 };
 
 // Elements alone: the dense operand has its scales where the sparse one has them.
-Status expand_to_dense(Context &context, Scratch &scratch, MatrixView &operand, DenseCopy &out_written) {
+Status expand_to_dense(Context &context, Scratch &scratch, MatrixView &operand, DeviceDenseCopy &out_written) {
   if (operand.layout != Layout::kSparse) return {};
   const MatrixView sparse = operand;
   operand = dense_shape(sparse);
@@ -272,7 +270,7 @@ Status expand_to_dense(Context &context, Scratch &scratch, MatrixView &operand, 
   return select_kernel_on_device(context, "decompress", out_written.request, {sparse.format.id}, &out_written.kernel);
 }
 
-Status queue_written_out(Context &context, const GemmRequest &request, const DenseCopy &written) {
+Status queue_written_out(Context &context, const GemmRequest &request, const DeviceDenseCopy &written) {
   if (written.kernel == nullptr || request.k == 0) return {};
   return queue_kernel(context, *written.kernel, written.request);
 }
@@ -347,7 +345,7 @@ Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_
   GemmRequest request = requested;
   const bool is_reported_only = is_check_only || out_dispatch != nullptr;
   Scratch scratch(context, is_reported_only);
-  DenseCopy a, b;
+  DeviceDenseCopy a, b;
   LPT_TRY(expand_to_dense(context, scratch, request.a, a));
   LPT_TRY(expand_to_dense(context, scratch, request.b, b));
   SelectedKernel selected;

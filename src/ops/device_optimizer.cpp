@@ -12,14 +12,14 @@ namespace {
 int64_t blocks_of(int64_t elements) { return (elements + kNormBlock - 1) / kNormBlock; }
 
 // A gradient, or a shard of one: its sums are those from `first` on of all that are added.
-struct Measured {
+struct MeasuredGradient {
   MatrixView gradient;
   int64_t first;
 };
 
 // All gradients of a norm. Those of shards have memory for the full ones.
 struct NormOf {
-  std::vector<Measured> gradients = {};
+  std::vector<MeasuredGradient> gradients = {};
   int64_t block_count = 0;
 
   void add(const MatrixView &gradient, int64_t whole_elements, int64_t begin) {

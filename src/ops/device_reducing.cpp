@@ -7,7 +7,7 @@ namespace lpt {
 namespace {
 
 // Below it a message costs more than its bytes.
-constexpr int64_t kSmallBytes = 64 << 10;
+constexpr int64_t kSmallBytesOnDevice = 64 << 10;
 
 Status add_up(Context &worker, const ReductionPlan &reducing, const std::vector<const void *> &sources, void *target,
               int64_t elements) {
@@ -116,7 +116,7 @@ Status reduce_to_all_on_device(Context &worker, DeviceEngine &engine, const Redu
   if (elements == 0) return engine.barrier(signature_of(reducing));
   const int64_t bytes = elements * (element_bits(reducing.input.format.element) / 8);
   Sum sum(worker, engine, reducing);
-  return engine.ranks() == 1 || bytes <= kSmallBytes ? sum.one_shot() : sum.two_shots();
+  return engine.ranks() == 1 || bytes <= kSmallBytesOnDevice ? sum.one_shot() : sum.two_shots();
 }
 
 Status reduce_to_parts_on_device(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing) {

@@ -2,7 +2,7 @@
 
 #include "kernels/quantize/quantize.hpp"
 #include "src/ops/device.hpp"
-#include "src/ops/sparse_parts.hpp"
+#include "src/ops/sparse_matrix.hpp"
 
 namespace lpt {
 namespace {

@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-Status check_place(const Context &context, const lpt_statistics &statistics) {
+Status check_statistics_place(const Context &context, const lpt_statistics &statistics) {
   const Device &here = context.queue.device();
   if (statistics.device == here) return {};
   return invalid("statistics counts on %s: expected one of a context on %s", device_text(statistics.device).c_str(),
@@ -61,7 +61,7 @@ Status create_statistics(Context &context, lpt_statistics **out_statistics) {
 }
 
 Status read_statistics(Context &context, const lpt_statistics &statistics, CastStatistics &out_sums) {
-  LPT_TRY(check_place(context, statistics));
+  LPT_TRY(check_statistics_place(context, statistics));
   out_sums = statistics.sums;
   if (statistics.there == nullptr) return {};
   constexpr int64_t kBytes = sizeof out_sums;
@@ -71,13 +71,13 @@ Status read_statistics(Context &context, const lpt_statistics &statistics, CastS
 
 // Zeros of every kind are zero bytes.
 Status reset_statistics(Context &context, lpt_statistics &statistics) {
-  LPT_TRY(check_place(context, statistics));
+  LPT_TRY(check_statistics_place(context, statistics));
   statistics.sums = {};
   return statistics.there == nullptr ? Status() : context.queue.fill(statistics.there.get(), 0, sizeof(CastStatistics));
 }
 
 Status sums_of(const Context &context, lpt_statistics &statistics, CastStatistics **out_sums) {
-  LPT_TRY(check_place(context, statistics));
+  LPT_TRY(check_statistics_place(context, statistics));
   const bool is_here = statistics.there == nullptr;
   *out_sums = is_here ? &statistics.sums : reinterpret_cast<CastStatistics *>(statistics.there.get());
   return {};

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "src/ops/dlpack_abi.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "src/ops/ggml.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
 #include "src/ops/sparse_layout.hpp"
-#include "src/ops/sparse_parts.hpp"
+#include "src/ops/sparse_matrix.hpp"
 
 namespace lpt {
 namespace {

@@ -5,6 +5,7 @@
 #include "src/ops/gemm_checks.hpp"
 #include "src/ops/gemm_epilogue.hpp"
 #include "src/ops/gemm_outliers.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

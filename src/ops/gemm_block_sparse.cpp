@@ -4,7 +4,7 @@
 
 #include "kernels/gemm/panels.hpp"
 #include "src/ops/weights_panels.hpp"
-#include "src/ops/weights_sparse.hpp"
+#include "src/ops/sparse_panels.hpp"
 
 namespace lpt {
 namespace {

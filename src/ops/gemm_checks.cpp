@@ -2,8 +2,9 @@
 
 #include <cmath>
 
-#include "src/ops/sparse_parts.hpp"
-#include "src/ops/weights.hpp"
+#include "src/ops/sparse_matrix.hpp"
+#include "src/ops/packed.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

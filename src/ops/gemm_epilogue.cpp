@@ -5,6 +5,7 @@
 #include "src/ops/device.hpp"
 #include "src/ops/device_epilogue.hpp"
 #include "src/ops/quantize.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

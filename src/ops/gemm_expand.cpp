@@ -1,8 +1,8 @@
 #include "src/ops/gemm_expand.hpp"
 
-#include "src/ops/sparse_parts.hpp"
+#include "src/ops/sparse_matrix.hpp"
 #include "src/ops/weights_panels.hpp"
-#include "src/ops/weights_sparse.hpp"
+#include "src/ops/sparse_panels.hpp"
 
 namespace lpt {
 namespace {

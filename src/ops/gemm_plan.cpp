@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "src/ops/gemm_checks.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

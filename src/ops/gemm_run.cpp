@@ -7,9 +7,9 @@
 
 #include "src/ops/gemm_block_sparse.hpp"
 #include "src/ops/gemm_expand.hpp"
-#include "src/ops/sparse_parts.hpp"
+#include "src/ops/sparse_matrix.hpp"
+#include "src/ops/sparse_panels.hpp"
 #include "src/ops/weights.hpp"
-#include "src/ops/weights_sparse.hpp"
 
 namespace lpt {
 namespace {
@@ -141,8 +141,6 @@ double flops_of(const GemmRequest &request) {
 double bytes_of(const GemmRequest &request) {
   return view_bytes(request.a) + view_bytes(request.b) + view_bytes(request.c);
 }
-
-bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
 
 // A GEMM that was planned runs no other row than that.
 bool may_run(const GemmKernelEntry &kernel, const GemmKernelEntry *planned) {

@@ -52,6 +52,9 @@ Status run_gemm(Context &context, const GemmCall &call, bool is_check_only);
 Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
                           const std::function<Status(int64_t begin, int64_t count)> &after_rows);
 
+// Whether c has no element.
+inline bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
+
 // Picks the row of a GEMM whose tensors may be without data.
 Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_dispatch);
 

@@ -45,7 +45,7 @@ uint8_t *codes_at(const MatrixView &view, int64_t row, int64_t block) {
   return static_cast<uint8_t *>(view.data) + row_bytes(view.format.element, row * view.row_stride + block * kGgmlBlock);
 }
 
-// The least of a block with a zero point. The GEMM of f16's 11 bits and 8 is exact; 0 - 0 is not -0.
+// The least of a block with a zero point. The product of f16's 11 bits and 8 is exact; 0 - 0 is not -0.
 float least_of(float scale, uint8_t zero) { return 0.0f - scale * static_cast<float>(zero); }
 
 // The zero point that gives the least number m with scale d, or -1.

@@ -1,4 +1,5 @@
 #include "src/ops/gradient_buckets.hpp"
+#include "src/ops/checks.hpp"
 
 #include <algorithm>
 #include <chrono>

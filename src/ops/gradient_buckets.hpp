@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "src/ops/collective.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 

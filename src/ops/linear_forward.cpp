@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "src/ops/linear_parts.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

@@ -127,7 +127,7 @@ struct GradientEpilogue {
   bool is_needed() const { return rows.size != 0 || has_mask || columns.size != 0; }
 };
 
-// Does all of it to `GEMM` in f32 scratch, and writes it to `target`, or adds it.
+// Does all of it to `gemm` in f32 scratch, and writes it to `target`, or adds it.
 Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogue, const MatrixView &gemm,
                                bool is_added, const MatrixView &target);
 

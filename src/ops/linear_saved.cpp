@@ -5,6 +5,7 @@
 #include "src/ops/device.hpp"
 #include "src/ops/device_scaler.hpp"
 #include "src/ops/linear_parts.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

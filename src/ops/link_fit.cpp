@@ -7,7 +7,7 @@ namespace lpt {
 namespace {
 
 constexpr double kMostBytes = 0x1p62;
-constexpr double kLeastSeconds = 1e-15, kMostSeconds = 1e9;
+constexpr double kLeastSeconds = 1e-15, kMostMeasuredSeconds = 1e9;
 
 Status check_measured(const double *bytes, const double *seconds, int64_t count) {
   if (bytes == nullptr) return invalid("bytes is NULL: expected %lld numbers", number(count));
@@ -15,7 +15,7 @@ Status check_measured(const double *bytes, const double *seconds, int64_t count)
   if (count < 2) return invalid("count is %lld: expected 2 or more", number(count));
   for (int64_t i = 0; i < count; ++i) {
     LPT_TRY(check_finite(item("bytes", i).c_str(), bytes[i], 0.0, kMostBytes));
-    LPT_TRY(check_finite(item("seconds", i).c_str(), seconds[i], kLeastSeconds, kMostSeconds));
+    LPT_TRY(check_finite(item("seconds", i).c_str(), seconds[i], kLeastSeconds, kMostMeasuredSeconds));
   }
   const auto [least, most] = std::minmax_element(bytes, bytes + count);
   if (*least != *most) return {};

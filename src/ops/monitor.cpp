@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "kernels/monitor/monitor.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

@@ -44,55 +44,6 @@ bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
 
 }  // namespace
 
-Status check_data(const Tensor &tensor, const char *name) {
-  const Shape shape = shape_of(tensor);
-  const Format &format = tensor.format;
-  const bool lacks_data = tensor.data == nullptr || (format.is_sparse && tensor.sparse_indices == nullptr) ||
-                          (format.has_block_scale() && tensor.block_scales == nullptr) ||
-                          (format.has_tensor_scale() && tensor.tensor_scale == nullptr) ||
-                          (format.has_zero_point() && tensor.zero_points == nullptr);
-  if (!lacks_data || shape.rows == 0 || shape.columns == 0) return {};
-  return invalid("%s is %s without data: only LPT_CHECK_ONLY takes that", name, tensor_text(tensor).c_str());
-}
-
-Status check_tensor(const Tensor *tensor, const char *name, const Device &device) {
-  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
-  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
-  if (tensor->device == device) return {};
-  if (device.is_cpu()) {
-    return unsupported("%s is %s: no kernel there takes it, expected memory of the CPU; see lpt_tensor_copy()", name,
-                       tensor_text(*tensor).c_str());
-  }
-  return invalid("%s is %s on %s: expected %s, where the context works", name, tensor_text(*tensor).c_str(),
-                 device_text(tensor->device).c_str(), device_text(device).c_str());
-}
-
-Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
-                    const Device &device) {
-  LPT_TRY(check_tensor(tensor, name, device));
-  LPT_TRY(matrix_of(*tensor, name, out_view));
-  const bool is_empty = out_view.rows == 0 || out_view.columns == 0;
-  if (needs_data) LPT_TRY(check_data(*tensor, name));
-  if (out_view.column_stride != 1 && !is_empty) {
-    return unsupported("%s has stride %lld along its rows: expected 1", name, number(out_view.column_stride));
-  }
-  return {};
-}
-
-Status check_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
-                    void **out_data, const Device &device) {
-  MatrixView view;
-  LPT_TRY(check_matrix(tensor, name, needs_data, view, device));
-  if (view.rows != 1 || view.columns != count) {
-    return invalid("%s is %s: expected a vector of %lld", name, tensor_text(*tensor).c_str(), number(count));
-  }
-  if (view.format.id != format) {
-    return invalid("%s is %s: expected %s", name, format_name(view.format.id).c_str(), format_name(format).c_str());
-  }
-  *out_data = view.data;
-  return {};
-}
-
 Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64_t columns, const char *like_name) {
   if (view.rows == rows && view.columns == columns) return {};
   return invalid("%s is %lld x %lld: expected %lld x %lld, as %s", name, number(view.rows), number(view.columns),
@@ -106,12 +57,6 @@ bool is_wide_float(lpt_format format) {
 Status check_wide_float(const MatrixView &view, const char *name) {
   if (is_wide_float(view.format.id)) return {};
   return unsupported("%s is %s: expected f64, f32, bf16 or f16", name, format_name(view.format.id).c_str());
-}
-
-Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
-                         const Device &device) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
-  return check_wide_float(out_view, name);
 }
 
 Status check_no_overlap(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name) {
@@ -157,6 +102,11 @@ MatrixView transposed_view(const MatrixView &view) {
   std::swap(result.rows, result.columns);
   std::swap(result.row_stride, result.column_stride);
   return result;
+}
+
+int64_t dense_row_stride(lpt_format element, int64_t columns) {
+  const int64_t pack = packing_of(element).elements;
+  return (columns + pack - 1) / pack * pack;
 }
 
 MatrixView scales_of(const MatrixView &view) {
@@ -279,6 +229,31 @@ void copy_matrix(const MatrixView &source, const MatrixView &target) {
     std::memcpy(static_cast<std::byte *>(target.data) + r * to, static_cast<const std::byte *>(source.data) + r * from,
                 static_cast<size_t>(bytes));
   }
+}
+
+size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view) {
+  const int64_t row_stride = dense_row_stride(format.element, stored_columns(format, columns));
+  const size_t payload = static_cast<size_t>(rows * row_bytes(format.element, row_stride));
+  const auto blocks = static_cast<size_t>(block_scale_count(format, rows, columns));
+  const size_t scales =
+      blocks * static_cast<size_t>(format.has_block_scale() ? element_bits(format.block_scale) / 8 : 0);
+  out_view = dense_view(format.id, memory, rows, columns);
+  out_view.row_stride = row_stride;
+  size_t end = aligned(payload);
+  if (format.has_block_scale()) {
+    if (memory != nullptr) out_view.block_scales = memory + end;
+    out_view.block_scale_stride = block_grid(format, rows, columns).columns;
+    end += aligned(scales);
+  }
+  if (format.has_tensor_scale()) {
+    if (memory != nullptr) out_view.tensor_scale = reinterpret_cast<float *>(memory + end);
+    end += aligned(sizeof(float));
+  }
+  if (format.has_zero_point()) {
+    if (memory != nullptr) out_view.zero_points = reinterpret_cast<uint8_t *>(memory + end);
+    end += aligned(blocks);
+  }
+  return end;
 }
 
 Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {

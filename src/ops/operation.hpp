@@ -11,7 +11,7 @@
 #include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
 #include "src/ops/context.hpp"
-#include "src/ops/tensor.hpp"
+#include "src/formats/view.hpp"
 
 namespace lpt {
 
@@ -24,30 +24,12 @@ inline std::string item(const char *array, int64_t index) { return text("%s[%lld
 
 // ---- checks: an error names the argument, its value and what was expected
 
-// Every part that the format has is there, if there are elements at all.
-Status check_data(const Tensor &tensor, const char *name);
-
-// A live tensor in memory of `device`. What does not say another one reads and writes memory of the CPU alone.
-Status check_tensor(const Tensor *tensor, const char *name, const Device &device = {});
-
-// Matrix of a required operand whose rows are adjacent elements. `needs_data` is false under LPT_CHECK_ONLY.
-Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
-                    const Device &device = {});
-
-// A vector of `count` dense elements of `format`.
-Status check_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
-                    void **out_data, const Device &device = {});
-
 // The same shape as `like`, which messages call `like_name`.
 Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64_t columns, const char *like_name);
 
 // One of f64, f32, bf16, f16.
 bool is_wide_float(lpt_format format);
 Status check_wide_float(const MatrixView &view, const char *name);
-
-// check_matrix() of such a matrix.
-Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
-                         const Device &device = {});
 
 // The memory of two views must not overlap: elements, and places of sparse ones. Interleaved columns of one matrix do not.
 Status check_no_overlap(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
@@ -64,6 +46,9 @@ MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t colum
 // Rows and columns changed places. For numbers in rows alone.
 MatrixView transposed_view(const MatrixView &view);
 
+// Elements from row to row: rows of packed elements begin on packs.
+int64_t dense_row_stride(lpt_format element, int64_t columns);
+
 // The block scales of a view as a matrix.
 MatrixView scales_of(const MatrixView &view);
 
@@ -77,6 +62,10 @@ Status make_random(const lpt_random &random, RandomDomain space, uint32_t role, 
 inline bool is_check_only(uint64_t flags) { return (flags & LPT_CHECK_ONLY) != 0; }
 
 // ---- scratch
+
+// Lays out a matrix of `format` in one piece of memory: payload, block scales, tensor scale, each aligned.
+// With memory NULL it only tells the size.
+size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view);
 
 // A matrix in the context's scratch; with `is_check_only` one without data.
 Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view);

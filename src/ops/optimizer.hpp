@@ -7,6 +7,7 @@
 
 #include "src/base/mapped_memory.hpp"
 #include "src/ops/operation.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 

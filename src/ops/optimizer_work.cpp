@@ -5,6 +5,7 @@
 
 #include "src/ops/device.hpp"
 #include "src/ops/optimizer_step.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {
@@ -116,19 +117,19 @@ Status make_request(const Optimizer &optimizer, const lpt_optimizer_step_options
 }
 
 // Bytes of memory that a call reads or writes, for finding outputs that overlap something else.
-struct Range {
+struct UsedRange {
   uintptr_t begin, end;
   bool is_output;
   const char *array;
   int64_t position;
 };
 
-Status check_ranges(std::vector<Range> &ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) { return a.begin < b.begin; });
-  const Range *furthest = nullptr;         // of all so far
-  const Range *furthest_output = nullptr;  // of the outputs so far
-  for (const Range &range : ranges) {
-    const Range *other = range.is_output ? furthest : furthest_output;
+Status check_ranges(std::vector<UsedRange> &ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const UsedRange &a, const UsedRange &b) { return a.begin < b.begin; });
+  const UsedRange *furthest = nullptr;         // of all so far
+  const UsedRange *furthest_output = nullptr;  // of the outputs so far
+  for (const UsedRange &range : ranges) {
+    const UsedRange *other = range.is_output ? furthest : furthest_output;
     if (other != nullptr && other->end > range.begin) {
       return invalid("%s overlaps %s: expected memory of its own", item(range.array, range.position).c_str(),
                      item(other->array, other->position).c_str());
@@ -139,7 +140,7 @@ Status check_ranges(std::vector<Range> &ranges) {
   return {};
 }
 
-void add_range(std::vector<Range> &ranges, const MatrixView &view, bool is_output, const char *array,
+void add_range(std::vector<UsedRange> &ranges, const MatrixView &view, bool is_output, const char *array,
                int64_t position) {
   if (view.data == nullptr || view.columns == 0) return;
   const auto begin = reinterpret_cast<uintptr_t>(view.data);
@@ -239,7 +240,7 @@ Status check_elements(const Tensor *tensor, const std::string &name, int64_t fou
 }
 
 Status check_memory_apart(const std::vector<MatrixView> &gradients, const std::vector<MatrixView> &values) {
-  std::vector<Range> ranges;
+  std::vector<UsedRange> ranges;
   for (size_t i = 0; i < values.size(); ++i) {
     add_range(ranges, gradients[i], false, "gradients", static_cast<int64_t>(i));
     add_range(ranges, values[i], true, "parameters", static_cast<int64_t>(i));

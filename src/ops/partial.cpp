@@ -4,6 +4,7 @@
 #include "kernels/reduce/cuda_columns.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/device_reducing.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

@@ -3,6 +3,7 @@
 #include "src/ops/gemm_checks.hpp"
 #include "src/ops/partial.hpp"
 #include "src/ops/pending_reductions.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

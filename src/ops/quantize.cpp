@@ -4,6 +4,7 @@
 #include "src/formats/block_scale.hpp"
 #include "src/ops/device_cast.hpp"
 #include "src/ops/device_sums.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

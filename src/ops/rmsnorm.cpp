@@ -8,6 +8,7 @@
 #include "kernels/reduce/reduce.hpp"
 #include "src/ops/device_layers.hpp"
 #include "src/ops/stored.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

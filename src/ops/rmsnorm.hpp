@@ -1,7 +1,7 @@
 // Root mean square norm: output = input · r · weight,  r = 1 / sqrt(mean(input²) + epsilon).
 #pragma once
 
-#include "src/ops/operation.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 

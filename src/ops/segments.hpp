@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "src/comm/engine.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 

@@ -1,4 +1,5 @@
 #include "src/ops/sequence.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

@@ -8,8 +8,8 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kShareUnit = 512;  // elements: no two ranks write to one byte
-constexpr int64_t kPiece = 1 << 16;  // elements; the order of sums of squares hangs on it
+constexpr int64_t kSignsShareUnit = 512;  // elements: no two ranks write to one byte
+constexpr int64_t kSignsPiece = 1 << 16;  // elements; the order of sums of squares hangs on it
 constexpr int64_t kScaleBytes = sizeof(float);
 
 int64_t message_bytes(const Range &share) { return share.count() == 0 ? 0 : kScaleBytes + (share.count() + 7) / 8; }
@@ -80,7 +80,7 @@ class SignsRun {
 
   Status add_input() {
     const FlatView line(reducing_.input);
-    return for_subranges(worker_, subranges_of(reducing_.shares, kPiece), kPiece * kScaleBytes,
+    return for_subranges(worker_, subranges_of(reducing_.shares, kSignsPiece), kSignsPiece * kScaleBytes,
                          [&](const Subrange &subrange, std::byte *scratch) {
                            const int64_t begin = reducing_.shares[subrange.share].begin + subrange.begin;
                            const Range range{begin, begin + subrange.count};
@@ -92,10 +92,10 @@ class SignsRun {
   // Numbers become a message, and what it leaves out.
   Status cast(float *numbers, int64_t count, const Message &message) {
     if (count == 0) return {};
-    const std::vector<Subrange> subranges = subranges_of({{0, count}}, kPiece);
+    const std::vector<Subrange> subranges = subranges_of({{0, count}}, kSignsPiece);
     std::vector<double> squares(subranges.size());
     LPT_TRY(for_subranges(worker_, subranges, 0, [&](const Subrange &subrange, std::byte *) {
-      squares[static_cast<size_t>(subrange.begin / kPiece)] = squares_of(numbers + subrange.begin, subrange.count);
+      squares[static_cast<size_t>(subrange.begin / kSignsPiece)] = squares_of(numbers + subrange.begin, subrange.count);
     }));
     double sum = 0.0;
     for (const double square : squares) sum += square;
@@ -108,8 +108,8 @@ class SignsRun {
 
   // The server error becomes the average of this rank's share, itself added.
   Status average(const std::vector<Bytes> &incoming) {
-    const std::vector<Subrange> subranges = subranges_of({{0, my_share().count()}}, kPiece / 4);
-    return for_subranges(worker_, subranges, kPiece / 4 * kScaleBytes,
+    const std::vector<Subrange> subranges = subranges_of({{0, my_share().count()}}, kSignsPiece / 4);
+    return for_subranges(worker_, subranges, kSignsPiece / 4 * kScaleBytes,
                          [&](const Subrange &subrange, std::byte *scratch) {
                            auto *const sum = reinterpret_cast<float *>(scratch);
                            for (size_t q = 0; q < ranks_; ++q) {
@@ -124,7 +124,7 @@ class SignsRun {
 
   Status write_output(const std::vector<Bytes> &incoming) {
     const FlatView line(reducing_.output);
-    return for_subranges(worker_, subranges_of(reducing_.shares, kPiece), kPiece * kScaleBytes,
+    return for_subranges(worker_, subranges_of(reducing_.shares, kSignsPiece), kSignsPiece * kScaleBytes,
                          [&](const Subrange &subrange, std::byte *scratch) {
                            const int64_t begin = reducing_.shares[subrange.share].begin + subrange.begin;
                            const Range range{begin, begin + subrange.count};
@@ -144,7 +144,7 @@ class SignsRun {
 
 }  // namespace
 
-std::vector<Range> signs_shares(int64_t elements, int32_t ranks) { return equal_shares(elements, ranks, kShareUnit); }
+std::vector<Range> signs_shares(int64_t elements, int32_t ranks) { return equal_shares(elements, ranks, kSignsShareUnit); }
 
 Status reduce_signs_to_all(Context &worker, Engine &engine, const SignsReductionPlan &reducing) {
   return SignsRun(worker, engine, reducing).run();

@@ -5,6 +5,7 @@
 
 #include "kernels/activation/activation.hpp"
 #include "src/ops/device_layers.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

@@ -1,7 +1,7 @@
 // Softmax along the last axis.
 #pragma once
 
-#include "src/ops/operation.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 

@@ -8,7 +8,7 @@
 
 #include "kernels/quantize/quantize.hpp"
 #include "src/ops/gemm_run.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
 #include "src/ops/quantize.hpp"
 #include "src/ops/sparse_parts.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "src/ops/operation.hpp"
-#include "src/ops/sparse_parts.hpp"
+#include "src/ops/sparse_matrix.hpp"
 
 namespace lpt {
 namespace {

@@ -2,7 +2,8 @@
 #include <vector>
 
 #include "src/ops/device.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
+#include "src/ops/sparse_matrix.hpp"
 #include "src/ops/sparse_parts.hpp"
 
 namespace lpt {

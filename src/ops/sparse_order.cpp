@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
 #include "src/ops/quantize.hpp"
 #include "src/ops/sparse_parts.hpp"
 

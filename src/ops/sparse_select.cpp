@@ -5,7 +5,8 @@
 #include "kernels/transposable_mask/transposable_mask.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/device_sparse.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
+#include "src/ops/sparse_matrix.hpp"
 #include "src/ops/sparse_parts.hpp"
 
 namespace lpt {

@@ -1,4 +1,5 @@
 #include "src/ops/stored.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

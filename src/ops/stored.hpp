@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/quantize/quantize.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 

@@ -7,6 +7,7 @@
 #include "kernels/activation/smoothing.hpp"
 #include "src/ops/device_layers.hpp"
 #include "src/ops/stored.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

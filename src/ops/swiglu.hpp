@@ -1,7 +1,7 @@
 // Gated activation: output = silu(gate) · up.
 #pragma once
 
-#include "src/ops/operation.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 

@@ -3,22 +3,9 @@
 #include <cstring>
 
 #include "src/ops/operation.hpp"
-#include "src/ops/weights.hpp"
 
 namespace lpt {
-
-int64_t dense_row_stride(lpt_format element, int64_t columns) {
-  const int64_t pack = packing_of(element).elements;
-  return (columns + pack - 1) / pack * pack;
-}
-
 namespace {
-
-int64_t scale_count(const Format &format, int64_t rows, int64_t columns) {
-  if (!format.has_block_scale()) return 0;
-  const BlockGrid grid = block_grid(format, rows, columns);
-  return grid.rows * grid.columns;
-}
 
 // The code of 1 in a scale of 8 bits: e8m0fnu or e4m3fn.
 uint8_t unit_scale_code(lpt_format block_scale) { return block_scale == LPT_FORMAT_E8M0FNU ? 127 : 0x38; }
@@ -55,7 +42,7 @@ Status check_tensor_extents(int32_t rank, const int64_t *extents) {
       return invalid("extents[%d] is %lld: expected at least 0", i, static_cast<long long>(extents[i]));
     // Bounded so that bit counts fit as well.
     if (!multiply(total, extents[i] == 0 ? 1 : extents[i], total) || total > (int64_t{1} << 56)) {
-      return invalid("extents[%d] is %lld: the GEMM of the extents does not fit", i,
+      return invalid("extents[%d] is %lld: the product of the extents exceeds 2^56", i,
                      static_cast<long long>(extents[i]));
     }
   }
@@ -68,7 +55,7 @@ void set_unit_scales(const MatrixView &view) {
 }
 
 void set_unit_block_scales(const MatrixView &view) {
-  const int64_t count = scale_count(view.format, view.rows, view.columns);
+  const int64_t count = block_scale_count(view.format, view.rows, view.columns);
   if (view.zero_points != nullptr) std::memset(view.zero_points, 0, static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     switch (view.format.block_scale) {
@@ -87,31 +74,6 @@ Shape shape_of(const Tensor &tensor) {
   Shape shape{1, tensor.extents[tensor.rank - 1]};
   for (int32_t i = 0; i + 1 < tensor.rank; ++i) shape.rows *= tensor.extents[i];
   return shape;
-}
-
-size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view) {
-  const int64_t row_stride = dense_row_stride(format.element, stored_columns(format, columns));
-  const size_t payload = static_cast<size_t>(rows * row_bytes(format.element, row_stride));
-  const auto blocks = static_cast<size_t>(scale_count(format, rows, columns));
-  const size_t scales =
-      blocks * static_cast<size_t>(format.has_block_scale() ? element_bits(format.block_scale) / 8 : 0);
-  out_view = dense_view(format.id, memory, rows, columns);
-  out_view.row_stride = row_stride;
-  size_t end = aligned(payload);
-  if (format.has_block_scale()) {
-    if (memory != nullptr) out_view.block_scales = memory + end;
-    out_view.block_scale_stride = block_grid(format, rows, columns).columns;
-    end += aligned(scales);
-  }
-  if (format.has_tensor_scale()) {
-    if (memory != nullptr) out_view.tensor_scale = reinterpret_cast<float *>(memory + end);
-    end += aligned(sizeof(float));
-  }
-  if (format.has_zero_point()) {
-    if (memory != nullptr) out_view.zero_points = reinterpret_cast<uint8_t *>(memory + end);
-    end += aligned(blocks);
-  }
-  return end;
 }
 
 namespace {
@@ -133,7 +95,7 @@ Status set_unit_parts(const MatrixView &view) {
 
 // The same on a GPU, where the rest is zero already. Only scales of f32 are no repeated byte.
 Status queue_unit_parts(const Queue &queue, const MatrixView &view) {
-  const auto count = static_cast<size_t>(scale_count(view.format, view.rows, view.columns));
+  const auto count = static_cast<size_t>(block_scale_count(view.format, view.rows, view.columns));
   const bool has_wide_scales = view.format.block_scale == LPT_FORMAT_F32 && count > 0;
   const std::vector<float> ones(has_wide_scales ? count : 1, 1.0f);
   if (view.indices != nullptr) {
@@ -261,19 +223,6 @@ Status wrap_matrix(Context &context, lpt_format format, void *data, int64_t rows
   description.extents = extents;
   description.strides = row_stride == 0 ? nullptr : strides;
   return wrap_tensor(context, description, out_tensor);
-}
-
-size_t tensor_bytes(const Tensor &tensor) {
-  if (is_packed(tensor.layout)) return panels_bytes(tensor);
-  const Shape shape = shape_of(tensor);
-  const Format &format = tensor.format;
-  const int64_t places = format.is_sparse ? index_bytes(shape.columns) : 0;
-  const int64_t stored = row_bytes(format.element, stored_columns(format, shape.columns));
-  const int64_t payload = shape.rows * (stored + places);
-  const int64_t blocks = scale_count(format, shape.rows, shape.columns);
-  const int64_t scales = format.has_block_scale() ? blocks * (element_bits(format.block_scale) / 8) : 0;
-  return static_cast<size_t>(payload + scales + (format.has_zero_point() ? blocks : 0)) +
-         (format.has_tensor_scale() ? sizeof(float) : 0);
 }
 
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {

@@ -57,9 +57,6 @@ struct Shape {
 };
 Shape shape_of(const Tensor &tensor);
 
-// Elements from row to row: rows of packed elements begin on packs.
-int64_t dense_row_stride(lpt_format element, int64_t columns);
-
 // Bytes of payload and scales, without gaps.
 size_t tensor_bytes(const Tensor &tensor);
 
@@ -75,9 +72,5 @@ std::string tensor_text(const Tensor &tensor);
 // Fills all scales with 1 and all zero points with 0; the second leaves the tensor scale.
 void set_unit_scales(const MatrixView &view);
 void set_unit_block_scales(const MatrixView &view);
-
-// Lays out a matrix of `format` in one piece of memory: payload, block scales, tensor scale, each aligned.
-// With memory NULL it only tells the size.
-size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view);
 
 }  // namespace lpt

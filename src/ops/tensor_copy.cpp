@@ -1,5 +1,5 @@
 // Copies of tensors, from any memory to any other.
-#include "src/ops/operation.hpp"
+#include "src/ops/checks.hpp"
 
 namespace lpt {
 namespace {

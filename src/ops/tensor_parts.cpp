@@ -1,6 +1,6 @@
 // Views of tensors, their parts, and tensors made of parts.
-#include "src/ops/operation.hpp"
-#include "src/ops/weights.hpp"
+#include "src/ops/tensor.hpp"
+#include "src/ops/packed.hpp"
 
 namespace lpt {
 
@@ -274,6 +274,19 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
   LPT_TRY(join_others(parts, *tensor));
   *out_tensor = tensor.release();
   return {};
+}
+
+size_t tensor_bytes(const Tensor &tensor) {
+  if (is_packed(tensor.layout)) return panels_bytes(tensor);
+  const Shape shape = shape_of(tensor);
+  const Format &format = tensor.format;
+  const int64_t places = format.is_sparse ? index_bytes(shape.columns) : 0;
+  const int64_t stored = row_bytes(format.element, stored_columns(format, shape.columns));
+  const int64_t payload = shape.rows * (stored + places);
+  const int64_t blocks = block_scale_count(format, shape.rows, shape.columns);
+  const int64_t scales = format.has_block_scale() ? blocks * (element_bits(format.block_scale) / 8) : 0;
+  return static_cast<size_t>(payload + scales + (format.has_zero_point() ? blocks : 0)) +
+         (format.has_tensor_scale() ? sizeof(float) : 0);
 }
 
 }  // namespace lpt

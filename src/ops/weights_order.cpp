@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "kernels/gemm/panels.hpp"
-#include "src/ops/sparse_parts.hpp"
-#include "src/ops/weights.hpp"
+#include "src/ops/sparse_matrix.hpp"
+#include "src/ops/packed.hpp"
+#include "src/ops/checks.hpp"
 #include "src/ops/weights_sparse.hpp"
+#include "src/ops/weights.hpp"
 
 namespace lpt {
 namespace {

@@ -1,33 +1,17 @@
 #include "src/ops/weights_sparse.hpp"
 
-#include <bit>
 #include <cstring>
 
 #include "kernels/bitmask/bitmask.hpp"
 #include "kernels/gemm/panels.hpp"
-#include "src/ops/weights_panels.hpp"
+#include "src/ops/operation.hpp"
+#include "src/ops/sparse_panels.hpp"
 
 namespace lpt {
 namespace {
 
 constexpr int32_t kUsualTile = 64;
 constexpr int32_t kMaxTile = 4096;
-
-int32_t unit_bytes_of(PanelKind kind) {
-  switch (kind) {
-    case PanelKind::kHalves:
-      return 2;
-    case PanelKind::kWords:
-      return 4;
-    case PanelKind::kNibbles:
-    case PanelKind::kBytePairs:
-    case PanelKind::kByteQuads:
-      break;
-  }
-  return 1;
-}
-
-int32_t unit_bytes_of(const Format &format) { return unit_bytes_of(panel_kind(format.element)); }
 
 // `multiple` is a power of two up to kMaxTile, so the default side is a multiple of it.
 Status check_tile_side(const char *name, int32_t given, int32_t multiple, int32_t &out_side) {
@@ -46,7 +30,7 @@ Status find_tile_unit(const Format &format, int32_t &out_columns) {
                      format_name(format.id).c_str(), kMaxTile);
 }
 
-// A dropped tile is a GEMM less only where its codes are zeros.
+// A tile can be left out only where its codes are zeros.
 Status check_zeros(const Format &format) {
   if (sparse_format(format.id) != LPT_FORMAT_NONE) return {};
   return unsupported(
@@ -100,17 +84,6 @@ void drop_signs(Context &context, const MatrixView &panels, int64_t count) {
 
 bool has_only_zeros(const std::byte *memory, int64_t bytes) {
   return *memory == std::byte{0} && std::memcmp(memory, memory + 1, static_cast<size_t>(bytes - 1)) == 0;
-}
-
-// Bytes of one panel of a tile, where they begin in a whole panel, and how many there are: the last tile may be cut short.
-struct TileSpan {
-  int64_t whole, begin, bytes;
-};
-
-TileSpan span_of(const Format &format, int64_t k, int32_t tile_columns, int64_t tile) {
-  const PanelKind kind = panel_kind(format.element);
-  const int64_t whole = panel_bytes(kind, tile_columns), begin = tile * whole;
-  return {whole, begin, std::min(whole, panel_bytes(kind, k) - begin)};
 }
 
 // One matrix of sparse packed weights and the panels that it is made of.
@@ -170,10 +143,6 @@ Status choose_bitmask_rows(Context &context, BitmaskKernels &out_rows) {
   return select_kernel(context, "compact", compact_kernels(), CompactRequest{}, {}, &out_rows.compaction);
 }
 
-int64_t memory_lines(const MatrixView &panels) {
-  return panel_bytes(panel_kind(panels.format.element), panels.columns) / kPanelLineBytes;
-}
-
 // Bits of all lines of one matrix.
 void mark_lines(Context &context, const BitmaskKernels &rows, const Making &making, int64_t lines) {
   const MatrixView &sparse_packed = making.sparse_packed;
@@ -225,15 +194,6 @@ void copy_scales(const Tensor &panels, const Tensor &sparse_packed) {
 
 }  // namespace
 
-SparseLine sparse_line(const Format &format, Layout layout, int64_t k, int32_t tile_rows, int32_t tile_columns) {
-  const PanelKind kind = panel_kind(format.element);
-  if (layout == Layout::kBlockSparse) {
-    return {tile_rows, (k + tile_columns - 1) / tile_columns,
-            tile_rows / kPanelLanes * panel_bytes(kind, tile_columns)};
-  }
-  return {kPanelLanes, panel_bytes(kind, k) / unit_bytes_of(kind), unit_bytes_of(kind)};
-}
-
 Status check_packing(const Format &format, const lpt_weights_options &options, SparsePacking &out_packing) {
   LPT_TRY(check_choice("storage", options.storage, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
@@ -251,90 +211,6 @@ Status check_packing(const Format &format, const lpt_weights_options &options, S
   LPT_TRY(find_tile_unit(format, unit));
   LPT_TRY(check_tile_side("tile_rows", options.tile_rows, kPanelLanes, out_packing.tile_rows));
   return check_tile_side("tile_columns", options.tile_columns, unit, out_packing.tile_columns);
-}
-
-int64_t sparse_stride(const SparseLine &line) { return (line.bits + 63) / 64 * 8; }
-
-int64_t count_bits(const uint8_t *bits, int64_t bytes) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < bytes; ++i) count += std::popcount(bits[i]);
-  return count;
-}
-
-int64_t sparse_lines(const MatrixView &sparse_packed) {
-  const int64_t lanes = sparse_line(sparse_packed).lanes;
-  return (sparse_packed.rows + lanes - 1) / lanes;
-}
-
-int64_t sparse_lines(const Tensor &sparse_packed) {
-  const SparseLine line =
-      sparse_line(sparse_packed.format, sparse_packed.layout, sparse_packed.extents[sparse_packed.rank - 1],
-                  sparse_packed.tile_rows, sparse_packed.tile_columns);
-  return (sparse_packed.extents[sparse_packed.rank - 2] + line.lanes - 1) / line.lanes;
-}
-
-int64_t all_sparse_lines(const Tensor &sparse_packed) {
-  return (sparse_packed.rank == 3 ? sparse_packed.extents[0] : 1) * sparse_lines(sparse_packed);
-}
-
-Tensor sparse_shape(const Format &format, int32_t rank, const int64_t *extents, const SparsePacking &packing) {
-  Tensor sparse_packed;
-  sparse_packed.format = format;
-  sparse_packed.layout = packing.layout;
-  sparse_packed.rank = rank;
-  sparse_packed.tile_rows = packing.tile_rows;
-  sparse_packed.tile_columns = packing.tile_columns;
-  std::copy(extents, extents + rank, sparse_packed.extents);
-  const int64_t n = extents[rank - 2], k = extents[rank - 1];
-  sparse_packed.strides[rank - 1] = 1;
-  sparse_packed.strides[rank - 2] = k;
-  if (rank == 3) sparse_packed.strides[0] = panels_for(n) * kPanelLanes * k;
-  sparse_packed.sparse_index_stride =
-      sparse_stride(sparse_line(format, packing.layout, k, packing.tile_rows, packing.tile_columns));
-  return sparse_packed;
-}
-
-Status create_sparse(Context &context, const Format &format, int32_t rank, const int64_t *extents,
-                     const SparsePacking &packing, int64_t stored, std::unique_ptr<Tensor> &out_sparse) {
-  auto sparse_packed = std::make_unique<Tensor>(sparse_shape(format, rank, extents, packing));
-  const int64_t n = extents[rank - 2], k = extents[rank - 1];
-  const SparseLine line = sparse_line(format, packing.layout, k, packing.tile_rows, packing.tile_columns);
-  const bool is_filled = filled_experts(*sparse_packed) > 0;
-  const int64_t lines = is_filled ? all_sparse_lines(*sparse_packed) : 0;
-  const int64_t panels = is_filled ? (rank == 3 ? extents[0] : 1) * panels_for(n) : 0;
-  const PanelSize size = panel_size(format, k);
-  size_t bytes = 0;
-  const auto space = [&](int64_t requested) {
-    const size_t begin = bytes;
-    bytes += aligned(static_cast<size_t>(requested));
-    return begin;
-  };
-  const size_t stored_at = space(stored * line.unit_bytes + kBitmaskLine);  // a line past the last unit may be read
-  const size_t bits_at = space(lines * sparse_packed->sparse_index_stride + kBitmaskLine);
-  const size_t starts_at = space((lines + 1) * static_cast<int64_t>(sizeof(int64_t)));
-  const size_t scales_at = space(panels * size.scales), zero_points_at = space(panels * size.zero_points);
-  const size_t tensor_scale_at = space(sizeof(float));
-  std::shared_ptr<std::byte> memory;
-  LPT_TRY(allocate_bytes(context.allocator, bytes, memory));
-  sparse_packed->data = memory.get() + stored_at;
-  sparse_packed->sparse_indices = reinterpret_cast<uint8_t *>(memory.get() + bits_at);
-  sparse_packed->starts = reinterpret_cast<int64_t *>(memory.get() + starts_at);
-  if (format.has_block_scale()) sparse_packed->block_scales = memory.get() + scales_at;
-  if (format.has_zero_point()) sparse_packed->zero_points = reinterpret_cast<uint8_t *>(memory.get() + zero_points_at);
-  if (format.has_tensor_scale())
-    sparse_packed->tensor_scale = reinterpret_cast<float *>(memory.get() + tensor_scale_at);
-  sparse_packed->storage.fill(memory);
-  out_sparse = std::move(sparse_packed);
-  return {};
-}
-
-void count_starts(const Tensor &sparse_packed, int64_t first, int64_t count) {
-  // Only what makes a tensor writes its starts.
-  auto *const starts = const_cast<int64_t *>(sparse_packed.starts);
-  for (int64_t line = first; line < first + count; ++line) {
-    const uint8_t *const bits = sparse_packed.sparse_indices + line * sparse_packed.sparse_index_stride;
-    starts[line + 1] = starts[line] + count_bits(bits, sparse_packed.sparse_index_stride);
-  }
 }
 
 Status pack_sparse(Context &context, const Tensor &panels, const SparsePacking &packing,
@@ -363,64 +239,6 @@ Status pack_sparse(Context &context, const Tensor &panels, const SparsePacking &
   }
   copy_scales(panels, sparse_packed);
   return {};
-}
-
-size_t stored_bytes(const MatrixView &sparse_packed) {
-  return static_cast<size_t>((sparse_packed.starts[sparse_lines(sparse_packed)] - sparse_packed.starts[0]) *
-                             sparse_line(sparse_packed).unit_bytes);
-}
-
-void write_panel(const KernelEntry<ExpandRequest> &fill, const MatrixView &sparse_packed, int64_t panel,
-                 std::byte *memory) {
-  const SparseLine line = sparse_line(sparse_packed);
-  const int64_t index = panel * kPanelLanes / line.lanes;
-  const uint8_t *const bits = sparse_packed.indices + index * sparse_packed.index_stride;
-  const auto *const stored =
-      static_cast<const std::byte *>(sparse_packed.data) + sparse_packed.starts[index] * line.unit_bytes;
-  if (sparse_packed.layout == Layout::kBitmask) {
-    fill.run({bits, reinterpret_cast<const uint8_t *>(stored), memory_lines(sparse_packed),
-              unit_bytes_of(sparse_packed.format), reinterpret_cast<uint8_t *>(memory)});
-    return;
-  }
-  const int64_t kept = sparse_packed.starts[index + 1] - sparse_packed.starts[index];
-  const int64_t first = (panel - index * (sparse_packed.tile_rows / kPanelLanes)) * kept;
-  std::memset(memory, 0,
-              static_cast<size_t>(panel_bytes(panel_kind(sparse_packed.format.element), sparse_packed.columns)));
-  int64_t place = 0;
-  for (int64_t tile = 0; tile < line.bits; ++tile) {
-    if (!has_bit(bits, tile)) continue;
-    const TileSpan span = span_of(sparse_packed.format, sparse_packed.columns, sparse_packed.tile_columns, tile);
-    std::memcpy(memory + span.begin, stored + (first + place) * span.whole, static_cast<size_t>(span.bytes));
-    ++place;
-  }
-}
-
-MatrixView cut_packed_rows(const MatrixView &packed, int64_t begin, int64_t count) {
-  const PanelSize size = panel_size(packed.format, packed.columns);
-  const int64_t panel = begin / kPanelLanes;
-  MatrixView part = packed;
-  part.rows = count;
-  if (packed.block_scales != nullptr) {
-    part.block_scales = static_cast<std::byte *>(packed.block_scales) + panel * size.scales;
-  }
-  if (packed.zero_points != nullptr) part.zero_points += panel * size.zero_points;
-  if (!is_sparse_packed(packed.layout)) {
-    part.data = static_cast<std::byte *>(packed.data) + panel * size.payload;
-    return part;
-  }
-  const int64_t line = begin / sparse_line(packed).lanes;
-  part.indices += line * packed.index_stride;
-  part.starts += line;
-  return part;
-}
-
-MatrixView panels_shape(const MatrixView &sparse_packed) {
-  MatrixView panels = sparse_packed;
-  panels.layout = Layout::kPanels;
-  panels.data = nullptr;
-  panels.indices = nullptr;
-  panels.starts = nullptr;
-  return panels;
 }
 
 }  // namespace lpt

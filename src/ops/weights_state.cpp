@@ -4,10 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "src/ops/operation.hpp"
-#include "src/ops/weights.hpp"
+#include "src/ops/tensor.hpp"
 #include "src/ops/weights_panels.hpp"
+#include "src/ops/packed.hpp"
+#include "src/ops/sparse_panels.hpp"
 #include "src/ops/weights_sparse.hpp"
+#include "src/ops/weights.hpp"
 
 namespace lpt {
 namespace {

@@ -3,7 +3,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kPiece = 1 << 16;  // elements that a thread takes at a time
+constexpr int64_t kWirePiece = 1 << 16;  // elements that a thread takes at a time
 
 // Of all ranks together what a second cache holds, decoded.
 int64_t piece_of(const Wire &wire, int64_t elements) {
@@ -88,7 +88,7 @@ class WireRun {
       }
       return {};
     }
-    const int64_t segment = piece_of(wire_, kPiece);
+    const int64_t segment = piece_of(wire_, kWirePiece);
     return for_subranges(
         worker_, subranges_of(ranges, segment), line.bytes(segment), [&](const Subrange &subrange, std::byte *scratch) {
           const int64_t begin = ranges[subrange.share].begin + subrange.begin;
@@ -142,7 +142,7 @@ class WireRun {
     kernel.run(request);
   }
 
-  int64_t added_piece() const { return piece_of(wire_, kPiece / ranks_); }
+  int64_t added_piece() const { return piece_of(wire_, kWirePiece / ranks_); }
 
   // One number more for each element than ranks: for what came of them.
   int64_t added_bytes() const { return added_piece() * (ranks_ + 1) * static_cast<int64_t>(sizeof(float)); }
@@ -189,7 +189,7 @@ class WireRun {
 
   Status decode_to_output(const std::vector<MatrixView> &shares) {
     const FlatView line(reducing_.output);
-    const int64_t segment = piece_of(wire_, kPiece);
+    const int64_t segment = piece_of(wire_, kWirePiece);
     return for_subranges(
         worker_, subranges_of(reducing_.shares, segment), line.bytes(segment),
         [&](const Subrange &subrange, std::byte *scratch) {
