@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Checks that includes only point downwards: {api, plugins}, ops, {kernels, comm}, {formats, backends}, base.
+"""Checks that includes of src and kernels point one way.
 
-Usage: check_includes.py [ROOT]
+Usage: check_includes.py [--circles] [ROOT]
 
-A folder may include itself and any folder below it, never one beside or above it. A kernel family sees formats, base and
-kernels/common, but neither backends nor another family. Everybody sees lpt.h and the headers of lpt/. One line per offence, exit status 1.
+A folder includes itself and those below it: api and plugins, then nn, linear and optimizer beside each other, then one by one
+parallel, collective, ranks, sparse, gemm, weights, cast, tensor, call, then kernels and comm beside each other, then formats and backends,
+then base. A kernel family includes formats, base and kernels/common, but neither backends nor another family. Every file may include lpt.h and the
+headers of lpt/. --circles also checks that no pairs of .hpp and .cpp include each other in a circle. One line per offence, exit
+status 1.
 """
 import pathlib
 import re
 import sys
 
-LEVELS = [{"api", "plugins"}, {"ops"}, {"kernels", "comm"}, {"formats", "backends"}, {"base"}]
+LEVELS = [{"api", "plugins"}, {"nn", "linear", "optimizer"}, {"parallel"}, {"collective"}, {"ranks"}, {"sparse"}, {"gemm"},
+          {"weights"}, {"cast"}, {"tensor"}, {"call"}, {"kernels", "comm"}, {"formats", "backends"}, {"base"}]
 LEVEL_OF = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".inc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)')
@@ -18,7 +22,7 @@ PUBLIC_HEADER_MAY_SEE = {"stddef.h", "stdint.h"}
 
 
 def place(path):
-    """(folder, family) of a path from the root: src/ops/x.cpp ("ops", None), kernels/x/ref.cpp ("kernels", "x")."""
+    """(folder, family) of a path from the root: src/cast/x.cpp ("cast", None), kernels/x/ref.cpp ("kernels", "x")."""
     parts = path.split("/")
     if len(parts) >= 3 and parts[0] == "src":
         return parts[1], None
@@ -63,7 +67,37 @@ def offence(path, quoted, bracketed):
     return reason(source, place(target))
 
 
-def main(root):
+def circles(root):
+    """Groups of pairs that include each other, directly or by others: Tarjan's strongly connected components."""
+    graph = {}
+    for top in ("src", "kernels"):
+        for file in sorted((root / top).rglob("*.[ch]pp")):
+            path = file.relative_to(root).with_suffix("").as_posix()
+            found = (INCLUDE.match(line) for line in file.read_text(encoding="utf-8").splitlines())
+            targets = {str(pathlib.PurePosixPath(f.group(1)).with_suffix("")) for f in found if f and f.group(1)}
+            graph.setdefault(path, set()).update(t for t in targets if t != path and t.startswith(("src/", "kernels/")))
+    index, low, stack, groups = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            groups.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return [group for group in groups if len(group) > 1]
+
+
+def main(root, with_circles):
     bad = checked = 0
     files = [path for top in ("include", "src", "kernels") for path in sorted((root / top).rglob("*"))]
     for file in (path for path in files if path.suffix in SUFFIXES):
@@ -75,9 +109,13 @@ def main(root):
             if why:
                 print(f"{path}:{number}: includes {found.group(1) or found.group(2)}: {why}")
                 bad += 1
+    for group in circles(root) if with_circles else ():
+        print(f"{group[0]}: a circle of includes with {', '.join(group[1:])}")
+        bad += 1
     print(f"check_includes: {checked} files, {bad} offences")
     return 1 if bad or not checked else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)))
+    given = [argument for argument in sys.argv[1:] if argument != "--circles"]
+    sys.exit(main(pathlib.Path(given[0] if given else pathlib.Path(__file__).parent.parent), "--circles" in sys.argv))

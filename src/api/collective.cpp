@@ -1,4 +1,4 @@
-#include "src/ops/collective.hpp"
+#include "src/collective/collective.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/ops/comm.hpp"
+#include "src/ranks/comm.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "src/api/guard.hpp"
-#include "src/ops/device.hpp"
+#include "src/call/device.hpp"
 
 using namespace lpt;
 

@@ -1,4 +1,4 @@
-#include "src/ops/cost.hpp"
+#include "src/collective/cost.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/ops/cross_entropy.hpp"
+#include "src/nn/cross_entropy.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/ops/dlpack.hpp"
+#include "src/tensor/dlpack.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,7 +1,7 @@
-#include "src/ops/foreign_layout.hpp"
+#include "src/weights/foreign_layout.hpp"
 
 #include "src/api/guard.hpp"
-#include "src/ops/convert.hpp"
+#include "src/cast/convert.hpp"
 
 using namespace lpt;
 

@@ -1,7 +1,7 @@
-#include "src/ops/gemm.hpp"
+#include "src/gemm/gemm.hpp"
 
 #include "src/api/guard.hpp"
-#include "src/ops/gemm_plan.hpp"
+#include "src/gemm/plan.hpp"
 
 using namespace lpt;
 

@@ -1,4 +1,4 @@
-#include "src/ops/gradient_buckets.hpp"
+#include "src/parallel/gradient_buckets.hpp"
 
 #include "src/api/guard.hpp"
 

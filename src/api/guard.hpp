@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "src/ops/context.hpp"
+#include "src/call/context.hpp"
 
 namespace lpt {
 

@@ -1,8 +1,8 @@
-#include "src/ops/linear.hpp"
+#include "src/linear/linear.hpp"
 
 #include "src/api/guard.hpp"
-#include "src/ops/device_scaler.hpp"
-#include "src/ops/partial.hpp"
+#include "src/cast/device_scaler.hpp"
+#include "src/parallel/partial.hpp"
 
 using namespace lpt;
 

@@ -1,4 +1,4 @@
-#include "src/ops/monitor.hpp"
+#include "src/linear/monitor.hpp"
 
 #include "src/api/guard.hpp"
 

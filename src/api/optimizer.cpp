@@ -1,5 +1,5 @@
 #include "src/api/guard.hpp"
-#include "src/ops/optimizer_step.hpp"
+#include "src/optimizer/step.hpp"
 
 using namespace lpt;
 

@@ -1,4 +1,4 @@
-#include "src/ops/optimizer_shards.hpp"
+#include "src/optimizer/shards.hpp"
 
 #include "src/api/guard.hpp"
 

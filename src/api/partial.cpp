@@ -1,7 +1,7 @@
-#include "src/ops/partial.hpp"
+#include "src/parallel/partial.hpp"
 
 #include "src/api/guard.hpp"
-#include "src/ops/sequence.hpp"
+#include "src/parallel/sequence.hpp"
 
 using namespace lpt;
 

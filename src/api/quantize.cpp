@@ -1,4 +1,4 @@
-#include "src/ops/quantize.hpp"
+#include "src/cast/quantize.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/ops/rmsnorm.hpp"
+#include "src/nn/rmsnorm.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,5 +1,5 @@
 #include "src/api/guard.hpp"
-#include "src/ops/device_scaler.hpp"
+#include "src/cast/device_scaler.hpp"
 
 using namespace lpt;
 

@@ -1,4 +1,4 @@
-#include "src/ops/softmax.hpp"
+#include "src/nn/softmax.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/ops/sparse.hpp"
+#include "src/sparse/sparse.hpp"
 
 #include "src/api/guard.hpp"
 

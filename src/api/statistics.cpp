@@ -1,5 +1,5 @@
 #include "src/api/guard.hpp"
-#include "src/ops/quantize.hpp"
+#include "src/cast/quantize.hpp"
 
 using namespace lpt;
 

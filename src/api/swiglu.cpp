@@ -1,4 +1,4 @@
-#include "src/ops/swiglu.hpp"
+#include "src/nn/swiglu.hpp"
 
 #include "src/api/guard.hpp"
 

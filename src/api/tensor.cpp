@@ -1,4 +1,4 @@
-#include "src/ops/tensor.hpp"
+#include "src/tensor/tensor.hpp"
 
 #include "src/api/guard.hpp"
 

@@ -1,7 +1,7 @@
-#include "src/ops/weights.hpp"
+#include "src/weights/weights.hpp"
 
 #include "src/api/guard.hpp"
-#include "src/ops/packed.hpp"
+#include "src/tensor/packed.hpp"
 
 using namespace lpt;
 

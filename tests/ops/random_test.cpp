@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "src/ops/operation.hpp"
+#include "src/call/operation.hpp"
 
 namespace lpt {
 namespace {

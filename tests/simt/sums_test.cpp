@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/quantize/cuda_sums.hpp"
-#include "src/ops/cast.hpp"
+#include "src/cast/cast.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/kernels.hpp"

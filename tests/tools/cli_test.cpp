@@ -9,6 +9,7 @@
 
 #include "image.hpp"
 #include "lpt.h"
+#include "tests/support/sanitized.hpp"
 #include "workplace.hpp"
 
 namespace tool_tests {
@@ -155,9 +156,7 @@ TEST(Program, PrintsAsciiOnly) {
 }
 
 TEST(Program, NamesAMissingMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need more address space than the limit";
-#endif
+  if (lpt::test::kIsSanitized) GTEST_SKIP() << "sanitizers need more address space than the limit";
   const Workplace workplace;
   std::string header;
   for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}) {

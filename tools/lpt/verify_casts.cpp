@@ -77,7 +77,7 @@ constexpr Layout kLayouts[] = {{false, false, "alone"},
                                {true, true, "as a row of a transposed output"}};
 
 // Vectors of one format, rule and rounding; what differs first in each.
-class Group {
+class VectorGroup {
  public:
   void add(Vector vector) {
     vectors_.push_back(std::move(vector));
@@ -140,7 +140,7 @@ class Group {
 void verify_casts(lpt_context *context, const std::string &name, const Vectors &vectors, const Vectors &sources,
                   Report &report) {
   const std::map<std::string, std::vector<float>> numbers = read_sources(sources);
-  std::map<std::string, Group> groups;
+  std::map<std::string, VectorGroup> groups;
   for (const auto &row : vectors.rows) {
     const std::string rounding = row[2] == "nearest_even" ? "" : " " + row[2];
     const std::string what = fmt::format("{} {} {}{}", name, row[0], row[1], rounding);

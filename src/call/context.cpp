@@ -1,0 +1,140 @@
+#include "src/call/context.hpp"
+
+namespace lpt {
+namespace {
+
+Status check_isa(lpt_isa isa) {
+  if (isa < LPT_ISA_AUTO || isa > LPT_ISA_X86_AMX) {
+    return invalid("isa is %d: expected one of lpt_isa_values, 0 to %d", isa, LPT_ISA_X86_AMX);
+  }
+  static constexpr CpuFeatures kNeeded[] = {0, 0, kCpuAvx2, kCpuAvx512, kCpuAvx512Bf16, kCpuAmx};
+  const CpuFeatures missing = kNeeded[isa] & ~cpu_features();
+  if (missing != 0) {
+    return unsupported("isa is %d: this CPU lacks %s; it has %s", isa, feature_names(missing).c_str(),
+                       feature_names(cpu_features()).c_str());
+  }
+  return {};
+}
+
+Status check_threads(int32_t thread_count) {
+  if (thread_count < 0 || thread_count > 4096) {
+    return invalid("thread_count is %d: expected 0 to 4096", thread_count);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status open_device(Context &context, const Device &device) {
+  LPT_TRY(Queue::open(device, context.queue));
+  if (device.is_cpu()) return {};
+  context.device_allocator = context.queue.allocator();
+  context.device_arena = std::make_unique<Arena>(context.device_allocator);
+  log_line(context, LPT_LOG_LEVEL_INFO, "works on " + device_text(device));
+  return {};
+}
+
+Status set_stream(Context &context, void *stream) {
+  if (context.queue.device().is_cpu()) return unsupported("the context works on the CPU, which has no streams");
+  if (stream == context.queue.stream()) return {};
+  // Work on the new stream does not wait for the old one's: its scratch is another, and freeing the old one waits.
+  context.device_arena = std::make_unique<Arena>(context.device_allocator);
+  context.queue.set_stream(stream);
+  return {};
+}
+
+Status create_context(const lpt_context_options &options, Context **out_context) {
+  LPT_TRY(check_threads(options.thread_count));
+  LPT_TRY(check_isa(options.isa));
+  if (options.log_level < LPT_LOG_LEVEL_NONE || options.log_level > LPT_LOG_LEVEL_DISPATCH) {
+    return invalid("log_level is %d: expected 0 to %d", options.log_level, LPT_LOG_LEVEL_DISPATCH);
+  }
+  if ((options.allocate == nullptr) != (options.release == nullptr)) {
+    return invalid("%s is NULL: expected allocate and release together",
+                   options.allocate == nullptr ? "allocate" : "release");
+  }
+  if (options.parallel_for != nullptr && options.parallel_for_width < 1) {
+    return invalid("parallel_for_width is %d: expected at least 1", options.parallel_for_width);
+  }
+  if (options.threads_of != nullptr) {
+    if (options.threads_of->kind != HandleKind::kContext) return invalid("threads_of is not a live context");
+    if (options.thread_count != 0) {
+      return invalid("thread_count is %d: expected 0 next to threads_of", options.thread_count);
+    }
+  }
+  auto context = std::make_unique<Context>();
+  context->allocator = std::make_shared<const Allocator>(
+      options.allocate == nullptr ? default_allocator()
+                                  : Allocator{options.allocate, options.release, options.allocator_user});
+  context->arena = std::make_unique<Arena>(context->allocator);
+  context->log_level = options.log_level;
+  context->log = options.log;
+  context->log_user = options.log_user;
+  context->parallel_for = options.parallel_for;
+  context->parallel_for_user = options.parallel_for_user;
+  context->parallel_for_width = options.parallel_for_width;
+  if (options.threads_of != nullptr) {
+    context->pool = options.threads_of->pool;
+  } else {
+    LPT_TRY(set_threads(*context, options.thread_count));
+  }
+  LPT_TRY(set_isa(*context, options.isa));
+  LPT_TRY(open_device(*context, {options.device, options.device_index}));
+  *out_context = context.release();
+  return {};
+}
+
+Status set_isa(Context &context, lpt_isa isa) {
+  LPT_TRY(check_isa(isa));
+  context.isa = isa;
+  context.features = allowed_features(isa, cpu_features());
+  log_line(context, LPT_LOG_LEVEL_INFO, "kernels may use " + feature_names(context.features));
+  return {};
+}
+
+Status set_threads(Context &context, int32_t thread_count) {
+  LPT_TRY(check_threads(thread_count));
+  context.pool = std::make_shared<ThreadPool>(thread_count == 0 ? usable_cores() : thread_count);
+  return {};
+}
+
+void log_line(Context &context, lpt_log_level level, const std::string &line) {
+  if (context.log != nullptr && level <= context.log_level) context.log(context.log_user, level, line.c_str());
+}
+
+std::string choice_text(const Choice &choice) {
+  return std::string(choice.kernel) + ": " +
+         (choice.missing != 0 ? "needs " + feature_names(choice.missing) : std::string(choice.reason));
+}
+
+std::string choices_text(const Context &context) {
+  std::string result;
+  std::string passed;
+  for (const Choice &choice : context.choices) {
+    if (choice.operation != nullptr) {
+      result += std::string(choice.operation) + ": " + choice.kernel + '\n' + passed;
+      passed.clear();
+      continue;
+    }
+    passed += "  " + choice_text(choice) + '\n';
+  }
+  return result + passed;
+}
+
+int32_t width_of(const Context &context) {
+  return context.parallel_for != nullptr ? context.parallel_for_width : context.pool->thread_count();
+}
+
+void parallel_for(Context &context, int64_t count, const std::function<void(int64_t)> &body) {
+  const lpt_task_function task = [](void *argument, int64_t index) {
+    (*static_cast<const std::function<void(int64_t)> *>(argument))(index);
+  };
+  void *argument = const_cast<void *>(static_cast<const void *>(&body));
+  if (context.parallel_for != nullptr && count > 1) {
+    context.parallel_for(context.parallel_for_user, count, task, argument);
+  } else {
+    context.pool->run(count, task, argument);
+  }
+}
+
+}  // namespace lpt

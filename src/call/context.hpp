@@ -1,0 +1,98 @@
+// The worker behind every call, and the tags by which handles know each other.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "lpt.h"
+#include "src/backends/queue.hpp"
+#include "src/base/cpu.hpp"
+#include "src/base/memory.hpp"
+#include "src/base/parallel.hpp"
+#include "src/base/profile.hpp"
+
+namespace lpt {
+
+// First member of every handle: a handle of another kind, or a destroyed one, is reported from a live one.
+enum class HandleKind : uint32_t {
+  kContext = 0x4C505401,
+  kTensor = 0x4C505402,
+  kScaler = 0x4C505403,
+  kRecipe = 0x4C505404,
+  kLinear = 0x4C505405,
+  kOptimizer = 0x4C505406,
+  kStatistics = 0x4C505407,
+  kGemmPlan = 0x4C505408,
+  kMonitor = 0x4C505409,
+  kCommGroup = 0x4C50540A,
+  kComm = 0x4C50540B,
+  kFuture = 0x4C50540C,
+  kPartialPlan = 0x4C50540D,
+  kGradientBuckets = 0x4C505410
+};
+
+class LibrarySession;  // src/gemm/library.hpp
+
+// One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.
+struct Choice {
+  const char *operation;  // NULL: passed over
+  const char *kernel;
+  CpuFeatures missing;
+  const char *reason;
+};
+
+}  // namespace lpt
+
+struct lpt_context {
+  lpt::HandleKind kind = lpt::HandleKind::kContext;
+  mutable std::atomic<bool> in_use{false};  // by a call; see ContextUse
+  lpt_isa isa = LPT_ISA_AUTO;
+  lpt::CpuFeatures features = 0;
+  lpt_log_level log_level = LPT_LOG_LEVEL_NONE;
+  lpt_log_function log = nullptr;
+  void *log_user = nullptr;
+  lpt_parallel_for_function parallel_for = nullptr;
+  void *parallel_for_user = nullptr;
+  int32_t parallel_for_width = 1;
+  lpt_progress_function progress = nullptr;
+  void *progress_user = nullptr;
+  std::shared_ptr<const lpt::Allocator> allocator;
+  std::shared_ptr<lpt::ThreadPool> pool;  // also of contexts created with `threads_of`
+  std::unique_ptr<lpt::Arena> arena;
+  lpt::Queue queue;                                          // of the device where it works
+  std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU; NULL: the CPU
+  std::unique_ptr<lpt::Arena> device_arena;                  // likewise: scratch that kernels see
+  std::shared_ptr<lpt::LibrarySession> gemm_library;         // likewise, once a GEMM requested it
+  std::shared_ptr<lpt::LibrarySession> gemm_sparse_library;  // likewise, of 2:4 operands
+  lpt::Profile profile;
+  std::string error;
+  std::vector<lpt::Choice> choices;  // of the call at hand or the last one
+  std::string explanation;           // their text, made when it is requested
+};
+
+namespace lpt {
+
+using Context = lpt_context;
+
+Status create_context(const lpt_context_options &options, Context **out_context);
+Status set_isa(Context &context, lpt_isa isa);
+Status set_threads(Context &context, int32_t thread_count);
+Status open_device(Context &context, const Device &device);
+Status set_stream(Context &context, void *stream);
+void log_line(Context &context, lpt_log_level level, const std::string &line);
+
+// "row: why it was passed over".
+std::string choice_text(const Choice &choice);
+
+// What was chosen, one line per row; rows that were passed over stand indented below the one that was taken.
+std::string choices_text(const Context &context);
+
+// How many threads a loop of this context can use.
+int32_t width_of(const Context &context);
+
+// Runs body(i) for all i in [0, count) on the context's threads, or the host's.
+void parallel_for(Context &context, int64_t count, const std::function<void(int64_t)> &body);
+
+}  // namespace lpt

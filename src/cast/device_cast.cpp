@@ -1,0 +1,308 @@
+#include "src/cast/device_cast.hpp"
+
+#include "kernels/hadamard/cuda_kernels.hpp"
+#include "kernels/quantize/cuda_draw.hpp"
+#include "kernels/quantize/cuda_scale.hpp"
+#include "src/call/device.hpp"
+#include "src/cast/device_fit.hpp"
+#include "src/cast/device_scaler.hpp"
+#include "src/cast/device_sums.hpp"
+
+namespace lpt {
+namespace {
+
+QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, const Cast &cast, lpt_scale_rule rule) {
+  QuantizeRequest request{};
+  request.source = cast.is_transposed ? transposed_view(source) : source;
+  request.target = target;
+  request.rounding = cast.rounding;
+  request.overflow = cast.overflow;
+  request.rule = rule;
+  request.tensor_inverse = 1.0f;
+  request.scale_list = cast.scale_list != nullptr ? cast.scale_list : kGaudi2Scales;
+  request.scale_list_count = cast.scale_list != nullptr ? cast.scale_list_count : 4;
+  request.random = cast.random;
+  request.random_column_stride = 1;
+  if (cast.is_transposed) std::swap(request.random.row_stride, request.random_column_stride);
+  return request;
+}
+
+// ---- what happens to the source first
+
+Format plain_format(lpt_format id) {
+  Format format;
+  find_format(id, format);
+  return format;
+}
+
+// The random bits of the source, or the caller's, in the order of its columns.
+Status transpose_bits(Context &context, const MatrixView &source, const RandomSource &random, bool is_check_only,
+                      QuantizeRequest &request) {
+  const Format kept = plain_format(random.bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16);  // of as many bits
+  MatrixView bits = dense_view(kept.id, const_cast<uint8_t *>(random.words), source.rows, source.columns);
+  bits.row_stride = random.row_stride;
+  if (random.words == nullptr) {
+    LPT_TRY(take_matrix_on_device(context, kept, source.rows, source.columns, is_check_only, bits));
+    LPT_TRY(run_on_device(context, "draw", DrawRequest{random, bits}, {kept.id}, is_check_only));
+  }
+  MatrixView transposed_bits;
+  LPT_TRY(transpose_on_device(context, bits, is_check_only, transposed_bits));
+  request.random.words = static_cast<const uint8_t *>(transposed_bits.data);
+  request.random.offset = 0;
+  request.random.row_stride = transposed_bits.row_stride;
+  request.random_column_stride = 1;
+  return {};
+}
+
+// Rotated and smoothed, in f32.
+Status prepare_source(Context &context, const Cast &cast, bool is_check_only, MatrixView &source) {
+  const CastPreprocess &preparation = cast.preparation;
+  HadamardRequest request{};
+  request.source = source;
+  request.size = preparation.hadamard_size;
+  request.signs = preparation.signs;
+  (cast.is_transposed ? request.row_factors : request.factors) = preparation.factors;
+  LPT_TRY(take_matrix_on_device(context, plain_format(LPT_FORMAT_F32), source.rows, source.columns, is_check_only,
+                                request.target));
+  LPT_TRY(run_on_device(context, "hadamard", request, {source.format.id}, is_check_only));
+  source = request.target;
+  return {};
+}
+
+// What the kernel of the cast reads: as the source is where it takes that.
+Status resolve_source(Context &context, const MatrixView &given, const Cast &cast, bool is_check_only,
+                      QuantizeRequest &request) {
+  const bool is_prepared = cast.preparation.is_needed();
+  const bool needs_transpose = cast.is_transposed && (is_prepared || request.target.format.has_block_scale());
+  const bool is_drawn = cast.rounding == LPT_ROUNDING_STOCHASTIC;
+  if (needs_transpose) LPT_TRY(transpose_on_device(context, given, is_check_only, request.source));
+  if (needs_transpose && is_drawn) LPT_TRY(transpose_bits(context, given, cast.random, is_check_only, request));
+  return is_prepared ? prepare_source(context, cast, is_check_only, request.source) : Status();
+}
+
+// ---- the cast
+
+// The rows of one cast, in the order of their work. Those of the tensor scale are NULL where it is given.
+struct Steps {
+  const DeviceKernelEntry<AmaxRequest> *amax = nullptr;
+  const DeviceKernelEntry<LookRequest> *look = nullptr;  // in place of the amax, where a scaler may have one
+  const DeviceKernelEntry<ScalerAmaxRequest> *pick = nullptr;
+  const DeviceKernelEntry<TensorScaleRequest> *scale = nullptr;
+  const DeviceKernelEntry<QuantizeRequest> *quantize = nullptr;
+  const DeviceKernelEntry<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
+};
+
+bool is_delayed(const Cast &cast) {
+  return cast.scaler != nullptr && cast.scaler->options.kind == LPT_SCALER_KIND_DELAYED;
+}
+
+// A delayed scaler looks at the source where its history is zero, which only the device knows.
+Status choose_amax(Context &context, const QuantizeRequest &request, const Cast &cast, Steps &steps) {
+  const AmaxRequest amax{request.source, nullptr, nullptr};
+  const lpt_format source = request.source.format.id;
+  if (cast.scaler != nullptr) {
+    LPT_TRY(select_kernel_on_device(context, "scaler_amax", ScalerAmaxRequest{}, {LPT_FORMAT_F32}, &steps.pick));
+  }
+  if (!is_delayed(cast)) return select_kernel_on_device(context, "amax", amax, {source}, &steps.amax);
+  if (cast.scaler->options.zero_rule != LPT_SCALER_ZERO_RULE_USE_CURRENT) return {};
+  return select_kernel_on_device(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
+}
+
+// Of the tensor scale.
+ScaleSpec spec_of(const QuantizeRequest &request) {
+  return scale_spec(request.target.format, request.rule, 1.0f, request.scale_list, request.scale_list_count);
+}
+
+Status choose_steps(Context &context, const QuantizeRequest &request, const Cast &cast, bool is_scale_given,
+                    Steps &steps) {
+  const lpt_format source = request.source.format.id, target = request.target.format.id;
+  if (!is_scale_given) {
+    const TensorScaleRequest scale{spec_of(request), nullptr, nullptr};
+    LPT_TRY(choose_amax(context, request, cast, steps));
+    LPT_TRY(select_kernel_on_device(context, "tensor_scale", scale, {target}, &steps.scale));
+  }
+  return select_kernel_on_device(context, "quantize", request, {source, target}, &steps.quantize);
+}
+
+// What an AmaxRequest finds. The NaN is reported by the codes.
+struct DeviceAmax {
+  float amax;
+  bool has_nan;
+  float picked;  // the amax that a scaler gives
+};
+
+Status queue_pick(Context &context, const Steps &steps, const Scaler &scaler, DeviceAmax *found) {
+  const lpt_scaler_options &options = scaler.options;
+  return queue_kernel(context, *steps.pick,
+                      {numbers_of(scaler), &found->amax, options.kind == LPT_SCALER_KIND_DELAYED, options.zero_rule,
+                       options.margin, &found->picked});
+}
+
+Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRequest &request, const Scaler *scaler,
+                          const float **out_amax) {
+  std::byte *memory = nullptr;
+  LPT_TRY(take_on_device(context, sizeof(DeviceAmax), &memory));
+  auto *const found = reinterpret_cast<DeviceAmax *>(memory);
+  const AmaxRequest amax{request.source, &found->amax, &found->has_nan};
+  if (steps.amax != nullptr) LPT_TRY(queue_kernel(context, *steps.amax, amax));
+  if (steps.look != nullptr) LPT_TRY(queue_kernel(context, *steps.look, {amax, &numbers_of(*scaler)->amax}));
+  if (scaler != nullptr) LPT_TRY(queue_pick(context, steps, *scaler, found));
+  const ScaleSpec spec = spec_of(request);
+  *out_amax = scaler != nullptr ? &found->picked : &found->amax;
+  return queue_kernel(context, *steps.scale, {spec, *out_amax, request.target.tensor_scale});
+}
+
+// ---- a NaN that codes and block scales cannot tell
+
+Status clear_nan(Context &context, QuantizeRequest &request) {
+  std::byte *memory = nullptr;
+  LPT_TRY(take_on_device(context, sizeof(bool), &memory));
+  request.has_nan = reinterpret_cast<bool *>(memory);
+  return context.queue.fill(request.has_nan, 0, sizeof(bool));
+}
+
+// Without a tensor scale it is an error of the call, which waits for that.
+Status tell_nan(Context &context, const Steps &steps, const QuantizeRequest &request) {
+  if (steps.nan_scale != nullptr) {
+    return queue_kernel(context, *steps.nan_scale, {request.has_nan, request.target.tensor_scale});
+  }
+  bool has_nan = false;
+  LPT_TRY(context.queue.copy({&has_nan, sizeof has_nan, request.has_nan, sizeof has_nan, sizeof has_nan, 1}));
+  LPT_TRY(context.queue.synchronize());
+  return has_nan ? unrepresentable_nan(request.target.format) : Status();
+}
+
+// Column scales of e8m0fnu: the smoothed source, cast as if there were none; the factors become these scales.
+Status cast_smoothed_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
+                     bool is_check_only) {
+  Cast plain = cast;
+  plain.smoothing = nullptr;
+  LPT_TRY(factors_on_device(context, LPT_FORMAT_E8M0FNU, cast.smoothing, source.columns, source.columns, is_check_only,
+                            &plain.preparation.factors));
+  MatrixView inner;
+  LPT_TRY(without_block_scales(target, inner));
+  LPT_TRY(cast_on_device(context, source, inner, plain, is_check_only));
+  const int64_t count = target.columns;
+  return is_check_only ? Status() : context.queue.copy({target.block_scales, count, cast.smoothing, count, count, 1});
+}
+
+// Scales of 1, as a new tensor has them, without waiting: those of f32 are factors of a sign above 0.
+Status take_ones(Context &context, int64_t count, bool is_check_only, float *&out_ones) {
+  std::byte *sign = nullptr;
+  const float *ones = nullptr;
+  LPT_TRY(take_on_device(context, sizeof(int8_t), &sign));
+  if (!is_check_only) LPT_TRY(context.queue.fill(sign, 1, sizeof(int8_t)));
+  LPT_TRY(factors_on_device(context, LPT_FORMAT_INT8, sign, 1, count, is_check_only, &ones));
+  out_ones = const_cast<float *>(ones);  // scratch of this call
+  return {};
+}
+
+Status set_block_scales(Context &context, bool is_check_only, MatrixView &codes) {
+  const MatrixView scales = scales_of(codes);
+  const int64_t count = scales.rows * scales.columns;
+  const lpt_format format = codes.format.block_scale;
+  if (format == LPT_FORMAT_F32) {
+    float *ones = nullptr;
+    LPT_TRY(take_ones(context, count, is_check_only, ones));
+    codes.block_scales = ones;
+    return {};
+  }
+  const uint32_t one = encode(element_of(format), 1.0f, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0);
+  return is_check_only ? Status()
+                       : context.queue.fill(codes.block_scales, static_cast<uint8_t>(one), static_cast<size_t>(count));
+}
+
+// Codes in scratch; what no one finds of their scales is 1.
+Status take_codes(Context &context, const MatrixView &source, const Format &format, lpt_scale_rule rule,
+                  bool is_check_only, MatrixView &out_codes) {
+  LPT_TRY(take_matrix_on_device(context, format, source.rows, source.columns, is_check_only, out_codes));
+  if (format.has_tensor_scale()) LPT_TRY(take_ones(context, 1, is_check_only, out_codes.tensor_scale));
+  const bool is_fixed = rule == LPT_SCALE_RULE_FIXED && format.has_block_scale();
+  return is_fixed ? set_block_scales(context, is_check_only, out_codes) : Status();
+}
+
+Status go_and_come_back(Context &context, const MatrixView &source, const Format &format, const MatrixView &target,
+                        const Cast &cast, bool is_check_only) {
+  MatrixView codes[2];  // as casts of two outputs have them
+  LPT_TRY(take_codes(context, source, format, cast.rule, is_check_only, codes[0]));
+  LPT_TRY(cast_on_device(context, source, codes[0], cast, is_check_only));
+  if (cast.sums != nullptr) LPT_TRY(count_on_device(context, source, codes, cast, is_check_only));
+  return dequantize_on_device(context, codes[0], target, is_check_only);
+}
+
+}  // namespace
+
+Status factors_on_device(Context &context, lpt_format format, const void *data, int64_t given, int64_t count,
+                         bool is_check_only, const float **out_factors) {
+  std::byte *memory = nullptr;
+  LPT_TRY(take_on_device(context, static_cast<size_t>(count) * sizeof(float), &memory));
+  auto *const factors = reinterpret_cast<float *>(memory);
+  *out_factors = factors;
+  return run_on_device(context, "factors", FactorRequest{format, data, given, count, factors}, {format}, is_check_only);
+}
+
+Status transpose_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_transposed) {
+  LPT_TRY(take_matrix_on_device(context, plain_format(source.format.id), source.columns, source.rows, is_check_only,
+                                out_transposed));
+  return run_on_device(context, "transpose", TransposeRequest{source, out_transposed}, {source.format.id},
+                       is_check_only);
+}
+
+Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only) {
+  return run_on_device(context, "hadamard", request, {request.source.format.id, request.target.format.id},
+                       is_check_only);
+}
+
+Status cast_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
+                      bool is_check_only) {
+  if (cast.smoothing != nullptr) return cast_smoothed_on_device(context, source, target, cast, is_check_only);
+  lpt_scale_rule rule;
+  LPT_TRY(resolve_rule(target.format, cast.rounding, cast.rule, rule));
+  QuantizeRequest request = request_of(source, target, cast, rule);
+  LPT_TRY(resolve_source(context, source, cast, is_check_only, request));
+  const bool is_scale_given =
+      !target.format.has_tensor_scale() || cast.keeps_tensor_scale || rule == LPT_SCALE_RULE_FIXED;
+  Steps steps;
+  // What has not looked at all numbers before finds their amax on its way.
+  const bool is_finding = cast.scaler != nullptr && (is_scale_given || is_delayed(cast));
+  if (is_finding) request.amax = &numbers_of(*cast.scaler)->running_amax;
+  LPT_TRY(choose_steps(context, request, cast, is_scale_given, steps));
+  bool hides_nan = false;
+  LPT_TRY(find_hidden_nan(target.format, cast.overflow, hides_nan));
+  if (hides_nan && target.format.has_tensor_scale()) {
+    LPT_TRY(select_kernel_on_device(context, "nan_scale", NanScaleRequest{}, {target.format.id}, &steps.nan_scale));
+  }
+  const bool is_fitted = !is_scale_given && is_fitted_rule(request);
+  if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, nullptr, true));
+  if (is_check_only) return {};
+  if (cast.scaler != nullptr) cast.scaler->is_recorded = true;
+  if (source.rows == 0 || source.columns == 0) return {};
+  const float *amax = nullptr;
+  if (!is_scale_given) LPT_TRY(queue_tensor_scale(context, steps, request, cast.scaler, &amax));
+  if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, amax, false));
+  if (hides_nan) LPT_TRY(clear_nan(context, request));
+  LPT_TRY(queue_kernel(context, *steps.quantize, request));
+  return hides_nan ? tell_nan(context, steps, request) : Status();
+}
+
+Status cast_and_back_on_device(Context &context, const MatrixView &source, const Format &format,
+                               const MatrixView &target, const Cast &cast, bool is_check_only) {
+  LPT_TRY(go_and_come_back(context, source, format, target, cast, true));
+  if (is_check_only) return {};
+  context.choices.clear();
+  return go_and_come_back(context, source, format, target, cast, false);
+}
+
+Status signs_on_device(Context &context, const RandomSource &random, int8_t *signs, int64_t count) {
+  return run_on_device(context, "signs", SignRequest{random, signs, count}, {LPT_FORMAT_INT8}, false);
+}
+
+Status dequantize_on_device(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
+  const DequantizeRequest request{source, target};
+  const DeviceKernelEntry<DequantizeRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel_on_device(context, "dequantize", request, {source.format.id, target.format.id}, &kernel));
+  if (is_check_only || source.rows == 0 || source.columns == 0) return {};
+  return queue_kernel(context, *kernel, request);
+}
+
+}  // namespace lpt

@@ -1,0 +1,494 @@
+#include "src/gemm/run.hpp"
+
+#include <atomic>
+#include <cassert>
+#include <cmath>
+#include <functional>
+
+#include "src/gemm/block_sparse.hpp"
+#include "src/gemm/expand.hpp"
+#include "src/tensor/sparse_matrix.hpp"
+#include "src/tensor/sparse_panels.hpp"
+#include "src/weights/weights.hpp"
+
+namespace lpt {
+namespace {
+
+// Some rows and columns of the result.
+struct GemmRegion {
+  int64_t row, column, rows, columns;
+};
+
+// An area cut into a grid of parts.
+struct Grid {
+  int64_t rows, columns;  // parts
+  int64_t row_length, column_length;
+
+  int64_t count() const { return rows * columns; }
+};
+
+// Cuts an area into `count` parts or fewer, each as square as the units allow, since a part packs its share of a and b
+// again.
+Grid make_grid(const GemmRegion &area, int64_t requested) {
+  const int64_t row_units = (area.rows + kGemmRowUnit - 1) / kGemmRowUnit;
+  const int64_t column_units = (area.columns + kGemmColumnUnit - 1) / kGemmColumnUnit;
+  Grid grid{};
+  double best_cost = INFINITY;
+  for (int64_t rows = 1; rows <= requested; ++rows) {
+    const int64_t columns = requested / rows;
+    const int64_t row_length = (row_units + rows - 1) / rows * kGemmRowUnit;
+    const int64_t column_length = (column_units + columns - 1) / columns * kGemmColumnUnit;
+    // The longest part decides: its multiply-adds, and what it packs, worth some 32 of them an element.
+    const double cost = static_cast<double>(row_length) * static_cast<double>(column_length) +
+                        32.0 * static_cast<double>(row_length + column_length);
+    if (cost >= best_cost) continue;
+    best_cost = cost;
+    grid = {(area.rows + row_length - 1) / row_length, (area.columns + column_length - 1) / column_length, row_length,
+            column_length};
+  }
+  return grid;
+}
+
+// The part at a place of the grid that an area is cut into. The last ones of a row or a column may be smaller, or
+// nothing where the grid is that of a larger area.
+GemmRegion cut(const GemmRegion &area, const Grid &grid, int64_t index) {
+  const int64_t row = index / grid.columns * grid.row_length;
+  const int64_t column = index % grid.columns * grid.column_length;
+  return {area.row + row, area.column + column, std::min(grid.row_length, area.rows - row),
+          std::min(grid.column_length, area.columns - column)};
+}
+
+GemmRequest cut(const GemmRequest &whole, const GemmRegion &area) {
+  GemmRequest part = whole;
+  part.first_row = area.row;
+  part.first_column = area.column;
+  part.m = area.rows;
+  part.n = area.columns;
+  return part;
+}
+
+constexpr double kLeastWork = 1 << 18;  // multiply-adds that are worth a thread's waking
+
+int64_t threads_for(const Context &context, const GemmRegion &area, int64_t k) {
+  return threads_worth(context,
+                       static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k));
+}
+
+// In how many steps a GEMM runs: one, if no one wants to know how far it has come. A step packs its share of a and b
+// again, so it has many elements.
+int64_t steps_for(const Context &context, const GemmRegion &area) {
+  constexpr int64_t kReportedElements = 1 << 19;
+  constexpr int64_t kMostReports = 100;
+  if (context.progress == nullptr) return 1;
+  return std::clamp<int64_t>(area.rows * area.columns / kReportedElements, 1, kMostReports);
+}
+
+// How a GEMM is cut: into steps, each of them shared among the threads. The first step is the largest, and so is its
+// first part: all are cut alike and get scratch of its size.
+struct GemmPartition {
+  GemmRegion all;
+  Grid steps, parts;
+  size_t scratch_bytes;  // of one part
+};
+
+int64_t round_to(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
+
+GemmRegion all_of(const GemmRequest &whole) { return {0, 0, whole.m, whole.n}; }
+
+GemmPartition partition_gemm(const Context &context, const GemmKernelEntry &kernel, const GemmRequest &whole,
+                             const GemmRegion &all) {
+  GemmPartition cutting{};
+  cutting.all = all;
+  cutting.steps = make_grid(cutting.all, steps_for(context, cutting.all));
+  const GemmRegion first = cut(cutting.all, cutting.steps, 0);
+  cutting.parts = make_grid(first, threads_for(context, first, whole.k));
+  cutting.scratch_bytes = aligned(kernel.scratch_bytes(cut(whole, cut(first, cutting.parts, 0))));
+  return cutting;
+}
+
+// The part of a GEMM that `all` names, which begins on units.
+Status run_kernel_on_region(Context &context, const GemmKernelEntry &kernel, const GemmRequest &whole,
+                            const GemmRegion &all) {
+  const GemmPartition cutting = partition_gemm(context, kernel, whole, all);
+  const Grid &steps = cutting.steps, &parts = cutting.parts;  // clang 14 has no bindings in lambdas
+  const size_t scratch_bytes = cutting.scratch_bytes;
+  std::byte *scratch = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(parts.count()) * scratch_bytes, &scratch));
+  int64_t done = 0;
+  for (int64_t s = 0; s < steps.count(); ++s) {
+    const GemmRegion step = cut(all, steps, s);
+    const auto run_part = [&](int64_t i) {
+      const GemmRegion area = cut(step, parts, i);
+      if (area.rows <= 0 || area.columns <= 0) return;
+      GemmRequest part = cut(whole, area);
+      assert(kernel.scratch_bytes(part) <= scratch_bytes);
+      part.scratch = scratch + static_cast<size_t>(i) * scratch_bytes;
+      kernel.run(part);
+    };
+    parallel_for(context, parts.count(), std::cref(run_part));  // by reference: nothing is allocated
+    done += step.rows * step.columns;
+    if (context.progress == nullptr) continue;
+    const int64_t work = all.rows * all.columns;
+    if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
+  }
+  return {};
+}
+
+double flops_of(const GemmRequest &request) {
+  return 2.0 * static_cast<double>(request.m) * static_cast<double>(request.n) * static_cast<double>(request.k);
+}
+
+double bytes_of(const GemmRequest &request) {
+  return view_bytes(request.a) + view_bytes(request.b) + view_bytes(request.c);
+}
+
+// A GEMM that was planned runs no other row than that.
+bool may_run(const GemmKernelEntry &kernel, const GemmKernelEntry *planned) {
+  return planned == nullptr || planned == &kernel;
+}
+
+// Whether a fast row reads these panels, of sparse packed weights once they are written out or gathered. Rows that need no instruction
+// set read rows of numbers only.
+bool has_kernel_for_panels(const Context &context, const GemmKernelEntry *planned, GemmRequest request) {
+  if (request.b.layout == Layout::kBlockSparse && !takes_tiles(request)) return false;
+  if (is_sparse_packed(request.b.layout)) request.b = panels_shape(request.b);
+  for (const GemmKernelEntry &kernel : gemm_kernels()) {
+    if (!may_run(kernel, planned)) continue;
+    if (kernel.required_features != 0 && (kernel.required_features & ~context.features) == 0 &&
+        kernel.unsupported_reason(request) == nullptr)
+      return true;
+  }
+  return false;
+}
+
+// A row that takes a sparse b as it is; NULL if there is none. Where there are fast rows for dense matrices the plain one
+// for sparse ones is no gain.
+const GemmKernelEntry *find_sparse_kernel(const Context &context, const GemmKernelEntry *planned,
+                                          const GemmRequest &request) {
+  for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
+    if (!may_run(kernel, planned)) continue;
+    const bool is_gain = planned != nullptr || kernel.required_features != 0 || context.features == 0;
+    if (is_gain && (kernel.required_features & ~context.features) == 0 && kernel.unsupported_reason(request) == nullptr)
+      return &kernel;
+  }
+  return nullptr;
+}
+
+// A sparse matrix that was written out: the GEMMs of a batch may share one. A single GEMM writes its b out in slabs.
+struct DenseCopy {
+  bool is_shared = false;
+  MatrixView sparse, dense;
+
+  // Matrices may have some of their parts in common.
+  bool is_of(const MatrixView &other) const {
+    return dense.data != nullptr && sparse.format.id == other.format.id && sparse.data == other.data &&
+           sparse.rows == other.rows && sparse.columns == other.columns && sparse.row_stride == other.row_stride &&
+           sparse.block_scales == other.block_scales && sparse.block_scale_stride == other.block_scale_stride &&
+           sparse.tensor_scale == other.tensor_scale && sparse.indices == other.indices &&
+           sparse.index_stride == other.index_stride;
+  }
+};
+
+// Sparse operands that no row reads are written out, again if `last` is not the same one.
+Status expand_to_dense(Context &context, bool is_check_only, GemmRequest &request, DenseCopy &last) {
+  for (MatrixView *operand : {&request.a, &request.b}) {
+    if (operand->layout != Layout::kSparse) continue;
+    if (operand == &request.b && !last.is_shared && is_in_slabs(request)) {
+      *operand = dense_shape(*operand);
+      continue;
+    }
+    if (!last.is_of(*operand)) {
+      last.sparse = *operand;
+      LPT_TRY(take_dense(context, last.sparse, is_check_only || is_empty(request), last.dense));
+    }
+    *operand = last.dense;
+  }
+  return {};
+}
+
+// The row of a request: the one that was picked before, or the first that takes it.
+Status select_gemm_kernel(Context &context, const GemmCall &call, bool is_check_only, GemmRequest &request,
+                          DenseCopy &last, const GemmKernelEntry **out_kernel) {
+  if (const GemmKernelEntry *kernel = find_sparse_kernel(context, call.kernel, request)) {
+    log_selected(context, "gemm", kernel->name);
+    *out_kernel = kernel;
+    return {};
+  }
+  LPT_TRY(expand_to_dense(context, is_check_only, request, last));
+  if (is_packed(request.b.layout) && !has_kernel_for_panels(context, call.kernel, request)) {
+    LPT_TRY(take_unpacked(context, call.b, is_check_only || is_empty(request), request.b));
+  }
+  if (is_sparse_packed(request.b.layout)) request.b = panels_shape(request.b);
+  if (call.kernel != nullptr) {
+    log_selected(context, "gemm", call.kernel->name);
+    *out_kernel = call.kernel;
+    return {};
+  }
+  return select_kernel(context, "gemm", gemm_kernels(), request,
+                       {request.a.format.id, request.b.format.id, request.c.format.id}, out_kernel);
+}
+
+// Whether choosing its row left a GEMM's b to be written out in slabs.
+bool is_written_in_slabs(const GemmCall &call, const GemmRequest &whole) {
+  if (call.b.layout == Layout::kBitmask) return whole.b.layout == Layout::kPanels;
+  return is_in_slabs(request_of(call)) && whole.b.layout == Layout::kRows;
+}
+
+// Whether a's columns are to be gathered for each line of tiles.
+bool is_gathered(const GemmCall &call, const GemmRequest &whole) {
+  return call.b.layout == Layout::kBlockSparse && whole.b.layout == Layout::kPanels;
+}
+
+// A part of one of many GEMMs.
+struct GemmTask {
+  const GemmKernelEntry *kernel;
+  GemmRequest request;
+};
+
+// Cuts a GEMM so that no piece has more than `most_work` multiply-adds, as far as its rows and columns allow.
+void partition_into_tasks(const GemmKernelEntry *kernel, const GemmRequest &whole, double most_work,
+                          std::vector<GemmTask> &tasks) {
+  const GemmRegion all{0, 0, whole.m, whole.n};
+  const double work = flops_of(whole) / 2;
+  const auto requested = static_cast<int64_t>(std::clamp(std::ceil(work / most_work), 1.0, 64.0));
+  const Grid grid = make_grid(all, requested);
+  for (int64_t i = 0; i < grid.count(); ++i) {
+    const GemmRegion area = cut(all, grid, i);
+    if (area.rows > 0 && area.columns > 0) tasks.push_back({kernel, cut(whole, area)});
+  }
+}
+
+// Each of `count` threads takes the next piece when it has ended one. Where a piece runs does not change its bits.
+void run_pieces(Context &context, const std::vector<GemmTask> &tasks, size_t begin, size_t end, std::byte *scratch,
+                size_t scratch_bytes, int64_t threads) {
+  std::atomic<size_t> next{begin};
+  const auto work = [&](int64_t thread) {
+    for (size_t i = next++; i < end; i = next++) {
+      GemmRequest request = tasks[i].request;
+      request.scratch = scratch + static_cast<size_t>(thread) * scratch_bytes;
+      tasks[i].kernel->run(request);
+    }
+  };
+  parallel_for(context, threads, std::cref(work));
+}
+
+// While it lives, GEMMs report to one whole, some hundred times at most.
+class CombinedProgress {
+ public:
+  CombinedProgress(Context &context, int64_t whole)
+      : context_(context), progress_(context.progress), user_(context.progress_user), whole_(whole) {
+    if (progress_ == nullptr) return;
+    context.progress = tell;
+    context.progress_user = this;
+  }
+  ~CombinedProgress() {
+    context_.progress = progress_;
+    context_.progress_user = user_;
+  }
+  CombinedProgress(const CombinedProgress &) = delete;
+  CombinedProgress &operator=(const CombinedProgress &) = delete;
+
+  // The GEMM that reports next begins behind what is done.
+  void begin() { before_ = done_; }
+  Status cancelled() const { return lpt::cancelled(done_, whole_); }
+
+ private:
+  static int32_t tell(void *user, int64_t done, int64_t) {
+    auto &self = *static_cast<CombinedProgress *>(user);
+    self.done_ = self.before_ + done;
+    if (self.done_ < self.whole_ && self.done_ - self.reported_ < self.whole_ / 100) return 0;
+    self.reported_ = self.done_;
+    return self.progress_(self.user_, self.done_, self.whole_);
+  }
+
+  Context &context_;
+  const lpt_progress_function progress_;
+  void *const user_;
+  const int64_t whole_;
+  int64_t before_ = 0, done_ = 0, reported_ = 0;
+};
+
+}  // namespace
+
+GemmRequest columns_of(const GemmRequest &whole, const MatrixView &b_rows, int64_t begin) {
+  GemmRequest part = whole;
+  part.b = b_rows;
+  part.n = b_rows.rows;
+  part.c = cut_columns(whole.c, begin, b_rows.rows);
+  const int64_t bias_bytes = whole.is_f64 ? sizeof(double) : sizeof(float);
+  if (whole.bias != nullptr) part.bias = static_cast<const std::byte *>(whole.bias) + begin * bias_bytes;
+  return part;
+}
+
+int64_t threads_worth(const Context &context, double multiply_adds) {
+  return static_cast<int64_t>(std::clamp(multiply_adds / kLeastWork, 1.0, static_cast<double>(width_of(context))));
+}
+
+bool is_f64_gemm(const GemmCall &call) {
+  const auto has_f64 = [](const MatrixView &view) { return view.format.element == LPT_FORMAT_F64; };
+  return has_f64(call.a) || has_f64(call.b) || has_f64(call.c);
+}
+
+GemmRequest request_of(const GemmCall &call) {
+  GemmRequest request{};
+  request.a = call.a;
+  request.b = call.b;
+  request.c = call.c;
+  request.is_a_transposed = call.is_a_transposed;
+  request.is_b_transposed = call.is_b_transposed;
+  request.m = call.c.rows;
+  request.n = call.c.columns;
+  request.k = call.is_a_transposed ? call.a.rows : call.a.columns;
+  request.alpha = call.alpha;
+  request.beta = call.beta;
+  request.bias = call.bias;
+  request.is_f64 = is_f64_gemm(call);
+  request.is_portable = call.is_portable;
+  request.arithmetic = call.arithmetic;
+  request.arithmetic_bits = call.arithmetic_bits;
+  return request;
+}
+
+Status run_gemm(Context &context, const GemmCall &call, bool is_check_only) {
+  GemmRequest whole = request_of(call);
+  const GemmKernelEntry *kernel = nullptr;
+  DenseCopy written;
+  LPT_TRY(select_gemm_kernel(context, call, is_check_only, whole, written, &kernel));
+  if (is_check_only || is_empty(whole)) return {};
+  const ProfileScope measure(context, "gemm", kernel->name, bytes_of(whole), flops_of(whole));
+  if (is_gathered(call, whole)) return run_in_tiles(context, kernel, request_of(call));
+  return is_written_in_slabs(call, whole) ? run_expanded(context, call.b, *kernel, whole)
+                                          : run_kernel_on_region(context, *kernel, whole, all_of(whole));
+}
+
+Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
+                          const std::function<Status(int64_t begin, int64_t count)> &after_rows) {
+  GemmRequest whole = request_of(call);
+  const GemmKernelEntry *kernel = nullptr;
+  DenseCopy written;
+  LPT_TRY(select_gemm_kernel(context, call, false, whole, written, &kernel));
+  const int64_t task = std::max<int64_t>(round_to(rows, kGemmRowUnit), kGemmRowUnit);
+  const auto tell_all = [&]() -> Status {
+    for (int64_t begin = 0; begin == 0 || begin < whole.m; begin += task) {
+      LPT_TRY(after_rows(begin, std::min(task, whole.m - begin)));
+    }
+    return {};
+  };
+  if (is_empty(whole)) return tell_all();
+  const ProfileScope measure(context, "gemm", kernel->name, bytes_of(whole), flops_of(whole));
+  if (is_gathered(call, whole) || is_written_in_slabs(call, whole)) {
+    LPT_TRY(is_gathered(call, whole) ? run_in_tiles(context, kernel, request_of(call))
+                                     : run_expanded(context, call.b, *kernel, whole));
+    return tell_all();
+  }
+  const int64_t first = std::min(whole.n, round_to(columns, kGemmColumnUnit));
+  const Arena::Mark mark = context.arena->mark();
+  for (int64_t begin = 0; begin < whole.m; begin += task) {
+    const int64_t count = std::min(task, whole.m - begin);
+    if (first > 0) LPT_TRY(run_kernel_on_region(context, *kernel, whole, {begin, 0, count, first}));
+    context.arena->give_back(mark);
+    LPT_TRY(after_rows(begin, count));
+  }
+  return first == whole.n ? Status()
+                          : run_kernel_on_region(context, *kernel, whole, {0, first, whole.m, whole.n - first});
+}
+
+Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_dispatch) {
+  GemmRequest whole = request_of(call);
+  const bool was_packed = is_packed(whole.b.layout);
+  const bool was_sparse[] = {whole.a.layout == Layout::kSparse, whole.b.layout == Layout::kSparse};
+  DenseCopy written;
+  LPT_TRY(select_gemm_kernel(context, call, true, whole, written, &out_dispatch.kernel));
+  out_dispatch.name = out_dispatch.kernel->name;
+  out_dispatch.shape = {whole.m, whole.n, whole.k};
+  out_dispatch.workspace_bytes = 0;
+  out_dispatch.part_count = 0;
+  if (is_empty(whole)) return {};
+  if (is_gathered(call, whole)) return measure_tiles(context, out_dispatch.kernel, request_of(call), out_dispatch);
+  const bool has_slabs = is_written_in_slabs(call, whole);
+  if (has_slabs) {
+    const ExpandPlan slabs = plan_expansion(context, *out_dispatch.kernel, whole);
+    out_dispatch.part_count = slabs.items();
+    out_dispatch.workspace_bytes = slabs.bytes();
+  } else {
+    const GemmPartition cutting = partition_gemm(context, *out_dispatch.kernel, whole, all_of(whole));
+    out_dispatch.part_count = cutting.parts.count();
+    out_dispatch.workspace_bytes = static_cast<size_t>(cutting.parts.count()) * cutting.scratch_bytes;
+  }
+  for (const bool is_b : {false, true}) {
+    const MatrixView &operand = is_b ? whole.b : whole.a;
+    if (!was_sparse[is_b] || operand.layout == Layout::kSparse || (is_b && has_slabs)) continue;
+    MatrixView dense;
+    out_dispatch.workspace_bytes += lay_out_matrix(operand.format, operand.rows, operand.columns, nullptr, dense);
+  }
+  if (was_packed && whole.b.layout == Layout::kRows) {
+    out_dispatch.workspace_bytes += unpacking_bytes(context, call.b);
+  }
+  return {};
+}
+
+namespace {
+
+// Sparse packed weights are shared among the threads already: one GEMM after the other, each with the scratch of the last one,
+// so that those of experts are not written out all at once.
+Status multiply_in_order(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
+  int64_t elements = 0;
+  for (const GemmCall &call : calls) elements += call.c.rows * call.c.columns;
+  CombinedProgress whole(context, elements);
+  const Arena::Mark mark = context.arena->mark();
+  for (const GemmCall &call : calls) {
+    whole.begin();
+    const Status status = run_gemm(context, call, is_check_only);
+    if (status.code() == LPT_CANCELLED) return whole.cancelled();
+    LPT_TRY(status);
+    context.arena->give_back(mark);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status multiply_many(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
+  const bool has_sparse =
+      std::any_of(calls.begin(), calls.end(), [](const GemmCall &call) { return is_sparse_packed(call.b.layout); });
+  if (has_sparse) return multiply_in_order(context, calls, is_check_only);
+  std::vector<GemmTask> wholes;
+  DenseCopy written;
+  written.is_shared = true;
+  double work = 0, bytes = 0;
+  for (const GemmCall &call : calls) {
+    GemmTask whole{nullptr, request_of(call)};
+    LPT_TRY(select_gemm_kernel(context, call, is_check_only, whole.request, written, &whole.kernel));
+    if (is_check_only || is_empty(whole.request)) continue;
+    work += flops_of(whole.request) / 2;
+    bytes += bytes_of(whole.request);
+    wholes.push_back(whole);
+  }
+  if (wholes.empty()) return {};
+  const int64_t width = width_of(context);
+  std::vector<GemmTask> tasks;
+  // One thread has no use for smaller pieces. The work may be 0: without k, c still gets its bias and beta.
+  const double most_work = width == 1 ? INFINITY : std::max(work / static_cast<double>(4 * width), kLeastWork);
+  for (const GemmTask &whole : wholes) partition_into_tasks(whole.kernel, whole.request, most_work, tasks);
+  size_t scratch_bytes = 0;
+  for (const GemmTask &task : tasks)
+    scratch_bytes = std::max(scratch_bytes, aligned(task.kernel->scratch_bytes(task.request)));
+  const int64_t threads = std::clamp<int64_t>(static_cast<int64_t>(work / kLeastWork), 1, width);
+  std::byte *scratch = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(threads) * scratch_bytes, &scratch));
+  const ProfileScope measure(context, "gemm", wholes.front().kernel->name, bytes, 2 * work);
+  const size_t steps = context.progress == nullptr ? 1 : std::min<size_t>(tasks.size(), 100);
+  int64_t all = 0, done = 0;
+  for (const GemmTask &task : tasks) all += task.request.m * task.request.n;
+  for (size_t step = 0, begin = 0; step < steps; ++step) {
+    const size_t end = tasks.size() * (step + 1) / steps;
+    run_pieces(context, tasks, begin, end, scratch, scratch_bytes, threads);
+    for (; begin < end; ++begin) done += tasks[begin].request.m * tasks[begin].request.n;
+    if (context.progress != nullptr && context.progress(context.progress_user, done, all) != 0) {
+      return cancelled(done, all);
+    }
+  }
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,179 @@
+// Rotations and masks of a linear layer's operands and gradients.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/hadamard/hadamard.hpp"
+#include "kernels/linear/cuda_kernels.hpp"
+#include "src/formats/block_scale.hpp"
+#include "src/call/device.hpp"
+#include "src/linear/parts.hpp"
+
+namespace lpt {
+namespace {
+
+float scale_at(const MatrixView &codes, int64_t block_row, int64_t block_column) {
+  const int64_t index = block_row * codes.block_scale_stride + block_column;
+  if (codes.format.block_scale == LPT_FORMAT_F32) return static_cast<const float *>(codes.block_scales)[index];
+  return block_scale_value(codes.format.block_scale, static_cast<const uint8_t *>(codes.block_scales)[index]);
+}
+
+// The mask of columns [begin, end) of a row, which share a limit.
+void mark(const float *numbers, int64_t begin, int64_t end, float limit, uint8_t *bits) {
+  for (int64_t c = begin; c < end;) {
+    const int64_t next = std::min((c / 8 + 1) * 8, end);
+    uint32_t byte = bits[c / 8];
+    const int64_t first = c / 8;
+    // A NaN is not clipped.
+    for (; c < next; ++c) byte |= static_cast<uint32_t>(!(std::fabs(numbers[c]) > limit)) << (c % 8);
+    bits[first] = static_cast<uint8_t>(byte);
+  }
+}
+
+// Blocks with zero points reach from end to end.
+float largest_in(const Format &format) {
+  return format.has_zero_point() ? std::numeric_limits<float>::infinity() : largest_of(format.element);
+}
+
+void mask_row(const MatrixView &numbers, const MatrixView &codes, int64_t row, uint8_t *bits) {
+  const Format &format = codes.format;
+  const float *line = static_cast<const float *>(numbers.data) + row * numbers.row_stride;
+  std::memset(bits, 0, static_cast<size_t>(mask_row_bytes(numbers.columns)));
+  float limit = largest_in(format);
+  if (format.has_tensor_scale()) limit *= *codes.tensor_scale;
+  if (!format.has_block_scale()) return mark(line, 0, numbers.columns, limit, bits);
+  const BlockGrid grid = block_grid(format, numbers.rows, numbers.columns);
+  for (int64_t b = 0; b < grid.columns; ++b) {
+    const int64_t begin = b * grid.block_columns;
+    const int64_t end = std::min(begin + grid.block_columns, numbers.columns);
+    mark(line, begin, end, limit * scale_at(codes, row / grid.block_rows, b), bits);
+  }
+}
+
+// target += source, both in rows.
+template <typename Number>
+void add_rows(Context &context, const MatrixView &source, const MatrixView &target) {
+  parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
+    for (int64_t r = begin; r < begin + count; ++r) {
+      const float *from = static_cast<const float *>(source.data) + r * source.row_stride;
+      Number *to = static_cast<Number *>(target.data) + r * target.row_stride;
+      for (int64_t c = 0; c < source.columns; ++c) to[c] += static_cast<Number>(from[c]);
+    }
+  });
+}
+
+}  // namespace
+
+Status make_rotation(const Call &call, lpt_linear_gemm gemm, const lpt_random &random, const SignSeed *seed,
+                     int64_t columns, Rotation &out_rotation) {
+  const GemmRule &rule = call.gemm(gemm);
+  out_rotation = Rotation();
+  out_rotation.size = rule.hadamard_size;
+  if (rule.hadamard_size == 0 || rule.hadamard_signs == LPT_HADAMARD_SIGNS_NONE) return {};
+  MatrixView signs;
+  LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), 1, columns, signs));
+  RandomSource source;
+  const auto role = static_cast<uint32_t>(gemm);
+  LPT_TRY(make_random(random, RandomDomain::kSigns, role, columns, 16, 7, source));
+  source.offset = 0;
+  auto *const numbers = static_cast<float *>(signs.data);
+  out_rotation.signs = numbers;
+  if (is_on_device(call)) {
+    return run_on_device(
+        call.context, "rotation_signs",
+        RotationSignsRequest{rule.hadamard_signs, rule.hadamard_size, source, role, seed, columns, numbers},
+        {LPT_FORMAT_F32}, call.is_check_only);
+  }
+  // Groups share their signs.
+  for (int64_t c = 0; c < columns; ++c) {
+    numbers[c] = c < rule.hadamard_size ? sign_of(rule.hadamard_signs, source, rule.hadamard_size, c)
+                                        : numbers[c - rule.hadamard_size];
+  }
+  return {};
+}
+
+Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation) {
+  HadamardRequest whole{};
+  whole.source = source;
+  whole.target = target;
+  whole.size = rotation.size;
+  whole.signs = rotation.signs;
+  whole.is_inverse = rotation.is_inverse;
+  const KernelEntry<HadamardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(call.context, "hadamard", hadamard_kernels(), whole, {source.format.id, target.format.id},
+                        &kernel));
+  if (call.is_check_only || source.rows == 0 || source.columns == 0) return {};
+  const ProfileScope measure(call.context, "hadamard", kernel->name, view_bytes(source) + view_bytes(target));
+  parallel_parts(call.context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
+    HadamardRequest part = whole;
+    part.source = cut_rows(source, begin, count);
+    part.target = cut_rows(target, begin, count);
+    kernel->run(part);
+  });
+  return {};
+}
+
+Status write_mask(const Call &call, const MatrixView &numbers, const MatrixView &codes, std::byte *mask) {
+  if (is_on_device(call)) {
+    const ClipMaskRequest request{numbers, codes, largest_in(codes.format), reinterpret_cast<uint8_t *>(mask)};
+    return run_on_device(call.context, "clip_mask", request, {codes.format.id}, call.is_check_only);
+  }
+  if (call.is_check_only) return {};
+  const int64_t bytes = mask_row_bytes(numbers.columns);
+  parallel_parts(call.context, numbers.rows, numbers.columns, [&](int64_t begin, int64_t count) {
+    for (int64_t r = begin; r < begin + count; ++r) {
+      mask_row(numbers, codes, r, reinterpret_cast<uint8_t *>(mask) + r * bytes);
+    }
+  });
+  return {};
+}
+
+Status apply_mask(const Call &call, const std::byte *mask, const MatrixView &numbers) {
+  if (is_on_device(call)) {
+    const ClearClippedRequest request{numbers, reinterpret_cast<const uint8_t *>(mask)};
+    return run_on_device(call.context, "clear_clipped", request, {numbers.format.id}, call.is_check_only);
+  }
+  if (call.is_check_only) return {};
+  const int64_t bytes = mask_row_bytes(numbers.columns);
+  parallel_parts(call.context, numbers.rows, numbers.columns, [&](int64_t begin, int64_t count) {
+    for (int64_t r = begin; r < begin + count; ++r) {
+      const auto *bits = reinterpret_cast<const uint8_t *>(mask) + r * bytes;
+      float *line = static_cast<float *>(numbers.data) + r * numbers.row_stride;
+      for (int64_t first = 0; first < numbers.columns; first += 8) {
+        if (bits[first / 8] == 0xFF) continue;  // most bytes: few numbers are clipped
+        for (int64_t c = first; c < std::min(first + 8, numbers.columns); ++c) {
+          if ((bits[c / 8] >> (c % 8) & 1) == 0) line[c] = 0.0f;
+        }
+      }
+    }
+  });
+  return {};
+}
+
+Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogue, const MatrixView &gemm,
+                               bool is_added, const MatrixView &target) {
+  MatrixView result = gemm;
+  if (epilogue.rows.size != 0) {
+    MatrixView columns;
+    LPT_TRY(take_view(call, gemm.format, gemm.columns, gemm.rows, columns));
+    LPT_TRY(rotate_view(call, transposed_view(gemm), columns, epilogue.rows));
+    LPT_TRY(rotate_view(call, transposed_view(columns), result, Rotation()));
+  }
+  if (epilogue.has_mask) LPT_TRY(apply_mask(call, epilogue.mask, result));
+  const bool is_direct = target.format.id == LPT_FORMAT_F32 && !is_added;
+  if (epilogue.columns.size != 0) {
+    LPT_TRY(rotate_view(call, result, is_direct ? target : result, epilogue.columns));
+    if (is_direct) return {};
+  }
+  if (!is_added) return widen_view(call, result, target);
+  if (is_on_device(call)) return add_on_device(call, result, 1.0f, target);
+  if (call.is_check_only) return {};
+  if (target.format.id == LPT_FORMAT_F64) {
+    add_rows<double>(call.context, result, target);
+  } else {
+    add_rows<float>(call.context, result, target);
+  }
+  return {};
+}
+
+}  // namespace lpt

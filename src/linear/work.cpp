@@ -1,0 +1,138 @@
+// A layer's memory and work: on the CPU, or queued on the device of its context.
+#include "kernels/gemm/library.hpp"
+#include "kernels/linear/cuda_kernels.hpp"
+#include "src/call/device.hpp"
+#include "src/cast/device_cast.hpp"
+#include "src/gemm/device.hpp"
+#include "src/linear/parts.hpp"
+
+namespace lpt {
+namespace {
+
+// The same numbers in another wide format, rows with gaps too.
+Status widen_view_on_device(const Call &call, const MatrixView &source, const MatrixView &target) {
+  if (source.format.id != target.format.id) {
+    HadamardRequest request{};
+    request.source = source;
+    request.target = target;
+    return hadamard_on_device(call.context, request, call.is_check_only);
+  }
+  const lpt_format element = source.format.element;
+  if (call.is_check_only || source.rows == 0 || source.columns == 0) return {};
+  return call.context.queue.copy({target.data, row_bytes(element, target.row_stride), source.data,
+                                  row_bytes(element, source.row_stride), row_bytes(element, source.columns),
+                                  source.rows});
+}
+
+Status rotate_on_device(const Call &call, const MatrixView &source, const MatrixView &target,
+                        const Rotation &rotation) {
+  HadamardRequest request{};
+  request.source = source;
+  request.target = target;
+  request.size = rotation.size;
+  request.signs = rotation.signs;
+  request.is_inverse = rotation.is_inverse;
+  if (source.column_stride != 1) {
+    LPT_TRY(transpose_on_device(call.context, transposed_view(source), call.is_check_only, request.source));
+  }
+  return hadamard_on_device(call.context, request, call.is_check_only);
+}
+
+}  // namespace
+
+const Device &device_of(const Call &call) { return call.context.queue.device(); }
+
+bool is_on_device(const Call &call) { return !device_of(call).is_cpu(); }
+
+Status check_served(const Call &call) {
+  if (!is_on_device(call)) return {};
+  const std::string place = device_text(device_of(call));
+  const auto rejected = [&](const char *what) {
+    return unsupported("%s: layers on %s have none", what, place.c_str());
+  };
+  if (call.options.comm != nullptr) return rejected("comm is given");
+  if (call.options.input_smoothing != nullptr) return rejected("input_smoothing is given");
+  for (const SparseRule &rule : call.recipe.sparsity) {
+    if (rule.is_used()) return rejected("the recipe has sparsity");
+  }
+  return {};
+}
+
+Status take_view(const Call &call, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
+  if (!is_on_device(call)) return take_matrix(call.context, format, rows, columns, out_view);
+  return take_matrix_on_device(call.context, format, rows, columns, call.is_check_only, out_view);
+}
+
+Status cast_view(const Call &call, const MatrixView &source, const MatrixView &target, const Cast &cast) {
+  if (!is_on_device(call)) return cast_matrix(call.context, source, target, cast, call.is_check_only);
+  return cast_on_device(call.context, source, target, cast, call.is_check_only);
+}
+
+Status decode_view(const Call &call, const MatrixView &source, const MatrixView &target) {
+  if (!is_on_device(call)) return dequantize_matrix(call.context, source, target, call.is_check_only);
+  if (is_wide_float(source.format.id)) return widen_view_on_device(call, source, target);
+  return dequantize_on_device(call.context, source, target, call.is_check_only);
+}
+
+Status widen_view(const Call &call, const MatrixView &source, const MatrixView &target) {
+  if (!is_on_device(call)) return widen_matrix(call.context, source, target, call.is_check_only);
+  return widen_view_on_device(call, source, target);
+}
+
+Status rotate_view(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation) {
+  return is_on_device(call) ? rotate_on_device(call, source, target, rotation)
+                            : rotate_matrix(call, source, target, rotation);
+}
+
+Status multiply_views(const Call &call, const GemmCall &gemm) {
+  if (!is_on_device(call)) return run_gemm(call.context, gemm, call.is_check_only);
+  const Arena::Mark mark = call.context.device_arena->mark();
+  LPT_TRY(multiply_on_device(call.context, gemm, call.is_check_only, nullptr));
+  call.context.device_arena->give_back(mark);  // what comes next is queued behind it
+  return {};
+}
+
+Status write_unit_scales(const Call &call, const MatrixView &view) {
+  if (!is_on_device(call)) {
+    if (!call.is_check_only) set_unit_scales(view);
+    return {};
+  }
+  if (view.format.has_block_scale()) {
+    return unsupported("a cast to %s has given scales: layers on %s have them of tensors alone",
+                       format_name(view.format.id).c_str(), device_text(device_of(call)).c_str());
+  }
+  if (!view.format.has_tensor_scale()) return {};
+  const MatrixView one = dense_view(LPT_FORMAT_F32, view.tensor_scale, 1, 1);
+  return run_on_device(call.context, "ones", OnesRequest{one}, {LPT_FORMAT_F32}, call.is_check_only);
+}
+
+// As sums of a GEMM whose `beta` is 1.
+Status add_on_device(const Call &call, const MatrixView &source, float factor, const MatrixView &target) {
+  GemmEpilogueRequest epilogue{};
+  epilogue.x = source.data;
+  epilogue.x_stride = source.row_stride;
+  epilogue.c = target;
+  epilogue.alpha = factor;
+  epilogue.beta = 1.0f;
+  return run_on_device(call.context, "gemm_finish", epilogue, {source.format.id, target.format.id}, call.is_check_only);
+}
+
+Status take_ones(const Call &call, lpt_format beside, int64_t count, MatrixView &out_ones) {
+  // A library multiplies numbers of one format.
+  const bool is_same = is_on_device(call) || beside == LPT_FORMAT_F64;
+  const lpt_format format = is_same ? beside : lpt_format{LPT_FORMAT_F32};
+  LPT_TRY(take_view(call, format_of(format), 1, count, out_ones));
+  if (is_on_device(call)) {
+    return run_on_device(call.context, "ones", OnesRequest{out_ones}, {format}, call.is_check_only);
+  }
+  for (int64_t i = 0; i < count && !call.is_check_only; ++i) {
+    if (format == LPT_FORMAT_F64) {
+      static_cast<double *>(out_ones.data)[i] = 1.0;
+    } else {
+      static_cast<float *>(out_ones.data)[i] = 1.0f;
+    }
+  }
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,73 @@
+// Gradients that ranks reduce while backward goes on: which stand together, and when a reduction begins.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/collective/collective.hpp"
+#include "src/tensor/tensor.hpp"
+
+namespace lpt {
+
+struct BucketedGradient {
+  Tensor tensor;  // kept alive
+  std::string name;
+  lpt_format format;
+  int64_t elements, bytes;
+  bool is_ready = false;
+  size_t bucket = 0;
+};
+
+struct Bucket {
+  std::vector<size_t> members;  // in the order of the buckets
+  int64_t first_element = 0;    // of all buckets, in their order
+  int64_t waiting = 0;          // members that are not ready
+  std::unique_ptr<Future> future;
+};
+
+enum class BucketPass : uint8_t {
+  kNone,
+  kSilent,  // nothing is sent
+  kReduced
+};
+
+}  // namespace lpt
+
+struct lpt_gradient_buckets {
+  lpt::HandleKind kind = lpt::HandleKind::kGradientBuckets;
+  lpt::Comm *comm = nullptr;
+  std::vector<lpt::BucketedGradient> gradients;
+  std::vector<lpt::Bucket> buckets;
+  int64_t bucket_bytes = 0;
+  lpt_gradient_buckets_order order = LPT_GRADIENT_BUCKETS_ORDER_RECORDED;
+  bool is_recorded = false;
+  lpt::BucketPass pass = lpt::BucketPass::kNone;
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;  // of this pass
+  std::vector<size_t> ready;                             // gradients of this pass, in the order in which they came
+  size_t launched = 0;                                   // buckets of it
+  double wait_seconds = 0.0;
+};
+
+namespace lpt {
+
+using GradientBuckets = lpt_gradient_buckets;
+
+Status create_gradient_buckets(Comm &comm, Tensor *const *gradients, int64_t count,
+                               const lpt_gradient_buckets_options &options, GradientBuckets **out_buckets);
+Status begin_buckets(Context &context, GradientBuckets &buckets, int32_t is_last, const lpt_reduce_options &options);
+Status make_ready(Context &context, GradientBuckets &buckets, int64_t index);
+Status wait_for_buckets(Context &context, GradientBuckets &buckets);
+lpt_gradient_buckets_info bucket_values(const GradientBuckets &buckets);
+
+// ---- gradient_buckets_layout.cpp
+
+// Fills buckets with gradients in this order, each once.
+void fill_buckets(GradientBuckets &buckets, const std::vector<size_t> &order);
+
+// Makes rank 0's order of this pass that of all ranks.
+Status agree_on_order(Context &context, GradientBuckets &buckets);
+
+// "gradients[3] (blocks.0.up)"
+std::string gradient_text(const GradientBuckets &buckets, size_t index);
+
+}  // namespace lpt

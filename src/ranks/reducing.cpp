@@ -1,0 +1,251 @@
+#include "src/ranks/reducing.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace lpt {
+namespace {
+
+// Below it a message costs more than its bytes.
+constexpr int64_t kSmallBytes = 16 << 10;
+
+// Of two ranks, which send as many bytes either way: above it each adds up half of them, while both halves are in a cache.
+constexpr int64_t kSmallBytesOfTwo = 128 << 10;
+
+// Results of this size are not found in a cache when they are read again.
+constexpr int64_t kStreamedBytes = 8 << 20;
+
+constexpr int64_t kPartElements = 1 << 16;  // that a thread takes at a time, at least
+
+// Where elements of a matrix lie, as another rank sees it.
+struct Lines {
+  std::byte *data;
+  int64_t first;  // the element at data, which begins a row
+  int64_t columns, row_bytes, element_bytes;
+
+  int64_t column_of(int64_t element) const { return (element - first) % columns; }
+  std::byte *at(int64_t element) const {
+    return data + (element - first) / columns * row_bytes + column_of(element) * element_bytes;
+  }
+};
+
+Lines lines_of(const MatrixView &view) {
+  const int64_t bytes = element_bits(view.format.element) / 8;
+  const bool is_dense = view.rows <= 1 || view.row_stride == view.columns;
+  const int64_t columns = is_dense ? std::max<int64_t>(view.rows * view.columns, 1) : view.columns;
+  return {static_cast<std::byte *>(view.data), 0, columns, view.row_stride * bytes, bytes};
+}
+
+// The elements of a range side by side.
+Lines lines_of_run(std::byte *run, const Range &range, int64_t element_bytes) {
+  return {run, range.begin, std::max<int64_t>(range.count(), 1), 0, element_bytes};
+}
+
+// Adds up a range of elements of `sources` and writes it to `targets`, run by run: as far as all of them lie in one row.
+void reduce_runs(const ReductionPlan &reducing, const std::vector<Lines> &sources, const std::vector<Lines> &targets,
+                 const Range &range, bool is_streamed) {
+  std::vector<const void *> from(sources.size());
+  std::vector<void *> to(targets.size());
+  ReduceRequest request{};
+  request.format = reducing.input.format.id;
+  request.target_format = reducing.output.format.id;
+  request.reduction = reducing.reduction;
+  request.source_count = static_cast<int32_t>(sources.size());
+  request.target_count = static_cast<int32_t>(targets.size());
+  request.factor = reducing.factor;
+  request.sources = from.data();
+  request.targets = to.data();
+  request.is_streamed = is_streamed;
+  for (int64_t i = range.begin; i < range.end; i += request.elements) {
+    int64_t run = range.end - i;
+    for (size_t q = 0; q < sources.size(); ++q) {
+      run = std::min(run, sources[q].columns - sources[q].column_of(i));
+      from[q] = sources[q].at(i);
+    }
+    for (size_t q = 0; q < targets.size(); ++q) {
+      run = std::min(run, targets[q].columns - targets[q].column_of(i));
+      to[q] = targets[q].at(i);
+    }
+    request.elements = run;
+    reducing.kernel->run(request);
+  }
+}
+
+void reduce_range(Context &worker, const ReductionPlan &reducing, const std::vector<Lines> &sources,
+                  const std::vector<Lines> &targets, const Range &range) {
+  const bool is_streamed =
+      range.count() * targets.front().element_bytes * static_cast<int64_t>(targets.size()) >= kStreamedBytes;
+  const int64_t units = (range.count() + kPartElements - 1) / kPartElements;
+  parallel_parts(worker, units, kPartElements * static_cast<int64_t>(sources.size()),
+                 [&](int64_t first, int64_t count) {
+                   const int64_t begin = range.begin + first * kPartElements;
+                   const int64_t end = std::min(range.end, begin + count * kPartElements);
+                   reduce_runs(reducing, sources, targets, {begin, end}, is_streamed);
+                 });
+}
+
+int64_t bytes_of(const ReductionPlan &reducing, const Range &range) {
+  return range.count() * (element_bits(reducing.input.format.element) / 8);
+}
+
+// ---- ranks that share memory: each reads its share of every input and writes it to every output
+
+struct SharedBuffers {
+  Lines input, output;
+};
+
+// What the same share would be as messages: those of the others come, and what became of them goes back.
+void count_shared(Engine &engine, const ReductionPlan &reducing, bool is_to_all) {
+  const int64_t mine = bytes_of(reducing, reducing.shares[static_cast<size_t>(engine.rank())]);
+  int64_t whole = 0;
+  for (const Range &share : reducing.shares) whole += bytes_of(reducing, share);
+  const int64_t others = mine * (engine.ranks() - 1);
+  engine.count(whole - mine + (is_to_all ? others : 0), others + (is_to_all ? whole - mine : 0));
+}
+
+Status reduce_shared(Context &worker, Engine &engine, const ReductionPlan &reducing, bool is_to_all) {
+  const SharedBuffers face{lines_of(reducing.input), lines_of(reducing.output)};
+  const ExchangeGuard guard(engine);
+  LPT_TRY(engine.publish(signature_of(reducing), &face));
+  const Range &share = reducing.shares[static_cast<size_t>(engine.rank())];
+  std::vector<Lines> sources, targets;
+  for (int32_t q = 0; q < engine.ranks(); ++q) {
+    const SharedBuffers &theirs = *static_cast<const SharedBuffers *>(engine.shown(q));
+    sources.push_back(theirs.input);
+    if (is_to_all || q == engine.rank()) targets.push_back(theirs.output);
+    if (!is_to_all && q == engine.rank()) targets.back().first = share.begin;
+  }
+  reduce_range(worker, reducing, sources, targets, share);
+  count_shared(engine, reducing, is_to_all);
+  return engine.release();
+}
+
+// ---- ranks that send messages
+
+class Messages {
+ public:
+  Messages(Context &worker, Engine &engine, const ReductionPlan &reducing)
+      : worker_(worker), engine_(engine), reducing_(reducing), input_(reducing.input), output_(reducing.output) {}
+
+  // All send all of it to all: one way, for little.
+  Status one_shot() {
+    const Range whole{0, reducing_.shares.back().end};
+    Bytes mine{};
+    LPT_TRY(run_of(whole, mine));
+    const std::vector<Bytes> outgoing(static_cast<size_t>(engine_.ranks()), mine);
+    LPT_TRY(exchange(outgoing, whole, mine));
+    reduce_range(worker_, reducing_, sources_, {lines_of(reducing_.output)}, whole);
+    return {};
+  }
+
+  // Every rank reduces its share.
+  Status scatter(Lines target) {
+    std::vector<Bytes> outgoing;
+    for (const Range &share : reducing_.shares) {
+      Bytes run{};
+      LPT_TRY(run_of(share, run));
+      outgoing.push_back(run);
+    }
+    const Range &share = my_share();
+    LPT_TRY(exchange(outgoing, share, outgoing[static_cast<size_t>(engine_.rank())]));
+    target.first = share.begin;
+    reduce_range(worker_, reducing_, sources_, {target}, share);
+    return {};
+  }
+
+  // scatter(), then every rank tells all others what came of its share.
+  Status two_shot() {
+    std::vector<Bytes> incoming;
+    for (const Range &theirs : reducing_.shares) {
+      Bytes place{};
+      LPT_TRY(place_of(output_, theirs, place));
+      incoming.push_back(place);
+    }
+    const Bytes mine = incoming[static_cast<size_t>(engine_.rank())];
+    LPT_TRY(scatter(lines_of_run(mine.data, my_share(), output_.element_bytes())));
+    const std::vector<Bytes> outgoing(static_cast<size_t>(engine_.ranks()), mine);
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
+    LPT_TRY(engine_.release());
+    for (size_t q = 0; q < incoming.size(); ++q) {
+      const Range &theirs = reducing_.shares[q];
+      if (!output_.is_run(theirs)) output_.copy_from(theirs, incoming[q].data);
+    }
+    return {};
+  }
+
+ private:
+  const Range &my_share() const { return reducing_.shares[static_cast<size_t>(engine_.rank())]; }
+
+  // Where a range is side by side, or memory for that.
+  Status place_of(const FlatView &line, const Range &range, Bytes &out_bytes) {
+    out_bytes = {nullptr, line.bytes(range.count())};
+    if (line.is_run(range)) {
+      out_bytes.data = static_cast<std::byte *>(line.run(range).data);
+      return {};
+    }
+    return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
+  }
+
+  // A range of the input where it is, or copied side by side.
+  Status run_of(const Range &range, Bytes &out_bytes) {
+    LPT_TRY(place_of(input_, range, out_bytes));
+    if (!input_.is_run(range)) input_.copy_to(range, out_bytes.data);
+    return {};
+  }
+
+  // Receives `range` of every other rank; sources_ are those and `mine`, in the order of ranks.
+  Status exchange(const std::vector<Bytes> &outgoing, const Range &range, const Bytes &mine) {
+    std::vector<Bytes> incoming(outgoing.size(), mine);
+    for (int32_t q = 0; q < engine_.ranks(); ++q) {
+      if (q != engine_.rank()) LPT_TRY(take_space(worker_, engine_, mine.count, incoming[static_cast<size_t>(q)]));
+    }
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
+    LPT_TRY(engine_.release());  // before an output is written that may be the input
+    sources_.clear();
+    for (const Bytes &bytes : incoming) sources_.push_back(lines_of_run(bytes.data, range, input_.element_bytes()));
+    return {};
+  }
+
+  Context &worker_;
+  Engine &engine_;
+  const ReductionPlan &reducing_;
+  const FlatView input_, output_;
+  std::vector<Lines> sources_;
+};
+
+}  // namespace
+
+Signature signature_of(const ReductionPlan &reducing) {
+  const int64_t choice =
+      (static_cast<int64_t>(reducing.reduction) | reducing.site << 4) ^ agreed_factor(reducing.factor);
+  return {reducing.operation, reducing.input.format.id, reducing.input.rows, reducing.input.columns, choice};
+}
+
+int64_t agreed_factor(double factor) { return std::bit_cast<int64_t>(factor) ^ std::bit_cast<int64_t>(1.0); }
+
+std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit) {
+  const int64_t length = (elements / unit + ranks - 1) / ranks * unit;
+  std::vector<Range> shares;
+  for (int64_t q = 0; q < ranks; ++q) {
+    const int64_t end = q + 1 == ranks ? elements : std::min(elements, (q + 1) * length);
+    shares.push_back({std::min(elements, q * length), end});
+  }
+  return shares;
+}
+
+Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing) {
+  if (engine.shares_memory()) return reduce_shared(worker, engine, reducing, true);
+  Messages messages(worker, engine, reducing);
+  const int64_t bytes = bytes_of(reducing, {0, reducing.shares.back().end});
+  const bool is_small = bytes <= (engine.ranks() == 2 ? kSmallBytesOfTwo : kSmallBytes);
+  return engine.ranks() == 1 || is_small ? messages.one_shot() : messages.two_shot();
+}
+
+Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing) {
+  if (engine.shares_memory()) return reduce_shared(worker, engine, reducing, false);
+  return Messages(worker, engine, reducing).scatter(lines_of(reducing.output));
+}
+
+}  // namespace lpt

@@ -1,0 +1,39 @@
+// One reduction over ranks, from checked views to bytes on the way and sums.
+#pragma once
+
+#include <vector>
+
+#include "kernels/common/device_kernel_entry.hpp"
+#include "kernels/reduce/reduce.hpp"
+#include "src/ranks/comm.hpp"
+#include "src/tensor/flat_view.hpp"
+
+namespace lpt {
+
+struct ReductionPlan {
+  const char *operation;
+  MatrixView input, output;  // all_reduce: of one shape; reduce_scatter: output is this rank's part of the input
+  Reduction reduction;
+  double factor;
+  const KernelEntry<ReduceRequest> *kernel;
+  std::vector<Range> shares;  // of each rank, in elements of the input
+  int64_t site;               // what else must agree: ranks in different passes are reported apart
+  Device device;              // where it is; on another one than the CPU:
+  const DeviceKernelEntry<ReduceRequest> *device_kernel;
+};
+
+Signature signature_of(const ReductionPlan &reducing);
+
+// A number that ranks compare: 0 for a factor of 1.
+int64_t agreed_factor(double factor);
+
+// The element ranges that ranks reduce, of `elements`: equal, and cut at multiples of `unit`, here those of a cache line.
+std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit = 32);
+
+// Every rank gets the whole.
+Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing);
+
+// Every rank gets its share.
+Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing);
+
+}  // namespace lpt

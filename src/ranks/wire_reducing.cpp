@@ -1,0 +1,237 @@
+#include "src/ranks/wire_reducing.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kWirePiece = 1 << 16;  // elements that a thread takes at a time
+
+// Of all ranks together what a second cache holds, decoded.
+int64_t piece_of(const Wire &wire, int64_t elements) {
+  return std::max<int64_t>(elements / wire.segment, 1) * wire.segment;
+}
+
+class WireRun {
+ public:
+  WireRun(Context &worker, Engine &engine, const WireReductionPlan &reducing)
+      : worker_(worker), engine_(engine), reducing_(reducing), wire_(reducing.wire), ranks_(engine.ranks()) {}
+
+  Status one_shot() {
+    MessageLayout mine;
+    Bytes bytes;
+    LPT_TRY(take_message(worker_, wire_, reducing_.shares, mine, bytes));
+    LPT_TRY(cast_input(reducing_.shares, mine.shares));
+    std::vector<Bytes> incoming;
+    LPT_TRY(take_incoming(bytes, incoming));
+    const std::vector<Bytes> outgoing(static_cast<size_t>(ranks_), bytes);
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
+    std::vector<MessageLayout> sources;
+    for (const Bytes &theirs : incoming) sources.push_back(lay_out_message(wire_, reducing_.shares, theirs.data));
+    LPT_TRY(add_to_output(reducing_.shares, sources, 0));
+    return engine_.release();
+  }
+
+  Status two_shots() {
+    MessageLayout sum;
+    Bytes mine;
+    LPT_TRY(take_message(worker_, wire_, {my_share()}, sum, mine));
+    LPT_TRY(scatter([&](const std::vector<MessageLayout> &sources) { return add_and_cast(sources, sum.shares[0]); }));
+    std::vector<Bytes> incoming(static_cast<size_t>(ranks_), mine);
+    for (size_t q = 0; q < incoming.size(); ++q) {
+      const bool is_mine = static_cast<int32_t>(q) == engine_.rank();
+      const int64_t bytes = lay_out_message(wire_, {reducing_.shares[q]}, nullptr).bytes;
+      if (!is_mine) LPT_TRY(take_space(worker_, engine_, bytes, incoming[q]));
+    }
+    const std::vector<Bytes> outgoing(static_cast<size_t>(ranks_), mine);
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
+    std::vector<MatrixView> shares;
+    for (size_t q = 0; q < incoming.size(); ++q) {
+      shares.push_back(lay_out_message(wire_, {reducing_.shares[q]}, incoming[q].data).shares[0]);
+    }
+    LPT_TRY(decode_to_output(shares));
+    return engine_.release();
+  }
+
+  Status to_parts() {
+    const Range share = my_share();
+    return scatter(
+        [&](const std::vector<MessageLayout> &sources) { return add_to_output({share}, sources, share.begin); });
+  }
+
+ private:
+  const Range &my_share() const { return reducing_.shares[static_cast<size_t>(engine_.rank())]; }
+
+  // Room for as much from every rank as this one has.
+  Status take_incoming(const Bytes &mine, std::vector<Bytes> &out_incoming) {
+    out_incoming.assign(static_cast<size_t>(ranks_), mine);
+    for (int32_t q = 0; q < ranks_; ++q) {
+      if (q == engine_.rank()) continue;
+      LPT_TRY(take_space(worker_, engine_, mine.count, out_incoming[static_cast<size_t>(q)]));
+    }
+    return {};
+  }
+
+  // Casts ranges of the input.
+  Status cast_input(const std::vector<Range> &ranges, const std::vector<MatrixView> &targets) {
+    const FlatView line(reducing_.input);
+    const RandomSource draws = first_draws(wire_, engine_.rank());
+    if (wire_.is_whole) {
+      for (size_t q = 0; q < ranges.size(); ++q) {
+        const Arena::Mark mark = worker_.arena->mark();
+        std::byte *scratch = nullptr;
+        if (!line.is_run(ranges[q])) {
+          LPT_TRY(worker_.arena->take(static_cast<size_t>(line.bytes(ranges[q].count())), &scratch));
+        }
+        LPT_TRY(cast_share(worker_, wire_, line.gathered(ranges[q], scratch), targets[q], draws, ranges[q].begin));
+        worker_.arena->give_back(mark);
+      }
+      return {};
+    }
+    const int64_t segment = piece_of(wire_, kWirePiece);
+    return for_subranges(
+        worker_, subranges_of(ranges, segment), line.bytes(segment), [&](const Subrange &subrange, std::byte *scratch) {
+          const int64_t begin = ranges[subrange.share].begin + subrange.begin;
+          cast_piece(wire_, line.gathered({begin, begin + subrange.count}, scratch),
+                     cut_columns(targets[subrange.share], subrange.begin, subrange.count), draws, begin);
+        });
+  }
+
+  // Every rank gets its share of all inputs; `use` sees it, one message of one share for each rank.
+  template <typename Use>
+  Status scatter(const Use &use) {
+    std::vector<Bytes> outgoing(static_cast<size_t>(ranks_));
+    std::vector<MatrixView> targets;
+    for (size_t q = 0; q < outgoing.size(); ++q) {
+      MessageLayout layout;
+      LPT_TRY(take_message(worker_, wire_, {reducing_.shares[q]}, layout, outgoing[q]));
+      targets.push_back(layout.shares[0]);
+    }
+    LPT_TRY(cast_input(reducing_.shares, targets));
+    std::vector<Bytes> incoming;
+    LPT_TRY(take_incoming(outgoing[static_cast<size_t>(engine_.rank())], incoming));
+    const ExchangeGuard guard(engine_);
+    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
+    std::vector<MessageLayout> sources;
+    for (const Bytes &theirs : incoming) sources.push_back(lay_out_message(wire_, {my_share()}, theirs.data));
+    LPT_TRY(use(sources));
+    return engine_.release();
+  }
+
+  // Decodes a subrange of every source and reduces it to `target`. Scratch: f32 for each rank.
+  void add_subrange(const std::vector<MessageLayout> &sources, const Subrange &subrange,
+                    const KernelEntry<ReduceRequest> &kernel, lpt_format target_format, std::byte *scratch,
+                    void *target) const {
+    std::vector<const void *> from;
+    for (const MessageLayout &layout : sources) {
+      wire_.to_f32->run({cut_columns(layout.shares[subrange.share], subrange.begin, subrange.count),
+                         dense_view(LPT_FORMAT_F32, scratch, 1, subrange.count)});
+      from.push_back(scratch);
+      scratch += subrange.count * static_cast<int64_t>(sizeof(float));
+    }
+    ReduceRequest request{};
+    request.format = LPT_FORMAT_F32;
+    request.target_format = target_format;
+    request.reduction = reducing_.reduction;
+    request.source_count = ranks_;
+    request.target_count = 1;
+    request.factor = reducing_.factor;
+    request.elements = subrange.count;
+    request.sources = from.data();
+    request.targets = &target;
+    kernel.run(request);
+  }
+
+  int64_t added_piece() const { return piece_of(wire_, kWirePiece / ranks_); }
+
+  // One number more for each element than ranks: for what came of them.
+  int64_t added_bytes() const { return added_piece() * (ranks_ + 1) * static_cast<int64_t>(sizeof(float)); }
+
+  std::byte *result_of(std::byte *scratch) const {
+    return scratch + added_piece() * ranks_ * static_cast<int64_t>(sizeof(float));
+  }
+
+  // Adds ranges of all sources, and writes them to the output, which begins with element `first`.
+  Status add_to_output(const std::vector<Range> &ranges, const std::vector<MessageLayout> &sources, int64_t first) {
+    const FlatView line(reducing_.output);
+    return for_subranges(
+        worker_, subranges_of(ranges, added_piece()), added_bytes(), [&](const Subrange &subrange, std::byte *scratch) {
+          const int64_t begin = ranges[subrange.share].begin + subrange.begin - first;
+          const Range range{begin, begin + subrange.count};
+          const MatrixView place = line.writable_span(range, result_of(scratch));
+          add_subrange(sources, subrange, *reducing_.kernel, reducing_.output.format.id, scratch, place.data);
+          line.write_back(range, place);
+        });
+  }
+
+  // Adds this rank's share and casts it again.
+  Status add_and_cast(const std::vector<MessageLayout> &sources, const MatrixView &target) {
+    const RandomSource draws = second_draws(wire_);
+    const Range &share = my_share();
+    std::byte *whole = nullptr;
+    if (wire_.is_whole) {
+      LPT_TRY(worker_.arena->take(static_cast<size_t>(share.count()) * sizeof(float), &whole));
+    }
+    LPT_TRY(for_subranges(worker_, subranges_of({share}, added_piece()), added_bytes(),
+                          [&](const Subrange &subrange, std::byte *scratch) {
+                            std::byte *const sum = wire_.is_whole
+                                                       ? whole + subrange.begin * static_cast<int64_t>(sizeof(float))
+                                                       : result_of(scratch);
+                            add_subrange(sources, subrange, *reducing_.row_to_f32, LPT_FORMAT_F32, scratch, sum);
+                            if (wire_.is_whole) return;
+                            cast_piece(wire_, dense_view(LPT_FORMAT_F32, sum, 1, subrange.count),
+                                       cut_columns(target, subrange.begin, subrange.count), draws,
+                                       share.begin + subrange.begin);
+                          }));
+    if (!wire_.is_whole) return {};
+    return cast_share(worker_, wire_, dense_view(LPT_FORMAT_F32, whole, 1, share.count()), target, draws, share.begin);
+  }
+
+  Status decode_to_output(const std::vector<MatrixView> &shares) {
+    const FlatView line(reducing_.output);
+    const int64_t segment = piece_of(wire_, kWirePiece);
+    return for_subranges(
+        worker_, subranges_of(reducing_.shares, segment), line.bytes(segment),
+        [&](const Subrange &subrange, std::byte *scratch) {
+          const int64_t begin = reducing_.shares[subrange.share].begin + subrange.begin;
+          const Range range{begin, begin + subrange.count};
+          const MatrixView place = line.writable_span(range, scratch);
+          wire_.to_own->run({cut_columns(shares[subrange.share], subrange.begin, subrange.count), place});
+          line.write_back(range, place);
+        });
+  }
+
+  Context &worker_;
+  Engine &engine_;
+  const WireReductionPlan &reducing_;
+  const Wire &wire_;
+  const int32_t ranks_;
+};
+
+}  // namespace
+
+Signature signature_of(const WireReductionPlan &reducing) {
+  const int64_t choice =
+      (static_cast<int64_t>(reducing.reduction) | static_cast<int64_t>(reducing.wire.cast.rounding) << 4 |
+       reducing.input.format.id << 8 | reducing.site << 20) ^
+      agreed_factor(reducing.factor);
+  return {reducing.operation, reducing.wire.format.id, reducing.input.rows, reducing.input.columns, choice};
+}
+
+int64_t wire_bytes(const WireReductionPlan &reducing) {
+  return lay_out_message(reducing.wire, reducing.shares, nullptr).bytes;
+}
+
+Status reduce_in_one_shot(Context &worker, Engine &engine, const WireReductionPlan &reducing) {
+  return WireRun(worker, engine, reducing).one_shot();
+}
+
+Status reduce_in_two_shots(Context &worker, Engine &engine, const WireReductionPlan &reducing) {
+  return WireRun(worker, engine, reducing).two_shots();
+}
+
+Status reduce_wire_to_parts(Context &worker, Engine &engine, const WireReductionPlan &reducing) {
+  return WireRun(worker, engine, reducing).to_parts();
+}
+
+}  // namespace lpt

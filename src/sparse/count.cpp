@@ -1,0 +1,114 @@
+// How many masks a pattern allows, and which pattern fits a pruned model.
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "src/call/operation.hpp"
+#include "src/sparse/parts.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int32_t kLargestCountedTile = 8;
+
+double binomial(int32_t n, int32_t k) {
+  double result = 1.0;
+  for (int32_t i = 1; i <= k; ++i) result = result * (n - k + i) / i;
+  return std::round(result);
+}
+
+// Square 0/1 matrices whose lines all sum to N, row by row: what counts is how many columns still want how many ones.
+// Every number on the way is a whole one below 2^53.
+class TileCounter {
+ public:
+  TileCounter(int32_t kept, int32_t of) : kept_(kept), wanting_(static_cast<size_t>(kept) + 1) {
+    wanting_[static_cast<size_t>(kept)] = of;
+  }
+  double count() { return matrices(wanting_); }
+
+ private:
+  using Wanting = std::vector<int32_t>;  // by ones that are missing: columns
+
+  double matrices(const Wanting &wanting) {
+    bool is_done = true;
+    for (size_t ones = 1; ones < wanting.size(); ++ones) is_done = is_done && wanting[ones] == 0;
+    if (is_done) return 1.0;
+    const auto found = known_.find(wanting);
+    if (found != known_.end()) return found->second;
+    const double result = rows(wanting, wanting, 1, kept_);
+    known_.emplace(wanting, result);
+    return result;
+  }
+
+  // Ways to put `left` ones of a row into columns that want `ones` or more, and all that follows.
+  double rows(const Wanting &before, Wanting after, size_t ones, int32_t left) {
+    if (ones == before.size()) return left == 0 ? matrices(after) : 0.0;
+    double result = 0.0;
+    for (int32_t taken = 0; taken <= std::min(left, before[ones]); ++taken) {
+      Wanting next = after;
+      next[ones] -= taken;
+      next[ones - 1] += taken;
+      result += binomial(before[ones], taken) * rows(before, next, ones + 1, left - taken);
+    }
+    return result;
+  }
+
+  int32_t kept_;
+  Wanting wanting_;
+  std::map<Wanting, double> known_;
+};
+
+double log2_factorial(int32_t n) {
+  double result = 0.0;
+  for (int32_t i = 2; i <= n; ++i) result += std::log2(static_cast<double>(i));
+  return result;
+}
+
+double published_bits(int32_t kept, int32_t of) {
+  double result = 0.0;
+  for (int32_t i = 0; i < kept; ++i) result += log2_factorial(of - i);
+  return result;
+}
+
+}  // namespace
+
+Status count_sparse_masks(int32_t kept, int32_t of, lpt_sparse_direction direction, lpt_sparse_count count,
+                          double *out_bits) {
+  LPT_TRY(check_sparse_group(kept, of, of));
+  LPT_TRY(check_choice("direction", direction, LPT_SPARSE_DIRECTION_BOTH));
+  LPT_TRY(check_choice("count", count, LPT_SPARSE_COUNT_PUBLISHED));
+  if (direction != LPT_SPARSE_DIRECTION_BOTH) {
+    *out_bits = (log2_factorial(of) - log2_factorial(kept) - log2_factorial(of - kept)) / of;
+    return {};
+  }
+  const double elements = static_cast<double>(of) * of;
+  if (count == LPT_SPARSE_COUNT_PUBLISHED) {
+    *out_bits = published_bits(kept, of) / elements;
+    return {};
+  }
+  if (of > kLargestCountedTile) {
+    return unsupported("of is %d: transposable masks are counted up to %d", of, kLargestCountedTile);
+  }
+  *out_bits = std::log2(TileCounter(kept, of).count()) / elements;
+  return {};
+}
+
+Status choose_kept(double zero_share, int32_t of, double confidence, int32_t *out_kept) {
+  LPT_TRY(check_finite("zero_share", zero_share, 0.0, 1.0));
+  LPT_TRY(check_sparse_group(1, of, of));
+  if (!(confidence > 0.0 && confidence < 1.0)) {
+    return invalid("confidence is %g: expected more than 0 and less than 1", confidence);
+  }
+  // From all zeros down, until so many are likely enough.
+  double probability = 0.0;
+  for (int32_t zeros = of; zeros > 0; --zeros) {
+    probability += binomial(of, zeros) * std::pow(zero_share, zeros) * std::pow(1.0 - zero_share, of - zeros);
+    if (probability <= confidence) continue;
+    *out_kept = std::max(of - zeros, 1);
+    return {};
+  }
+  *out_kept = of;
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,43 @@
+// What selecting masks and using them share.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/sparse_mask/sparse_mask.hpp"
+#include "src/sparse/sparse.hpp"
+
+namespace lpt {
+
+constexpr int32_t kLongestSparseGroup = 32;
+
+Status check_sparse_group(int32_t kept, int32_t of, int32_t most_kept);
+Status check_mask(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                  const Device &device = {});
+
+// How many of the `of` numbers from (row, begin), or of those there are, a mask keeps.
+inline int32_t count_kept(const MatrixView &mask, int64_t row, int64_t begin, int32_t of) {
+  const auto *bytes = static_cast<const uint8_t *>(mask.data) + row * mask.row_stride;
+  const int64_t end = std::min(begin + of, mask.columns);
+  int32_t kept = 0;
+  for (int64_t i = begin; i < end; ++i) kept += bytes[i * mask.column_stride] != 0;
+  return kept;
+}
+
+// A matrix that goes with the source: of its shape, and apart from it.
+Status check_beside(const MatrixView &view, const char *name, const MatrixView &source, const char *source_name);
+
+// f32 or the source's format; apart from the source or the source itself.
+Status check_output(const Tensor *tensor, const char *name, bool needs_data, const MatrixView &source,
+                    MatrixView &out_view, const Device &device = {});
+
+// Numbers of lpt_sparse_options, in range.
+Status check_sparse_options(const lpt_sparse_options &options);
+
+// Selects in checked views; those without a format are not requested. With LPT_CHECK_ONLY in the options it only picks rows.
+Status select_mask(Context &context, const lpt_sparse_options &options, const MatrixView &source,
+                   const MatrixView &mask, const MatrixView &masked);
+
+// Checks that a row takes the request, and runs it if `is_run`.
+Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run);
+
+}  // namespace lpt

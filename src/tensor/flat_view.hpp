@@ -1,0 +1,65 @@
+// A matrix as a line of numbers, row after row: what ranks share out among themselves.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "src/call/operation.hpp"
+
+namespace lpt {
+
+// Elements in their logical order.
+struct Range {
+  int64_t begin, end;
+  int64_t count() const { return end - begin; }
+};
+
+class FlatView {
+ public:
+  explicit FlatView(const MatrixView &view);
+
+  int64_t element_bytes() const { return element_bytes_; }
+  int64_t bytes(int64_t elements) const { return elements * element_bytes_; }
+
+  // Whether a range is in one run, and where.
+  bool is_run(const Range &range) const;
+  MatrixView run(const Range &range) const;
+
+  void copy_to(const Range &range, void *run) const;
+  void copy_from(const Range &range, const void *run) const;
+
+  // The range side by side: where it is, or copied to `scratch`.
+  MatrixView gathered(const Range &range, std::byte *scratch) const;
+
+  // Where a range may be written side by side, there or in `scratch`; settle() brings it from there.
+  MatrixView writable_span(const Range &range, std::byte *scratch) const;
+  void write_back(const Range &range, const MatrixView &place) const;
+
+ private:
+  template <typename Copy>
+  void for_rows(const Range &range, const Copy &copy) const;
+
+  MatrixView view_;
+  int64_t columns_;  // of a run
+  int64_t element_bytes_;
+};
+
+// Some elements of one share.
+struct Subrange {
+  size_t share;
+  int64_t begin, count;  // from the share's begin
+};
+
+// All elements of the ranges, in pieces of `length`.
+std::vector<Subrange> subranges_of(const std::vector<Range> &ranges, int64_t length);
+
+// Runs body(subrange, scratch) for each, with `bytes` of scratch for each thread.
+template <typename Body>
+Status for_subranges(Context &worker, const std::vector<Subrange> &subranges, int64_t bytes, const Body &body) {
+  const auto count = static_cast<int64_t>(subranges.size());
+  const WorkQueue queue{count, std::min<int64_t>(width_of(worker), count), aligned(static_cast<size_t>(bytes))};
+  return run_dynamic(worker, queue, count,
+                     [&](int64_t i, std::byte *scratch) { body(subranges[static_cast<size_t>(i)], scratch); });
+}
+
+}  // namespace lpt

@@ -1,0 +1,76 @@
+// Numbers in memory: a format, extents, and where its parts lie.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "src/backends/device.hpp"
+#include "src/formats/view.hpp"
+#include "src/call/context.hpp"
+
+namespace lpt {
+constexpr int32_t kMostAxes = 8;
+}
+
+struct lpt_tensor {
+  lpt::HandleKind kind = lpt::HandleKind::kTensor;
+  lpt::Format format;
+  int32_t rank = 0;
+  int64_t extents[lpt::kMostAxes] = {};
+  int64_t strides[lpt::kMostAxes] = {};
+  void *data = nullptr;
+  void *block_scales = nullptr;
+  int64_t block_scale_stride = 0;
+  float *tensor_scale = nullptr;
+  uint8_t *zero_points = nullptr;
+  uint8_t *sparse_indices =
+      nullptr;  // of 2:4 formats: rows of sparse_index_stride bytes; of sparse packed weights: bits of lines
+  int64_t sparse_index_stride = 0;
+  const int64_t *starts = nullptr;                    // of sparse packed weights
+  int32_t tile_rows = 0, tile_columns = 0;            // of weights in tiles
+  lpt::Device device;                                 // where all its parts lie
+  lpt::Layout layout = lpt::Layout::kRows;            // panels: strides count elements of whole panels
+  std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_tensor_part; empty where the caller's memory is borrowed
+};
+
+namespace lpt {
+
+using Tensor = lpt_tensor;
+
+// A number that is a format, and extents that fit.
+Status check_tensor_format(lpt_format id, Format &out_format);
+Status check_tensor_extents(int32_t rank, const int64_t *extents);
+
+Status create_tensor(Context &context, lpt_format format, int32_t rank, const int64_t *extents, Tensor **out_tensor);
+Status wrap_tensor(Context &context, const lpt_tensor_description &description, Tensor **out_tensor);
+Status wrap_matrix(Context &context, lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
+                   Tensor **out_tensor);
+Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor);
+Status part_of_tensor(const Tensor &tensor, lpt_tensor_part part, Tensor **out_tensor);
+Status copy_tensor(Context &context, const Tensor &source, const Tensor &target);
+Status combine_tensor(lpt_format format, int64_t rows, int64_t columns, const Tensor *const *parts, int32_t part_count,
+                      Tensor **out_tensor);
+
+// Rows and columns: the leading axes folded into rows.
+struct Shape {
+  int64_t rows, columns;
+};
+Shape shape_of(const Tensor &tensor);
+
+// Bytes of payload and scales, without gaps.
+size_t tensor_bytes(const Tensor &tensor);
+
+// The tensor as rows and columns. An error names it by `name` if its leading axes do not fold, or if it is sparse.
+Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
+
+// A 2:4 matrix with its places.
+Status sparse_matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
+
+// "128×64 e4m3fn_row", on a GPU with " on cuda:0"
+std::string tensor_text(const Tensor &tensor);
+
+// Fills all scales with 1 and all zero points with 0; the second leaves the tensor scale.
+void set_unit_scales(const MatrixView &view);
+void set_unit_block_scales(const MatrixView &view);
+
+}  // namespace lpt

@@ -1,0 +1,276 @@
+// Both orders move pieces of a row: four bytes of codes, and two bytes of indices, which are those of 16 columns. Where
+// a piece is is the sum of what its row adds and what its place in the row adds.
+#include "src/weights/sparse_layout.hpp"
+
+#include <cstring>
+
+#include "src/call/operation.hpp"
+#include "src/tensor/sparse_matrix.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kCodePiece = 4;
+constexpr int64_t kIndexPiece = 2;
+constexpr int kNoIndices = 0x44;  // two groups that store their first two columns
+
+int64_t pieces_of(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
+
+bool is_wide(const MatrixView &sparse) { return element_bits(sparse.format.element) == 16; }
+
+int64_t code_bytes_of_row(const MatrixView &sparse) {
+  return row_bytes(sparse.format.element, stored_columns(sparse.format, sparse.columns));
+}
+
+// ---- mma.sp
+
+// Operands of m16n8k32 for 16-bit elements and of m16n8k64 for 8-bit ones: PTX ISA, "Matrix fragments for
+// multiply-accumulate operation with sparse matrix A". ProgressThread 4 · g + i has of A, in four registers of four bytes: row g,
+// row g + 8, and both again 16 bytes further in the row; i counts pieces of four bytes. So an instruction takes 32
+// bytes of a row's codes, whatever the element.
+//
+// Its metadata, two bytes for 16 columns: 16-bit elements have row g in the low half of a register and row g + 8 in the
+// high half, columns 0 and 16 in lanes 4 · g + 2 · s and the next one, where s is the selector. 8-bit ones have columns
+// 0 and 16 in the halves of a register, row g in lane 4 · g and row g + 8 in the next one, columns from 32 on two lanes
+// further. The row's half and the columns' change places, and a block of 64 columns fills 32 lanes either way.
+class MmaOrder {
+ public:
+  static constexpr int64_t kRows = 16;  // that share memory
+
+  explicit MmaOrder(const MatrixView &sparse)
+      : codes_across_(pieces_of(sparse.columns, kColumns) * (is_wide(sparse) ? 2 : 1) * kCodes),
+        indices_across_(pieces_of(sparse.columns, kColumns) * kIndices),
+        code_bytes_(pieces_of(sparse.rows, kRows) * codes_across_),
+        index_bytes_(pieces_of(sparse.rows, kRows) * indices_across_),
+        half_step_(is_wide(sparse) ? 2 : 4),
+        odd_step_(is_wide(sparse) ? 4 : 2),
+        is_filled_up_(sparse.rows % kRows != 0 || sparse.columns % kColumns != 0) {}
+
+  int64_t code_bytes() const { return code_bytes_; }
+  int64_t index_bytes() const { return index_bytes_; }
+  bool is_filled_up() const { return is_filled_up_; }
+
+  int64_t code_row(int64_t row) const { return row / kRows * codes_across_ + row % 8 * 64 + row % kRows / 8 * 4; }
+  int64_t code_place(int64_t piece) const { return piece / 8 * kCodes + piece % 8 / 4 * 8 + piece % 4 * 16; }
+  int64_t index_row(int64_t row) const {
+    return row / kRows * indices_across_ + row % 8 * 16 + row % kRows / 8 * half_step_;
+  }
+  int64_t index_place(int64_t piece) const { return piece / 4 * kIndices + piece % 4 / 2 * 8 + piece % 2 * odd_step_; }
+
+ private:
+  static constexpr int64_t kColumns = 64;   // of a block
+  static constexpr int64_t kCodes = 512;    // bytes of an instruction's A
+  static constexpr int64_t kIndices = 128;  // bytes of a block's metadata
+
+  int64_t codes_across_, indices_across_;  // bytes of 16 rows
+  int64_t code_bytes_, index_bytes_;
+  int64_t half_step_, odd_step_;
+  bool is_filled_up_;
+};
+
+// ---- CUTLASS
+
+// Metadata as CUTLASS's tools/util/include/cutlass/util/host_reorder.h orders them, in ColumnMajorInterleaved<2>: units
+// of the indices of 16 columns (16-bit elements) or 32 (8-bit ones). Of every 32 (16) rows those that differ by 8
+// become neighbours; then the upper right and the lower left of every 2 × 2 units change places; two columns of units
+// lie interleaved, pair after pair. So one ldmatrix gives each lane of a warp what mma.sp wants of it.
+class CutlassOrder {
+ public:
+  static constexpr int64_t kRows = 32;
+
+  explicit CutlassOrder(const MatrixView &sparse)
+      : rows_(sparse.rows),
+        code_bytes_of_row_(code_bytes_of_row(sparse)),
+        columns_(sparse.columns),
+        group_(row_group(sparse)),
+        unit_(is_wide(sparse) ? 2 : 4),
+        unit_shift_(is_wide(sparse) ? 0 : 1) {}
+
+  // Rows of a group change places with each other, so groups are whole.
+  static int64_t row_group(const MatrixView &sparse) { return is_wide(sparse) ? 32 : 16; }
+  // CUTLASS reads as deep as its tiles, and finds 0 past the end, which is no legal index: it rejects that itself.
+  static int64_t depth(const MatrixView &sparse) { return is_wide(sparse) ? 64 : 128; }
+
+  int64_t code_bytes() const { return rows_ * code_bytes_of_row_; }
+  int64_t index_bytes() const { return rows_ * columns_ / 8; }
+  bool is_filled_up() const { return false; }
+
+  int64_t code_row(int64_t row) const { return row * code_bytes_of_row_; }
+  int64_t code_place(int64_t piece) const { return piece * kCodePiece; }
+  int64_t index_row(int64_t row) const {
+    const int64_t line = row / group_ * group_ + row % 8 * (group_ / 8) + row % group_ / 8;
+    const int64_t lower = line % 2;  // of its 2 × 2 units, and then the side
+    return ((line - lower) * 2 + lower) * unit_;
+  }
+  int64_t index_place(int64_t piece) const {
+    const int64_t column = piece >> unit_shift_;
+    const int64_t inside = piece - (column << unit_shift_);
+    return (column / 2 * rows_ + column % 2) * 2 * unit_ + inside * kIndexPiece;
+  }
+
+ private:
+  int64_t rows_, code_bytes_of_row_, columns_;
+  int64_t group_, unit_, unit_shift_;
+};
+
+// ---- moving
+
+// Runs move(piece, bytes) for the pieces of a row; the last one may be shorter.
+template <int64_t kPiece, typename Move>
+void for_pieces(int64_t bytes, const Move &move) {
+  const int64_t whole = bytes / kPiece;
+  for (int64_t piece = 0; piece < whole; ++piece) move(piece, static_cast<size_t>(kPiece));
+  if (whole * kPiece < bytes) move(whole, static_cast<size_t>(bytes - whole * kPiece));
+}
+
+uint8_t *codes_at(const MatrixView &sparse, int64_t row) {
+  return static_cast<uint8_t *>(sparse.data) + row_bytes(sparse.format.element, row * sparse.row_stride);
+}
+
+uint8_t *indices_at(const MatrixView &sparse, int64_t row) { return sparse.indices + row * sparse.index_stride; }
+
+// Half of the last byte may have no group.
+void clear_half_without_group(const MatrixView &sparse, uint8_t &last) {
+  if (pieces_of(sparse.columns, 4) % 2 != 0) last = static_cast<uint8_t>((last & 0x0F) | (kNoIndices & 0xF0));
+}
+
+template <typename Order>
+void write_row(const Order &order, const MatrixView &sparse, int64_t row, uint8_t *buffer) {
+  const uint8_t *const codes = codes_at(sparse, row);
+  uint8_t *const code_line = buffer + order.code_row(row);
+  for_pieces<kCodePiece>(code_bytes_of_row(sparse), [&](int64_t piece, size_t bytes) {
+    std::memcpy(code_line + order.code_place(piece), codes + piece * kCodePiece, bytes);
+  });
+  const uint8_t *const indices = indices_at(sparse, row);
+  uint8_t *const index_line = buffer + order.code_bytes() + order.index_row(row);
+  const int64_t count = index_bytes(sparse.columns);
+  for_pieces<kIndexPiece>(count, [&](int64_t piece, size_t bytes) {
+    std::memcpy(index_line + order.index_place(piece), indices + piece * kIndexPiece, bytes);
+  });
+  const int64_t last = count - 1;
+  clear_half_without_group(sparse, index_line[order.index_place(last / kIndexPiece) + last % kIndexPiece]);
+}
+
+template <typename Order>
+void read_codes(const Order &order, const uint8_t *buffer, const MatrixView &sparse, int64_t row) {
+  uint8_t *const codes = codes_at(sparse, row);
+  const uint8_t *const line = buffer + order.code_row(row);
+  for_pieces<kCodePiece>(code_bytes_of_row(sparse), [&](int64_t piece, size_t bytes) {
+    std::memcpy(codes + piece * kCodePiece, line + order.code_place(piece), bytes);
+  });
+}
+
+template <typename Order>
+void read_indices(const Order &order, const uint8_t *buffer, const MatrixView &sparse, int64_t row) {
+  uint8_t *const indices = indices_at(sparse, row);
+  const uint8_t *const line = buffer + order.code_bytes() + order.index_row(row);
+  const int64_t count = index_bytes(sparse.columns);
+  for_pieces<kIndexPiece>(count, [&](int64_t piece, size_t bytes) {
+    std::memcpy(indices + piece * kIndexPiece, line + order.index_place(piece), bytes);
+  });
+  clear_half_without_group(sparse, indices[count - 1]);
+}
+
+// Runs body(row) for every row. Those that share lines of memory are one thread's.
+template <typename Order, typename Body>
+void for_rows(Context &context, const MatrixView &sparse, const Body &body) {
+  const int64_t units = pieces_of(sparse.rows, Order::kRows);
+  parallel_parts(context, units, Order::kRows * sparse.columns, [&](int64_t begin, int64_t count) {
+    const int64_t end = std::min((begin + count) * Order::kRows, sparse.rows);
+    for (int64_t row = begin * Order::kRows; row < end; ++row) body(row);
+  });
+}
+
+template <typename Order>
+Status export_as(Context &context, const MatrixView &sparse, uint8_t *buffer) {
+  LPT_TRY(check_places(sparse, "tensor"));
+  const Order order(sparse);
+  if (order.is_filled_up()) {
+    std::memset(buffer, 0, static_cast<size_t>(order.code_bytes()));
+    std::memset(buffer + order.code_bytes(), kNoIndices, static_cast<size_t>(order.index_bytes()));
+  }
+  for_rows<Order>(context, sparse, [&](int64_t row) { write_row(order, sparse, row, buffer); });
+  return {};
+}
+
+// The indices are put in order in scratch, and looked at there before anything is written.
+template <typename Order>
+Status import_as(Context &context, const uint8_t *buffer, const MatrixView &sparse) {
+  const Order order(sparse);
+  MatrixView scratch;
+  LPT_TRY(take_matrix(context, LPT_FORMAT_UINT8, sparse.rows, index_bytes(sparse.columns), false, scratch));
+  MatrixView found = sparse;
+  found.indices = static_cast<uint8_t *>(scratch.data);
+  found.index_stride = scratch.row_stride;
+  for_rows<Order>(context, found, [&](int64_t row) { read_indices(order, buffer, found, row); });
+  LPT_TRY(check_places(found, "buffer"));
+  for_rows<Order>(context, sparse, [&](int64_t row) {
+    read_codes(order, buffer, sparse, row);
+    std::memcpy(indices_at(sparse, row), indices_at(found, row), static_cast<size_t>(index_bytes(sparse.columns)));
+  });
+  return {};
+}
+
+template <typename Order>
+size_t bytes_as(const MatrixView &sparse) {
+  const Order order(sparse);
+  return static_cast<size_t>(order.code_bytes() + order.index_bytes());
+}
+
+// ---- checks
+
+Status check_element(const MatrixView &sparse) {
+  for (const lpt_format element :
+       {LPT_FORMAT_F16, LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, LPT_FORMAT_INT8}) {
+    if (sparse.format.element == element) return {};
+  }
+  return unsupported("tensor is %s: expected elements of f16, bf16, e4m3fn, e5m2 or int8",
+                     format_name(sparse.format.id).c_str());
+}
+
+Status check_cutlass_shape(const MatrixView &sparse) {
+  const int bits = element_bits(sparse.format.element);
+  const int64_t group = CutlassOrder::row_group(sparse);
+  const int64_t depth = CutlassOrder::depth(sparse);
+  if (sparse.rows % group != 0) {
+    return invalid(
+        "tensor has %lld rows: expected a multiple of %lld, in which CUTLASS orders metadata of %d-bit elements",
+        number(sparse.rows), number(group), bits);
+  }
+  if (sparse.columns % depth != 0) {
+    return invalid(
+        "tensor has %lld columns: expected a multiple of %lld, the depth of CUTLASS's tiles of %d-bit elements",
+        number(sparse.columns), number(depth), bits);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_sparse_layout(lpt_foreign_layout foreign_layout) {
+  return foreign_layout == LPT_FOREIGN_LAYOUT_MMA_SPARSE || foreign_layout == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
+}
+
+Status plan_sparse_layout(const MatrixView &sparse, lpt_foreign_layout foreign_layout, size_t &out_bytes) {
+  LPT_TRY(check_element(sparse));
+  const bool is_cutlass = foreign_layout == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
+  if (is_cutlass) LPT_TRY(check_cutlass_shape(sparse));
+  out_bytes = is_cutlass ? bytes_as<CutlassOrder>(sparse) : bytes_as<MmaOrder>(sparse);
+  return {};
+}
+
+Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_foreign_layout foreign_layout,
+                            uint8_t *buffer) {
+  if (sparse.rows == 0 || sparse.columns == 0) return {};
+  if (foreign_layout == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE) return export_as<CutlassOrder>(context, sparse, buffer);
+  return export_as<MmaOrder>(context, sparse, buffer);
+}
+
+Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_foreign_layout foreign_layout,
+                            const MatrixView &sparse) {
+  if (sparse.rows == 0 || sparse.columns == 0) return {};
+  if (foreign_layout == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE) return import_as<CutlassOrder>(context, buffer, sparse);
+  return import_as<MmaOrder>(context, buffer, sparse);
+}
+
+}  // namespace lpt
