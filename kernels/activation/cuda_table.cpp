@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include <initializer_list>
 
 #include "kernels/activation/cuda_kernels.hpp"

@@ -1,4 +1,4 @@
-// Rows of the device, fastest first.
+// Kernels of the device, fastest first.
 #include "kernels/gemm/cuda_kernels.hpp"
 
 namespace lpt {

@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include "kernels/linear/cuda_kernels.hpp"
 
 namespace lpt {
