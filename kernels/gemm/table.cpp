@@ -263,38 +263,38 @@ bool is_for_dots(const GemmRequest &request) {
 
 }  // namespace
 
-std::span<const GemmKernelEntry> gemm_kernels() {
-  static constexpr GemmKernelEntry kernels[] = {
+std::span<const KernelEntry<GemmRequest>> gemm_kernels() {
+  static constexpr KernelEntry<GemmRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AMX)
-    {{"gemm_int8_x86_amx", kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx, unsupported_int8_amx, gemm_int8_x86_amx},
+    {"gemm_int8_x86_amx", kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx, unsupported_int8_amx, gemm_int8_x86_amx,
      gemm_scratch_int8_x86_amx},
-    {{"gemm_any_x86_amx", kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx, unsupported_amx, gemm_any_x86_amx},
+    {"gemm_any_x86_amx", kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx, unsupported_amx, gemm_any_x86_amx,
      gemm_scratch_x86_amx},
 #endif
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {{"gemm_groups_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_groups, gemm_groups_x86_avx512_vnni},
+    {"gemm_groups_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_groups, gemm_groups_x86_avx512_vnni,
      gemm_scratch_groups_x86_avx512_vnni},
-    {{"gemm_int8_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_int8, gemm_int8_x86_avx512_vnni},
+    {"gemm_int8_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_int8, gemm_int8_x86_avx512_vnni,
      gemm_scratch_int8_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX512_BF16)
-    {{"gemm_any_x86_avx512_bf16", kCpuAvx512 | kCpuAvx512Bf16, unsupported_bf16, gemm_any_x86_avx512_bf16},
+    {"gemm_any_x86_avx512_bf16", kCpuAvx512 | kCpuAvx512Bf16, unsupported_bf16, gemm_any_x86_avx512_bf16,
      gemm_scratch_x86_avx512_bf16},
-    {{"gemm_panels_x86_avx512_bf16", kCpuAvx512 | kCpuAvx512Bf16, unsupported_bf16_panels, gemm_panels_x86_avx512_bf16},
+    {"gemm_panels_x86_avx512_bf16", kCpuAvx512 | kCpuAvx512Bf16, unsupported_bf16_panels, gemm_panels_x86_avx512_bf16,
      gemm_scratch_panels_x86_avx512_bf16},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
-    {{"gemm_any_x86_avx512", kCpuAvx512, unsupported_f32_panels, gemm_any_x86_avx512}, gemm_scratch_x86_avx512},
+    {"gemm_any_x86_avx512", kCpuAvx512, unsupported_f32_panels, gemm_any_x86_avx512, gemm_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {{"gemm_any_x86_avx2", kCpuAvx2, unsupported_f32_panels, gemm_any_x86_avx2}, gemm_scratch_x86_avx2},
+    {"gemm_any_x86_avx2", kCpuAvx2, unsupported_f32_panels, gemm_any_x86_avx2, gemm_scratch_x86_avx2},
 #endif
-    {{"gemm_l_mul_ref", 0, unsupported_l_mul, gemm_l_mul_ref}, gemm_scratch_l_mul_ref},
-    {{"gemm_piecewise_affine_ref", 0, unsupported_piecewise_affine, gemm_piecewise_affine_ref},
+    {"gemm_l_mul_ref", 0, unsupported_l_mul, gemm_l_mul_ref, gemm_scratch_l_mul_ref},
+    {"gemm_piecewise_affine_ref", 0, unsupported_piecewise_affine, gemm_piecewise_affine_ref,
      gemm_scratch_piecewise_affine_ref},
-    {{"gemm_shift_ref", 0, unsupported_shift, gemm_shift_ref}, gemm_scratch_shift_ref},
-    {{"gemm_tensor_core_ref", 0, unsupported_tensor_core, gemm_tensor_core_ref}, gemm_scratch_tensor_core_ref},
-    {{"gemm_any_ref", 0, unsupported_ref, gemm_any_ref}, gemm_scratch_ref},
+    {"gemm_shift_ref", 0, unsupported_shift, gemm_shift_ref, gemm_scratch_shift_ref},
+    {"gemm_tensor_core_ref", 0, unsupported_tensor_core, gemm_tensor_core_ref, gemm_scratch_tensor_core_ref},
+    {"gemm_any_ref", 0, unsupported_ref, gemm_any_ref, gemm_scratch_ref},
   };
   return kernels;
 }

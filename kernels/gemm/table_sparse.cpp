@@ -40,24 +40,23 @@ const char *unsupported_any(const GemmRequest &request) {
 
 }  // namespace
 
-std::span<const GemmKernelEntry> sparse_gemm_kernels() {
-  static constexpr GemmKernelEntry kernels[] = {
+std::span<const KernelEntry<GemmRequest>> sparse_gemm_kernels() {
+  static constexpr KernelEntry<GemmRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {{"gemm_sparse_int8_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_int8,
-      gemm_sparse_int8_x86_avx512_vnni},
-     gemm_scratch_sparse_int8_x86_avx512_vnni},
+    {"gemm_sparse_int8_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_int8,
+     gemm_sparse_int8_x86_avx512_vnni, gemm_scratch_sparse_int8_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
-    {{"gemm_sparse_floats_x86_avx512", kCpuAvx512, unsupported_floats, gemm_sparse_floats_x86_avx512},
+    {"gemm_sparse_floats_x86_avx512", kCpuAvx512, unsupported_floats, gemm_sparse_floats_x86_avx512,
      gemm_scratch_sparse_floats_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {{"gemm_sparse_int8_x86_avx2", kCpuAvx2, unsupported_int8, gemm_sparse_int8_x86_avx2},
+    {"gemm_sparse_int8_x86_avx2", kCpuAvx2, unsupported_int8, gemm_sparse_int8_x86_avx2,
      gemm_scratch_sparse_int8_x86_avx2},
-    {{"gemm_sparse_floats_x86_avx2", kCpuAvx2, unsupported_floats, gemm_sparse_floats_x86_avx2},
+    {"gemm_sparse_floats_x86_avx2", kCpuAvx2, unsupported_floats, gemm_sparse_floats_x86_avx2,
      gemm_scratch_sparse_floats_x86_avx2},
 #endif
-    {{"gemm_sparse_any_ref", 0, unsupported_any, gemm_sparse_any_ref}, gemm_scratch_sparse_ref},
+    {"gemm_sparse_any_ref", 0, unsupported_any, gemm_sparse_any_ref, gemm_scratch_sparse_ref},
   };
   return kernels;
 }

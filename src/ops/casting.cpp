@@ -150,7 +150,7 @@ Status CastPipeline::add_source_of_transpose() {
   const MatrixView &target = job.request.target;
   const TransposeRequest request{transpose(target), target, false};
   for (const KernelEntry<TransposeRequest> &kernel : transpose_kernels()) {
-    const bool is_fast = kernel.required_features != 0 && (kernel.required_features & ~context_.features) == 0;
+    const bool is_fast = kernel.needs.cpu != 0 && (kernel.needs.cpu & ~context_.features) == 0;
     if (!is_fast || kernel.unsupported_reason(request) != nullptr) continue;
     jobs_.clear();
     MatrixView codes = dense_view(target.format.id, nullptr, source_.rows, source_.columns);

@@ -19,7 +19,7 @@ struct Run {
 struct TileRow {
   int64_t tiles;  // kept
   std::vector<Run> runs;
-  const GemmKernelEntry *kernel;  // NULL where nothing is kept
+  const KernelEntry<GemmRequest> *kernel;  // NULL where nothing is kept
 };
 
 // How all lines are multiplied: rows of a in chunks, and scratch of a thread.
@@ -146,17 +146,18 @@ GemmRequest line_request(const GemmRequest &whole, int64_t index, int64_t row, c
 }
 
 // The row that was planned for the whole, if it takes a line of fewer columns; else the first that does.
-const GemmKernelEntry *find_kernel(const Context &context, const GemmKernelEntry *planned, const GemmRequest &request) {
+const KernelEntry<GemmRequest> *find_kernel(const Context &context, const KernelEntry<GemmRequest> *planned,
+                                            const GemmRequest &request) {
   if (planned != nullptr && planned->unsupported_reason(request) == nullptr) return planned;
-  for (const GemmKernelEntry &kernel : gemm_kernels()) {
-    if (kernel.required_features != 0 && (kernel.required_features & ~context.features) == 0 &&
+  for (const KernelEntry<GemmRequest> &kernel : gemm_kernels()) {
+    if (kernel.needs.cpu != 0 && (kernel.needs.cpu & ~context.features) == 0 &&
         kernel.unsupported_reason(request) == nullptr)
       return &kernel;
   }
   return nullptr;
 }
 
-Status plan_work(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole, Work &work) {
+Status plan_work(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole, Work &work) {
   const MatrixView &b = whole.b;
   const int64_t line_bytes = std::max<int64_t>(row_bytes(whole.a.format.element, whole.k), 1);
   const int64_t chunk = std::max<int64_t>(kGatheredBytes / line_bytes / kGemmRowUnit, 1) * kGemmRowUnit;
@@ -223,7 +224,7 @@ bool takes_tiles(const GemmRequest &request) {
          has_block_edges(request.a.format, request.b.tile_columns);
 }
 
-Status measure_tiles(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole,
+Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
                      GemmDispatch &out_dispatch) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
@@ -232,7 +233,7 @@ Status measure_tiles(Context &context, const GemmKernelEntry *planned, const Gem
   return {};
 }
 
-Status run_in_tiles(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole) {
+Status run_in_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
   return run_dynamic(context, {work.count(), work.threads, work.thread_bytes()}, whole.m * whole.n,

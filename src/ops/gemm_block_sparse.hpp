@@ -11,9 +11,9 @@ namespace lpt {
 bool takes_tiles(const GemmRequest &request);
 
 // Room for all threads. `whole` has sparse packed weights as its b; `planned` may be NULL.
-Status measure_tiles(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole,
+Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
                      GemmDispatch &out_dispatch);
 
-Status run_in_tiles(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole);
+Status run_in_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole);
 
 }  // namespace lpt

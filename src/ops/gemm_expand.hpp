@@ -22,8 +22,9 @@ struct ExpandPlan {
 bool is_in_slabs(const GemmRequest &request);
 
 // `whole` has the dense shape of b, without data: rows, or panels.
-ExpandPlan plan_expansion(const Context &context, const GemmKernelEntry &kernel, const GemmRequest &whole);
+ExpandPlan plan_expansion(const Context &context, const KernelEntry<GemmRequest> &kernel, const GemmRequest &whole);
 
-Status run_expanded(Context &context, const MatrixView &b, const GemmKernelEntry &kernel, const GemmRequest &whole);
+Status run_expanded(Context &context, const MatrixView &b, const KernelEntry<GemmRequest> &kernel,
+                    const GemmRequest &whole);
 
 }  // namespace lpt

@@ -86,7 +86,7 @@ Status select_kernel(Context &context, const char *operation, std::span<const En
                      std::initializer_list<lpt_format> formats, const Entry **out_kernel) {
   const bool is_on_device = !context.queue.device().is_cpu();
   for (const Entry &kernel : kernels) {
-    const CpuFeatures missing = is_on_device ? 0 : kernel.required_features & ~context.features;
+    const CpuFeatures missing = is_on_device ? 0 : kernel.needs.cpu & ~context.features;
     const char *reason = is_on_device ? "it runs on the CPU" : nullptr;
     if (missing == 0 && reason == nullptr && kernel.unsupported_reason != nullptr) {
       reason = kernel.unsupported_reason(request);

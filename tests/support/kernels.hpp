@@ -15,7 +15,7 @@ namespace lpt::test {
 
 template <typename Kernel>
 CpuFeatures missing_of(const Kernel &kernel) {
-  return kernel.required_features & ~cpu_features();
+  return kernel.needs.cpu & ~cpu_features();
 }
 
 template <typename Kernel>
