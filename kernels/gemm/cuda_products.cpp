@@ -149,7 +149,7 @@ const char *unsupported_tiles_fp4(const GemmRequest &request) {
   return unsupported_fp4(request);
 }
 
-constexpr DeviceKernelEntry<GemmRequest> kGemms[] = {
+constexpr KernelEntry<GemmRequest> kGemms[] = {
     {"gemm_few_rows_int4_cuda", 80, unsupported_few_int4, gemm_few_rows_int4_cuda},
     {"gemm_few_rows_fp4_cuda", 80, unsupported_few_fp4, gemm_few_rows_fp4_cuda},
     {"gemm_warpgroups_int4_cuda", 90, unsupported_warpgroups_int4, gemm_warpgroups_int4_cuda, gemm_tiles_scratch_bytes,
@@ -160,6 +160,6 @@ constexpr DeviceKernelEntry<GemmRequest> kGemms[] = {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<GemmRequest>> gemm_device_kernels() { return kGemms; }
+std::span<const KernelEntry<GemmRequest>> gemm_device_kernels() { return kGemms; }
 
 }  // namespace lpt

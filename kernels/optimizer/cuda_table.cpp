@@ -46,13 +46,13 @@ const char *unsupported_norm(const NormRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<NormRequest>> norm_device_kernels() {
-  static constexpr DeviceKernelEntry<NormRequest> kernels[] = {{"norm_cuda", 80, unsupported_norm, norm_cuda}};
+std::span<const KernelEntry<NormRequest>> norm_device_kernels() {
+  static constexpr KernelEntry<NormRequest> kernels[] = {{"norm_cuda", 80, unsupported_norm, norm_cuda}};
   return kernels;
 }
 
-std::span<const DeviceKernelEntry<StepRequest>> step_device_kernels() {
-  static constexpr DeviceKernelEntry<StepRequest> kernels[] = {{"step_cuda", 80, unsupported_step, step_cuda}};
+std::span<const KernelEntry<StepRequest>> step_device_kernels() {
+  static constexpr KernelEntry<StepRequest> kernels[] = {{"step_cuda", 80, unsupported_step, step_cuda}};
   return kernels;
 }
 

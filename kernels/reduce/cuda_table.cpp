@@ -23,14 +23,13 @@ const char *unsupported_columns(const ColumnsRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<ReduceRequest>> reduce_device_kernels() {
-  static constexpr DeviceKernelEntry<ReduceRequest> kernels[] = {{"reduce_cuda", 80, unsupported_reduce, reduce_cuda}};
+std::span<const KernelEntry<ReduceRequest>> reduce_device_kernels() {
+  static constexpr KernelEntry<ReduceRequest> kernels[] = {{"reduce_cuda", 80, unsupported_reduce, reduce_cuda}};
   return kernels;
 }
 
-std::span<const DeviceKernelEntry<ColumnsRequest>> columns_device_kernels() {
-  static constexpr DeviceKernelEntry<ColumnsRequest> kernels[] = {
-      {"columns_cuda", 80, unsupported_columns, columns_cuda}};
+std::span<const KernelEntry<ColumnsRequest>> columns_device_kernels() {
+  static constexpr KernelEntry<ColumnsRequest> kernels[] = {{"columns_cuda", 80, unsupported_columns, columns_cuda}};
   return kernels;
 }
 

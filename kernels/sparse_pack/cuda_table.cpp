@@ -33,21 +33,20 @@ const char *unsupported_nonzero(const NonzeroRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<CompressRequest>> compress_device_kernels() {
-  static constexpr DeviceKernelEntry<CompressRequest> kernels[] = {
+std::span<const KernelEntry<CompressRequest>> compress_device_kernels() {
+  static constexpr KernelEntry<CompressRequest> kernels[] = {
       {"compress_cuda", 80, unsupported_compress, compress_cuda}};
   return kernels;
 }
 
-std::span<const DeviceKernelEntry<DecompressRequest>> decompress_device_kernels() {
-  static constexpr DeviceKernelEntry<DecompressRequest> kernels[] = {
+std::span<const KernelEntry<DecompressRequest>> decompress_device_kernels() {
+  static constexpr KernelEntry<DecompressRequest> kernels[] = {
       {"decompress_cuda", 80, unsupported_decompress, decompress_cuda}};
   return kernels;
 }
 
-std::span<const DeviceKernelEntry<NonzeroRequest>> nonzero_device_kernels() {
-  static constexpr DeviceKernelEntry<NonzeroRequest> kernels[] = {
-      {"nonzero_cuda", 80, unsupported_nonzero, nonzero_cuda}};
+std::span<const KernelEntry<NonzeroRequest>> nonzero_device_kernels() {
+  static constexpr KernelEntry<NonzeroRequest> kernels[] = {{"nonzero_cuda", 80, unsupported_nonzero, nonzero_cuda}};
   return kernels;
 }
 

@@ -28,8 +28,8 @@ const char *unsupported_any(const TransposableMaskRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels() {
-  static constexpr DeviceKernelEntry<TransposableMaskRequest> kernels[] = {
+std::span<const KernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels() {
+  static constexpr KernelEntry<TransposableMaskRequest> kernels[] = {
       {"transposable_mask_2_4_exact_cuda", 80, unsupported_patterns, transposable_mask_2_4_exact_cuda},
       {"transposable_mask_any_cuda", 80, unsupported_any, transposable_mask_any_cuda}};
   return kernels;

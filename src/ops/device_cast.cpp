@@ -84,12 +84,12 @@ Status resolve_source(Context &context, const MatrixView &given, const Cast &cas
 
 // The rows of one cast, in the order of their work. Those of the tensor scale are NULL where it is given.
 struct Steps {
-  const DeviceKernelEntry<AmaxRequest> *amax = nullptr;
-  const DeviceKernelEntry<LookRequest> *look = nullptr;  // in place of the amax, where a scaler may have one
-  const DeviceKernelEntry<ScalerAmaxRequest> *pick = nullptr;
-  const DeviceKernelEntry<TensorScaleRequest> *scale = nullptr;
-  const DeviceKernelEntry<QuantizeRequest> *quantize = nullptr;
-  const DeviceKernelEntry<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
+  const KernelEntry<AmaxRequest> *amax = nullptr;
+  const KernelEntry<LookRequest> *look = nullptr;  // in place of the amax, where a scaler may have one
+  const KernelEntry<ScalerAmaxRequest> *pick = nullptr;
+  const KernelEntry<TensorScaleRequest> *scale = nullptr;
+  const KernelEntry<QuantizeRequest> *quantize = nullptr;
+  const KernelEntry<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
 };
 
 bool is_delayed(const Cast &cast) {
@@ -299,7 +299,7 @@ Status signs_on_device(Context &context, const RandomSource &random, int8_t *sig
 
 Status dequantize_on_device(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
   const DequantizeRequest request{source, target};
-  const DeviceKernelEntry<DequantizeRequest> *kernel = nullptr;
+  const KernelEntry<DequantizeRequest> *kernel = nullptr;
   LPT_TRY(select_kernel_on_device(context, "dequantize", request, {source.format.id, target.format.id}, &kernel));
   if (is_check_only || source.rows == 0 || source.columns == 0) return {};
   return queue_kernel(context, *kernel, request);

@@ -41,10 +41,10 @@ struct Trials {
   QuantizeRequest cast;
   TileSumsRequest sums;
   ScaleSearch *search = nullptr;
-  const DeviceKernelEntry<TrialScaleRequest> *begin = nullptr;
-  const DeviceKernelEntry<QuantizeRequest> *quantize = nullptr;
-  const DeviceKernelEntry<TileSumsRequest> *count = nullptr;
-  const DeviceKernelEntry<KeepScaleRequest> *keep = nullptr;
+  const KernelEntry<TrialScaleRequest> *begin = nullptr;
+  const KernelEntry<QuantizeRequest> *quantize = nullptr;
+  const KernelEntry<TileSumsRequest> *count = nullptr;
+  const KernelEntry<KeepScaleRequest> *keep = nullptr;
 };
 
 Status choose_rows(Context &context, Trials &trials) {

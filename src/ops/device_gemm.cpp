@@ -33,11 +33,11 @@ class Scratch {
 struct OperandPlan {
   MatrixView source;  // as the rows below read it
   MatrixView target;  // what the library reads; the source itself where nothing is written out
-  const DeviceKernelEntry<OperandConversionRequest> *conversion = nullptr;
-  const DeviceKernelEntry<DequantizeRequest> *dequantize = nullptr;
+  const KernelEntry<OperandConversionRequest> *conversion = nullptr;
+  const KernelEntry<DequantizeRequest> *dequantize = nullptr;
   bool has_scales = false;
   bool is_folded = false;
-  const DeviceKernelEntry<LibraryScalesRequest> *order = nullptr;
+  const KernelEntry<LibraryScalesRequest> *order = nullptr;
   LibraryScalesRequest scales{};
   const void *library_scales = nullptr;
 };
@@ -48,8 +48,8 @@ struct Steps {
   LibrarySession *library = nullptr;
   LibrarySession::Prepared *prepared = nullptr;
   OperandPlan a, b;
-  const DeviceKernelEntry<GemmFactorsRequest> *factor = nullptr;
-  const DeviceKernelEntry<GemmEpilogueRequest> *epilogue = nullptr;
+  const KernelEntry<GemmFactorsRequest> *factor = nullptr;
+  const KernelEntry<GemmEpilogueRequest> *epilogue = nullptr;
   std::byte *target = nullptr, *factors = nullptr, *workspace = nullptr;
 };
 
@@ -134,7 +134,7 @@ Status take_target(Scratch &scratch, const GemmRequest &request, Steps &steps) {
   return scratch.take(static_cast<size_t>(request.m * request.n) * sizeof(float), &steps.target);
 }
 
-Status take_for_kernel(Scratch &scratch, const DeviceKernelEntry<GemmRequest> &kernel, GemmRequest &request) {
+Status take_for_kernel(Scratch &scratch, const KernelEntry<GemmRequest> &kernel, GemmRequest &request) {
   return kernel.scratch_bytes == nullptr ? Status() : scratch.take(kernel.scratch_bytes(request), &request.scratch);
 }
 
@@ -250,7 +250,7 @@ Status queue_steps(Context &context, const char *row, const GemmRequest &request
 
 // A 2:4 operand that is written out before it is multiplied; no row reads one as it is stored.
 struct DeviceDenseCopy {
-  const DeviceKernelEntry<DecompressRequest> *kernel = nullptr;  // nullptr: the operand is dense
+  const KernelEntry<DecompressRequest> *kernel = nullptr;  // nullptr: the operand is dense
   DecompressRequest request{};
 };
 
@@ -277,7 +277,7 @@ Status queue_written_out(Context &context, const GemmRequest &request, const Dev
 
 // What was chosen: a row of ours, or one of the library's.
 struct SelectedKernel {
-  const DeviceKernelEntry<GemmRequest> *kernel = nullptr;
+  const KernelEntry<GemmRequest> *kernel = nullptr;
   const LibraryKernelEntry *library_kernel = nullptr;
   Steps steps;
 };

@@ -31,9 +31,9 @@ GradientParts gradient_parts(int64_t rows) {
 
 // The rows of a norm's backward pass; NULL: not needed.
 struct NormSteps {
-  const DeviceKernelEntry<RmsnormBackwardRequest> *input = nullptr;
-  const DeviceKernelEntry<GradientPartsRequest> *parts = nullptr;
-  const DeviceKernelEntry<GradientSumRequest> *sum = nullptr;
+  const KernelEntry<RmsnormBackwardRequest> *input = nullptr;
+  const KernelEntry<GradientPartsRequest> *parts = nullptr;
+  const KernelEntry<GradientSumRequest> *sum = nullptr;
 };
 
 GradientPartsRequest parts_request(const RmsnormBackwardRequest &whole, int64_t part_rows) {
@@ -72,8 +72,8 @@ Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBa
 
 Status swiglu_forward_on_device(Context &context, SwigluForwardRequest whole, bool is_smoothed, uint8_t *factors,
                                 bool is_check_only) {
-  const DeviceKernelEntry<SwigluForwardRequest> *kernel = nullptr;
-  const DeviceKernelEntry<SmoothingRequest> *smoothing = nullptr;
+  const KernelEntry<SwigluForwardRequest> *kernel = nullptr;
+  const KernelEntry<SmoothingRequest> *smoothing = nullptr;
   LPT_TRY(select_kernel_on_device(context, "swiglu_forward", whole,
                                   {whole.gate.format.id, whole.up.format.id, whole.output.format.id}, &kernel));
   SmoothingRequest found{nullptr, whole.gate.columns, factors};
@@ -95,7 +95,7 @@ Status swiglu_backward_on_device(Context &context, const MatrixView &gate, const
   SwigluBackwardRequest part = whole;
   part.gate = gates.numbers();
   part.up = ups.numbers();
-  const DeviceKernelEntry<SwigluBackwardRequest> *kernel = nullptr;
+  const KernelEntry<SwigluBackwardRequest> *kernel = nullptr;
   LPT_TRY(select_kernel_on_device(context, "swiglu_backward", part,
                                   {part.gate.format.id, part.up.format.id, whole.output_gradient.format.id,
                                    whole.gate_gradient.format.id, whole.up_gradient.format.id},

@@ -39,8 +39,8 @@ NormOf norm_of(const std::vector<StepWork> &works, bool are_shards) {
 }
 
 struct NormRows {
-  std::vector<const DeviceKernelEntry<NormRequest> *> norms;  // one for each gradient
-  const DeviceKernelEntry<ClipRequest> *clip = nullptr;
+  std::vector<const KernelEntry<NormRequest> *> norms;  // one for each gradient
+  const KernelEntry<ClipRequest> *clip = nullptr;
   double *sums = nullptr;               // of all blocks
   int64_t *nonfinite_counts = nullptr;  // of all ranks, behind the sums
 };
@@ -49,7 +49,7 @@ struct NormRows {
 Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, NormRows &rows) {
   for (const auto &[gradient, first] : norm.gradients) {
     const NormRequest request{gradient.data, gradient.format.element, 0, gradient.columns, nullptr, nullptr};
-    const DeviceKernelEntry<NormRequest> *kernel = nullptr;
+    const KernelEntry<NormRequest> *kernel = nullptr;
     LPT_TRY(select_kernel_on_device(context, "gradient_norm", request, {gradient.format.id}, &kernel));
     rows.norms.push_back(kernel);
   }
@@ -106,7 +106,7 @@ Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts
 
 // ---- a step
 
-using ScalesKernel = const DeviceKernelEntry<StepScalesRequest> *;
+using ScalesKernel = const KernelEntry<StepScalesRequest> *;
 
 StepScales *scales_at(const OptimizerParameter &parameter, int32_t transpose) {
   return reinterpret_cast<StepScales *>(parameter.whole_scales.data()) + transpose;

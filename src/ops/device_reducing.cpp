@@ -103,7 +103,7 @@ class Sum {
 }  // namespace
 
 Status choose_sum_on_device(Context &context, const Device &device, const ReduceRequest &request,
-                            const DeviceKernelEntry<ReduceRequest> **out_kernel) {
+                            const KernelEntry<ReduceRequest> **out_kernel) {
   if (!(context.queue.device() == device)) {
     return invalid("context works on %s: expected %s, where the comm does", device_text(context.queue.device()).c_str(),
                    device_text(device).c_str());

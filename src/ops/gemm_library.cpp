@@ -21,8 +21,8 @@ Status call(const Queue &queue, const char *name, const Call &function) {
 LibrarySession *session_of(Context &context, const char *family, std::shared_ptr<LibrarySession> &session) {
   if (session != nullptr) return session.get();
   for (const DeviceFamily &known : context.queue.families()) {
-    if (std::strcmp(known.name, family) != 0 || known.row_bytes != sizeof(GemmLibrary)) continue;
-    session = std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.rows));
+    if (std::strcmp(known.name, family) != 0 || known.entry_bytes != sizeof(GemmLibrary)) continue;
+    session = std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.entries));
   }
   return session.get();
 }

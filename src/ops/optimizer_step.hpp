@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/optimizer/optimizer.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/ops/optimizer.hpp"
 
 namespace lpt {
@@ -17,7 +17,7 @@ struct StepWork {
   OptimizerParameter *parameter;
   MatrixView gradient, value;
   const KernelEntry<StepRequest> *kernel;
-  const DeviceKernelEntry<StepRequest> *device_kernel;  // instead of it, on a device
+  const KernelEntry<StepRequest> *device_kernel;  // instead of it, on a device
   StepRequest request;
   bool is_looking;    // a scale waits for its new amax: two passes
   bool is_recording;  // a delayed scale's amax is kept for the next step

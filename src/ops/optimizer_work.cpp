@@ -215,7 +215,7 @@ Status check_moments_on_device(Context &context, const Optimizer &optimizer, con
     request.compensation.data = &request;
     request.compensation.element = request.parameter.element = LPT_FORMAT_BF16;
   }
-  const DeviceKernelEntry<StepRequest> *kernel = nullptr;
+  const KernelEntry<StepRequest> *kernel = nullptr;
   return select_kernel_on_device(context, "step", request,
                                  {LPT_FORMAT_F32, parameter.first.format, parameter.second.format, LPT_FORMAT_F32},
                                  &kernel);

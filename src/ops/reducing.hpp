@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/reduce/reduce.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/ops/comm.hpp"
 #include "src/ops/flat_view.hpp"
 
@@ -19,7 +19,7 @@ struct ReductionPlan {
   std::vector<Range> shares;  // of each rank, in elements of the input
   int64_t site;               // what else must agree: ranks in different passes are reported apart
   Device device;              // where it is; on another one than the CPU:
-  const DeviceKernelEntry<ReduceRequest> *device_kernel;
+  const KernelEntry<ReduceRequest> *device_kernel;
 };
 
 Signature signature_of(const ReductionPlan &reducing);

@@ -15,7 +15,7 @@ struct WireReductionPlan {
   std::vector<Range> shares;                              // of each rank, in elements of the input
   int64_t site;                                           // as in ReductionPlan
   Device device;                                          // as in ReductionPlan
-  const DeviceKernelEntry<ReduceRequest> *device_kernel;  // in place of both rows
+  const KernelEntry<ReduceRequest> *device_kernel;        // in place of both rows
 };
 
 Signature signature_of(const WireReductionPlan &reducing);

@@ -8,25 +8,23 @@
 namespace lpt::test {
 
 // The table's rows, by what they are for.
-inline std::span<const DeviceKernelEntry<GemmRequest>> few_rows_kernels() { return gemm_device_kernels().first(2); }
-inline std::span<const DeviceKernelEntry<GemmRequest>> warpgroups_kernels() {
-  return gemm_device_kernels().subspan(2, 1);
-}
-inline std::span<const DeviceKernelEntry<GemmRequest>> tiles_kernels() { return gemm_device_kernels().last(2); }
+inline std::span<const KernelEntry<GemmRequest>> few_rows_kernels() { return gemm_device_kernels().first(2); }
+inline std::span<const KernelEntry<GemmRequest>> warpgroups_kernels() { return gemm_device_kernels().subspan(2, 1); }
+inline std::span<const KernelEntry<GemmRequest>> tiles_kernels() { return gemm_device_kernels().last(2); }
 
-inline const DeviceKernelEntry<GemmRequest> *row_for(const GemmRequest &request) {
-  for (const DeviceKernelEntry<GemmRequest> &kernel : gemm_device_kernels()) {
+inline const KernelEntry<GemmRequest> *row_for(const GemmRequest &request) {
+  for (const KernelEntry<GemmRequest> &kernel : gemm_device_kernels()) {
     if (kernel.unsupported_reason(request) == nullptr) return &kernel;
   }
   return nullptr;
 }
 
 // Runs a row with the scratch that it requests, which holds no number before.
-inline void run_on_cpu(const DeviceKernelEntry<GemmRequest> &kernel, GemmRequest request) {
+inline void run_on_cpu(const KernelEntry<GemmRequest> &kernel, GemmRequest request) {
   Guarded scratch(kernel.scratch_bytes == nullptr ? 0 : kernel.scratch_bytes(request));
   std::fill_n(scratch.data(), scratch.bytes(), uint8_t{0xFF});
   request.scratch = reinterpret_cast<std::byte *>(scratch.data());
-  kernel.run(request, nullptr);
+  kernel.queue(request, nullptr);
   EXPECT_TRUE(scratch.is_intact()) << kernel.name;
 }
 
@@ -41,7 +39,7 @@ inline void check(const GemmCase &c, Random &random, Tally &tally) {
   Problem problem(c.a, c.b, c.c, false, true, c.m, c.n, c.k, 32);
   problem.draw(random);
   if (random.chance(0.5)) problem.add_terms(random.normal(), random.chance(0.5) ? 0.5 : 0.0, random.chance(0.5));
-  const DeviceKernelEntry<GemmRequest> *const kernel = row_for(problem.request);
+  const KernelEntry<GemmRequest> *const kernel = row_for(problem.request);
   ASSERT_NE(kernel, nullptr) << problem.name;
   Oracle oracle(problem);
   take_next_order();

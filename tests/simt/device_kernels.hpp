@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/common/launch.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt::test {
 
@@ -24,8 +24,8 @@ inline void take_next_order() {
 class Tally {
  public:
   template <typename Request>
-  explicit Tally(std::span<const DeviceKernelEntry<Request>> kernels) {
-    for (const DeviceKernelEntry<Request> &row : kernels) runs_[row.name] = 0;
+  explicit Tally(std::span<const KernelEntry<Request>> kernels) {
+    for (const KernelEntry<Request> &row : kernels) runs_[row.name] = 0;
   }
   void add(const char *row) { ++runs_[row]; }
   void expect_all_at_least(int runs) const {

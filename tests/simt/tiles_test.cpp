@@ -162,7 +162,7 @@ TEST(SimtTiles, HaveTheSameBitsInEveryOrder) {
 TEST(SimtTiles, RejectWhatTheyDoNotTake) {
   const Problem integers("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
   const Problem floats("bf16", "nvfp4", LPT_FORMAT_F32, false, true, 128, 32, 256, 32);
-  const DeviceKernelEntry<GemmRequest> &int4 = tiles_kernels()[0], &fp4 = tiles_kernels()[1];
+  const KernelEntry<GemmRequest> &int4 = tiles_kernels()[0], &fp4 = tiles_kernels()[1];
   EXPECT_EQ(nullptr, int4.unsupported_reason(integers.request));
   EXPECT_EQ(nullptr, fp4.unsupported_reason(floats.request));
   GemmRequest request = integers.request;

@@ -171,8 +171,8 @@ TEST_F(SimtWarpgroups, HaveTheSameBitsInEveryOrder) {
 
 TEST_F(SimtWarpgroups, RejectWhatTheyDoNotTake) {
   const Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
-  const DeviceKernelEntry<GemmRequest> &kernel = warpgroups_kernels().front();
-  EXPECT_TRUE(kernel.min_capability == 90 && kernel.max_capability == 90);
+  const KernelEntry<GemmRequest> &kernel = warpgroups_kernels().front();
+  EXPECT_TRUE(kernel.needs.min_capability == 90 && kernel.needs.max_capability == 90);
   EXPECT_EQ(nullptr, kernel.unsupported_reason(problem.request));
   GemmRequest request = problem.request;
   request.a.format.element = LPT_FORMAT_BF16;
