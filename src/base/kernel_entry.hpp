@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "src/base/cpu.hpp"
+#include "src/base/machine.hpp"
 
 namespace lpt {
 
@@ -47,5 +47,46 @@ struct KernelEntry {
   Queue queue = nullptr;       // of a device
   ScratchBytes scratch_bytes;  // of the request's scratch; nullptr: none
 };
+
+// A family of kernels: a plugin has those of devices by its name, the library has those of the CPU.
+template <typename Request>
+struct KernelFamily {
+  using Builtin = std::span<const KernelEntry<Request>> (*)();
+
+  constexpr KernelFamily(const char *name, Builtin builtin = nullptr) : name(name), builtin(builtin) {}
+
+  const char *name;
+  Builtin builtin;  // nullptr: none
+};
+
+// Why a kernel does not run a request: features that the CPU lacks, or a static text. Neither: it runs.
+struct Rejection {
+  CpuFeatures missing = 0;
+  const char *reason = nullptr;
+
+  bool is_none() const { return missing == 0 && reason == nullptr; }
+};
+
+template <typename Request>
+Rejection rejection_of(const KernelEntry<Request> &kernel, const Request &request, const Machine &machine) {
+  const Requirements &needs = kernel.needs;
+  if (needs.kind != machine.kind) return {0, needs.kind == LPT_DEVICE_CPU ? "it runs on the CPU" : "it runs on a GPU"};
+  if (const CpuFeatures missing = needs.cpu & ~machine.cpu; missing != 0) return {missing, nullptr};
+  if (machine.capability < needs.min_capability) return {0, "the device has an older compute capability"};
+  if (needs.max_capability != 0 && machine.capability > needs.max_capability) {
+    return {0, "the device has a newer compute capability"};
+  }
+  return {0, kernel.unsupported_reason == nullptr ? nullptr : kernel.unsupported_reason(request)};
+}
+
+// The first kernel that is no reference kernel and runs a request on the CPU; nullptr: none does.
+template <typename Request>
+const KernelEntry<Request> *find_fast_kernel(std::span<const KernelEntry<Request>> kernels, const Request &request,
+                                             const Machine &machine) {
+  for (const KernelEntry<Request> &kernel : kernels) {
+    if (kernel.needs.cpu != 0 && rejection_of(kernel, request, machine).is_none()) return &kernel;
+  }
+  return nullptr;
+}
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// What a cast does around its outputs: sources, choices of kernels, the end.
+// What a cast does around its outputs: sources, selection of kernels, the end.
 #include "src/ops/casting.hpp"
 
 #include <cmath>
@@ -107,7 +107,7 @@ Status CastPipeline::choose_rotation(CastOutput &job) {
 Status CastPipeline::choose_rows(CastOutput &job) {
   QuantizeRequest request = job.request;
   request.source = kernel_source(job);
-  // A row that does not look for a NaN rejects by these.
+  // A kernel that does not report a NaN rejects these.
   AmaxResult requested;
   if (job.has_amax) request.amax = &requested.amax;
   if (job.hides_nan && !job.looks) request.has_nan = &requested.has_nan;
@@ -149,17 +149,13 @@ Status CastPipeline::add_source_of_transpose() {
   const CastOutput job = jobs_[0];
   const MatrixView &target = job.request.target;
   const TransposeRequest request{transpose(target), target, false};
-  for (const KernelEntry<TransposeRequest> &kernel : transpose_kernels()) {
-    const bool is_fast = kernel.needs.cpu != 0 && (kernel.needs.cpu & ~context_.features) == 0;
-    if (!is_fast || kernel.unsupported_reason(request) != nullptr) continue;
-    jobs_.clear();
-    MatrixView codes = dense_view(target.format.id, nullptr, source_.rows, source_.columns);
-    codes.tensor_scale = target.tensor_scale;
-    LPT_TRY(add(codes, false));
-    jobs_[0].is_in_scratch = true;
-    jobs_.push_back(job);
-    return {};
-  }
+  if (find_fast_kernel(transpose_kernels(), request, context_.machine) == nullptr) return {};
+  jobs_.clear();
+  MatrixView codes = dense_view(target.format.id, nullptr, source_.rows, source_.columns);
+  codes.tensor_scale = target.tensor_scale;
+  LPT_TRY(add(codes, false));
+  jobs_[0].is_in_scratch = true;
+  jobs_.push_back(job);
   return {};
 }
 

@@ -31,8 +31,8 @@ Status cross_entropy_forward_on_device(Context &context, const DeviceLoss &loss,
   LossesRequest losses{};
   const KernelEntry<CrossEntropySumsRequest> *sums_kernel = nullptr;
   const KernelEntry<LossesRequest> *losses_kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
-  LPT_TRY(select_kernel_on_device(context, "losses", losses, {out.format.id}, &losses_kernel));
+  LPT_TRY(select_kernel(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
+  LPT_TRY(select_kernel(context, "losses", losses, {out.format.id}, &losses_kernel));
   if (loss.is_check_only) return {};
   LPT_TRY(take_places(context, loss.places, &sums.places));
   RowSums *all = nullptr;
@@ -71,9 +71,9 @@ Status cross_entropy_backward_on_device(Context &context, const DeviceLoss &loss
                              nullptr};
   const KernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
   const KernelEntry<LossFactorsRequest> *factors_kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id},
-                                  &kernel));
-  LPT_TRY(select_kernel_on_device(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_kernel));
+  LPT_TRY(
+      select_kernel(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id}, &kernel));
+  LPT_TRY(select_kernel(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_kernel));
   if (loss.is_check_only) return {};
   LPT_TRY(take_places(context, loss.places, &factors.places));
   LPT_TRY(take_numbers(context, rows, &factors.factors));

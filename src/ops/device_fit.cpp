@@ -49,10 +49,10 @@ struct Trials {
 
 Status choose_rows(Context &context, Trials &trials) {
   const lpt_format source = trials.cast.source.format.id, target = trials.cast.target.format.id;
-  LPT_TRY(select_kernel_on_device(context, "trial_scale", TrialScaleRequest{}, {target}, &trials.begin));
-  LPT_TRY(select_kernel_on_device(context, "quantize", trials.cast, {source, target}, &trials.quantize));
-  LPT_TRY(select_kernel_on_device(context, "tile_sums", trials.sums, {source, target}, &trials.count));
-  return select_kernel_on_device(context, "keep_scale", KeepScaleRequest{}, {target}, &trials.keep);
+  LPT_TRY(select_kernel(context, "trial_scale", TrialScaleRequest{}, {target}, &trials.begin));
+  LPT_TRY(select_kernel(context, "quantize", trials.cast, {source, target}, &trials.quantize));
+  LPT_TRY(select_kernel(context, "tile_sums", trials.sums, {source, target}, &trials.count));
+  return select_kernel(context, "keep_scale", KeepScaleRequest{}, {target}, &trials.keep);
 }
 
 Status take_memory(Context &context, Trials &trials) {

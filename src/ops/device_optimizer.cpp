@@ -50,10 +50,10 @@ Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, Nor
   for (const auto &[gradient, first] : norm.gradients) {
     const NormRequest request{gradient.data, gradient.format.element, 0, gradient.columns, nullptr, nullptr};
     const KernelEntry<NormRequest> *kernel = nullptr;
-    LPT_TRY(select_kernel_on_device(context, "gradient_norm", request, {gradient.format.id}, &kernel));
+    LPT_TRY(select_kernel(context, "gradient_norm", request, {gradient.format.id}, &kernel));
     rows.norms.push_back(kernel);
   }
-  LPT_TRY(select_kernel_on_device(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &rows.clip));
+  LPT_TRY(select_kernel(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &rows.clip));
   std::byte *memory = nullptr;
   LPT_TRY(take_on_device(context, static_cast<size_t>(norm.block_count + rank_count) * sizeof(double), &memory));
   rows.sums = reinterpret_cast<double *>(memory);
@@ -151,7 +151,7 @@ Status queue_measure(Context &context, const StepWork &work) {
   StepRequest request = scaled_request(work, scales);
   request.is_measure = true;
   LPT_TRY(context.queue.fill(scales.next, 0, sizeof *scales.next));
-  return is_empty(work) ? Status() : queue_kernel(context, *work.device_kernel, request);
+  return is_empty(work) ? Status() : queue_kernel(context, *work.kernel, request);
 }
 
 // New scales, and what is stored with them. What was stored before stays valid until then: the host exchanges them.
@@ -160,7 +160,7 @@ Status queue_store(Context &context, ScalesKernel row, const StepWork &work) {
   StepRequest request = scaled_request(work, scales);
   if (!work.is_recording) request.amax = nullptr;
   LPT_TRY(queue_kernel(context, *row, scales));
-  if (!is_empty(work)) LPT_TRY(queue_kernel(context, *work.device_kernel, request));
+  if (!is_empty(work)) LPT_TRY(queue_kernel(context, *work.kernel, request));
   work.parameter->transpose = 1 - work.parameter->transpose;
   return {};
 }
@@ -215,7 +215,7 @@ Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimi
 Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ranks) {
   ScalesKernel scales = nullptr;
   if (std::any_of(works.begin(), works.end(), has_scales)) {
-    LPT_TRY(select_kernel_on_device(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
+    LPT_TRY(select_kernel(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
   }
   std::vector<StepWork *> scaled;
   scaled.reserve(works.size());  // before the first one is queued: from there on nothing takes memory here
@@ -223,7 +223,7 @@ Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ra
     if (has_scales(work)) {
       scaled.push_back(&work);
     } else if (!is_empty(work)) {
-      LPT_TRY(queue_kernel(context, *work.device_kernel, work.request));
+      LPT_TRY(queue_kernel(context, *work.kernel, work.request));
     }
   }
   if (ranks != nullptr && !scaled.empty()) {

@@ -159,7 +159,7 @@ class WireSum {
     request.elements = target.columns;
     request.sources = sources.data();
     request.targets = &place;
-    return queue_kernel(worker_, *reducing_.device_kernel, request);
+    return queue_kernel(worker_, *reducing_.kernel, request);
   }
 
   Status decode(const std::vector<Bytes> &incoming) {

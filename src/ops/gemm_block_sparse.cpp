@@ -145,16 +145,11 @@ GemmRequest line_request(const GemmRequest &whole, int64_t index, int64_t row, c
   return request;
 }
 
-// The row that was planned for the whole, if it takes a line of fewer columns; else the first that does.
-const KernelEntry<GemmRequest> *find_kernel(const Context &context, const KernelEntry<GemmRequest> *planned,
-                                            const GemmRequest &request) {
-  if (planned != nullptr && planned->unsupported_reason(request) == nullptr) return planned;
-  for (const KernelEntry<GemmRequest> &kernel : gemm_kernels()) {
-    if (kernel.needs.cpu != 0 && (kernel.needs.cpu & ~context.features) == 0 &&
-        kernel.unsupported_reason(request) == nullptr)
-      return &kernel;
-  }
-  return nullptr;
+// The kernel that was planned for all columns, if it runs a tile row of fewer; else the first that does.
+const KernelEntry<GemmRequest> *find_tile_row_kernel(const Context &context, const KernelEntry<GemmRequest> *planned,
+                                                     const GemmRequest &request) {
+  if (planned != nullptr && rejection_of(*planned, request, context.machine).is_none()) return planned;
+  return find_fast_kernel(gemm_kernels(), request, context.machine);
 }
 
 Status plan_work(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole, Work &work) {
@@ -170,7 +165,7 @@ Status plan_work(Context &context, const KernelEntry<GemmRequest> *planned, cons
     const MatrixView a = gathered_a(whole.a, work.chunk, tile_row.tiles * b.tile_columns, nullptr, a_bytes);
     const GemmRequest request = line_request(whole, index, 0, a, line_panels(b, index, tile_row.tiles, nullptr));
     if (tile_row.tiles > 0) {
-      tile_row.kernel = find_kernel(context, planned, request);
+      tile_row.kernel = find_tile_row_kernel(context, planned, request);
       if (tile_row.kernel == nullptr) {
         return no_kernel(context, "gemm", {whole.a.format.id, b.format.id, whole.c.format.id});
       }
@@ -185,7 +180,7 @@ Status plan_work(Context &context, const KernelEntry<GemmRequest> *planned, cons
   return {};
 }
 
-// c without a GEMM: beta · c + bias, by the plain row and no k.
+// c without a GEMM: beta · c + bias, by the reference kernel and no k.
 void run_empty(const GemmRequest &whole, int64_t index, int64_t row, int64_t rows) {
   const MatrixView a = dense_view(LPT_FORMAT_F32, nullptr, rows, 0);
   const MatrixView b = dense_view(LPT_FORMAT_F32, nullptr, lanes_of(whole.b, index), 0);

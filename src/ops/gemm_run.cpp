@@ -142,34 +142,23 @@ double bytes_of(const GemmRequest &request) {
   return view_bytes(request.a) + view_bytes(request.b) + view_bytes(request.c);
 }
 
-// A GEMM that was planned runs no other row than that.
-bool may_run(const KernelEntry<GemmRequest> &kernel, const KernelEntry<GemmRequest> *planned) {
-  return planned == nullptr || planned == &kernel;
-}
-
-// Whether a fast row reads these panels, of sparse packed weights once they are written out or gathered. Rows that need no instruction
-// set read rows of numbers only.
+// Whether the planned kernel, or any fast one, reads these panels, of sparse packed weights once they are written out or
+// gathered. Reference kernels read rows of elements only.
 bool has_kernel_for_panels(const Context &context, const KernelEntry<GemmRequest> *planned, GemmRequest request) {
   if (request.b.layout == Layout::kBlockSparse && !takes_tiles(request)) return false;
   if (is_sparse_packed(request.b.layout)) request.b = panels_shape(request.b);
-  for (const KernelEntry<GemmRequest> &kernel : gemm_kernels()) {
-    if (!may_run(kernel, planned)) continue;
-    if (kernel.needs.cpu != 0 && (kernel.needs.cpu & ~context.features) == 0 &&
-        kernel.unsupported_reason(request) == nullptr)
-      return true;
-  }
-  return false;
+  if (planned == nullptr) return find_fast_kernel(gemm_kernels(), request, context.machine) != nullptr;
+  return planned->needs.cpu != 0 && rejection_of(*planned, request, context.machine).is_none();
 }
 
-// A row that takes a sparse b as it is; NULL if there is none. Where there are fast rows for dense matrices the plain one
-// for sparse ones is no gain.
+// A kernel that reads a sparse b as it is; NULL if there is none. Where there are fast kernels for dense matrices the
+// reference kernel for sparse ones is no gain.
 const KernelEntry<GemmRequest> *find_sparse_kernel(const Context &context, const KernelEntry<GemmRequest> *planned,
                                                    const GemmRequest &request) {
   for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
-    if (!may_run(kernel, planned)) continue;
-    const bool is_gain = planned != nullptr || kernel.needs.cpu != 0 || context.features == 0;
-    if (is_gain && (kernel.needs.cpu & ~context.features) == 0 && kernel.unsupported_reason(request) == nullptr)
-      return &kernel;
+    if (planned != nullptr && planned != &kernel) continue;
+    const bool is_gain = planned != nullptr || kernel.needs.cpu != 0 || context.machine.cpu == 0;
+    if (is_gain && rejection_of(kernel, request, context.machine).is_none()) return &kernel;
   }
   return nullptr;
 }
@@ -189,7 +178,7 @@ struct DenseCopy {
   }
 };
 
-// Sparse operands that no row reads are written out, again if `last` is not the same one.
+// Sparse operands that no kernel reads are written out, again if `last` is not the same one.
 Status expand_to_dense(Context &context, bool is_check_only, GemmRequest &request, DenseCopy &last) {
   for (MatrixView *operand : {&request.a, &request.b}) {
     if (operand->layout != Layout::kSparse) continue;
@@ -206,7 +195,7 @@ Status expand_to_dense(Context &context, bool is_check_only, GemmRequest &reques
   return {};
 }
 
-// The row of a request: the one that was picked before, or the first that takes it.
+// The kernel of a request: the planned one, or the first that runs it.
 Status select_gemm_kernel(Context &context, const GemmCall &call, bool is_check_only, GemmRequest &request,
                           DenseCopy &last, const KernelEntry<GemmRequest> **out_kernel) {
   if (const KernelEntry<GemmRequest> *kernel = find_sparse_kernel(context, call.kernel, request)) {
@@ -228,7 +217,7 @@ Status select_gemm_kernel(Context &context, const GemmCall &call, bool is_check_
                        {request.a.format.id, request.b.format.id, request.c.format.id}, out_kernel);
 }
 
-// Whether choosing its row left a GEMM's b to be written out in slabs.
+// Whether the selected kernel left a GEMM's b to be written out in slabs.
 bool is_written_in_slabs(const GemmCall &call, const GemmRequest &whole) {
   if (call.b.layout == Layout::kBitmask) return whole.b.layout == Layout::kPanels;
   return is_in_slabs(request_of(call)) && whole.b.layout == Layout::kRows;

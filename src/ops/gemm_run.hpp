@@ -24,7 +24,7 @@ struct GemmCall {
   bool is_portable = false;
   lpt_gemm_arithmetic arithmetic = LPT_GEMM_ARITHMETIC_NATIVE;
   int32_t arithmetic_bits = 0;
-  const KernelEntry<GemmRequest> *kernel = nullptr;  // picked before; NULL: the first that takes it
+  const KernelEntry<GemmRequest> *kernel = nullptr;  // the planned one; NULL: the first that runs it
 };
 
 // What running a GEMM takes and does.

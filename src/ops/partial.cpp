@@ -58,8 +58,7 @@ void scale_matrix(Context &context, const KernelEntry<ReduceRequest> &kernel, do
 }
 
 Status choose_columns(Context &context, const ColumnsRequest &request, const KernelEntry<ColumnsRequest> **out_kernel) {
-  return select_kernel_on_device(context, "scale", request, {request.source.format.id, request.target.format.id},
-                                 out_kernel);
+  return select_kernel(context, "scale", request, {request.source.format.id, request.target.format.id}, out_kernel);
 }
 
 // The same on a device, where formats may differ and rows lie apart.
