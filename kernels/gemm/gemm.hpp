@@ -28,6 +28,7 @@ struct GemmRequest {
   const void *bias;  // NULL, or n numbers of the whole product: f32, or f64 with is_f64
   bool is_f64;       // compute in f64: some view is f64
   bool is_portable;  // fused multiply-adds of f32 in the order of k, on every CPU
+  KernelOptions options;
   lpt_gemm_arithmetic arithmetic;
   int32_t arithmetic_bits;
   std::byte *scratch;  // aligned to 64 bytes

@@ -65,6 +65,7 @@ Status create_context(const lpt_context_options &options, Context **out_context)
     }
   }
   auto context = std::make_unique<Context>();
+  context->machine.options = read_kernel_options();
   context->allocator = std::make_shared<const Allocator>(
       options.allocate == nullptr ? default_allocator()
                                   : Allocator{options.allocate, options.release, options.allocator_user});

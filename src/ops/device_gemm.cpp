@@ -1,7 +1,6 @@
 #include "src/ops/device_gemm.hpp"
 
 #include "kernels/quantize/quantize.hpp"
-#include "src/base/plugin.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/gemm_library.hpp"
 #include "src/ops/sparse_matrix.hpp"
@@ -298,7 +297,7 @@ Status select_library_kernel(Context &context, LibrarySession *library, std::spa
     log_rejected(context, library->name(), {0, library->reason()});
     return {};
   }
-  const LibraryMachine machine{context.machine.capability, library->version(), variable("LPT_GEMM_ROUND") != nullptr};
+  const LibraryMachine machine{context.machine.capability, library->version(), context.machine.options.may_round};
   for (const LibraryKernelEntry &kernel : kernels) {
     const char *reason = nullptr;
     LPT_TRY(try_library_kernel(*library, machine, kernel, request, selected.steps, &reason));
@@ -317,7 +316,7 @@ Status select_library_kernel(Context &context, LibrarySession *library, std::spa
 // more than it saves.
 Status select_sparse_kernel(Context &context, const GemmRequest &requested, SelectedKernel &selected) {
   if (requested.a.layout != Layout::kSparse && requested.b.layout != Layout::kSparse) return {};
-  if (variable("LPT_GEMM_SPARSE") == nullptr) {
+  if (!context.machine.options.has_sparse_library) {
     log_rejected(context, "cusparselt", {0, "only where LPT_GEMM_SPARSE is set"});
     return {};
   }
@@ -338,7 +337,8 @@ Status choose_gemm(Context &context, const GemmRequest &requested, const GemmReq
 }  // namespace
 
 Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_only, GemmDispatch *out_dispatch) {
-  const GemmRequest requested = request_of(call);
+  GemmRequest requested = request_of(call);
+  requested.options = context.machine.options;
   GemmRequest request = requested;
   const bool is_reported_only = is_check_only || out_dispatch != nullptr;
   Scratch scratch(context, is_reported_only);

@@ -1,6 +1,5 @@
 #include "src/ops/gemm_library.hpp"
 
-#include "src/base/plugin.hpp"
 #include "src/ops/device.hpp"
 
 namespace lpt {
@@ -22,14 +21,16 @@ LibrarySession *session_of(Context &context, const char *family, std::shared_ptr
   if (session != nullptr) return session.get();
   for (const DeviceFamily &known : context.queue.families()) {
     if (std::strcmp(known.name, family) != 0 || known.entry_bytes != sizeof(GemmLibrary)) continue;
-    session = std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.entries));
+    session = std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.entries),
+                                               context.machine.options.tunes_library);
   }
   return session.get();
 }
 
 }  // namespace
 
-LibrarySession::LibrarySession(const Queue &queue, const GemmLibrary &library) : queue_(queue), library_(library) {
+LibrarySession::LibrarySession(const Queue &queue, const GemmLibrary &library, bool is_tuned)
+    : queue_(queue), library_(library), is_tuned_(is_tuned) {
   const Status status = call(queue_, library_.name, [&](char *error, size_t bytes) {
     return library_.open(&session_, &version_, error, bytes);
   });
@@ -71,7 +72,7 @@ Status LibrarySession::prepare(const LibraryGemm &gemm, Prepared **out_prepared)
 
 Status LibrarySession::run(const Queue &queue, const char *row, const LibraryGemm &gemm, Prepared &prepared,
                            const LibraryAddresses &addresses) {
-  if (library_.tune != nullptr && !prepared.is_tuned && !gemm.reads_c && variable("LPT_GEMM_TUNE") != nullptr) {
+  if (is_tuned_ && library_.tune != nullptr && !prepared.is_tuned && !gemm.reads_c) {
     LPT_TRY(call(queue, row, [&](char *error, size_t bytes) {
       return library_.tune(session_, prepared.gemm, &addresses, queue.stream(), error, bytes);
     }));

@@ -233,7 +233,7 @@ TEST(SimtFewRows, HaveTheSameBitsInEveryOrder) {
   std::vector<double> first;
   for (const simt::Order order : kOrders) {
     simt::set_order(order);
-    run_on_cpu(*row_for(problem.request), problem.request);
+    run_on_cpu(*kernel_for(problem.request), problem.request);
     if (first.empty()) first = numbers_of_c(problem);
     EXPECT_EQ(first, numbers_of_c(problem));
   }
