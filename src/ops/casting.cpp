@@ -67,7 +67,7 @@ Status CastPipeline::add_and_back(const Format &format, const MatrixView *decode
 Status CastPipeline::run() {
   LPT_TRY(add_source_of_transpose());
   LPT_TRY(compute_amax());
-  for (CastOutput &job : jobs_) LPT_TRY(choose_rows(job));
+  for (CastOutput &job : jobs_) LPT_TRY(select_kernels(job));
   if (is_check_only_) return {};
   for (CastOutput &job : jobs_) LPT_TRY(resolve_tensor_scale(job));
   LPT_TRY(needs_tiles() ? run_tiles() : run_lines(jobs_[0]));
@@ -104,7 +104,7 @@ Status CastPipeline::choose_rotation(CastOutput &job) {
                        &rotations_[job.is_transposed ? 1 : 0]);
 }
 
-Status CastPipeline::choose_rows(CastOutput &job) {
+Status CastPipeline::select_kernels(CastOutput &job) {
   QuantizeRequest request = job.request;
   request.source = kernel_source(job);
   // A kernel that does not report a NaN rejects these.

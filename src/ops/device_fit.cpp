@@ -47,7 +47,7 @@ struct Trials {
   const KernelEntry<KeepScaleRequest> *keep = nullptr;
 };
 
-Status choose_rows(Context &context, Trials &trials) {
+Status select_kernels(Context &context, Trials &trials) {
   const lpt_format source = trials.cast.source.format.id, target = trials.cast.target.format.id;
   LPT_TRY(select_kernel(context, "trial_scale", TrialScaleRequest{}, {target}, &trials.begin));
   LPT_TRY(select_kernel(context, "quantize", trials.cast, {source, target}, &trials.quantize));
@@ -94,7 +94,7 @@ Status fit_by_trials(Context &context, const MatrixView &source, const QuantizeR
       take_matrix_on_device(context, target.format, target.rows, target.columns, is_check_only, trials.cast.target));
   const Tiles tiles = cut_in_tiles(source, {{target.format, false}}, cast.preparation);
   trials.sums = {request.source, trials.cast.target, tiles.tile_rows, tiles.tile_columns, nullptr, nullptr};
-  LPT_TRY(choose_rows(context, trials));
+  LPT_TRY(select_kernels(context, trials));
   if (is_check_only) return {};
   LPT_TRY(take_memory(context, trials));
   return run_trials(context, request, amax, trials);

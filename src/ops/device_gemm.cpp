@@ -234,12 +234,12 @@ LibraryAddresses addresses_of(const GemmRequest &request, const Steps &steps) {
 }
 
 // One after the other on the stream. Libraries take no GEMM without a sum: there is none to run then.
-Status queue_steps(Context &context, const char *row, const GemmRequest &request, const Steps &steps) {
+Status queue_steps(Context &context, const char *kernel, const GemmRequest &request, const Steps &steps) {
   if (request.k != 0) {
     LPT_TRY(queue_way(context, steps.a));
     LPT_TRY(queue_way(context, steps.b));
     if (steps.factor != nullptr) LPT_TRY(queue_kernel(context, *steps.factor, factors_request(request, steps)));
-    LPT_TRY(steps.library->run(context.queue, row, steps.plan.gemm, *steps.prepared, addresses_of(request, steps)));
+    LPT_TRY(steps.library->run(context.queue, kernel, steps.plan.gemm, *steps.prepared, addresses_of(request, steps)));
   }
   return steps.epilogue == nullptr ? Status() : queue_kernel(context, *steps.epilogue, finish_request(request, steps));
 }

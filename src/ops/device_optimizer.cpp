@@ -38,7 +38,7 @@ NormOf norm_of(const std::vector<StepWork> &works, bool are_shards) {
   return norm;
 }
 
-struct NormRows {
+struct NormPlan {
   std::vector<const KernelEntry<NormRequest> *> norms;  // one for each gradient
   const KernelEntry<ClipRequest> *clip = nullptr;
   double *sums = nullptr;               // of all blocks
@@ -46,56 +46,56 @@ struct NormRows {
 };
 
 // All that can be rejected. Without others `rank_count` is 0.
-Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, NormRows &rows) {
+Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, NormPlan &plan) {
   for (const auto &[gradient, first] : norm.gradients) {
     const NormRequest request{gradient.data, gradient.format.element, 0, gradient.columns, nullptr, nullptr};
     const KernelEntry<NormRequest> *kernel = nullptr;
     LPT_TRY(select_kernel(context, "gradient_norm", request, {gradient.format.id}, &kernel));
-    rows.norms.push_back(kernel);
+    plan.norms.push_back(kernel);
   }
-  LPT_TRY(select_kernel(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &rows.clip));
+  LPT_TRY(select_kernel(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &plan.clip));
   std::byte *memory = nullptr;
   LPT_TRY(take_on_device(context, static_cast<size_t>(norm.block_count + rank_count) * sizeof(double), &memory));
-  rows.sums = reinterpret_cast<double *>(memory);
-  if (rank_count > 0) rows.nonfinite_counts = reinterpret_cast<int64_t *>(rows.sums + norm.block_count);
+  plan.sums = reinterpret_cast<double *>(memory);
+  if (rank_count > 0) plan.nonfinite_counts = reinterpret_cast<int64_t *>(plan.sums + norm.block_count);
   return {};
 }
 
 // The sums of what this rank has.
-Status queue_sums(Context &context, const NormOf &norm, const NormRows &rows, int64_t *nonfinite_count) {
+Status queue_sums(Context &context, const NormOf &norm, const NormPlan &plan, int64_t *nonfinite_count) {
   for (size_t i = 0; i < norm.gradients.size(); ++i) {
     const auto &[gradient, first] = norm.gradients[i];
     LPT_TRY(queue_kernel(
-        context, *rows.norms[i],
-        {gradient.data, gradient.format.element, 0, gradient.columns, rows.sums + first, nonfinite_count}));
+        context, *plan.norms[i],
+        {gradient.data, gradient.format.element, 0, gradient.columns, plan.sums + first, nonfinite_count}));
   }
   return {};
 }
 
 // `clip` lacks what the sums are.
 Status run_norm(Context &context, const NormOf &norm, ClipRequest clip) {
-  NormRows rows;
-  LPT_TRY(choose_norm(context, norm, 0, rows));
-  clip.sums = rows.sums;
+  NormPlan plan;
+  LPT_TRY(choose_norm(context, norm, 0, plan));
+  clip.sums = plan.sums;
   clip.count = norm.block_count;
   LPT_TRY(context.queue.fill(clip.facts, 0, sizeof *clip.facts));
-  LPT_TRY(queue_sums(context, norm, rows, &clip.facts->nonfinite_count));
-  return queue_kernel(context, *rows.clip, clip);
+  LPT_TRY(queue_sums(context, norm, plan, &clip.facts->nonfinite_count));
+  return queue_kernel(context, *plan.clip, clip);
 }
 
 Status run_norm_of_shards(Context &context, const std::vector<StepWork> &works, StepRanks &ranks, ClipRequest clip) {
   const NormOf norm = norm_of(works, true);
-  NormRows rows;
-  LPT_TRY(choose_norm(context, norm, ranks.ranks(), rows));
-  int64_t *const own = rows.nonfinite_counts + ranks.rank();
+  NormPlan plan;
+  LPT_TRY(choose_norm(context, norm, ranks.ranks(), plan));
+  int64_t *const own = plan.nonfinite_counts + ranks.rank();
   LPT_TRY(context.queue.fill(own, 0, sizeof *own));
-  LPT_TRY(queue_sums(context, norm, rows, own));
-  LPT_TRY(ranks.share_sums(works, rows.sums, rows.nonfinite_counts));
-  clip.sums = rows.sums;
+  LPT_TRY(queue_sums(context, norm, plan, own));
+  LPT_TRY(ranks.share_sums(works, plan.sums, plan.nonfinite_counts));
+  clip.sums = plan.sums;
   clip.count = norm.block_count;
-  clip.nonfinite_counts = rows.nonfinite_counts;
+  clip.nonfinite_counts = plan.nonfinite_counts;
   clip.rank_count = ranks.ranks();
-  return queue_kernel(context, *rows.clip, clip);
+  return queue_kernel(context, *plan.clip, clip);
 }
 
 Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts) {

@@ -5,7 +5,7 @@
 
 namespace lpt {
 
-// The row of the device for sums of so many sources.
+// The kernel of the device for sums of so many sources.
 Status choose_sum_on_device(Context &context, const Device &device, const ReduceRequest &request,
                             const KernelEntry<ReduceRequest> **out_kernel);
 

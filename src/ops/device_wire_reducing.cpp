@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// While it lives, rows that were chosen already are not reported again.
+// While it lives, kernels that were selected already are not reported again.
 class Unreported {
  public:
   explicit Unreported(Context &context) : context_(context), reported_(context.choices.size()) {}

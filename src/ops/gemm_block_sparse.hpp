@@ -7,7 +7,7 @@
 namespace lpt {
 
 // Whether a's columns can be gathered for such weights. Not in the portable order: where an infinity or a NaN is multiplied by what
-// is left out, bits would be those of the row that runs.
+// is left out, bits would be those of the kernel that runs.
 bool takes_tiles(const GemmRequest &request);
 
 // Room for all threads. `whole` has sparse packed weights as its b; `planned` may be NULL.

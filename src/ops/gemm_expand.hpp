@@ -1,4 +1,4 @@
-// GEMMs by a sparse matrix, or by bitmask panels, that no row reads as they are: some of their rows at a time are written
+// GEMMs by a sparse matrix, or by bitmask panels, that no kernel reads as they are: some of their rows at a time are written
 // out where the caches hold them, and multiplied at once.
 #pragma once
 

@@ -70,15 +70,15 @@ Status LibrarySession::prepare(const LibraryGemm &gemm, Prepared **out_prepared)
   return {};
 }
 
-Status LibrarySession::run(const Queue &queue, const char *row, const LibraryGemm &gemm, Prepared &prepared,
+Status LibrarySession::run(const Queue &queue, const char *kernel, const LibraryGemm &gemm, Prepared &prepared,
                            const LibraryAddresses &addresses) {
   if (is_tuned_ && library_.tune != nullptr && !prepared.is_tuned && !gemm.reads_c) {
-    LPT_TRY(call(queue, row, [&](char *error, size_t bytes) {
+    LPT_TRY(call(queue, kernel, [&](char *error, size_t bytes) {
       return library_.tune(session_, prepared.gemm, &addresses, queue.stream(), error, bytes);
     }));
     prepared.is_tuned = true;
   }
-  return call(queue, row, [&](char *error, size_t bytes) {
+  return call(queue, kernel, [&](char *error, size_t bytes) {
     return library_.run(session_, prepared.gemm, &addresses, queue.stream(), error, bytes);
   });
 }

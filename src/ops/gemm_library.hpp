@@ -31,7 +31,7 @@ class LibrarySession {
   Status prepare(const LibraryGemm &gemm, Prepared **out_prepared);
 
   // Queues it on the context's stream. If the session is tuned, the first call times all ways, and waits for each.
-  Status run(const Queue &queue, const char *row, const LibraryGemm &gemm, Prepared &prepared,
+  Status run(const Queue &queue, const char *kernel, const LibraryGemm &gemm, Prepared &prepared,
              const LibraryAddresses &addresses);
 
  private:

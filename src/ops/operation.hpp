@@ -232,12 +232,12 @@ Status run_dynamic(Context &context, const WorkQueue &queue, int64_t work, const
 // Measures its own lifetime when a profile is taken.
 class ProfileScope {
  public:
-  ProfileScope(Context &context, const char *operation, const char *row, double bytes, double flops = 0.0)
-      : context_(context), operation_(operation), row_(row), bytes_(bytes), flops_(flops) {
+  ProfileScope(Context &context, const char *operation, const char *kernel, double bytes, double flops = 0.0)
+      : context_(context), operation_(operation), kernel_(kernel), bytes_(bytes), flops_(flops) {
     if (context.profile.is_enabled()) begin_ = std::chrono::steady_clock::now();
   }
   ~ProfileScope() {
-    if (context_.profile.is_enabled()) context_.profile.record(operation_, row_, begin_, bytes_, flops_);
+    if (context_.profile.is_enabled()) context_.profile.record(operation_, kernel_, begin_, bytes_, flops_);
   }
   ProfileScope(const ProfileScope &) = delete;
   ProfileScope &operator=(const ProfileScope &) = delete;
@@ -245,7 +245,7 @@ class ProfileScope {
  private:
   Context &context_;
   const char *operation_;
-  const char *row_;
+  const char *kernel_;
   double bytes_, flops_;
   std::chrono::steady_clock::time_point begin_;
 };
