@@ -65,8 +65,8 @@ OptimizerRun::OptimizerRun(const OptimizerCase &given, int64_t count, CpuFeature
   request_.parameter.random.bits = given.random_bits;
   request_.amax = given.keeps_amax ? static_cast<float *>(allocate(64, 0)) : nullptr;
   for (const auto &row : step_kernels()) {
-    const bool is_requested = isa == 0 || row.required_features == isa;
-    if (is_requested && (row.required_features & ~cpu_features()) == 0 && row.unsupported_reason(request_) == nullptr) {
+    const bool is_requested = isa == 0 || row.needs.cpu == isa;
+    if (is_requested && (row.needs.cpu & ~cpu_features()) == 0 && row.unsupported_reason(request_) == nullptr) {
       kernel_ = &row;
       return;
     }

@@ -61,8 +61,8 @@ int64_t bytes_of(lpt_format format) { return format == kF32 ? 4 : 2; }
 
 const KernelEntry<ReduceRequest> *row_of(const ReduceCase &given) {
   for (const KernelEntry<ReduceRequest> &kernel : reduce_kernels()) {
-    const bool is_requested = given.isa == 0 || kernel.required_features == given.isa;
-    if (is_requested && (kernel.required_features & ~cpu_features()) == 0) return &kernel;
+    const bool is_requested = given.isa == 0 || kernel.needs.cpu == given.isa;
+    if (is_requested && (kernel.needs.cpu & ~cpu_features()) == 0) return &kernel;
   }
   return nullptr;
 }

@@ -61,8 +61,8 @@ double bytes_of(const SparseCase &given) {
 
 const KernelEntry<SparseMaskRequest> *row_for(const SparseMaskRequest &request, CpuFeatures isa) {
   for (const auto &row : sparse_mask_kernels()) {
-    const bool is_requested = isa == 0 || row.required_features == isa;
-    const bool can_run = (row.required_features & ~cpu_features()) == 0;
+    const bool is_requested = isa == 0 || row.needs.cpu == isa;
+    const bool can_run = (row.needs.cpu & ~cpu_features()) == 0;
     if (is_requested && can_run && (row.unsupported_reason == nullptr || row.unsupported_reason(request) == nullptr))
       return &row;
   }

@@ -84,9 +84,9 @@ void add(Given &given, const char *name, std::span<const KernelEntry<Request>> k
          std::vector<SparseRate> &rates) {
   const int64_t few = std::min(given.rows, kPlainElements / kColumns);
   for (const KernelEntry<Request> &kernel : kernels) {
-    const int64_t row_count = kernel.required_features == 0 ? few : given.rows;
+    const int64_t row_count = kernel.needs.cpu == 0 ? few : given.rows;
     const Request request = make(row_count);
-    if ((kernel.required_features & ~cpu_features()) != 0 ||
+    if ((kernel.needs.cpu & ~cpu_features()) != 0 ||
         (kernel.unsupported_reason != nullptr && kernel.unsupported_reason(request) != nullptr))
       continue;
     SparseRate rate = {name + (" of " + format_name(given.format.id)), kernel.name, "of memcpy's bytes"};
@@ -95,7 +95,7 @@ void add(Given &given, const char *name, std::span<const KernelEntry<Request>> k
     double copy_seconds = 0;
     std::vector<uint8_t> to(copied, 1);
     race(
-        static_cast<int64_t>(copied) <= kCached && kernel.required_features != 0,
+        static_cast<int64_t>(copied) <= kCached && kernel.needs.cpu != 0,
         [&] { std::memcpy(to.data(), given.source.data(), copied); }, [&] { kernel.run(request); }, copy_seconds,
         rate.seconds);
     rate.gigaelements = elements / rate.seconds * 1e-9;

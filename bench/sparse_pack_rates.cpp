@@ -69,7 +69,7 @@ template <typename Request>
 void add(Packing24 &packing, const char *name, std::span<const KernelEntry<Request>> kernels, const Request &request,
          size_t moved, double bar, std::vector<SparseRate> &rates) {
   for (const KernelEntry<Request> &kernel : kernels) {
-    if ((kernel.required_features & ~cpu_features()) != 0 || kernel.required_features == 0) continue;
+    if ((kernel.needs.cpu & ~cpu_features()) != 0 || kernel.needs.cpu == 0) continue;
     if (kernel.unsupported_reason != nullptr && kernel.unsupported_reason(request) != nullptr) continue;
     SparseRate rate = {name + (" of " + format_name(packing.format.id)), kernel.name, "of memcpy's bytes"};
     double copy_seconds = 0;

@@ -121,8 +121,7 @@ void measure(Source &source, const Rule &rule, lpt_format plain, std::vector<Tra
   const size_t bytes = source.f32.size() * (plain == LPT_FORMAT_F32 ? 4 : 2);
   bool is_first = plain == LPT_FORMAT_F32;
   for (const auto &row : transposable_mask_kernels()) {
-    if (row.required_features == 0 || (row.required_features & ~cpu_features()) != 0 ||
-        row.unsupported_reason(request) != nullptr)
+    if (row.needs.cpu == 0 || (row.needs.cpu & ~cpu_features()) != 0 || row.unsupported_reason(request) != nullptr)
       continue;
     double read = 1e9, run = 1e9;
     for (int i = 0; i < kRounds; ++i) {

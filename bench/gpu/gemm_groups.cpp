@@ -1,6 +1,4 @@
 // GEMMs, beside cuBLASLt in the same run. Operands lie as cuBLASLt wants them: both with k adjacent.
-#include <cstdlib>
-
 #include "bench/gpu/groups.hpp"
 
 namespace lpt::bench {
@@ -114,7 +112,6 @@ std::vector<Contender> w4_4096(const Machine &machine, Cublaslt &peer) { return 
 
 // MXFP4 is held against FP8 at its rate, so it may be rounded.
 std::vector<Contender> emulated(const Machine &machine, Cublaslt &peer) {
-  setenv("LPT_GEMM_ROUND", "1", 1);
   const Shape shape = sized(machine, {8192, 8192, 8192}, {16, 32, 128});
   return {
       lpt_linear_gemm(machine, {"lpt nvfp4", LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4}, shape),
@@ -127,7 +124,6 @@ std::vector<Contender> emulated(const Machine &machine, Cublaslt &peer) {
 
 // By the sparse tensor cores where cuSPARSELt is there, what it compresses in every call included.
 std::vector<Contender> sparse(const Machine &machine, Cublaslt &peer) {
-  setenv("LPT_GEMM_SPARSE", "1", 1);
   const Shape shape = sized(machine, {8192, 8192, 8192}, {16, 32, 128});
   return {
       contender("lpt 2:4 fp8",
@@ -170,10 +166,17 @@ std::vector<Contender> split(const Machine &machine, Cublaslt &) {
   };
 }
 
-constexpr Group kGroups[] = {{"fp8_4096", fp8_4096},   {"fp8_8192", fp8_8192}, {"fp8_16384", fp8_16384},
-                             {"host_cost", host_cost}, {"w4_1", w4_1},         {"w4_16", w4_16},
-                             {"w4_64", w4_64},         {"w4_4096", w4_4096},   {"emulated", emulated},
-                             {"sparse", sparse},       {"split", split}};
+constexpr Group kGroups[] = {{"fp8_4096", fp8_4096},
+                             {"fp8_8192", fp8_8192},
+                             {"fp8_16384", fp8_16384},
+                             {"host_cost", host_cost},
+                             {"w4_1", w4_1},
+                             {"w4_16", w4_16},
+                             {"w4_64", w4_64},
+                             {"w4_4096", w4_4096},
+                             {"emulated", emulated, "LPT_GEMM_ROUND"},
+                             {"sparse", sparse, "LPT_GEMM_SPARSE"},
+                             {"split", split}};
 
 }  // namespace
 

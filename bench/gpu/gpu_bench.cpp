@@ -126,7 +126,7 @@ void run_once(const Machine &machine, std::vector<Contender> &contenders) {
   }
 }
 
-void run_groups(const Settings &requests, const Machine &machine, Cublaslt &peer, Report &report) {
+void run_groups(const Settings &requests, Machine &machine, Cublaslt &peer, Report &report) {
   const double begin = now();
   for (const std::span<const Group> groups : {memory_groups(), gemm_groups()}) {
     for (const Group &group : groups) {
@@ -136,6 +136,7 @@ void run_groups(const Settings &requests, const Machine &machine, Cublaslt &peer
         continue;
       }
       std::printf("%s\n", group.name);
+      if (group.variable != nullptr) machine.enable(group.variable);
       std::vector<Contender> contenders = contenders_of(group, machine, peer);
       if (requests.is_once) {
         run_once(machine, contenders);
@@ -149,7 +150,7 @@ void run_groups(const Settings &requests, const Machine &machine, Cublaslt &peer
 
 int main_of(const Settings &requests) {
   try {
-    const Machine machine(requests.is_on_cpu ? LPT_DEVICE_CPU : LPT_DEVICE_CUDA, requests.is_tiny);
+    Machine machine(requests.is_on_cpu ? LPT_DEVICE_CPU : LPT_DEVICE_CUDA, requests.is_tiny);
     Cublaslt peer(machine);
     std::printf("%s on %s; %s%s\n", lpt_build_info(), machine.name().c_str(), peer.text().c_str(),
                 machine.is_tiny() ? "\na rehearsal: the figures mean nothing" : "");

@@ -11,6 +11,7 @@ namespace lpt::bench {
 struct Group {
   const char *name;
   std::vector<Contender> (*make)(const Machine &machine, Cublaslt &peer);
+  const char *variable = nullptr;  // that is set before
 };
 
 std::span<const Group> memory_groups();

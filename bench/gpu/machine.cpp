@@ -1,6 +1,7 @@
 #include "bench/gpu/machine.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -32,7 +33,8 @@ std::string name_of(lpt_device device) {
 }  // namespace
 
 Machine::Machine(lpt_device device, bool is_tiny)
-    : is_tiny_(is_tiny),
+    : device_(device),
+      is_tiny_(is_tiny),
       name_(name_of(device)),
       cpu_(context_of(LPT_DEVICE_CPU, is_tiny ? 1 : 0)),
       context_(device == LPT_DEVICE_CPU ? cpu_ : context_of(device, 1)),
@@ -40,6 +42,11 @@ Machine::Machine(lpt_device device, bool is_tiny)
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   for (float &number : pattern_) number = normal(random);
+}
+
+void Machine::enable(const char *variable) {
+  setenv(variable, "1", 1);
+  if (device_ != LPT_DEVICE_CPU) context_ = context_of(device_, 1);
 }
 
 void Machine::check(lpt_context *context, lpt_status status) {

@@ -32,6 +32,9 @@ class Machine {
   bool is_tiny() const { return is_tiny_; }
   int64_t size(int64_t full, int64_t tiny) const { return is_tiny_ ? tiny : full; }
 
+  // Sets an environment variable, which a new context reads.
+  void enable(const char *variable);
+
   void check(lpt_status status) const { check(context_.get(), status); }
   void synchronize() const { check(lpt_context_synchronize(context_.get())); }
 
@@ -56,6 +59,7 @@ class Machine {
   Tensor there(const Tensor &here, lpt_format format, int64_t rows, int64_t columns) const;
   Tensor view(const Tensor &matrix, const std::vector<int64_t> &begins, const std::vector<int64_t> &extents) const;
 
+  lpt_device device_;
   bool is_tiny_;
   std::string name_;
   std::shared_ptr<lpt_context> cpu_, context_;

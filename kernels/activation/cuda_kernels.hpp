@@ -4,7 +4,7 @@
 #include <span>
 
 #include "kernels/activation/activation.hpp"
-#include "kernels/common/device_kernel_entry.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -19,15 +19,15 @@ void cross_entropy_sums_cuda(const CrossEntropySumsRequest &request, void *strea
 void cross_entropy_gradient_cuda(const CrossEntropyGradientRequest &request, void *stream);
 void finish_cuda(const EpilogueRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<SwigluForwardRequest>> swiglu_forward_device_kernels();
-std::span<const DeviceKernelEntry<SwigluBackwardRequest>> swiglu_backward_device_kernels();
-std::span<const DeviceKernelEntry<RmsnormForwardRequest>> rmsnorm_forward_device_kernels();
-std::span<const DeviceKernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_device_kernels();
-std::span<const DeviceKernelEntry<SoftmaxForwardRequest>> softmax_forward_device_kernels();
-std::span<const DeviceKernelEntry<SoftmaxExaqRequest>> softmax_exaq_device_kernels();
-std::span<const DeviceKernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_kernels();
-std::span<const DeviceKernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels();
-std::span<const DeviceKernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels();
-std::span<const DeviceKernelEntry<EpilogueRequest>> epilogue_device_kernels();
+std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_device_kernels();
+std::span<const KernelEntry<SwigluBackwardRequest>> swiglu_backward_device_kernels();
+std::span<const KernelEntry<RmsnormForwardRequest>> rmsnorm_forward_device_kernels();
+std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_device_kernels();
+std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_device_kernels();
+std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_device_kernels();
+std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_kernels();
+std::span<const KernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels();
+std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels();
+std::span<const KernelEntry<EpilogueRequest>> epilogue_device_kernels();
 
 }  // namespace lpt

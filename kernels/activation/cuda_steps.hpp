@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kernels/activation/activation.hpp"
-#include "kernels/common/device_kernel_entry.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -65,12 +65,12 @@ struct LossFactorsRequest {
   double *factors;  // written
 };
 
-std::span<const DeviceKernelEntry<SmoothingRequest>> smoothing_device_kernels();
-std::span<const DeviceKernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels();
-std::span<const DeviceKernelEntry<GradientPartsRequest>> gradient_parts_device_kernels();
-std::span<const DeviceKernelEntry<GradientSumRequest>> gradient_sum_device_kernels();
-std::span<const DeviceKernelEntry<LossesRequest>> losses_device_kernels();
-std::span<const DeviceKernelEntry<LossFactorsRequest>> loss_factors_device_kernels();
+std::span<const KernelEntry<SmoothingRequest>> smoothing_device_kernels();
+std::span<const KernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels();
+std::span<const KernelEntry<GradientPartsRequest>> gradient_parts_device_kernels();
+std::span<const KernelEntry<GradientSumRequest>> gradient_sum_device_kernels();
+std::span<const KernelEntry<LossesRequest>> losses_device_kernels();
+std::span<const KernelEntry<LossFactorsRequest>> loss_factors_device_kernels();
 
 void smoothing_cuda(const SmoothingRequest &request, void *stream);
 void rmsnorm_sum_cuda(const RmsnormSumRequest &request, void *stream);

@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include <initializer_list>
 
 #include "kernels/activation/cuda_kernels.hpp"
@@ -69,61 +69,53 @@ const char *unsupported_finish(const EpilogueRequest &r) {
   return has_residual ? unsupported_views({&r.residual, &r.out}) : unsupported_views({&r.out});
 }
 
-constexpr DeviceKernelEntry<SwigluForwardRequest> kSwigluForward[] = {
+constexpr KernelEntry<SwigluForwardRequest> kSwigluForward[] = {
     {"swiglu_forward_cuda", 80, unsupported_swiglu_forward, swiglu_forward_cuda}};
-constexpr DeviceKernelEntry<SwigluBackwardRequest> kSwigluBackward[] = {
+constexpr KernelEntry<SwigluBackwardRequest> kSwigluBackward[] = {
     {"swiglu_backward_cuda", 80, unsupported_swiglu_backward, swiglu_backward_cuda}};
-constexpr DeviceKernelEntry<RmsnormForwardRequest> kRmsnormForward[] = {
+constexpr KernelEntry<RmsnormForwardRequest> kRmsnormForward[] = {
     {"rmsnorm_forward_cuda", 80, unsupported_rmsnorm_forward, rmsnorm_forward_cuda}};
-constexpr DeviceKernelEntry<RmsnormBackwardRequest> kRmsnormBackward[] = {
+constexpr KernelEntry<RmsnormBackwardRequest> kRmsnormBackward[] = {
     {"rmsnorm_backward_cuda", 80, unsupported_rmsnorm_backward, rmsnorm_backward_cuda}};
-constexpr DeviceKernelEntry<RmsnormSumRequest> kRmsnormSum[] = {
+constexpr KernelEntry<RmsnormSumRequest> kRmsnormSum[] = {
     {"rmsnorm_sum_cuda", 80, unsupported_rmsnorm_sum, rmsnorm_sum_cuda}};
-constexpr DeviceKernelEntry<CrossEntropySumsRequest> kCrossEntropySums[] = {
+constexpr KernelEntry<CrossEntropySumsRequest> kCrossEntropySums[] = {
     {"cross_entropy_sums_cuda", 80, unsupported_cross_entropy_sums, cross_entropy_sums_cuda}};
-constexpr DeviceKernelEntry<CrossEntropyGradientRequest> kCrossEntropyGradient[] = {
+constexpr KernelEntry<CrossEntropyGradientRequest> kCrossEntropyGradient[] = {
     {"cross_entropy_gradient_cuda", 80, unsupported_cross_entropy_gradient, cross_entropy_gradient_cuda}};
-constexpr DeviceKernelEntry<EpilogueRequest> kFinish[] = {{"finish_cuda", 80, unsupported_finish, finish_cuda}};
-constexpr DeviceKernelEntry<LossesRequest> kLosses[] = {{"losses_cuda", 80, nullptr, losses_cuda}};
-constexpr DeviceKernelEntry<LossFactorsRequest> kLossFactors[] = {
-    {"loss_factors_cuda", 80, nullptr, loss_factors_cuda}};
-constexpr DeviceKernelEntry<SmoothingRequest> kSmoothing[] = {{"smoothing_cuda", 80, nullptr, smoothing_cuda}};
-constexpr DeviceKernelEntry<GradientPartsRequest> kGradientParts[] = {
+constexpr KernelEntry<EpilogueRequest> kFinish[] = {{"finish_cuda", 80, unsupported_finish, finish_cuda}};
+constexpr KernelEntry<LossesRequest> kLosses[] = {{"losses_cuda", 80, nullptr, losses_cuda}};
+constexpr KernelEntry<LossFactorsRequest> kLossFactors[] = {{"loss_factors_cuda", 80, nullptr, loss_factors_cuda}};
+constexpr KernelEntry<SmoothingRequest> kSmoothing[] = {{"smoothing_cuda", 80, nullptr, smoothing_cuda}};
+constexpr KernelEntry<GradientPartsRequest> kGradientParts[] = {
     {"gradient_parts_cuda", 80, unsupported_gradient_parts, gradient_parts_cuda}};
-constexpr DeviceKernelEntry<GradientSumRequest> kGradientSum[] = {
-    {"gradient_sum_cuda", 80, nullptr, gradient_sum_cuda}};
-constexpr DeviceKernelEntry<SoftmaxForwardRequest> kSoftmaxForward[] = {
+constexpr KernelEntry<GradientSumRequest> kGradientSum[] = {{"gradient_sum_cuda", 80, nullptr, gradient_sum_cuda}};
+constexpr KernelEntry<SoftmaxForwardRequest> kSoftmaxForward[] = {
     {"softmax_forward_cuda", 80, unsupported_softmax_forward, softmax_forward_cuda}};
-constexpr DeviceKernelEntry<SoftmaxExaqRequest> kSoftmaxExaq[] = {
+constexpr KernelEntry<SoftmaxExaqRequest> kSoftmaxExaq[] = {
     {"softmax_exaq_cuda", 80, unsupported_softmax_exaq, softmax_exaq_cuda}};
-constexpr DeviceKernelEntry<SoftmaxBackwardRequest> kSoftmaxBackward[] = {
+constexpr KernelEntry<SoftmaxBackwardRequest> kSoftmaxBackward[] = {
     {"softmax_backward_cuda", 80, unsupported_softmax_backward, softmax_backward_cuda}};
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<SwigluForwardRequest>> swiglu_forward_device_kernels() { return kSwigluForward; }
-std::span<const DeviceKernelEntry<SwigluBackwardRequest>> swiglu_backward_device_kernels() { return kSwigluBackward; }
-std::span<const DeviceKernelEntry<RmsnormForwardRequest>> rmsnorm_forward_device_kernels() { return kRmsnormForward; }
-std::span<const DeviceKernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_device_kernels() {
-  return kRmsnormBackward;
-}
-std::span<const DeviceKernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels() { return kRmsnormSum; }
-std::span<const DeviceKernelEntry<SmoothingRequest>> smoothing_device_kernels() { return kSmoothing; }
-std::span<const DeviceKernelEntry<GradientPartsRequest>> gradient_parts_device_kernels() { return kGradientParts; }
-std::span<const DeviceKernelEntry<GradientSumRequest>> gradient_sum_device_kernels() { return kGradientSum; }
-std::span<const DeviceKernelEntry<SoftmaxForwardRequest>> softmax_forward_device_kernels() { return kSoftmaxForward; }
-std::span<const DeviceKernelEntry<SoftmaxExaqRequest>> softmax_exaq_device_kernels() { return kSoftmaxExaq; }
-std::span<const DeviceKernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_kernels() {
-  return kSoftmaxBackward;
-}
-std::span<const DeviceKernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels() {
-  return kCrossEntropySums;
-}
-std::span<const DeviceKernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels() {
+std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_device_kernels() { return kSwigluForward; }
+std::span<const KernelEntry<SwigluBackwardRequest>> swiglu_backward_device_kernels() { return kSwigluBackward; }
+std::span<const KernelEntry<RmsnormForwardRequest>> rmsnorm_forward_device_kernels() { return kRmsnormForward; }
+std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_device_kernels() { return kRmsnormBackward; }
+std::span<const KernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels() { return kRmsnormSum; }
+std::span<const KernelEntry<SmoothingRequest>> smoothing_device_kernels() { return kSmoothing; }
+std::span<const KernelEntry<GradientPartsRequest>> gradient_parts_device_kernels() { return kGradientParts; }
+std::span<const KernelEntry<GradientSumRequest>> gradient_sum_device_kernels() { return kGradientSum; }
+std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_device_kernels() { return kSoftmaxForward; }
+std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_device_kernels() { return kSoftmaxExaq; }
+std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_kernels() { return kSoftmaxBackward; }
+std::span<const KernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels() { return kCrossEntropySums; }
+std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels() {
   return kCrossEntropyGradient;
 }
-std::span<const DeviceKernelEntry<EpilogueRequest>> epilogue_device_kernels() { return kFinish; }
-std::span<const DeviceKernelEntry<LossesRequest>> losses_device_kernels() { return kLosses; }
-std::span<const DeviceKernelEntry<LossFactorsRequest>> loss_factors_device_kernels() { return kLossFactors; }
+std::span<const KernelEntry<EpilogueRequest>> epilogue_device_kernels() { return kFinish; }
+std::span<const KernelEntry<LossesRequest>> losses_device_kernels() { return kLosses; }
+std::span<const KernelEntry<LossFactorsRequest>> loss_factors_device_kernels() { return kLossFactors; }
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// The rows of the layers without weights, fastest first.
+// Kernels of the layers without weights, fastest first.
 #include <initializer_list>
 
 #include "kernels/activation/kernels.hpp"
@@ -131,211 +131,130 @@ const char *unsupported_cross_entropy_gradient_vectors(const CrossEntropyGradien
 }  // namespace
 
 std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_kernels() {
-  static constexpr KernelEntry<SwigluForwardRequest> rows[] = {
+  static constexpr KernelEntry<SwigluForwardRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "swiglu_forward_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_swiglu_forward_vectors,
-     .run = swiglu_forward_x86_avx512},
+    {"swiglu_forward_x86_avx512", kCpuAvx512, unsupported_swiglu_forward_vectors, swiglu_forward_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "swiglu_forward_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_swiglu_forward_vectors,
-     .run = swiglu_forward_x86_avx2},
+    {"swiglu_forward_x86_avx2", kCpuAvx2, unsupported_swiglu_forward_vectors, swiglu_forward_x86_avx2},
 #endif
-    {.name = "swiglu_forward_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_swiglu_forward_any,
-     .run = swiglu_forward_any_ref},
+    {"swiglu_forward_any_ref", 0, unsupported_swiglu_forward_any, swiglu_forward_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<SwigluBackwardRequest>> swiglu_backward_kernels() {
-  static constexpr KernelEntry<SwigluBackwardRequest> rows[] = {
+  static constexpr KernelEntry<SwigluBackwardRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "swiglu_backward_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_swiglu_backward_vectors,
-     .run = swiglu_backward_x86_avx512},
+    {"swiglu_backward_x86_avx512", kCpuAvx512, unsupported_swiglu_backward_vectors, swiglu_backward_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "swiglu_backward_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_swiglu_backward_vectors,
-     .run = swiglu_backward_x86_avx2},
+    {"swiglu_backward_x86_avx2", kCpuAvx2, unsupported_swiglu_backward_vectors, swiglu_backward_x86_avx2},
 #endif
-    {.name = "swiglu_backward_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_swiglu_backward_any,
-     .run = swiglu_backward_any_ref},
+    {"swiglu_backward_any_ref", 0, unsupported_swiglu_backward_any, swiglu_backward_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<RmsnormForwardRequest>> rmsnorm_forward_kernels() {
-  static constexpr KernelEntry<RmsnormForwardRequest> rows[] = {
+  static constexpr KernelEntry<RmsnormForwardRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "rmsnorm_forward_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_rmsnorm_forward_vectors,
-     .run = rmsnorm_forward_x86_avx512},
+    {"rmsnorm_forward_x86_avx512", kCpuAvx512, unsupported_rmsnorm_forward_vectors, rmsnorm_forward_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "rmsnorm_forward_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_rmsnorm_forward_vectors,
-     .run = rmsnorm_forward_x86_avx2},
+    {"rmsnorm_forward_x86_avx2", kCpuAvx2, unsupported_rmsnorm_forward_vectors, rmsnorm_forward_x86_avx2},
 #endif
-    {.name = "rmsnorm_forward_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_rmsnorm_forward_any,
-     .run = rmsnorm_forward_any_ref},
+    {"rmsnorm_forward_any_ref", 0, unsupported_rmsnorm_forward_any, rmsnorm_forward_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_kernels() {
-  static constexpr KernelEntry<RmsnormBackwardRequest> rows[] = {
+  static constexpr KernelEntry<RmsnormBackwardRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "rmsnorm_backward_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_rmsnorm_backward_vectors,
-     .run = rmsnorm_backward_x86_avx512},
+    {"rmsnorm_backward_x86_avx512", kCpuAvx512, unsupported_rmsnorm_backward_vectors, rmsnorm_backward_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "rmsnorm_backward_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_rmsnorm_backward_vectors,
-     .run = rmsnorm_backward_x86_avx2},
+    {"rmsnorm_backward_x86_avx2", kCpuAvx2, unsupported_rmsnorm_backward_vectors, rmsnorm_backward_x86_avx2},
 #endif
-    {.name = "rmsnorm_backward_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_rmsnorm_backward_any,
-     .run = rmsnorm_backward_any_ref},
+    {"rmsnorm_backward_any_ref", 0, unsupported_rmsnorm_backward_any, rmsnorm_backward_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_kernels() {
-  static constexpr KernelEntry<SoftmaxForwardRequest> rows[] = {
+  static constexpr KernelEntry<SoftmaxForwardRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "softmax_forward_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_softmax_forward_vectors,
-     .run = softmax_forward_x86_avx512},
+    {"softmax_forward_x86_avx512", kCpuAvx512, unsupported_softmax_forward_vectors, softmax_forward_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "softmax_forward_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_softmax_forward_vectors,
-     .run = softmax_forward_x86_avx2},
+    {"softmax_forward_x86_avx2", kCpuAvx2, unsupported_softmax_forward_vectors, softmax_forward_x86_avx2},
 #endif
-    {.name = "softmax_forward_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_softmax_forward_any,
-     .run = softmax_forward_any_ref},
+    {"softmax_forward_any_ref", 0, unsupported_softmax_forward_any, softmax_forward_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_kernels() {
-  static constexpr KernelEntry<SoftmaxExaqRequest> rows[] = {
-      {.name = "softmax_exaq_ref",
-       .required_features = 0,
-       .unsupported_reason = unsupported_softmax_exaq,
-       .run = softmax_exaq_ref},
+  static constexpr KernelEntry<SoftmaxExaqRequest> kernels[] = {
+      {"softmax_exaq_ref", 0, unsupported_softmax_exaq, softmax_exaq_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_kernels() {
-  static constexpr KernelEntry<SoftmaxBackwardRequest> rows[] = {
+  static constexpr KernelEntry<SoftmaxBackwardRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "softmax_backward_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_softmax_backward_vectors,
-     .run = softmax_backward_x86_avx512},
+    {"softmax_backward_x86_avx512", kCpuAvx512, unsupported_softmax_backward_vectors, softmax_backward_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "softmax_backward_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_softmax_backward_vectors,
-     .run = softmax_backward_x86_avx2},
+    {"softmax_backward_x86_avx2", kCpuAvx2, unsupported_softmax_backward_vectors, softmax_backward_x86_avx2},
 #endif
-    {.name = "softmax_backward_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_softmax_backward_any,
-     .run = softmax_backward_any_ref},
+    {"softmax_backward_any_ref", 0, unsupported_softmax_backward_any, softmax_backward_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_kernels() {
-  static constexpr KernelEntry<CrossEntropySumsRequest> rows[] = {
+  static constexpr KernelEntry<CrossEntropySumsRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "cross_entropy_sums_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_cross_entropy_sums_vectors,
-     .run = cross_entropy_sums_x86_avx512},
+    {"cross_entropy_sums_x86_avx512", kCpuAvx512, unsupported_cross_entropy_sums_vectors,
+     cross_entropy_sums_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "cross_entropy_sums_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_cross_entropy_sums_vectors,
-     .run = cross_entropy_sums_x86_avx2},
+    {"cross_entropy_sums_x86_avx2", kCpuAvx2, unsupported_cross_entropy_sums_vectors, cross_entropy_sums_x86_avx2},
 #endif
-    {.name = "cross_entropy_sums_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_cross_entropy_sums_any,
-     .run = cross_entropy_sums_any_ref},
+    {"cross_entropy_sums_any_ref", 0, unsupported_cross_entropy_sums_any, cross_entropy_sums_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_kernels() {
-  static constexpr KernelEntry<CrossEntropyGradientRequest> rows[] = {
+  static constexpr KernelEntry<CrossEntropyGradientRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "cross_entropy_gradient_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_cross_entropy_gradient_vectors,
-     .run = cross_entropy_gradient_x86_avx512},
+    {"cross_entropy_gradient_x86_avx512", kCpuAvx512, unsupported_cross_entropy_gradient_vectors,
+     cross_entropy_gradient_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "cross_entropy_gradient_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_cross_entropy_gradient_vectors,
-     .run = cross_entropy_gradient_x86_avx2},
+    {"cross_entropy_gradient_x86_avx2", kCpuAvx2, unsupported_cross_entropy_gradient_vectors,
+     cross_entropy_gradient_x86_avx2},
 #endif
-    {.name = "cross_entropy_gradient_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_cross_entropy_gradient_any,
-     .run = cross_entropy_gradient_any_ref},
+    {"cross_entropy_gradient_any_ref", 0, unsupported_cross_entropy_gradient_any, cross_entropy_gradient_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<EpilogueRequest>> epilogue_kernels() {
-  static constexpr KernelEntry<EpilogueRequest> rows[] = {
+  static constexpr KernelEntry<EpilogueRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "finish_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_finish_vectors,
-     .run = finish_x86_avx512},
+    {"finish_x86_avx512", kCpuAvx512, unsupported_finish_vectors, finish_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "finish_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_finish_vectors,
-     .run = finish_x86_avx2},
+    {"finish_x86_avx2", kCpuAvx2, unsupported_finish_vectors, finish_x86_avx2},
 #endif
-    {.name = "finish_any_ref",
-     .required_features = 0,
-     .unsupported_reason = unsupported_finish_any,
-     .run = finish_any_ref},
+    {"finish_any_ref", 0, unsupported_finish_any, finish_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 }  // namespace lpt

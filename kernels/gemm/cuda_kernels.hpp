@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/gemm/library.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -13,9 +13,9 @@ void gemm_scales_cuda(const LibraryScalesRequest &request, void *stream);
 void gemm_factors_cuda(const GemmFactorsRequest &request, void *stream);
 void gemm_finish_cuda(const GemmEpilogueRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<OperandConversionRequest>> operand_conversion_device_kernels();
-std::span<const DeviceKernelEntry<LibraryScalesRequest>> library_scales_device_kernels();
-std::span<const DeviceKernelEntry<GemmFactorsRequest>> gemm_factors_device_kernels();
-std::span<const DeviceKernelEntry<GemmEpilogueRequest>> gemm_epilogue_device_kernels();
+std::span<const KernelEntry<OperandConversionRequest>> operand_conversion_device_kernels();
+std::span<const KernelEntry<LibraryScalesRequest>> library_scales_device_kernels();
+std::span<const KernelEntry<GemmFactorsRequest>> gemm_factors_device_kernels();
+std::span<const KernelEntry<GemmEpilogueRequest>> gemm_epilogue_device_kernels();
 
 }  // namespace lpt

@@ -1,7 +1,5 @@
-// Products of the device, fastest first, and what they reject. What none takes is a library's.
+// GEMM kernels of the device, fastest first, and what they do not support: that is left to a library.
 #include "kernels/gemm/cuda_products.hpp"
-
-#include <cstdlib>
 
 #include "kernels/gemm/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda_tiles.hpp"
@@ -118,7 +116,7 @@ const char *unsupported_wide_operands(const GemmRequest &request) {
 
 // It has not run on a GPU: its results have to be checked.
 const char *unsupported_warpgroups_int4(const GemmRequest &request) {
-  if (secure_getenv("LPT_GEMM_WGMMA") == nullptr) return "is taken with LPT_GEMM_WGMMA set only";
+  if (!request.options.has_warpgroups) return "is taken with LPT_GEMM_WGMMA set only";
   if (const char *why = unsupported_law(request)) return why;
   if (const char *why = unsupported_grid(request)) return why;
   if (const char *why = unsupported_wide_operands(request)) return why;
@@ -143,13 +141,13 @@ constexpr int64_t kMostTileRowsUnrequested = 128;
 
 const char *unsupported_tiles_fp4(const GemmRequest &request) {
   if (const char *why = unsupported_tiles(request)) return why;
-  if (request.m > kMostTileRowsUnrequested && secure_getenv("LPT_GEMM_TILES") == nullptr) {
+  if (request.m > kMostTileRowsUnrequested && !request.options.has_fp4_tiles) {
     return "takes more than 128 rows of a only with LPT_GEMM_TILES set";
   }
   return unsupported_fp4(request);
 }
 
-constexpr DeviceKernelEntry<GemmRequest> kGemms[] = {
+constexpr KernelEntry<GemmRequest> kGemms[] = {
     {"gemm_few_rows_int4_cuda", 80, unsupported_few_int4, gemm_few_rows_int4_cuda},
     {"gemm_few_rows_fp4_cuda", 80, unsupported_few_fp4, gemm_few_rows_fp4_cuda},
     {"gemm_warpgroups_int4_cuda", 90, unsupported_warpgroups_int4, gemm_warpgroups_int4_cuda, gemm_tiles_scratch_bytes,
@@ -160,6 +158,6 @@ constexpr DeviceKernelEntry<GemmRequest> kGemms[] = {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<GemmRequest>> gemm_device_kernels() { return kGemms; }
+std::span<const KernelEntry<GemmRequest>> gemm_device_kernels() { return kGemms; }
 
 }  // namespace lpt

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/gemm/gemm.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -20,6 +20,6 @@ void gemm_tiles_int4_cuda(const GemmRequest &request, void *stream);
 void gemm_tiles_fp4_cuda(const GemmRequest &request, void *stream);
 size_t gemm_tiles_scratch_bytes(const GemmRequest &request);
 
-std::span<const DeviceKernelEntry<GemmRequest>> gemm_device_kernels();
+std::span<const KernelEntry<GemmRequest>> gemm_device_kernels();
 
 }  // namespace lpt

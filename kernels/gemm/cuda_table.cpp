@@ -1,4 +1,4 @@
-// Rows of the device, fastest first.
+// Kernels of the device, fastest first.
 #include "kernels/gemm/cuda_kernels.hpp"
 
 namespace lpt {
@@ -33,18 +33,17 @@ const char *unsupported_finish(const GemmEpilogueRequest &request) {
   return is_number(request.c.format.element) ? nullptr : "gives f32, bf16 and f16 only";
 }
 
-constexpr DeviceKernelEntry<OperandConversionRequest> kConversion[] = {
+constexpr KernelEntry<OperandConversionRequest> kConversion[] = {
     {"gemm_conversion_cuda", 80, unsupported_conversion, gemm_conversion_cuda}};
-constexpr DeviceKernelEntry<LibraryScalesRequest> kScales[] = {{"gemm_scales_cuda", 80, nullptr, gemm_scales_cuda}};
-constexpr DeviceKernelEntry<GemmFactorsRequest> kFactors[] = {{"gemm_factors_cuda", 80, nullptr, gemm_factors_cuda}};
-constexpr DeviceKernelEntry<GemmEpilogueRequest> kFinish[] = {
-    {"gemm_finish_cuda", 80, unsupported_finish, gemm_finish_cuda}};
+constexpr KernelEntry<LibraryScalesRequest> kScales[] = {{"gemm_scales_cuda", 80, nullptr, gemm_scales_cuda}};
+constexpr KernelEntry<GemmFactorsRequest> kFactors[] = {{"gemm_factors_cuda", 80, nullptr, gemm_factors_cuda}};
+constexpr KernelEntry<GemmEpilogueRequest> kFinish[] = {{"gemm_finish_cuda", 80, unsupported_finish, gemm_finish_cuda}};
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<OperandConversionRequest>> operand_conversion_device_kernels() { return kConversion; }
-std::span<const DeviceKernelEntry<LibraryScalesRequest>> library_scales_device_kernels() { return kScales; }
-std::span<const DeviceKernelEntry<GemmFactorsRequest>> gemm_factors_device_kernels() { return kFactors; }
-std::span<const DeviceKernelEntry<GemmEpilogueRequest>> gemm_epilogue_device_kernels() { return kFinish; }
+std::span<const KernelEntry<OperandConversionRequest>> operand_conversion_device_kernels() { return kConversion; }
+std::span<const KernelEntry<LibraryScalesRequest>> library_scales_device_kernels() { return kScales; }
+std::span<const KernelEntry<GemmFactorsRequest>> gemm_factors_device_kernels() { return kFactors; }
+std::span<const KernelEntry<GemmEpilogueRequest>> gemm_epilogue_device_kernels() { return kFinish; }
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// The family of matrix products.
+// The family of GEMMs.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,7 @@ struct GemmRequest {
   const void *bias;  // NULL, or n numbers of the whole product: f32, or f64 with is_f64
   bool is_f64;       // compute in f64: some view is f64
   bool is_portable;  // fused multiply-adds of f32 in the order of k, on every CPU
+  KernelOptions options;
   lpt_gemm_arithmetic arithmetic;
   int32_t arithmetic_bits;
   std::byte *scratch;  // aligned to 64 bytes
@@ -36,16 +37,12 @@ struct GemmRequest {
 constexpr int64_t kGemmRowUnit = 64;
 constexpr int64_t kGemmColumnUnit = 64;
 
-// A row of this family also tells the scratch that one call wants.
-struct GemmKernelEntry : KernelEntry<GemmRequest> {
-  size_t (*scratch_bytes)(const GemmRequest &);
-};
+// Every kernel of the CPU has scratch_bytes().
+std::span<const KernelEntry<GemmRequest>> gemm_kernels();
 
-std::span<const GemmKernelEntry> gemm_kernels();
-
-// Rows for few rows of a by a 2:4 matrix, which is stored transposed: what they do stands in sparse.hpp. gemm_kernels()
-// take no sparse operand.
-std::span<const GemmKernelEntry> sparse_gemm_kernels();
+// For few rows of a by a 2:4 matrix, which is stored transposed: sparse.hpp describes them. gemm_kernels() support no
+// sparse operand.
+std::span<const KernelEntry<GemmRequest>> sparse_gemm_kernels();
 constexpr int64_t kMostSparseRows = 8;
 
 }  // namespace lpt

@@ -101,7 +101,8 @@ struct LibraryPlan {
   bool is_in_place;                              // they lie where c does
 };
 
-// One of a library's kinds of products: as a row, but that a plan comes of it.
+// One of a library's kinds of GEMMs. It is no KernelEntry: it gives a plan instead of running, needs a version of the
+// library, and may round.
 struct LibraryKernelEntry {
   const char *name;
   int32_t min_capability, max_capability;
@@ -127,7 +128,7 @@ EpilogueScales epilogue_scales(const MatrixView &view, LibraryScales known, Oper
 const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryMachine &machine,
                               const GemmRequest &request);
 
-// ---- what our kernels do before and after; a device has rows for each
+// ---- what our kernels do before and after; a device has kernels for each
 
 // target(i, j) = the number of source's code less its zero point, times its scales where `has_scales`. To bf16, f16, f32. To
 // e4m3fn of int4 without scales; and of mxfp4: with scales that are written to target.block_scales, f32 of steps × lanes.

@@ -1,4 +1,4 @@
-// The rows of the matrix product, fastest first, and what the fast ones reject.
+// Kernels of the GEMM, fastest first, and what the fast ones do not support.
 #include "kernels/gemm/exact.hpp"
 #include "kernels/gemm/kernels.hpp"
 
@@ -11,7 +11,7 @@ bool is_operand(const MatrixView &view) {
   return has_element(element) && element_of(element).bits <= 8;
 }
 
-// What the rows of instruction sets that were compiled reject alike. Some read panels.
+// What no kernel of an instruction set supports. Some kernels read panels.
 [[maybe_unused]] const char *unsupported_common(const GemmRequest &request, bool reads_panels) {
   if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
   if (request.is_f64) return "f64 is computed by the reference row";
@@ -127,7 +127,7 @@ int64_t largest_integer(const Format &format) {
   return format.element == LPT_FORMAT_E3M0 ? 64 : 0;
 }
 
-// Sums of integers are exact in every row; f32 holds them up to 2^24.
+// Sums of integers are exact in every kernel; f32 holds them up to 2^24.
 bool are_sums_exact(const GemmRequest &request) {
   const int64_t largest = largest_integer(request.a.format) * largest_integer(request.b.format);
   int64_t terms = request.k;
@@ -155,7 +155,7 @@ const char *unsupported_bytes(const GemmRequest &request) {
   return reason != nullptr ? reason : unsupported_f32(request);
 }
 
-// ---- the reference rows
+// ---- reference kernels
 
 const char *unsupported_ref(const GemmRequest &request) {
   if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
@@ -263,76 +263,40 @@ bool is_for_dots(const GemmRequest &request) {
 
 }  // namespace
 
-std::span<const GemmKernelEntry> gemm_kernels() {
-  static constexpr GemmKernelEntry rows[] = {
+std::span<const KernelEntry<GemmRequest>> gemm_kernels() {
+  static constexpr KernelEntry<GemmRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AMX)
-    {{.name = "gemm_int8_x86_amx",
-      .required_features = kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx,
-      .unsupported_reason = unsupported_int8_amx,
-      .run = gemm_int8_x86_amx},
+    {"gemm_int8_x86_amx", kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx, unsupported_int8_amx, gemm_int8_x86_amx,
      gemm_scratch_int8_x86_amx},
-    {{.name = "gemm_any_x86_amx",
-      .required_features = kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx,
-      .unsupported_reason = unsupported_amx,
-      .run = gemm_any_x86_amx},
+    {"gemm_any_x86_amx", kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx, unsupported_amx, gemm_any_x86_amx,
      gemm_scratch_x86_amx},
 #endif
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {{.name = "gemm_groups_x86_avx512_vnni",
-      .required_features = kCpuAvx512 | kCpuAvx512Vnni,
-      .unsupported_reason = unsupported_groups,
-      .run = gemm_groups_x86_avx512_vnni},
+    {"gemm_groups_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_groups, gemm_groups_x86_avx512_vnni,
      gemm_scratch_groups_x86_avx512_vnni},
-    {{.name = "gemm_int8_x86_avx512_vnni",
-      .required_features = kCpuAvx512 | kCpuAvx512Vnni,
-      .unsupported_reason = unsupported_int8,
-      .run = gemm_int8_x86_avx512_vnni},
+    {"gemm_int8_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_int8, gemm_int8_x86_avx512_vnni,
      gemm_scratch_int8_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX512_BF16)
-    {{.name = "gemm_any_x86_avx512_bf16",
-      .required_features = kCpuAvx512 | kCpuAvx512Bf16,
-      .unsupported_reason = unsupported_bf16,
-      .run = gemm_any_x86_avx512_bf16},
+    {"gemm_any_x86_avx512_bf16", kCpuAvx512 | kCpuAvx512Bf16, unsupported_bf16, gemm_any_x86_avx512_bf16,
      gemm_scratch_x86_avx512_bf16},
-    {{.name = "gemm_panels_x86_avx512_bf16",
-      .required_features = kCpuAvx512 | kCpuAvx512Bf16,
-      .unsupported_reason = unsupported_bf16_panels,
-      .run = gemm_panels_x86_avx512_bf16},
+    {"gemm_panels_x86_avx512_bf16", kCpuAvx512 | kCpuAvx512Bf16, unsupported_bf16_panels, gemm_panels_x86_avx512_bf16,
      gemm_scratch_panels_x86_avx512_bf16},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
-    {{.name = "gemm_any_x86_avx512",
-      .required_features = kCpuAvx512,
-      .unsupported_reason = unsupported_f32_panels,
-      .run = gemm_any_x86_avx512},
-     gemm_scratch_x86_avx512},
+    {"gemm_any_x86_avx512", kCpuAvx512, unsupported_f32_panels, gemm_any_x86_avx512, gemm_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {{.name = "gemm_any_x86_avx2",
-      .required_features = kCpuAvx2,
-      .unsupported_reason = unsupported_f32_panels,
-      .run = gemm_any_x86_avx2},
-     gemm_scratch_x86_avx2},
+    {"gemm_any_x86_avx2", kCpuAvx2, unsupported_f32_panels, gemm_any_x86_avx2, gemm_scratch_x86_avx2},
 #endif
-    {{.name = "gemm_l_mul_ref", .required_features = 0, .unsupported_reason = unsupported_l_mul, .run = gemm_l_mul_ref},
-     gemm_scratch_l_mul_ref},
-    {{.name = "gemm_piecewise_affine_ref",
-      .required_features = 0,
-      .unsupported_reason = unsupported_piecewise_affine,
-      .run = gemm_piecewise_affine_ref},
+    {"gemm_l_mul_ref", 0, unsupported_l_mul, gemm_l_mul_ref, gemm_scratch_l_mul_ref},
+    {"gemm_piecewise_affine_ref", 0, unsupported_piecewise_affine, gemm_piecewise_affine_ref,
      gemm_scratch_piecewise_affine_ref},
-    {{.name = "gemm_shift_ref", .required_features = 0, .unsupported_reason = unsupported_shift, .run = gemm_shift_ref},
-     gemm_scratch_shift_ref},
-    {{.name = "gemm_tensor_core_ref",
-      .required_features = 0,
-      .unsupported_reason = unsupported_tensor_core,
-      .run = gemm_tensor_core_ref},
-     gemm_scratch_tensor_core_ref},
-    {{.name = "gemm_any_ref", .required_features = 0, .unsupported_reason = unsupported_ref, .run = gemm_any_ref},
-     gemm_scratch_ref},
+    {"gemm_shift_ref", 0, unsupported_shift, gemm_shift_ref, gemm_scratch_shift_ref},
+    {"gemm_tensor_core_ref", 0, unsupported_tensor_core, gemm_tensor_core_ref, gemm_scratch_tensor_core_ref},
+    {"gemm_any_ref", 0, unsupported_ref, gemm_any_ref, gemm_scratch_ref},
   };
-  return rows;
+  return kernels;
 }
 
 }  // namespace lpt

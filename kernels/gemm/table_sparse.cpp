@@ -1,4 +1,4 @@
-// The rows of products by 2:4 matrices, fastest first, and what they reject.
+// Kernels of the GEMM by 2:4 matrices, fastest first, and what they do not support.
 #include "kernels/gemm/exact.hpp"
 #include "kernels/gemm/kernels.hpp"
 
@@ -40,41 +40,25 @@ const char *unsupported_any(const GemmRequest &request) {
 
 }  // namespace
 
-std::span<const GemmKernelEntry> sparse_gemm_kernels() {
-  static constexpr GemmKernelEntry rows[] = {
+std::span<const KernelEntry<GemmRequest>> sparse_gemm_kernels() {
+  static constexpr KernelEntry<GemmRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {{.name = "gemm_sparse_int8_x86_avx512_vnni",
-      .required_features = kCpuAvx512 | kCpuAvx512Vnni,
-      .unsupported_reason = unsupported_int8,
-      .run = gemm_sparse_int8_x86_avx512_vnni},
-     gemm_scratch_sparse_int8_x86_avx512_vnni},
+    {"gemm_sparse_int8_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_int8,
+     gemm_sparse_int8_x86_avx512_vnni, gemm_scratch_sparse_int8_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
-    {{.name = "gemm_sparse_floats_x86_avx512",
-      .required_features = kCpuAvx512,
-      .unsupported_reason = unsupported_floats,
-      .run = gemm_sparse_floats_x86_avx512},
+    {"gemm_sparse_floats_x86_avx512", kCpuAvx512, unsupported_floats, gemm_sparse_floats_x86_avx512,
      gemm_scratch_sparse_floats_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {{.name = "gemm_sparse_int8_x86_avx2",
-      .required_features = kCpuAvx2,
-      .unsupported_reason = unsupported_int8,
-      .run = gemm_sparse_int8_x86_avx2},
+    {"gemm_sparse_int8_x86_avx2", kCpuAvx2, unsupported_int8, gemm_sparse_int8_x86_avx2,
      gemm_scratch_sparse_int8_x86_avx2},
-    {{.name = "gemm_sparse_floats_x86_avx2",
-      .required_features = kCpuAvx2,
-      .unsupported_reason = unsupported_floats,
-      .run = gemm_sparse_floats_x86_avx2},
+    {"gemm_sparse_floats_x86_avx2", kCpuAvx2, unsupported_floats, gemm_sparse_floats_x86_avx2,
      gemm_scratch_sparse_floats_x86_avx2},
 #endif
-    {{.name = "gemm_sparse_any_ref",
-      .required_features = 0,
-      .unsupported_reason = unsupported_any,
-      .run = gemm_sparse_any_ref},
-     gemm_scratch_sparse_ref},
+    {"gemm_sparse_any_ref", 0, unsupported_any, gemm_sparse_any_ref, gemm_scratch_sparse_ref},
   };
-  return rows;
+  return kernels;
 }
 
 }  // namespace lpt

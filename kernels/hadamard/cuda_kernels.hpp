@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/hadamard/hadamard.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -24,7 +24,7 @@ void factors_cuda(const FactorRequest &request, void *stream);
 // Sources with adjacent columns. A target of bf16 or f16 is rounded to nearest even.
 void hadamard_cuda(const HadamardRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<FactorRequest>> factor_device_kernels();
-std::span<const DeviceKernelEntry<HadamardRequest>> hadamard_device_kernels();
+std::span<const KernelEntry<FactorRequest>> factor_device_kernels();
+std::span<const KernelEntry<HadamardRequest>> hadamard_device_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include "kernels/hadamard/cuda_kernels.hpp"
 
 namespace lpt {
@@ -22,14 +22,13 @@ const char *unsupported_factors(const FactorRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<FactorRequest>> factor_device_kernels() {
-  static constexpr DeviceKernelEntry<FactorRequest> rows[] = {{"factors_cuda", 80, unsupported_factors, factors_cuda}};
+std::span<const KernelEntry<FactorRequest>> factor_device_kernels() {
+  static constexpr KernelEntry<FactorRequest> rows[] = {{"factors_cuda", 80, unsupported_factors, factors_cuda}};
   return rows;
 }
 
-std::span<const DeviceKernelEntry<HadamardRequest>> hadamard_device_kernels() {
-  static constexpr DeviceKernelEntry<HadamardRequest> rows[] = {
-      {"hadamard_cuda", 80, unsupported_rotation, hadamard_cuda}};
+std::span<const KernelEntry<HadamardRequest>> hadamard_device_kernels() {
+  static constexpr KernelEntry<HadamardRequest> rows[] = {{"hadamard_cuda", 80, unsupported_rotation, hadamard_cuda}};
   return rows;
 }
 

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/linear/signs.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -52,10 +52,10 @@ void ones_cuda(const OnesRequest &request, void *stream);
 void clip_mask_cuda(const ClipMaskRequest &request, void *stream);
 void clear_clipped_cuda(const ClearClippedRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<RotationSignsRequest>> rotation_signs_device_kernels();
-std::span<const DeviceKernelEntry<WordsRequest>> words_device_kernels();
-std::span<const DeviceKernelEntry<OnesRequest>> ones_device_kernels();
-std::span<const DeviceKernelEntry<ClipMaskRequest>> clip_mask_device_kernels();
-std::span<const DeviceKernelEntry<ClearClippedRequest>> clear_clipped_device_kernels();
+std::span<const KernelEntry<RotationSignsRequest>> rotation_signs_device_kernels();
+std::span<const KernelEntry<WordsRequest>> words_device_kernels();
+std::span<const KernelEntry<OnesRequest>> ones_device_kernels();
+std::span<const KernelEntry<ClipMaskRequest>> clip_mask_device_kernels();
+std::span<const KernelEntry<ClearClippedRequest>> clear_clipped_device_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include "kernels/linear/cuda_kernels.hpp"
 
 namespace lpt {
@@ -19,21 +19,19 @@ const char *unsupported_clip_mask(const ClipMaskRequest &request) { return unsup
 
 const char *unsupported_clear(const ClearClippedRequest &request) { return unsupported_numbers(request.numbers); }
 
-constexpr DeviceKernelEntry<RotationSignsRequest> kSigns[] = {
-    {"rotation_signs_cuda", 80, nullptr, rotation_signs_cuda}};
-constexpr DeviceKernelEntry<WordsRequest> kWords[] = {{"words_cuda", 80, nullptr, words_cuda}};
-constexpr DeviceKernelEntry<OnesRequest> kOnes[] = {{"ones_cuda", 80, unsupported_ones, ones_cuda}};
-constexpr DeviceKernelEntry<ClipMaskRequest> kClipMask[] = {
-    {"clip_mask_cuda", 80, unsupported_clip_mask, clip_mask_cuda}};
-constexpr DeviceKernelEntry<ClearClippedRequest> kClear[] = {
+constexpr KernelEntry<RotationSignsRequest> kSigns[] = {{"rotation_signs_cuda", 80, nullptr, rotation_signs_cuda}};
+constexpr KernelEntry<WordsRequest> kWords[] = {{"words_cuda", 80, nullptr, words_cuda}};
+constexpr KernelEntry<OnesRequest> kOnes[] = {{"ones_cuda", 80, unsupported_ones, ones_cuda}};
+constexpr KernelEntry<ClipMaskRequest> kClipMask[] = {{"clip_mask_cuda", 80, unsupported_clip_mask, clip_mask_cuda}};
+constexpr KernelEntry<ClearClippedRequest> kClear[] = {
     {"clear_clipped_cuda", 80, unsupported_clear, clear_clipped_cuda}};
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<RotationSignsRequest>> rotation_signs_device_kernels() { return kSigns; }
-std::span<const DeviceKernelEntry<WordsRequest>> words_device_kernels() { return kWords; }
-std::span<const DeviceKernelEntry<OnesRequest>> ones_device_kernels() { return kOnes; }
-std::span<const DeviceKernelEntry<ClipMaskRequest>> clip_mask_device_kernels() { return kClipMask; }
-std::span<const DeviceKernelEntry<ClearClippedRequest>> clear_clipped_device_kernels() { return kClear; }
+std::span<const KernelEntry<RotationSignsRequest>> rotation_signs_device_kernels() { return kSigns; }
+std::span<const KernelEntry<WordsRequest>> words_device_kernels() { return kWords; }
+std::span<const KernelEntry<OnesRequest>> ones_device_kernels() { return kOnes; }
+std::span<const KernelEntry<ClipMaskRequest>> clip_mask_device_kernels() { return kClipMask; }
+std::span<const KernelEntry<ClearClippedRequest>> clear_clipped_device_kernels() { return kClear; }
 
 }  // namespace lpt

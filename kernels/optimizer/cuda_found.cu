@@ -55,8 +55,8 @@ __global__ void step_scales(StepScalesRequest request) {
   }
 }
 
-constexpr DeviceKernelEntry<ClipRequest> kClip[] = {{"clip_cuda", 80, nullptr, clip_cuda}};
-constexpr DeviceKernelEntry<StepScalesRequest> kStepScales[] = {{"step_scales_cuda", 80, nullptr, step_scales_cuda}};
+constexpr KernelEntry<ClipRequest> kClip[] = {{"clip_cuda", 80, nullptr, clip_cuda}};
+constexpr KernelEntry<StepScalesRequest> kStepScales[] = {{"step_scales_cuda", 80, nullptr, step_scales_cuda}};
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void step_scales_cuda(const StepScalesRequest &request, void *stream) {
   LPT_LAUNCH(step_scales, 1, 1, 0, stream, request);
 }
 
-std::span<const DeviceKernelEntry<ClipRequest>> clip_device_kernels() { return kClip; }
-std::span<const DeviceKernelEntry<StepScalesRequest>> step_scales_device_kernels() { return kStepScales; }
+std::span<const KernelEntry<ClipRequest>> clip_device_kernels() { return kClip; }
+std::span<const KernelEntry<StepScalesRequest>> step_scales_device_kernels() { return kStepScales; }
 
 }  // namespace lpt

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/optimizer/optimizer.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -47,7 +47,7 @@ struct StepScalesRequest {
 void clip_cuda(const ClipRequest &request, void *stream);
 void step_scales_cuda(const StepScalesRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<ClipRequest>> clip_device_kernels();
-std::span<const DeviceKernelEntry<StepScalesRequest>> step_scales_device_kernels();
+std::span<const KernelEntry<ClipRequest>> clip_device_kernels();
+std::span<const KernelEntry<StepScalesRequest>> step_scales_device_kernels();
 
 }  // namespace lpt

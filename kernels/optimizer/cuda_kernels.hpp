@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/optimizer/optimizer.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -13,7 +13,7 @@ void step_cuda(const StepRequest &request, void *stream);
 
 void norm_cuda(const NormRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<StepRequest>> step_device_kernels();
-std::span<const DeviceKernelEntry<NormRequest>> norm_device_kernels();
+std::span<const KernelEntry<StepRequest>> step_device_kernels();
+std::span<const KernelEntry<NormRequest>> norm_device_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include <initializer_list>
 
 #include "kernels/optimizer/cuda_kernels.hpp"
@@ -46,16 +46,14 @@ const char *unsupported_norm(const NormRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<NormRequest>> norm_device_kernels() {
-  static constexpr DeviceKernelEntry<NormRequest> rows[] = {
-      {.name = "norm_cuda", .min_capability = 80, .unsupported_reason = unsupported_norm, .run = norm_cuda}};
-  return rows;
+std::span<const KernelEntry<NormRequest>> norm_device_kernels() {
+  static constexpr KernelEntry<NormRequest> kernels[] = {{"norm_cuda", 80, unsupported_norm, norm_cuda}};
+  return kernels;
 }
 
-std::span<const DeviceKernelEntry<StepRequest>> step_device_kernels() {
-  static constexpr DeviceKernelEntry<StepRequest> rows[] = {
-      {.name = "step_cuda", .min_capability = 80, .unsupported_reason = unsupported_step, .run = step_cuda}};
-  return rows;
+std::span<const KernelEntry<StepRequest>> step_device_kernels() {
+  static constexpr KernelEntry<StepRequest> kernels[] = {{"step_cuda", 80, unsupported_step, step_cuda}};
+  return kernels;
 }
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// The rows of the optimizer steps, fastest first.
+// Kernels of the optimizer steps, fastest first.
 #include <initializer_list>
 
 #include "kernels/optimizer/kernels.hpp"
@@ -58,41 +58,29 @@ const char *unsupported_norm(const NormRequest &request) {
 }  // namespace
 
 std::span<const KernelEntry<NormRequest>> norm_kernels() {
-  static constexpr KernelEntry<NormRequest> rows[] = {
+  static constexpr KernelEntry<NormRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "norm_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_norm,
-     .run = norm_x86_avx512},
+    {"norm_x86_avx512", kCpuAvx512, unsupported_norm, norm_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "norm_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_norm,
-     .run = norm_x86_avx2},
+    {"norm_x86_avx2", kCpuAvx2, unsupported_norm, norm_x86_avx2},
 #endif
-    {.name = "norm_any_ref", .required_features = 0, .unsupported_reason = unsupported_norm, .run = norm_any_ref},
+    {"norm_any_ref", 0, unsupported_norm, norm_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 std::span<const KernelEntry<StepRequest>> step_kernels() {
-  static constexpr KernelEntry<StepRequest> rows[] = {
+  static constexpr KernelEntry<StepRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "step_x86_avx512",
-     .required_features = kCpuAvx512,
-     .unsupported_reason = unsupported_vectors,
-     .run = step_x86_avx512},
+    {"step_x86_avx512", kCpuAvx512, unsupported_vectors, step_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "step_x86_avx2",
-     .required_features = kCpuAvx2,
-     .unsupported_reason = unsupported_vectors,
-     .run = step_x86_avx2},
+    {"step_x86_avx2", kCpuAvx2, unsupported_vectors, step_x86_avx2},
 #endif
-    {.name = "step_any_ref", .required_features = 0, .unsupported_reason = unsupported_any, .run = step_any_ref},
+    {"step_any_ref", 0, unsupported_any, step_any_ref},
   };
-  return rows;
+  return kernels;
 }
 
 }  // namespace lpt

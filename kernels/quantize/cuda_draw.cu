@@ -50,8 +50,8 @@ const char *unsupported_reason(const Request &request) {
   return request.random.words == nullptr ? nullptr : "the caller has drawn them";
 }
 
-constexpr DeviceKernelEntry<DrawRequest> kKernels[] = {{"draw_cuda", 80, unsupported_reason, draw_cuda}};
-constexpr DeviceKernelEntry<SignRequest> kSignKernels[] = {{"signs_cuda", 80, unsupported_reason, signs_cuda}};
+constexpr KernelEntry<DrawRequest> kKernels[] = {{"draw_cuda", 80, unsupported_reason, draw_cuda}};
+constexpr KernelEntry<SignRequest> kSignKernels[] = {{"signs_cuda", 80, unsupported_reason, signs_cuda}};
 
 }  // namespace
 
@@ -76,8 +76,8 @@ void signs_cuda(const SignRequest &request, void *stream) {
              request.count);
 }
 
-std::span<const DeviceKernelEntry<DrawRequest>> draw_device_kernels() { return kKernels; }
+std::span<const KernelEntry<DrawRequest>> draw_device_kernels() { return kKernels; }
 
-std::span<const DeviceKernelEntry<SignRequest>> sign_device_kernels() { return kSignKernels; }
+std::span<const KernelEntry<SignRequest>> sign_device_kernels() { return kSignKernels; }
 
 }  // namespace lpt

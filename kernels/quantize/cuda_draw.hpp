@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
 #include "src/formats/view.hpp"
 
@@ -25,7 +25,7 @@ struct SignRequest {
 void draw_cuda(const DrawRequest &request, void *stream);
 void signs_cuda(const SignRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<DrawRequest>> draw_device_kernels();
-std::span<const DeviceKernelEntry<SignRequest>> sign_device_kernels();
+std::span<const KernelEntry<DrawRequest>> draw_device_kernels();
+std::span<const KernelEntry<SignRequest>> sign_device_kernels();
 
 }  // namespace lpt

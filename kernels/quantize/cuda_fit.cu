@@ -71,11 +71,10 @@ const char *unsupported_sum(const MagnitudeSumRequest &request) {
   return is_number ? nullptr : "takes f32, bf16 and f16 only";
 }
 
-constexpr DeviceKernelEntry<MagnitudeSumRequest> kSums[] = {
-    {"magnitude_sum_cuda", 80, unsupported_sum, magnitude_sum_cuda}};
-constexpr DeviceKernelEntry<FittedScaleRequest> kFitted[] = {{"fitted_scale_cuda", 80, nullptr, fitted_scale_cuda}};
-constexpr DeviceKernelEntry<TrialScaleRequest> kTrial[] = {{"trial_scale_cuda", 80, nullptr, trial_scale_cuda}};
-constexpr DeviceKernelEntry<KeepScaleRequest> kKeep[] = {{"keep_scale_cuda", 80, nullptr, keep_scale_cuda}};
+constexpr KernelEntry<MagnitudeSumRequest> kSums[] = {{"magnitude_sum_cuda", 80, unsupported_sum, magnitude_sum_cuda}};
+constexpr KernelEntry<FittedScaleRequest> kFitted[] = {{"fitted_scale_cuda", 80, nullptr, fitted_scale_cuda}};
+constexpr KernelEntry<TrialScaleRequest> kTrial[] = {{"trial_scale_cuda", 80, nullptr, trial_scale_cuda}};
+constexpr KernelEntry<KeepScaleRequest> kKeep[] = {{"keep_scale_cuda", 80, nullptr, keep_scale_cuda}};
 
 }  // namespace
 
@@ -99,9 +98,9 @@ void keep_scale_cuda(const KeepScaleRequest &request, void *stream) {
   LPT_LAUNCH(keep_scale, 1, 1, 0, stream, request);
 }
 
-std::span<const DeviceKernelEntry<MagnitudeSumRequest>> magnitude_sum_device_kernels() { return kSums; }
-std::span<const DeviceKernelEntry<FittedScaleRequest>> fitted_scale_device_kernels() { return kFitted; }
-std::span<const DeviceKernelEntry<TrialScaleRequest>> trial_scale_device_kernels() { return kTrial; }
-std::span<const DeviceKernelEntry<KeepScaleRequest>> keep_scale_device_kernels() { return kKeep; }
+std::span<const KernelEntry<MagnitudeSumRequest>> magnitude_sum_device_kernels() { return kSums; }
+std::span<const KernelEntry<FittedScaleRequest>> fitted_scale_device_kernels() { return kFitted; }
+std::span<const KernelEntry<TrialScaleRequest>> trial_scale_device_kernels() { return kTrial; }
+std::span<const KernelEntry<KeepScaleRequest>> keep_scale_device_kernels() { return kKeep; }
 
 }  // namespace lpt

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/quantize/quantize.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -45,9 +45,9 @@ void fitted_scale_cuda(const FittedScaleRequest &request, void *stream);
 void trial_scale_cuda(const TrialScaleRequest &request, void *stream);
 void keep_scale_cuda(const KeepScaleRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<MagnitudeSumRequest>> magnitude_sum_device_kernels();
-std::span<const DeviceKernelEntry<FittedScaleRequest>> fitted_scale_device_kernels();
-std::span<const DeviceKernelEntry<TrialScaleRequest>> trial_scale_device_kernels();
-std::span<const DeviceKernelEntry<KeepScaleRequest>> keep_scale_device_kernels();
+std::span<const KernelEntry<MagnitudeSumRequest>> magnitude_sum_device_kernels();
+std::span<const KernelEntry<FittedScaleRequest>> fitted_scale_device_kernels();
+std::span<const KernelEntry<TrialScaleRequest>> trial_scale_device_kernels();
+std::span<const KernelEntry<KeepScaleRequest>> keep_scale_device_kernels();
 
 }  // namespace lpt

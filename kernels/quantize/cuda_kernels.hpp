@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/quantize/quantize.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -28,9 +28,9 @@ void dequantize_any_cuda(const DequantizeRequest &request, void *stream);
 // Codes of 8, 16 and 32 bits.
 void transpose_cuda(const TransposeRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<AmaxRequest>> amax_device_kernels();
-std::span<const DeviceKernelEntry<QuantizeRequest>> quantize_device_kernels();
-std::span<const DeviceKernelEntry<DequantizeRequest>> dequantize_device_kernels();
-std::span<const DeviceKernelEntry<TransposeRequest>> transpose_device_kernels();
+std::span<const KernelEntry<AmaxRequest>> amax_device_kernels();
+std::span<const KernelEntry<QuantizeRequest>> quantize_device_kernels();
+std::span<const KernelEntry<DequantizeRequest>> dequantize_device_kernels();
+std::span<const KernelEntry<TransposeRequest>> transpose_device_kernels();
 
 }  // namespace lpt

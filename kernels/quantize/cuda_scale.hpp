@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -29,7 +29,7 @@ struct NanScaleRequest {
 void tensor_scale_cuda(const TensorScaleRequest &request, void *stream);
 void nan_scale_cuda(const NanScaleRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<TensorScaleRequest>> tensor_scale_device_kernels();
-std::span<const DeviceKernelEntry<NanScaleRequest>> nan_scale_device_kernels();
+std::span<const KernelEntry<TensorScaleRequest>> tensor_scale_device_kernels();
+std::span<const KernelEntry<NanScaleRequest>> nan_scale_device_kernels();
 
 }  // namespace lpt

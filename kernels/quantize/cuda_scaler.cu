@@ -40,8 +40,8 @@ __global__ void scaler_update(ScalerUpdateRequest request) {
   scaler.running_amax = 0.0f;
 }
 
-constexpr DeviceKernelEntry<ScalerAmaxRequest> kAmax[] = {{"scaler_amax_cuda", 80, nullptr, scaler_amax_cuda}};
-constexpr DeviceKernelEntry<ScalerUpdateRequest> kUpdate[] = {{"scaler_update_cuda", 80, nullptr, scaler_update_cuda}};
+constexpr KernelEntry<ScalerAmaxRequest> kAmax[] = {{"scaler_amax_cuda", 80, nullptr, scaler_amax_cuda}};
+constexpr KernelEntry<ScalerUpdateRequest> kUpdate[] = {{"scaler_update_cuda", 80, nullptr, scaler_update_cuda}};
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void scaler_update_cuda(const ScalerUpdateRequest &request, void *stream) {
   LPT_LAUNCH(scaler_update, 1, 32, 0, stream, request);
 }
 
-std::span<const DeviceKernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels() { return kAmax; }
-std::span<const DeviceKernelEntry<ScalerUpdateRequest>> scaler_update_device_kernels() { return kUpdate; }
+std::span<const KernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels() { return kAmax; }
+std::span<const KernelEntry<ScalerUpdateRequest>> scaler_update_device_kernels() { return kUpdate; }
 
 }  // namespace lpt

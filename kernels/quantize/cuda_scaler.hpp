@@ -4,8 +4,8 @@
 #include <cmath>
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/quantize/quantize.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -50,8 +50,8 @@ void look_cuda(const LookRequest &request, void *stream);
 void scaler_amax_cuda(const ScalerAmaxRequest &request, void *stream);
 void scaler_update_cuda(const ScalerUpdateRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<LookRequest>> look_device_kernels();
-std::span<const DeviceKernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels();
-std::span<const DeviceKernelEntry<ScalerUpdateRequest>> scaler_update_device_kernels();
+std::span<const KernelEntry<LookRequest>> look_device_kernels();
+std::span<const KernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels();
+std::span<const KernelEntry<ScalerUpdateRequest>> scaler_update_device_kernels();
 
 }  // namespace lpt

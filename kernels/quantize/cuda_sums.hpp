@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/quantize/quantize.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -27,6 +27,6 @@ inline int64_t sums_scratch(const TileSumsRequest &request) {
 
 void tile_sums_cuda(const TileSumsRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<TileSumsRequest>> tile_sums_device_kernels();
+std::span<const KernelEntry<TileSumsRequest>> tile_sums_device_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Rows of the device, fastest first. There is no reference row there: what none takes, the caller is rejected.
+// Kernels of the device, fastest first. There is no reference row there: what none takes, the caller is rejected.
 #include "kernels/quantize/cuda_kernels.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
@@ -195,9 +195,9 @@ const char *unsupported_transpose(const TransposeRequest &request) {
   return has_scales && format.block_scale != LPT_FORMAT_F32 ? "takes f32 scales only" : nullptr;
 }
 
-constexpr DeviceKernelEntry<AmaxRequest> kAmax[] = {{"amax_cuda", 80, unsupported_amax, amax_cuda}};
-constexpr DeviceKernelEntry<LookRequest> kLook[] = {{"look_cuda", 80, unsupported_look, look_cuda}};
-constexpr DeviceKernelEntry<QuantizeRequest> kQuantize[] = {
+constexpr KernelEntry<AmaxRequest> kAmax[] = {{"amax_cuda", 80, unsupported_amax, amax_cuda}};
+constexpr KernelEntry<LookRequest> kLook[] = {{"look_cuda", 80, unsupported_look, look_cuda}};
+constexpr KernelEntry<QuantizeRequest> kQuantize[] = {
     {"quantize_fragments_cuda", 80, unsupported_fragments, quantize_fragments_cuda},
     {"quantize_lines_cuda", 80, unsupported_lines, quantize_lines_cuda},
     {"quantize_tiles_cuda", 80, unsupported_tiles, quantize_tiles_cuda},
@@ -206,21 +206,20 @@ constexpr DeviceKernelEntry<QuantizeRequest> kQuantize[] = {
     {"quantize_wide_cuda", 80, unsupported_wide, quantize_wide_cuda},
     {"quantize_any_cuda", 80, unsupported_any, quantize_any_cuda},
 };
-constexpr DeviceKernelEntry<DequantizeRequest> kDequantize[] = {
+constexpr KernelEntry<DequantizeRequest> kDequantize[] = {
     {"dequantize_fragments_cuda", 80, unsupported_dequantize, dequantize_fragments_cuda},
     {"dequantize_any_cuda", 80, unsupported_any_codes, dequantize_any_cuda},
 };
-constexpr DeviceKernelEntry<TileSumsRequest> kSums[] = {{"tile_sums_cuda", 80, unsupported_sums, tile_sums_cuda}};
-constexpr DeviceKernelEntry<TransposeRequest> kTranspose[] = {
-    {"transpose_cuda", 80, unsupported_transpose, transpose_cuda}};
+constexpr KernelEntry<TileSumsRequest> kSums[] = {{"tile_sums_cuda", 80, unsupported_sums, tile_sums_cuda}};
+constexpr KernelEntry<TransposeRequest> kTranspose[] = {{"transpose_cuda", 80, unsupported_transpose, transpose_cuda}};
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<AmaxRequest>> amax_device_kernels() { return kAmax; }
-std::span<const DeviceKernelEntry<LookRequest>> look_device_kernels() { return kLook; }
-std::span<const DeviceKernelEntry<QuantizeRequest>> quantize_device_kernels() { return kQuantize; }
-std::span<const DeviceKernelEntry<DequantizeRequest>> dequantize_device_kernels() { return kDequantize; }
-std::span<const DeviceKernelEntry<TileSumsRequest>> tile_sums_device_kernels() { return kSums; }
-std::span<const DeviceKernelEntry<TransposeRequest>> transpose_device_kernels() { return kTranspose; }
+std::span<const KernelEntry<AmaxRequest>> amax_device_kernels() { return kAmax; }
+std::span<const KernelEntry<LookRequest>> look_device_kernels() { return kLook; }
+std::span<const KernelEntry<QuantizeRequest>> quantize_device_kernels() { return kQuantize; }
+std::span<const KernelEntry<DequantizeRequest>> dequantize_device_kernels() { return kDequantize; }
+std::span<const KernelEntry<TileSumsRequest>> tile_sums_device_kernels() { return kSums; }
+std::span<const KernelEntry<TransposeRequest>> transpose_device_kernels() { return kTranspose; }
 
 }  // namespace lpt

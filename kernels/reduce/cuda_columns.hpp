@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/reduce/reduce.hpp"
+#include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -19,6 +19,6 @@ struct ColumnsRequest {
 
 void columns_cuda(const ColumnsRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<ColumnsRequest>> columns_device_kernels();
+std::span<const KernelEntry<ColumnsRequest>> columns_device_kernels();
 
 }  // namespace lpt

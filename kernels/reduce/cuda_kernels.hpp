@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/reduce/reduce.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -13,6 +13,6 @@ constexpr int32_t kMostDeviceSources = 32;  // and targets: their addresses are 
 // Sources of f32, bf16 and f16. The lists of addresses are the host's; what they point to is the device's.
 void reduce_cuda(const ReduceRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<ReduceRequest>> reduce_device_kernels();
+std::span<const KernelEntry<ReduceRequest>> reduce_device_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include "kernels/reduce/cuda_columns.hpp"
 #include "kernels/reduce/cuda_kernels.hpp"
 
@@ -23,16 +23,14 @@ const char *unsupported_columns(const ColumnsRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<ReduceRequest>> reduce_device_kernels() {
-  static constexpr DeviceKernelEntry<ReduceRequest> rows[] = {
-      {.name = "reduce_cuda", .min_capability = 80, .unsupported_reason = unsupported_reduce, .run = reduce_cuda}};
-  return rows;
+std::span<const KernelEntry<ReduceRequest>> reduce_device_kernels() {
+  static constexpr KernelEntry<ReduceRequest> kernels[] = {{"reduce_cuda", 80, unsupported_reduce, reduce_cuda}};
+  return kernels;
 }
 
-std::span<const DeviceKernelEntry<ColumnsRequest>> columns_device_kernels() {
-  static constexpr DeviceKernelEntry<ColumnsRequest> rows[] = {
-      {.name = "columns_cuda", .min_capability = 80, .unsupported_reason = unsupported_columns, .run = columns_cuda}};
-  return rows;
+std::span<const KernelEntry<ColumnsRequest>> columns_device_kernels() {
+  static constexpr KernelEntry<ColumnsRequest> kernels[] = {{"columns_cuda", 80, unsupported_columns, columns_cuda}};
+  return kernels;
 }
 
 }  // namespace lpt

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/sparse_mask/sparse_mask.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -18,9 +18,9 @@ void mask_decay_cuda(const MaskDecayRequest &request, void *stream);
 // Any strides; the sums lie on the device. Drawn groups of 4 and 8.
 void sparse_measure_cuda(const SparseMeasureRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<SparseMaskRequest>> sparse_mask_device_kernels();
-std::span<const DeviceKernelEntry<MaskApplyRequest>> mask_apply_device_kernels();
-std::span<const DeviceKernelEntry<MaskDecayRequest>> mask_decay_device_kernels();
-std::span<const DeviceKernelEntry<SparseMeasureRequest>> sparse_measure_device_kernels();
+std::span<const KernelEntry<SparseMaskRequest>> sparse_mask_device_kernels();
+std::span<const KernelEntry<MaskApplyRequest>> mask_apply_device_kernels();
+std::span<const KernelEntry<MaskDecayRequest>> mask_decay_device_kernels();
+std::span<const KernelEntry<SparseMeasureRequest>> sparse_measure_device_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include "kernels/sparse_mask/cuda_kernels.hpp"
 
 namespace lpt {
@@ -38,40 +38,29 @@ const char *unsupported_measure(const SparseMeasureRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<SparseMaskRequest>> sparse_mask_device_kernels() {
-  static constexpr DeviceKernelEntry<SparseMaskRequest> rows[] = {{.name = "sparse_mask_cuda",
-                                                                   .min_capability = 80,
-                                                                   .unsupported_reason = unsupported_mask,
-                                                                   .run = sparse_mask_cuda},
-                                                                  {.name = "sparse_mask_any_cuda",
-                                                                   .min_capability = 80,
-                                                                   .unsupported_reason = unsupported_any_mask,
-                                                                   .run = sparse_mask_any_cuda}};
-  return rows;
+std::span<const KernelEntry<SparseMaskRequest>> sparse_mask_device_kernels() {
+  static constexpr KernelEntry<SparseMaskRequest> kernels[] = {
+      {"sparse_mask_cuda", 80, unsupported_mask, sparse_mask_cuda},
+      {"sparse_mask_any_cuda", 80, unsupported_any_mask, sparse_mask_any_cuda}};
+  return kernels;
 }
 
-std::span<const DeviceKernelEntry<MaskApplyRequest>> mask_apply_device_kernels() {
-  static constexpr DeviceKernelEntry<MaskApplyRequest> rows[] = {{.name = "mask_apply_cuda",
-                                                                  .min_capability = 80,
-                                                                  .unsupported_reason = unsupported_apply,
-                                                                  .run = mask_apply_cuda}};
-  return rows;
+std::span<const KernelEntry<MaskApplyRequest>> mask_apply_device_kernels() {
+  static constexpr KernelEntry<MaskApplyRequest> kernels[] = {
+      {"mask_apply_cuda", 80, unsupported_apply, mask_apply_cuda}};
+  return kernels;
 }
 
-std::span<const DeviceKernelEntry<MaskDecayRequest>> mask_decay_device_kernels() {
-  static constexpr DeviceKernelEntry<MaskDecayRequest> rows[] = {{.name = "mask_decay_cuda",
-                                                                  .min_capability = 80,
-                                                                  .unsupported_reason = unsupported_decay,
-                                                                  .run = mask_decay_cuda}};
-  return rows;
+std::span<const KernelEntry<MaskDecayRequest>> mask_decay_device_kernels() {
+  static constexpr KernelEntry<MaskDecayRequest> kernels[] = {
+      {"mask_decay_cuda", 80, unsupported_decay, mask_decay_cuda}};
+  return kernels;
 }
 
-std::span<const DeviceKernelEntry<SparseMeasureRequest>> sparse_measure_device_kernels() {
-  static constexpr DeviceKernelEntry<SparseMeasureRequest> rows[] = {{.name = "sparse_measure_cuda",
-                                                                      .min_capability = 80,
-                                                                      .unsupported_reason = unsupported_measure,
-                                                                      .run = sparse_measure_cuda}};
-  return rows;
+std::span<const KernelEntry<SparseMeasureRequest>> sparse_measure_device_kernels() {
+  static constexpr KernelEntry<SparseMeasureRequest> kernels[] = {
+      {"sparse_measure_cuda", 80, unsupported_measure, sparse_measure_cuda}};
+  return kernels;
 }
 
 }  // namespace lpt

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/sparse_pack/sparse_pack.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -13,8 +13,8 @@ void compress_cuda(const CompressRequest &request, void *stream);
 void decompress_cuda(const DecompressRequest &request, void *stream);
 void nonzero_cuda(const NonzeroRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<CompressRequest>> compress_device_kernels();
-std::span<const DeviceKernelEntry<DecompressRequest>> decompress_device_kernels();
-std::span<const DeviceKernelEntry<NonzeroRequest>> nonzero_device_kernels();
+std::span<const KernelEntry<CompressRequest>> compress_device_kernels();
+std::span<const KernelEntry<DecompressRequest>> decompress_device_kernels();
+std::span<const KernelEntry<NonzeroRequest>> nonzero_device_kernels();
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include "kernels/sparse_pack/cuda_kernels.hpp"
 
 namespace lpt {
@@ -33,26 +33,21 @@ const char *unsupported_nonzero(const NonzeroRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<CompressRequest>> compress_device_kernels() {
-  static constexpr DeviceKernelEntry<CompressRequest> rows[] = {{.name = "compress_cuda",
-                                                                 .min_capability = 80,
-                                                                 .unsupported_reason = unsupported_compress,
-                                                                 .run = compress_cuda}};
-  return rows;
+std::span<const KernelEntry<CompressRequest>> compress_device_kernels() {
+  static constexpr KernelEntry<CompressRequest> kernels[] = {
+      {"compress_cuda", 80, unsupported_compress, compress_cuda}};
+  return kernels;
 }
 
-std::span<const DeviceKernelEntry<DecompressRequest>> decompress_device_kernels() {
-  static constexpr DeviceKernelEntry<DecompressRequest> rows[] = {{.name = "decompress_cuda",
-                                                                   .min_capability = 80,
-                                                                   .unsupported_reason = unsupported_decompress,
-                                                                   .run = decompress_cuda}};
-  return rows;
+std::span<const KernelEntry<DecompressRequest>> decompress_device_kernels() {
+  static constexpr KernelEntry<DecompressRequest> kernels[] = {
+      {"decompress_cuda", 80, unsupported_decompress, decompress_cuda}};
+  return kernels;
 }
 
-std::span<const DeviceKernelEntry<NonzeroRequest>> nonzero_device_kernels() {
-  static constexpr DeviceKernelEntry<NonzeroRequest> rows[] = {
-      {.name = "nonzero_cuda", .min_capability = 80, .unsupported_reason = unsupported_nonzero, .run = nonzero_cuda}};
-  return rows;
+std::span<const KernelEntry<NonzeroRequest>> nonzero_device_kernels() {
+  static constexpr KernelEntry<NonzeroRequest> kernels[] = {{"nonzero_cuda", 80, unsupported_nonzero, nonzero_cuda}};
+  return kernels;
 }
 
 }  // namespace lpt

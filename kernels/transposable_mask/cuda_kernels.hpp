@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/transposable_mask/transposable_mask.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt {
 
@@ -13,6 +13,6 @@ void transposable_mask_2_4_exact_cuda(const TransposableMaskRequest &request, vo
 // A warp for each tile, every other N:M and solver.
 void transposable_mask_any_cuda(const TransposableMaskRequest &request, void *stream);
 
-std::span<const DeviceKernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels();
+std::span<const KernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels();
 
 }  // namespace lpt

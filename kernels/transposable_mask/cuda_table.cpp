@@ -1,4 +1,4 @@
-// Rows of the device.
+// Kernels of the device.
 #include "kernels/transposable_mask/cuda_kernels.hpp"
 
 namespace lpt {
@@ -28,16 +28,11 @@ const char *unsupported_any(const TransposableMaskRequest &request) {
 
 }  // namespace
 
-std::span<const DeviceKernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels() {
-  static constexpr DeviceKernelEntry<TransposableMaskRequest> rows[] = {{.name = "transposable_mask_2_4_exact_cuda",
-                                                                         .min_capability = 80,
-                                                                         .unsupported_reason = unsupported_patterns,
-                                                                         .run = transposable_mask_2_4_exact_cuda},
-                                                                        {.name = "transposable_mask_any_cuda",
-                                                                         .min_capability = 80,
-                                                                         .unsupported_reason = unsupported_any,
-                                                                         .run = transposable_mask_any_cuda}};
-  return rows;
+std::span<const KernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels() {
+  static constexpr KernelEntry<TransposableMaskRequest> kernels[] = {
+      {"transposable_mask_2_4_exact_cuda", 80, unsupported_patterns, transposable_mask_2_4_exact_cuda},
+      {"transposable_mask_any_cuda", 80, unsupported_any, transposable_mask_any_cuda}};
+  return kernels;
 }
 
 }  // namespace lpt

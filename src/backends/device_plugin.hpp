@@ -1,4 +1,4 @@
-// What a device plugin hands over: its backend, rows for the families of kernels, and messages between ranks. It shares structs
+// What a device plugin hands over: its backend, kernels of families, and messages between ranks. It shares structs
 // of C++ with the library, so it must be built of the same sources: both carry one build id.
 #pragma once
 
@@ -9,14 +9,14 @@
 namespace lpt {
 
 // Another number than any of LPT_WIRE_ABI: a plugin of the other kind does not know it.
-constexpr uint32_t kDevicePluginAbi = 0x0D01;
+constexpr uint32_t kDevicePluginAbi = 0x0D02;
 
-// The rows of one family: an array of DeviceKernelEntry (kernels/common/device_kernel_entry.hpp) of its request.
+// The kernels of one family: an array of KernelEntry (src/base/kernel_entry.hpp) of its request.
 struct DeviceFamily {
-  const char *name;  // as the operation calls it that looks for a row
-  const void *rows;
-  int32_t row_count;
-  uint32_t row_bytes;
+  const char *name;  // that operations select a kernel by
+  const void *entries;
+  int32_t entry_count;
+  uint32_t entry_bytes;  // of one
 };
 
 struct DevicePlugin {

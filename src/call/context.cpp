@@ -27,6 +27,8 @@ Status check_threads(int32_t thread_count) {
 
 Status open_device(Context &context, const Device &device) {
   LPT_TRY(Queue::open(device, context.queue));
+  context.machine.kind = device.kind;
+  context.machine.capability = context.queue.capability();
   if (device.is_cpu()) return {};
   context.device_allocator = context.queue.allocator();
   context.device_arena = std::make_unique<Arena>(context.device_allocator);
@@ -63,6 +65,7 @@ Status create_context(const lpt_context_options &options, Context **out_context)
     }
   }
   auto context = std::make_unique<Context>();
+  context->machine.options = read_kernel_options();
   context->allocator = std::make_shared<const Allocator>(
       options.allocate == nullptr ? default_allocator()
                                   : Allocator{options.allocate, options.release, options.allocator_user});
@@ -87,8 +90,8 @@ Status create_context(const lpt_context_options &options, Context **out_context)
 Status set_isa(Context &context, lpt_isa isa) {
   LPT_TRY(check_isa(isa));
   context.isa = isa;
-  context.features = allowed_features(isa, cpu_features());
-  log_line(context, LPT_LOG_LEVEL_INFO, "kernels may use " + feature_names(context.features));
+  context.machine.cpu = allowed_features(isa, cpu_features());
+  log_line(context, LPT_LOG_LEVEL_INFO, "kernels may use " + feature_names(context.machine.cpu));
   return {};
 }
 

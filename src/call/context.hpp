@@ -8,7 +8,7 @@
 
 #include "lpt.h"
 #include "src/backends/queue.hpp"
-#include "src/base/cpu.hpp"
+#include "src/base/machine.hpp"
 #include "src/base/memory.hpp"
 #include "src/base/parallel.hpp"
 #include "src/base/profile.hpp"
@@ -35,9 +35,9 @@ enum class HandleKind : uint32_t {
 
 class LibrarySession;  // src/gemm/library.hpp
 
-// One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.
+// One step of a search for a kernel: one that was selected for an operation, or one that was rejected, and why.
 struct Choice {
-  const char *operation;  // NULL: passed over
+  const char *operation;  // NULL: it was rejected
   const char *kernel;
   CpuFeatures missing;
   const char *reason;
@@ -49,7 +49,7 @@ struct lpt_context {
   lpt::HandleKind kind = lpt::HandleKind::kContext;
   mutable std::atomic<bool> in_use{false};  // by a call; see ContextUse
   lpt_isa isa = LPT_ISA_AUTO;
-  lpt::CpuFeatures features = 0;
+  lpt::Machine machine;  // that kernels are selected for
   lpt_log_level log_level = LPT_LOG_LEVEL_NONE;
   lpt_log_function log = nullptr;
   void *log_user = nullptr;
@@ -83,10 +83,10 @@ Status open_device(Context &context, const Device &device);
 Status set_stream(Context &context, void *stream);
 void log_line(Context &context, lpt_log_level level, const std::string &line);
 
-// "row: why it was passed over".
+// "kernel: why it was rejected".
 std::string choice_text(const Choice &choice);
 
-// What was chosen, one line per row; rows that were passed over stand indented below the one that was taken.
+// What was selected, one line per kernel; kernels that were rejected stand indented below the selected one.
 std::string choices_text(const Context &context);
 
 // How many threads a loop of this context can use.

@@ -1,9 +1,6 @@
-// Work on a device: its scratch, choice of its rows, and their queuing.
+// Work on a device: its scratch, and kernels on its stream.
 #pragma once
 
-#include <cstring>
-
-#include "kernels/common/device_kernel_entry.hpp"
 #include "src/call/operation.hpp"
 
 namespace lpt {
@@ -15,56 +12,18 @@ Status take_on_device(Context &context, size_t bytes, std::byte **out);
 Status take_matrix_on_device(Context &context, const Format &format, int64_t rows, int64_t columns, bool is_check_only,
                              MatrixView &out_view);
 
-// The rows that the context's device has of a family.
 template <typename Request>
-std::span<const DeviceKernelEntry<Request>> device_kernels(const Context &context, const char *family) {
-  for (const DeviceFamily &known : context.queue.families()) {
-    if (std::strcmp(known.name, family) != 0 || known.row_bytes != sizeof(DeviceKernelEntry<Request>)) continue;
-    return {static_cast<const DeviceKernelEntry<Request> *>(known.rows), static_cast<size_t>(known.row_count)};
-  }
-  return {};
+Status queue_kernel(Context &context, const KernelEntry<Request> &kernel, const Request &request) {
+  return context.queue.run(kernel.name, [&] { kernel.queue(request, context.queue.stream()); });
 }
 
-// The first row of a family that takes a request; nullptr: none does, and the explanation says why.
-template <typename Request>
-const DeviceKernelEntry<Request> *find_on_device(Context &context, const char *operation, const Request &request) {
-  for (const DeviceKernelEntry<Request> &kernel : device_kernels<Request>(context, operation)) {
-    const int32_t capability = context.queue.capability();
-    const bool is_new = kernel.max_capability != 0 && capability > kernel.max_capability;
-    const char *const reason = capability < kernel.min_capability     ? "the device has an older compute capability"
-                               : is_new                               ? "the device has a newer compute capability"
-                               : kernel.unsupported_reason == nullptr ? nullptr
-                                                                      : kernel.unsupported_reason(request);
-    if (reason == nullptr) {
-      log_selected(context, operation, kernel.name);
-      return &kernel;
-    }
-    log_rejected(context, kernel.name, 0, reason);
-  }
-  return nullptr;
-}
-
-// As select_kernel() for rows of the CPU: the name of an operation is that of its family.
-template <typename Request>
-Status select_kernel_on_device(Context &context, const char *operation, const Request &request,
-                               std::initializer_list<lpt_format> formats,
-                               const DeviceKernelEntry<Request> **out_kernel) {
-  *out_kernel = find_on_device(context, operation, request);
-  return *out_kernel != nullptr ? Status() : no_kernel(context, operation, formats);
-}
-
-template <typename Request>
-Status queue_kernel(Context &context, const DeviceKernelEntry<Request> &kernel, const Request &request) {
-  return context.queue.run(kernel.name, [&] { kernel.run(request, context.queue.stream()); });
-}
-
-// A step of one row: chosen, and queued unless `is_check_only`. An operation of several steps goes through all of them twice,
+// A step of one kernel: selected, and queued unless `is_check_only`. An operation of several steps goes through all of them twice,
 // so that a rejection leaves nothing queued.
 template <typename Request>
 Status run_on_device(Context &context, const char *operation, const Request &request,
                      std::initializer_list<lpt_format> formats, bool is_check_only) {
-  const DeviceKernelEntry<Request> *kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, operation, request, formats, &kernel));
+  const KernelEntry<Request> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, operation, request, formats, &kernel));
   return is_check_only ? Status() : queue_kernel(context, *kernel, request);
 }
 

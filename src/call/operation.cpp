@@ -158,14 +158,14 @@ Status make_random(const lpt_random &random, RandomDomain space, uint32_t role, 
   return {};
 }
 
-void log_rejected(Context &context, const char *row, CpuFeatures missing, const char *reason) {
-  context.choices.push_back({nullptr, row, missing, reason});
+void log_rejected(Context &context, const char *kernel, const Rejection &rejection) {
+  context.choices.push_back({nullptr, kernel, rejection.missing, rejection.reason});
 }
 
-void log_selected(Context &context, const char *operation, const char *row) {
-  context.choices.push_back({operation, row, 0, nullptr});
+void log_selected(Context &context, const char *operation, const char *kernel) {
+  context.choices.push_back({operation, kernel, 0, nullptr});
   if (context.log == nullptr || context.log_level < LPT_LOG_LEVEL_DISPATCH) return;
-  std::string line = std::string(operation) + ": " + row;
+  std::string line = std::string(operation) + ": " + kernel;
   const std::vector<Choice> &choices = context.choices;
   for (size_t i = choices.size() - 1; i > 0 && choices[i - 1].operation == nullptr; --i) {
     line += "; not " + choice_text(choices[i - 1]);

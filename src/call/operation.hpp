@@ -1,12 +1,14 @@
-// What every operation does around its kernels: check, pick, split, measure.
+// What every operation does around its kernels: check, select, split, measure.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <span>
+#include <type_traits>
 
 #include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
@@ -74,31 +76,55 @@ Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t co
 
 // ---- choice of a kernel
 
-// Records in the context's explanation that a kernel was rejected: features are missing, or it returned a static reason.
-void log_rejected(Context &context, const char *kernel, CpuFeatures missing, const char *reason);
+// Records in the context's explanation that a kernel was rejected, or selected.
+void log_rejected(Context &context, const char *kernel, const Rejection &rejection);
 void log_selected(Context &context, const char *operation, const char *kernel);
 Status no_kernel(Context &context, const char *operation, std::initializer_list<lpt_format> formats);
 
-// The first kernel that runs `request`. The explanation names it; an error lists every kernel's reason. Selection formats
-// nothing, as small GEMMs are frequent.
-template <typename Entry, typename Request>
-Status select_kernel(Context &context, const char *operation, std::span<const Entry> kernels, const Request &request,
-                     std::initializer_list<lpt_format> formats, const Entry **out_kernel) {
-  const bool is_on_device = !context.queue.device().is_cpu();
-  for (const Entry &kernel : kernels) {
-    const CpuFeatures missing = is_on_device ? 0 : kernel.required_features & ~context.features;
-    const char *reason = is_on_device ? "it runs on the CPU" : nullptr;
-    if (missing == 0 && reason == nullptr && kernel.unsupported_reason != nullptr) {
-      reason = kernel.unsupported_reason(request);
-    }
-    if (missing == 0 && reason == nullptr) {
+// The first kernel that runs `request`; nullptr: none does. The explanation names it, or every kernel's reason. Selection
+// formats nothing, as small GEMMs are frequent.
+template <typename Request>
+const KernelEntry<Request> *find_kernel(Context &context, const char *operation,
+                                        std::span<const KernelEntry<Request>> kernels, const Request &request) {
+  for (const KernelEntry<Request> &kernel : kernels) {
+    const Rejection rejection = rejection_of(kernel, request, context.machine);
+    if (rejection.is_none()) {
       log_selected(context, operation, kernel.name);
-      *out_kernel = &kernel;
-      return {};
+      return &kernel;
     }
-    log_rejected(context, kernel.name, missing, reason);
+    log_rejected(context, kernel.name, rejection);
   }
-  return no_kernel(context, operation, formats);
+  return nullptr;
+}
+
+// As find_kernel(), of the kernels of the CPU; without one an error lists every kernel's reason.
+template <typename Request>
+Status select_kernel(Context &context, const char *operation, std::span<const KernelEntry<Request>> kernels,
+                     const Request &request, std::initializer_list<lpt_format> formats,
+                     const KernelEntry<Request> **out_kernel) {
+  *out_kernel = find_kernel(context, operation, kernels, request);
+  return *out_kernel != nullptr ? Status() : no_kernel(context, operation, formats);
+}
+
+// The kernels of a family for the context's device.
+template <typename Request>
+std::span<const KernelEntry<Request>> kernels_of(const Context &context, const KernelFamily<Request> &family) {
+  if (context.machine.kind == LPT_DEVICE_CPU) {
+    return family.builtin == nullptr ? std::span<const KernelEntry<Request>>() : family.builtin();
+  }
+  for (const DeviceFamily &known : context.queue.families()) {
+    if (std::strcmp(known.name, family.name) != 0 || known.entry_bytes != sizeof(KernelEntry<Request>)) continue;
+    return {static_cast<const KernelEntry<Request> *>(known.entries), static_cast<size_t>(known.entry_count)};
+  }
+  return {};
+}
+
+// As select_kernel() above, of the kernels for the context's device.
+template <typename Request>
+Status select_kernel(Context &context, const std::type_identity_t<KernelFamily<Request>> &family,
+                     const Request &request, std::initializer_list<lpt_format> formats,
+                     const KernelEntry<Request> **out_kernel) {
+  return select_kernel(context, family.name, kernels_of<Request>(context, family), request, formats, out_kernel);
 }
 
 // ---- parts
@@ -206,12 +232,12 @@ Status run_dynamic(Context &context, const WorkQueue &queue, int64_t work, const
 // Measures its own lifetime when a profile is taken.
 class ProfileScope {
  public:
-  ProfileScope(Context &context, const char *operation, const char *row, double bytes, double flops = 0.0)
-      : context_(context), operation_(operation), row_(row), bytes_(bytes), flops_(flops) {
+  ProfileScope(Context &context, const char *operation, const char *kernel, double bytes, double flops = 0.0)
+      : context_(context), operation_(operation), kernel_(kernel), bytes_(bytes), flops_(flops) {
     if (context.profile.is_enabled()) begin_ = std::chrono::steady_clock::now();
   }
   ~ProfileScope() {
-    if (context_.profile.is_enabled()) context_.profile.record(operation_, row_, begin_, bytes_, flops_);
+    if (context_.profile.is_enabled()) context_.profile.record(operation_, kernel_, begin_, bytes_, flops_);
   }
   ProfileScope(const ProfileScope &) = delete;
   ProfileScope &operator=(const ProfileScope &) = delete;
@@ -219,7 +245,7 @@ class ProfileScope {
  private:
   Context &context_;
   const char *operation_;
-  const char *row_;
+  const char *kernel_;
   double bytes_, flops_;
   std::chrono::steady_clock::time_point begin_;
 };

@@ -1,4 +1,4 @@
-// What a cast does around its outputs: sources, choices of kernels, the end.
+// What a cast does around its outputs: sources, selection of kernels, the end.
 #include "src/cast/casting.hpp"
 
 #include <cmath>
@@ -67,7 +67,7 @@ Status CastPipeline::add_and_back(const Format &format, const MatrixView *decode
 Status CastPipeline::run() {
   LPT_TRY(add_source_of_transpose());
   LPT_TRY(compute_amax());
-  for (CastOutput &job : jobs_) LPT_TRY(choose_rows(job));
+  for (CastOutput &job : jobs_) LPT_TRY(select_kernels(job));
   if (is_check_only_) return {};
   for (CastOutput &job : jobs_) LPT_TRY(resolve_tensor_scale(job));
   LPT_TRY(needs_tiles() ? run_tiles() : run_lines(jobs_[0]));
@@ -104,10 +104,10 @@ Status CastPipeline::choose_rotation(CastOutput &job) {
                        &rotations_[job.is_transposed ? 1 : 0]);
 }
 
-Status CastPipeline::choose_rows(CastOutput &job) {
+Status CastPipeline::select_kernels(CastOutput &job) {
   QuantizeRequest request = job.request;
   request.source = kernel_source(job);
-  // A row that does not look for a NaN rejects by these.
+  // A kernel that does not report a NaN rejects these.
   AmaxResult requested;
   if (job.has_amax) request.amax = &requested.amax;
   if (job.hides_nan && !job.looks) request.has_nan = &requested.has_nan;
@@ -149,17 +149,13 @@ Status CastPipeline::add_source_of_transpose() {
   const CastOutput job = jobs_[0];
   const MatrixView &target = job.request.target;
   const TransposeRequest request{transpose(target), target, false};
-  for (const KernelEntry<TransposeRequest> &kernel : transpose_kernels()) {
-    const bool is_fast = kernel.required_features != 0 && (kernel.required_features & ~context_.features) == 0;
-    if (!is_fast || kernel.unsupported_reason(request) != nullptr) continue;
-    jobs_.clear();
-    MatrixView codes = dense_view(target.format.id, nullptr, source_.rows, source_.columns);
-    codes.tensor_scale = target.tensor_scale;
-    LPT_TRY(add(codes, false));
-    jobs_[0].is_in_scratch = true;
-    jobs_.push_back(job);
-    return {};
-  }
+  if (find_fast_kernel(transpose_kernels(), request, context_.machine) == nullptr) return {};
+  jobs_.clear();
+  MatrixView codes = dense_view(target.format.id, nullptr, source_.rows, source_.columns);
+  codes.tensor_scale = target.tensor_scale;
+  LPT_TRY(add(codes, false));
+  jobs_[0].is_in_scratch = true;
+  jobs_.push_back(job);
   return {};
 }
 

@@ -86,7 +86,7 @@ class CastPipeline {
   MatrixView kernel_source(const CastOutput &job) const;
   HadamardRequest rotation_of(const CastOutput &job) const;
   Status choose_rotation(CastOutput &job);
-  Status choose_rows(CastOutput &job);
+  Status select_kernels(CastOutput &job);
 
   // Whether the codes of an output do not depend on its direction: where scales do not, and sums of blocks, whose order
   // does, are not requested.

@@ -84,12 +84,12 @@ Status resolve_source(Context &context, const MatrixView &given, const Cast &cas
 
 // The rows of one cast, in the order of their work. Those of the tensor scale are NULL where it is given.
 struct Steps {
-  const DeviceKernelEntry<AmaxRequest> *amax = nullptr;
-  const DeviceKernelEntry<LookRequest> *look = nullptr;  // in place of the amax, where a scaler may have one
-  const DeviceKernelEntry<ScalerAmaxRequest> *pick = nullptr;
-  const DeviceKernelEntry<TensorScaleRequest> *scale = nullptr;
-  const DeviceKernelEntry<QuantizeRequest> *quantize = nullptr;
-  const DeviceKernelEntry<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
+  const KernelEntry<AmaxRequest> *amax = nullptr;
+  const KernelEntry<LookRequest> *look = nullptr;  // in place of the amax, where a scaler may have one
+  const KernelEntry<ScalerAmaxRequest> *pick = nullptr;
+  const KernelEntry<TensorScaleRequest> *scale = nullptr;
+  const KernelEntry<QuantizeRequest> *quantize = nullptr;
+  const KernelEntry<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
 };
 
 bool is_delayed(const Cast &cast) {
@@ -101,11 +101,11 @@ Status choose_amax(Context &context, const QuantizeRequest &request, const Cast 
   const AmaxRequest amax{request.source, nullptr, nullptr};
   const lpt_format source = request.source.format.id;
   if (cast.scaler != nullptr) {
-    LPT_TRY(select_kernel_on_device(context, "scaler_amax", ScalerAmaxRequest{}, {LPT_FORMAT_F32}, &steps.pick));
+    LPT_TRY(select_kernel(context, "scaler_amax", ScalerAmaxRequest{}, {LPT_FORMAT_F32}, &steps.pick));
   }
-  if (!is_delayed(cast)) return select_kernel_on_device(context, "amax", amax, {source}, &steps.amax);
+  if (!is_delayed(cast)) return select_kernel(context, "amax", amax, {source}, &steps.amax);
   if (cast.scaler->options.zero_rule != LPT_SCALER_ZERO_RULE_USE_CURRENT) return {};
-  return select_kernel_on_device(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
+  return select_kernel(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
 }
 
 // Of the tensor scale.
@@ -119,9 +119,9 @@ Status choose_steps(Context &context, const QuantizeRequest &request, const Cast
   if (!is_scale_given) {
     const TensorScaleRequest scale{spec_of(request), nullptr, nullptr};
     LPT_TRY(choose_amax(context, request, cast, steps));
-    LPT_TRY(select_kernel_on_device(context, "tensor_scale", scale, {target}, &steps.scale));
+    LPT_TRY(select_kernel(context, "tensor_scale", scale, {target}, &steps.scale));
   }
-  return select_kernel_on_device(context, "quantize", request, {source, target}, &steps.quantize);
+  return select_kernel(context, "quantize", request, {source, target}, &steps.quantize);
 }
 
 // What an AmaxRequest finds. The NaN is reported by the codes.
@@ -270,7 +270,7 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   bool hides_nan = false;
   LPT_TRY(find_hidden_nan(target.format, cast.overflow, hides_nan));
   if (hides_nan && target.format.has_tensor_scale()) {
-    LPT_TRY(select_kernel_on_device(context, "nan_scale", NanScaleRequest{}, {target.format.id}, &steps.nan_scale));
+    LPT_TRY(select_kernel(context, "nan_scale", NanScaleRequest{}, {target.format.id}, &steps.nan_scale));
   }
   const bool is_fitted = !is_scale_given && is_fitted_rule(request);
   if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, nullptr, true));
@@ -299,8 +299,8 @@ Status signs_on_device(Context &context, const RandomSource &random, int8_t *sig
 
 Status dequantize_on_device(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
   const DequantizeRequest request{source, target};
-  const DeviceKernelEntry<DequantizeRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "dequantize", request, {source.format.id, target.format.id}, &kernel));
+  const KernelEntry<DequantizeRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "dequantize", request, {source.format.id, target.format.id}, &kernel));
   if (is_check_only || source.rows == 0 || source.columns == 0) return {};
   return queue_kernel(context, *kernel, request);
 }

@@ -41,18 +41,18 @@ struct Trials {
   QuantizeRequest cast;
   TileSumsRequest sums;
   ScaleSearch *search = nullptr;
-  const DeviceKernelEntry<TrialScaleRequest> *begin = nullptr;
-  const DeviceKernelEntry<QuantizeRequest> *quantize = nullptr;
-  const DeviceKernelEntry<TileSumsRequest> *count = nullptr;
-  const DeviceKernelEntry<KeepScaleRequest> *keep = nullptr;
+  const KernelEntry<TrialScaleRequest> *begin = nullptr;
+  const KernelEntry<QuantizeRequest> *quantize = nullptr;
+  const KernelEntry<TileSumsRequest> *count = nullptr;
+  const KernelEntry<KeepScaleRequest> *keep = nullptr;
 };
 
-Status choose_rows(Context &context, Trials &trials) {
+Status select_kernels(Context &context, Trials &trials) {
   const lpt_format source = trials.cast.source.format.id, target = trials.cast.target.format.id;
-  LPT_TRY(select_kernel_on_device(context, "trial_scale", TrialScaleRequest{}, {target}, &trials.begin));
-  LPT_TRY(select_kernel_on_device(context, "quantize", trials.cast, {source, target}, &trials.quantize));
-  LPT_TRY(select_kernel_on_device(context, "tile_sums", trials.sums, {source, target}, &trials.count));
-  return select_kernel_on_device(context, "keep_scale", KeepScaleRequest{}, {target}, &trials.keep);
+  LPT_TRY(select_kernel(context, "trial_scale", TrialScaleRequest{}, {target}, &trials.begin));
+  LPT_TRY(select_kernel(context, "quantize", trials.cast, {source, target}, &trials.quantize));
+  LPT_TRY(select_kernel(context, "tile_sums", trials.sums, {source, target}, &trials.count));
+  return select_kernel(context, "keep_scale", KeepScaleRequest{}, {target}, &trials.keep);
 }
 
 Status take_memory(Context &context, Trials &trials) {
@@ -94,7 +94,7 @@ Status fit_by_trials(Context &context, const MatrixView &source, const QuantizeR
       take_matrix_on_device(context, target.format, target.rows, target.columns, is_check_only, trials.cast.target));
   const Tiles tiles = cut_in_tiles(source, {{target.format, false}}, cast.preparation);
   trials.sums = {request.source, trials.cast.target, tiles.tile_rows, tiles.tile_columns, nullptr, nullptr};
-  LPT_TRY(choose_rows(context, trials));
+  LPT_TRY(select_kernels(context, trials));
   if (is_check_only) return {};
   LPT_TRY(take_memory(context, trials));
   return run_trials(context, request, amax, trials);

@@ -50,8 +50,8 @@ Status update_scaler_on_device(Context &context, Scaler &scaler) {
   const int32_t length = scaler.options.history_length;
   const ScalerUpdateRequest request = {numbers_of(scaler), history, length,
                                        static_cast<int32_t>(scaler.update_count % length), scaler.options.history_rule};
-  const DeviceKernelEntry<ScalerUpdateRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "scaler_update", request, {LPT_FORMAT_F32}, &kernel));
+  const KernelEntry<ScalerUpdateRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "scaler_update", request, {LPT_FORMAT_F32}, &kernel));
   LPT_TRY(queue_kernel(context, *kernel, request));
   ++scaler.update_count;
   scaler.is_recorded = false;

@@ -6,8 +6,8 @@ Status DeviceStored::prepare(Context &context, const MatrixView &view, int64_t r
   view_ = numbers_ = view;
   if (is_wide_float(view.format.id)) return {};
   numbers_ = dense_view(LPT_FORMAT_F32, nullptr, rows, view.columns);
-  LPT_TRY(select_kernel_on_device(context, "dequantize", DequantizeRequest{view, numbers_},
-                                  {view.format.id, LPT_FORMAT_F32}, &kernel_));
+  LPT_TRY(select_kernel(context, "dequantize", DequantizeRequest{view, numbers_}, {view.format.id, LPT_FORMAT_F32},
+                        &kernel_));
   if (is_check_only) return {};
   std::byte *memory = nullptr;
   LPT_TRY(take_on_device(context, static_cast<size_t>(rows * view.columns) * sizeof(float), &memory));

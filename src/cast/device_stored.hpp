@@ -23,7 +23,7 @@ class DeviceStored {
  private:
   MatrixView view_;
   MatrixView numbers_;  // `view_`, or the scratch
-  const DeviceKernelEntry<DequantizeRequest> *kernel_ = nullptr;
+  const KernelEntry<DequantizeRequest> *kernel_ = nullptr;
 };
 
 }  // namespace lpt

@@ -40,8 +40,8 @@ Status count_on_device(Context &context, const MatrixView &source, const MatrixV
   }
   const Tiles tiles = cut_in_tiles(source, targets_of(outputs), cast.preparation);
   TileSumsRequest request{source, quantized, tiles.tile_rows, tiles.tile_columns, nullptr, cast.sums};
-  const DeviceKernelEntry<TileSumsRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "tile_sums", request, {source.format.id, quantized.format.id}, &kernel));
+  const KernelEntry<TileSumsRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "tile_sums", request, {source.format.id, quantized.format.id}, &kernel));
   if (is_check_only || source.rows == 0 || source.columns == 0) return {};
   std::byte *scratch = nullptr;
   LPT_TRY(take_on_device(context, static_cast<size_t>(sums_scratch(request)) * sizeof(double), &scratch));

@@ -341,12 +341,12 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
     whole.target = dense_view(LPT_FORMAT_F32, nullptr, source_view.rows, source_view.columns);
   }
   const KernelEntry<HadamardRequest> *kernel = nullptr;
-  const KernelEntry<DequantizeRequest> *narkernel = nullptr;
+  const KernelEntry<DequantizeRequest> *narrow_kernel = nullptr;
   LPT_TRY(select_kernel(context, "hadamard", hadamard_kernels(), whole, {source_view.format.id, output_view.format.id},
                         &kernel));
   if (!is_f32) {
     LPT_TRY(select_kernel(context, "dequantize", dequantize_kernels(), DequantizeRequest{whole.target, output_view},
-                          {LPT_FORMAT_F32, output_view.format.id}, &narkernel));
+                          {LPT_FORMAT_F32, output_view.format.id}, &narrow_kernel));
   }
   if (!needs_data) return {};
   const ProfileScope measure(context, "hadamard", kernel->name, view_bytes(source_view) + view_bytes(output_view));
@@ -368,7 +368,7 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
       part.target.data = scratch[static_cast<size_t>(i)];
       part.target.rows = count;
       kernel->run(part);
-      narkernel->run({part.target, cut_rows(output_view, u * unit, count)});
+      narrow_kernel->run({part.target, cut_rows(output_view, u * unit, count)});
     }
   });
   return {};

@@ -52,7 +52,7 @@ Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing
   request.factor = reducing.factor;
   if (!reducing.device.is_cpu()) {
     request.source_count = ranks;
-    return choose_sum_on_device(context, reducing.device, request, &reducing.device_kernel);
+    return choose_sum_on_device(context, reducing.device, request, &reducing.kernel);
   }
   return select_kernel(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.kernel);
 }

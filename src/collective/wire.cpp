@@ -57,7 +57,7 @@ Status choose_sums(Context &context, int32_t ranks, WireReductionPlan &wired) {
   const lpt_format own = wired.input.format.id;
   if (wired.device.is_cpu()) {
     LPT_TRY(choose_sum(context, wired, own, &wired.kernel));
-    return choose_sum(context, wired, LPT_FORMAT_F32, &wired.row_to_f32);
+    return choose_sum(context, wired, LPT_FORMAT_F32, &wired.kernel_to_f32);
   }
   ReduceRequest request{};
   request.format = LPT_FORMAT_F32;
@@ -66,7 +66,7 @@ Status choose_sums(Context &context, int32_t ranks, WireReductionPlan &wired) {
   request.source_count = ranks;
   request.target_count = 1;
   request.factor = wired.factor;
-  return choose_sum_on_device(context, wired.device, request, &wired.device_kernel);
+  return choose_sum_on_device(context, wired.device, request, &wired.kernel);
 }
 
 ReductionPath path_of(const lpt_reduce_options &options, const WireReductionPlan &wired, int32_t ranks,
@@ -109,7 +109,7 @@ Status select_path(Context &context, const lpt_reduce_options &options, const Re
   LPT_TRY(choose_wire(context, options, own, reducing.device, out_wired.wire));
   const char *const reason = reason_for_plain(out_wired, ranks);
   if (reason != nullptr && options.algorithm == LPT_REDUCE_ALGORITHM_AUTO) {
-    log_rejected(context, "cast for the wire", 0, reason);
+    log_rejected(context, "cast for the wire", {0, reason});
     log_selected(context, reducing.operation, "as it is");
     return {};
   }

@@ -19,7 +19,7 @@ struct Run {
 struct TileRow {
   int64_t tiles;  // kept
   std::vector<Run> runs;
-  const GemmKernelEntry *kernel;  // NULL where nothing is kept
+  const KernelEntry<GemmRequest> *kernel;  // NULL where nothing is kept
 };
 
 // How all lines are multiplied: rows of a in chunks, and scratch of a thread.
@@ -145,18 +145,14 @@ GemmRequest line_request(const GemmRequest &whole, int64_t index, int64_t row, c
   return request;
 }
 
-// The row that was planned for the whole, if it takes a line of fewer columns; else the first that does.
-const GemmKernelEntry *find_kernel(const Context &context, const GemmKernelEntry *planned, const GemmRequest &request) {
-  if (planned != nullptr && planned->unsupported_reason(request) == nullptr) return planned;
-  for (const GemmKernelEntry &kernel : gemm_kernels()) {
-    if (kernel.required_features != 0 && (kernel.required_features & ~context.features) == 0 &&
-        kernel.unsupported_reason(request) == nullptr)
-      return &kernel;
-  }
-  return nullptr;
+// The kernel that was planned for all columns, if it runs a tile row of fewer; else the first that does.
+const KernelEntry<GemmRequest> *find_tile_row_kernel(const Context &context, const KernelEntry<GemmRequest> *planned,
+                                                     const GemmRequest &request) {
+  if (planned != nullptr && rejection_of(*planned, request, context.machine).is_none()) return planned;
+  return find_fast_kernel(gemm_kernels(), request, context.machine);
 }
 
-Status plan_work(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole, Work &work) {
+Status plan_work(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole, Work &work) {
   const MatrixView &b = whole.b;
   const int64_t line_bytes = std::max<int64_t>(row_bytes(whole.a.format.element, whole.k), 1);
   const int64_t chunk = std::max<int64_t>(kGatheredBytes / line_bytes / kGemmRowUnit, 1) * kGemmRowUnit;
@@ -169,7 +165,7 @@ Status plan_work(Context &context, const GemmKernelEntry *planned, const GemmReq
     const MatrixView a = gathered_a(whole.a, work.chunk, tile_row.tiles * b.tile_columns, nullptr, a_bytes);
     const GemmRequest request = line_request(whole, index, 0, a, line_panels(b, index, tile_row.tiles, nullptr));
     if (tile_row.tiles > 0) {
-      tile_row.kernel = find_kernel(context, planned, request);
+      tile_row.kernel = find_tile_row_kernel(context, planned, request);
       if (tile_row.kernel == nullptr) {
         return no_kernel(context, "gemm", {whole.a.format.id, b.format.id, whole.c.format.id});
       }
@@ -184,7 +180,7 @@ Status plan_work(Context &context, const GemmKernelEntry *planned, const GemmReq
   return {};
 }
 
-// c without a GEMM: beta · c + bias, by the plain row and no k.
+// c without a GEMM: beta · c + bias, by the reference kernel and no k.
 void run_empty(const GemmRequest &whole, int64_t index, int64_t row, int64_t rows) {
   const MatrixView a = dense_view(LPT_FORMAT_F32, nullptr, rows, 0);
   const MatrixView b = dense_view(LPT_FORMAT_F32, nullptr, lanes_of(whole.b, index), 0);
@@ -223,7 +219,7 @@ bool takes_tiles(const GemmRequest &request) {
          has_block_edges(request.a.format, request.b.tile_columns);
 }
 
-Status measure_tiles(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole,
+Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
                      GemmDispatch &out_dispatch) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
@@ -232,7 +228,7 @@ Status measure_tiles(Context &context, const GemmKernelEntry *planned, const Gem
   return {};
 }
 
-Status run_in_tiles(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole) {
+Status run_in_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
   return run_dynamic(context, {work.count(), work.threads, work.thread_bytes()}, whole.m * whole.n,

@@ -7,13 +7,13 @@
 namespace lpt {
 
 // Whether a's columns can be gathered for such weights. Not in the portable order: where an infinity or a NaN is multiplied by what
-// is left out, bits would be those of the row that runs.
+// is left out, bits would be those of the kernel that runs.
 bool takes_tiles(const GemmRequest &request);
 
 // Room for all threads. `whole` has sparse packed weights as its b; `planned` may be NULL.
-Status measure_tiles(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole,
+Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
                      GemmDispatch &out_dispatch);
 
-Status run_in_tiles(Context &context, const GemmKernelEntry *planned, const GemmRequest &whole);
+Status run_in_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole);
 
 }  // namespace lpt

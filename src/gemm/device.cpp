@@ -1,7 +1,6 @@
 #include "src/gemm/device.hpp"
 
 #include "kernels/quantize/quantize.hpp"
-#include "src/base/plugin.hpp"
 #include "src/call/device.hpp"
 #include "src/gemm/library.hpp"
 #include "src/tensor/sparse_matrix.hpp"
@@ -31,13 +30,13 @@ class Scratch {
 
 // An operand on its way to the library: what is written out of it first, and where.
 struct OperandPlan {
-  MatrixView source;  // as the rows below read it
+  MatrixView source;  // as the kernels below read it
   MatrixView target;  // what the library reads; the source itself where nothing is written out
-  const DeviceKernelEntry<OperandConversionRequest> *conversion = nullptr;
-  const DeviceKernelEntry<DequantizeRequest> *dequantize = nullptr;
+  const KernelEntry<OperandConversionRequest> *conversion = nullptr;
+  const KernelEntry<DequantizeRequest> *dequantize = nullptr;
   bool has_scales = false;
   bool is_folded = false;
-  const DeviceKernelEntry<LibraryScalesRequest> *order = nullptr;
+  const KernelEntry<LibraryScalesRequest> *order = nullptr;
   LibraryScalesRequest scales{};
   const void *library_scales = nullptr;
 };
@@ -48,8 +47,8 @@ struct Steps {
   LibrarySession *library = nullptr;
   LibrarySession::Prepared *prepared = nullptr;
   OperandPlan a, b;
-  const DeviceKernelEntry<GemmFactorsRequest> *factor = nullptr;
-  const DeviceKernelEntry<GemmEpilogueRequest> *epilogue = nullptr;
+  const KernelEntry<GemmFactorsRequest> *factor = nullptr;
+  const KernelEntry<GemmEpilogueRequest> *epilogue = nullptr;
   std::byte *target = nullptr, *factors = nullptr, *workspace = nullptr;
 };
 
@@ -76,14 +75,12 @@ Status choose_conversion(Context &context, const MatrixView &view, OperandConver
   way.is_folded = conversion == OperandConversion::kFolded;
   const std::initializer_list<lpt_format> formats = {view.format.id, operand.element};
   if (is_dequantized(view.format.element) && conversion != OperandConversion::kFolded) {
-    return select_kernel_on_device(context, "dequantize", DequantizeRequest{way.source, way.target}, formats,
-                                   &way.dequantize);
+    return select_kernel(context, "dequantize", DequantizeRequest{way.source, way.target}, formats, &way.dequantize);
   }
   way.source = view;
   if (conversion != OperandConversion::kNumbers) way.source.format.tensor_scale = LPT_FORMAT_NONE;
-  return select_kernel_on_device(context, "gemm_conversion",
-                                 OperandConversionRequest{way.source, way.target, way.has_scales}, formats,
-                                 &way.conversion);
+  return select_kernel(context, "gemm_conversion", OperandConversionRequest{way.source, way.target, way.has_scales},
+                       formats, &way.conversion);
 }
 
 int64_t length_of_step(LibraryScales layout) {
@@ -100,7 +97,7 @@ Status choose_order(Context &context, const MatrixView &view, LibraryScales layo
   const int64_t step = length_of_step(layout);
   const int64_t lanes = layout == LibraryScales::kBlocks128 ? (view.rows + 127) / 128 : view.rows;
   way.scales = {layout, view.block_scales, view.block_scale_stride, lanes, (view.columns + step - 1) / step, nullptr};
-  return select_kernel_on_device(context, "gemm_scales", way.scales, {view.format.id}, &way.order);
+  return select_kernel(context, "gemm_scales", way.scales, {view.format.id}, &way.order);
 }
 
 Status take_folded_scales(Scratch &scratch, OperandPlan &way) {
@@ -134,7 +131,7 @@ Status take_target(Scratch &scratch, const GemmRequest &request, Steps &steps) {
   return scratch.take(static_cast<size_t>(request.m * request.n) * sizeof(float), &steps.target);
 }
 
-Status take_for_kernel(Scratch &scratch, const DeviceKernelEntry<GemmRequest> &kernel, GemmRequest &request) {
+Status take_for_kernel(Scratch &scratch, const KernelEntry<GemmRequest> &kernel, GemmRequest &request) {
   return kernel.scratch_bytes == nullptr ? Status() : scratch.take(kernel.scratch_bytes(request), &request.scratch);
 }
 
@@ -192,7 +189,7 @@ GemmEpilogueRequest finish_request(const GemmRequest &request, const Steps &step
   return epilogue;
 }
 
-// All rows of a GEMM by the library, before anything is queued.
+// All kernels of a GEMM by the library, before anything is queued.
 Status choose_steps(Context &context, const GemmRequest &request, Steps &steps) {
   const LibraryPlan &plan = steps.plan;
   LPT_TRY(choose_conversion(context, request.a, plan.a_conversion, plan.gemm.a, steps.a));
@@ -200,11 +197,10 @@ Status choose_steps(Context &context, const GemmRequest &request, Steps &steps) 
   LPT_TRY(choose_order(context, request.a, plan.gemm.a.scales, steps.a));
   LPT_TRY(choose_order(context, request.b, plan.gemm.b.scales, steps.b));
   if (plan.gemm.has_factors) {
-    LPT_TRY(select_kernel_on_device(context, "gemm_factors", factors_request(request, steps), {}, &steps.factor));
+    LPT_TRY(select_kernel(context, "gemm_factors", factors_request(request, steps), {}, &steps.factor));
   }
   if (!plan.has_finish) return {};
-  return select_kernel_on_device(context, "gemm_finish", finish_request(request, steps), {request.c.format.id},
-                                 &steps.epilogue);
+  return select_kernel(context, "gemm_finish", finish_request(request, steps), {request.c.format.id}, &steps.epilogue);
 }
 
 Status take_all(Scratch &scratch, const GemmRequest &request, Steps &steps) {
@@ -238,19 +234,19 @@ LibraryAddresses addresses_of(const GemmRequest &request, const Steps &steps) {
 }
 
 // One after the other on the stream. Libraries take no GEMM without a sum: there is none to run then.
-Status queue_steps(Context &context, const char *row, const GemmRequest &request, const Steps &steps) {
+Status queue_steps(Context &context, const char *kernel, const GemmRequest &request, const Steps &steps) {
   if (request.k != 0) {
     LPT_TRY(queue_way(context, steps.a));
     LPT_TRY(queue_way(context, steps.b));
     if (steps.factor != nullptr) LPT_TRY(queue_kernel(context, *steps.factor, factors_request(request, steps)));
-    LPT_TRY(steps.library->run(context.queue, row, steps.plan.gemm, *steps.prepared, addresses_of(request, steps)));
+    LPT_TRY(steps.library->run(context.queue, kernel, steps.plan.gemm, *steps.prepared, addresses_of(request, steps)));
   }
   return steps.epilogue == nullptr ? Status() : queue_kernel(context, *steps.epilogue, finish_request(request, steps));
 }
 
-// A 2:4 operand that is written out before it is multiplied; no row reads one as it is stored.
+// A 2:4 operand that is written out before it is multiplied; no kernel reads one as it is stored.
 struct DeviceDenseCopy {
-  const DeviceKernelEntry<DecompressRequest> *kernel = nullptr;  // nullptr: the operand is dense
+  const KernelEntry<DecompressRequest> *kernel = nullptr;  // nullptr: the operand is dense
   DecompressRequest request{};
 };
 
@@ -267,7 +263,7 @@ Status expand_to_dense(Context &context, Scratch &scratch, MatrixView &operand, 
       scratch.take(static_cast<size_t>(row_bytes(operand.format.element, operand.row_stride) * operand.rows), &memory));
   operand.data = memory;
   out_written.request = {plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(operand)};
-  return select_kernel_on_device(context, "decompress", out_written.request, {sparse.format.id}, &out_written.kernel);
+  return select_kernel(context, "decompress", out_written.request, {sparse.format.id}, &out_written.kernel);
 }
 
 Status queue_written_out(Context &context, const GemmRequest &request, const DeviceDenseCopy &written) {
@@ -275,14 +271,14 @@ Status queue_written_out(Context &context, const GemmRequest &request, const Dev
   return queue_kernel(context, *written.kernel, written.request);
 }
 
-// What was chosen: a row of ours, or one of the library's.
+// What was selected: a kernel of LPT, or one of the library.
 struct SelectedKernel {
-  const DeviceKernelEntry<GemmRequest> *kernel = nullptr;
+  const KernelEntry<GemmRequest> *kernel = nullptr;
   const LibraryKernelEntry *library_kernel = nullptr;
   Steps steps;
 };
 
-// Whether a row of the library has a way to run it; a reason that is not nullptr says why not.
+// Whether a kernel of the library has a way to run it; a reason that is not nullptr says why not.
 Status try_library_kernel(LibrarySession &library, const LibraryMachine &machine, const LibraryKernelEntry &kernel,
                           const GemmRequest &request, Steps &steps, const char **out_reason) {
   *out_reason = library_rejection(kernel, machine, request);
@@ -298,10 +294,10 @@ Status select_library_kernel(Context &context, LibrarySession *library, std::spa
                              const GemmRequest &request, SelectedKernel &selected) {
   if (library == nullptr) return {};
   if (library->reason() != nullptr) {
-    log_rejected(context, library->name(), 0, library->reason());
+    log_rejected(context, library->name(), {0, library->reason()});
     return {};
   }
-  const LibraryMachine machine{context.queue.capability(), library->version(), variable("LPT_GEMM_ROUND") != nullptr};
+  const LibraryMachine machine{context.machine.capability, library->version(), context.machine.options.may_round};
   for (const LibraryKernelEntry &kernel : kernels) {
     const char *reason = nullptr;
     LPT_TRY(try_library_kernel(*library, machine, kernel, request, selected.steps, &reason));
@@ -311,17 +307,17 @@ Status select_library_kernel(Context &context, LibrarySession *library, std::spa
       selected.steps.library = library;
       return {};
     }
-    log_rejected(context, kernel.name, 0, reason);
+    log_rejected(context, kernel.name, {0, reason});
   }
   return {};
 }
 
 // `requested` is the request before its 2:4 operand is written out. The library compresses that again in every call, which may cost
 // more than it saves.
-Status choose_sparse_row(Context &context, const GemmRequest &requested, SelectedKernel &selected) {
+Status select_sparse_kernel(Context &context, const GemmRequest &requested, SelectedKernel &selected) {
   if (requested.a.layout != Layout::kSparse && requested.b.layout != Layout::kSparse) return {};
-  if (variable("LPT_GEMM_SPARSE") == nullptr) {
-    log_rejected(context, "cusparselt", 0, "only where LPT_GEMM_SPARSE is set");
+  if (!context.machine.options.has_sparse_library) {
+    log_rejected(context, "cusparselt", {0, "only where LPT_GEMM_SPARSE is set"});
     return {};
   }
   return select_library_kernel(context, sparse_library_of(context), gemm_sparse_library_kernels(), requested, selected);
@@ -329,9 +325,9 @@ Status choose_sparse_row(Context &context, const GemmRequest &requested, Selecte
 
 Status choose_gemm(Context &context, const GemmRequest &requested, const GemmRequest &request,
                    SelectedKernel &selected) {
-  LPT_TRY(choose_sparse_row(context, requested, selected));
+  LPT_TRY(select_sparse_kernel(context, requested, selected));
   if (selected.library_kernel != nullptr) return choose_steps(context, request, selected.steps);
-  selected.kernel = find_on_device(context, "gemm", request);
+  selected.kernel = find_kernel(context, "gemm", kernels_of<GemmRequest>(context, "gemm"), request);
   if (selected.kernel != nullptr) return {};
   LPT_TRY(select_library_kernel(context, library_of(context), gemm_library_kernels(), request, selected));
   if (selected.library_kernel != nullptr) return choose_steps(context, request, selected.steps);
@@ -341,7 +337,8 @@ Status choose_gemm(Context &context, const GemmRequest &requested, const GemmReq
 }  // namespace
 
 Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_only, GemmDispatch *out_dispatch) {
-  const GemmRequest requested = request_of(call);
+  GemmRequest requested = request_of(call);
+  requested.options = context.machine.options;
   GemmRequest request = requested;
   const bool is_reported_only = is_check_only || out_dispatch != nullptr;
   Scratch scratch(context, is_reported_only);

@@ -66,7 +66,7 @@ bool is_in_slabs(const GemmRequest &request) {
   return request.b.layout == Layout::kSparse && request.is_b_transposed && request.m > 0 && request.n > 0;
 }
 
-ExpandPlan plan_expansion(const Context &context, const GemmKernelEntry &kernel, const GemmRequest &whole) {
+ExpandPlan plan_expansion(const Context &context, const KernelEntry<GemmRequest> &kernel, const GemmRequest &whole) {
   const double work = static_cast<double>(whole.m) * static_cast<double>(whole.n) * static_cast<double>(whole.k);
   const int64_t width = threads_worth(context, work);
   const int64_t unit = unit_of(whole.b.format);
@@ -88,7 +88,8 @@ ExpandPlan plan_expansion(const Context &context, const GemmKernelEntry &kernel,
   return slabs;
 }
 
-Status run_expanded(Context &context, const MatrixView &b, const GemmKernelEntry &kernel, const GemmRequest &whole) {
+Status run_expanded(Context &context, const MatrixView &b, const KernelEntry<GemmRequest> &kernel,
+                    const GemmRequest &whole) {
   const ExpandPlan slabs = plan_expansion(context, kernel, whole);
   SlabWriter writer;
   LPT_TRY(writer.select_gemm_kernel(context, b));

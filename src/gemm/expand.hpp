@@ -1,4 +1,4 @@
-// GEMMs by a sparse matrix, or by bitmask panels, that no row reads as they are: some of their rows at a time are written
+// GEMMs by a sparse matrix, or by bitmask panels, that no kernel reads as they are: some of their rows at a time are written
 // out where the caches hold them, and multiplied at once.
 #pragma once
 
@@ -22,8 +22,9 @@ struct ExpandPlan {
 bool is_in_slabs(const GemmRequest &request);
 
 // `whole` has the dense shape of b, without data: rows, or panels.
-ExpandPlan plan_expansion(const Context &context, const GemmKernelEntry &kernel, const GemmRequest &whole);
+ExpandPlan plan_expansion(const Context &context, const KernelEntry<GemmRequest> &kernel, const GemmRequest &whole);
 
-Status run_expanded(Context &context, const MatrixView &b, const GemmKernelEntry &kernel, const GemmRequest &whole);
+Status run_expanded(Context &context, const MatrixView &b, const KernelEntry<GemmRequest> &kernel,
+                    const GemmRequest &whole);
 
 }  // namespace lpt

@@ -169,7 +169,7 @@ Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_o
 }
 
 Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
-                    const GemmKernelEntry *kernel, Tensor *c) {
+                    const KernelEntry<GemmRequest> *kernel, Tensor *c) {
   GemmCall common;
   LPT_TRY(check_call(context, a, b, options, c, common));
   common.kernel = kernel;

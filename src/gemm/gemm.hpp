@@ -12,7 +12,7 @@ Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const in
 
 // A GEMM whose row was picked before.
 Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
-                    const GemmKernelEntry *kernel, Tensor *c);
+                    const KernelEntry<GemmRequest> *kernel, Tensor *c);
 
 // All checks of gemm(), and what it would do.
 Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,

@@ -1,6 +1,5 @@
 #include "src/gemm/library.hpp"
 
-#include "src/base/plugin.hpp"
 #include "src/call/device.hpp"
 
 namespace lpt {
@@ -21,15 +20,17 @@ Status call(const Queue &queue, const char *name, const Call &function) {
 LibrarySession *session_of(Context &context, const char *family, std::shared_ptr<LibrarySession> &session) {
   if (session != nullptr) return session.get();
   for (const DeviceFamily &known : context.queue.families()) {
-    if (std::strcmp(known.name, family) != 0 || known.row_bytes != sizeof(GemmLibrary)) continue;
-    session = std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.rows));
+    if (std::strcmp(known.name, family) != 0 || known.entry_bytes != sizeof(GemmLibrary)) continue;
+    session = std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.entries),
+                                               context.machine.options.tunes_library);
   }
   return session.get();
 }
 
 }  // namespace
 
-LibrarySession::LibrarySession(const Queue &queue, const GemmLibrary &library) : queue_(queue), library_(library) {
+LibrarySession::LibrarySession(const Queue &queue, const GemmLibrary &library, bool is_tuned)
+    : queue_(queue), library_(library), is_tuned_(is_tuned) {
   const Status status = call(queue_, library_.name, [&](char *error, size_t bytes) {
     return library_.open(&session_, &version_, error, bytes);
   });
@@ -69,15 +70,15 @@ Status LibrarySession::prepare(const LibraryGemm &gemm, Prepared **out_prepared)
   return {};
 }
 
-Status LibrarySession::run(const Queue &queue, const char *row, const LibraryGemm &gemm, Prepared &prepared,
+Status LibrarySession::run(const Queue &queue, const char *kernel, const LibraryGemm &gemm, Prepared &prepared,
                            const LibraryAddresses &addresses) {
-  if (library_.tune != nullptr && !prepared.is_tuned && !gemm.reads_c && variable("LPT_GEMM_TUNE") != nullptr) {
-    LPT_TRY(call(queue, row, [&](char *error, size_t bytes) {
+  if (is_tuned_ && library_.tune != nullptr && !prepared.is_tuned && !gemm.reads_c) {
+    LPT_TRY(call(queue, kernel, [&](char *error, size_t bytes) {
       return library_.tune(session_, prepared.gemm, &addresses, queue.stream(), error, bytes);
     }));
     prepared.is_tuned = true;
   }
-  return call(queue, row, [&](char *error, size_t bytes) {
+  return call(queue, kernel, [&](char *error, size_t bytes) {
     return library_.run(session_, prepared.gemm, &addresses, queue.stream(), error, bytes);
   });
 }

@@ -13,7 +13,7 @@ namespace lpt {
 class LibrarySession {
  public:
   // The library may be missing: then every GEMM is rejected with reason().
-  LibrarySession(const Queue &queue, const GemmLibrary &library);
+  LibrarySession(const Queue &queue, const GemmLibrary &library, bool is_tuned);
   ~LibrarySession();
   LibrarySession(const LibrarySession &) = delete;
   LibrarySession &operator=(const LibrarySession &) = delete;
@@ -30,8 +30,8 @@ class LibrarySession {
 
   Status prepare(const LibraryGemm &gemm, Prepared **out_prepared);
 
-  // Queues it on the context's stream. Where LPT_GEMM_TUNE is set the first call times all ways, and waits for each.
-  Status run(const Queue &queue, const char *row, const LibraryGemm &gemm, Prepared &prepared,
+  // Queues it on the context's stream. If the session is tuned, the first call times all ways, and waits for each.
+  Status run(const Queue &queue, const char *kernel, const LibraryGemm &gemm, Prepared &prepared,
              const LibraryAddresses &addresses);
 
  private:
@@ -39,6 +39,7 @@ class LibrarySession {
 
   const Queue queue_;  // of the device
   const GemmLibrary &library_;
+  const bool is_tuned_;
   void *session_ = nullptr;
   int64_t version_ = 0;
   std::string reason_;

@@ -95,7 +95,7 @@ int64_t round_to(int64_t count, int64_t unit) { return (count + unit - 1) / unit
 
 GemmRegion all_of(const GemmRequest &whole) { return {0, 0, whole.m, whole.n}; }
 
-GemmPartition partition_gemm(const Context &context, const GemmKernelEntry &kernel, const GemmRequest &whole,
+GemmPartition partition_gemm(const Context &context, const KernelEntry<GemmRequest> &kernel, const GemmRequest &whole,
                              const GemmRegion &all) {
   GemmPartition cutting{};
   cutting.all = all;
@@ -107,7 +107,7 @@ GemmPartition partition_gemm(const Context &context, const GemmKernelEntry &kern
 }
 
 // The part of a GEMM that `all` names, which begins on units.
-Status run_kernel_on_region(Context &context, const GemmKernelEntry &kernel, const GemmRequest &whole,
+Status run_kernel_on_region(Context &context, const KernelEntry<GemmRequest> &kernel, const GemmRequest &whole,
                             const GemmRegion &all) {
   const GemmPartition cutting = partition_gemm(context, kernel, whole, all);
   const Grid &steps = cutting.steps, &parts = cutting.parts;  // clang 14 has no bindings in lambdas
@@ -142,34 +142,23 @@ double bytes_of(const GemmRequest &request) {
   return view_bytes(request.a) + view_bytes(request.b) + view_bytes(request.c);
 }
 
-// A GEMM that was planned runs no other row than that.
-bool may_run(const GemmKernelEntry &kernel, const GemmKernelEntry *planned) {
-  return planned == nullptr || planned == &kernel;
-}
-
-// Whether a fast row reads these panels, of sparse packed weights once they are written out or gathered. Rows that need no instruction
-// set read rows of numbers only.
-bool has_kernel_for_panels(const Context &context, const GemmKernelEntry *planned, GemmRequest request) {
+// Whether the planned kernel, or any fast one, reads these panels, of sparse packed weights once they are written out or
+// gathered. Reference kernels read rows of elements only.
+bool has_kernel_for_panels(const Context &context, const KernelEntry<GemmRequest> *planned, GemmRequest request) {
   if (request.b.layout == Layout::kBlockSparse && !takes_tiles(request)) return false;
   if (is_sparse_packed(request.b.layout)) request.b = panels_shape(request.b);
-  for (const GemmKernelEntry &kernel : gemm_kernels()) {
-    if (!may_run(kernel, planned)) continue;
-    if (kernel.required_features != 0 && (kernel.required_features & ~context.features) == 0 &&
-        kernel.unsupported_reason(request) == nullptr)
-      return true;
-  }
-  return false;
+  if (planned == nullptr) return find_fast_kernel(gemm_kernels(), request, context.machine) != nullptr;
+  return planned->needs.cpu != 0 && rejection_of(*planned, request, context.machine).is_none();
 }
 
-// A row that takes a sparse b as it is; NULL if there is none. Where there are fast rows for dense matrices the plain one
-// for sparse ones is no gain.
-const GemmKernelEntry *find_sparse_kernel(const Context &context, const GemmKernelEntry *planned,
-                                          const GemmRequest &request) {
-  for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
-    if (!may_run(kernel, planned)) continue;
-    const bool is_gain = planned != nullptr || kernel.required_features != 0 || context.features == 0;
-    if (is_gain && (kernel.required_features & ~context.features) == 0 && kernel.unsupported_reason(request) == nullptr)
-      return &kernel;
+// A kernel that reads a sparse b as it is; NULL if there is none. Where there are fast kernels for dense matrices the
+// reference kernel for sparse ones is no gain.
+const KernelEntry<GemmRequest> *find_sparse_kernel(const Context &context, const KernelEntry<GemmRequest> *planned,
+                                                   const GemmRequest &request) {
+  for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
+    if (planned != nullptr && planned != &kernel) continue;
+    const bool is_gain = planned != nullptr || kernel.needs.cpu != 0 || context.machine.cpu == 0;
+    if (is_gain && rejection_of(kernel, request, context.machine).is_none()) return &kernel;
   }
   return nullptr;
 }
@@ -189,7 +178,7 @@ struct DenseCopy {
   }
 };
 
-// Sparse operands that no row reads are written out, again if `last` is not the same one.
+// Sparse operands that no kernel reads are written out, again if `last` is not the same one.
 Status expand_to_dense(Context &context, bool is_check_only, GemmRequest &request, DenseCopy &last) {
   for (MatrixView *operand : {&request.a, &request.b}) {
     if (operand->layout != Layout::kSparse) continue;
@@ -206,10 +195,10 @@ Status expand_to_dense(Context &context, bool is_check_only, GemmRequest &reques
   return {};
 }
 
-// The row of a request: the one that was picked before, or the first that takes it.
+// The kernel of a request: the planned one, or the first that runs it.
 Status select_gemm_kernel(Context &context, const GemmCall &call, bool is_check_only, GemmRequest &request,
-                          DenseCopy &last, const GemmKernelEntry **out_kernel) {
-  if (const GemmKernelEntry *kernel = find_sparse_kernel(context, call.kernel, request)) {
+                          DenseCopy &last, const KernelEntry<GemmRequest> **out_kernel) {
+  if (const KernelEntry<GemmRequest> *kernel = find_sparse_kernel(context, call.kernel, request)) {
     log_selected(context, "gemm", kernel->name);
     *out_kernel = kernel;
     return {};
@@ -228,7 +217,7 @@ Status select_gemm_kernel(Context &context, const GemmCall &call, bool is_check_
                        {request.a.format.id, request.b.format.id, request.c.format.id}, out_kernel);
 }
 
-// Whether choosing its row left a GEMM's b to be written out in slabs.
+// Whether the selected kernel left a GEMM's b to be written out in slabs.
 bool is_written_in_slabs(const GemmCall &call, const GemmRequest &whole) {
   if (call.b.layout == Layout::kBitmask) return whole.b.layout == Layout::kPanels;
   return is_in_slabs(request_of(call)) && whole.b.layout == Layout::kRows;
@@ -241,12 +230,12 @@ bool is_gathered(const GemmCall &call, const GemmRequest &whole) {
 
 // A part of one of many GEMMs.
 struct GemmTask {
-  const GemmKernelEntry *kernel;
+  const KernelEntry<GemmRequest> *kernel;
   GemmRequest request;
 };
 
 // Cuts a GEMM so that no piece has more than `most_work` multiply-adds, as far as its rows and columns allow.
-void partition_into_tasks(const GemmKernelEntry *kernel, const GemmRequest &whole, double most_work,
+void partition_into_tasks(const KernelEntry<GemmRequest> *kernel, const GemmRequest &whole, double most_work,
                           std::vector<GemmTask> &tasks) {
   const GemmRegion all{0, 0, whole.m, whole.n};
   const double work = flops_of(whole) / 2;
@@ -351,7 +340,7 @@ GemmRequest request_of(const GemmCall &call) {
 
 Status run_gemm(Context &context, const GemmCall &call, bool is_check_only) {
   GemmRequest whole = request_of(call);
-  const GemmKernelEntry *kernel = nullptr;
+  const KernelEntry<GemmRequest> *kernel = nullptr;
   DenseCopy written;
   LPT_TRY(select_gemm_kernel(context, call, is_check_only, whole, written, &kernel));
   if (is_check_only || is_empty(whole)) return {};
@@ -364,7 +353,7 @@ Status run_gemm(Context &context, const GemmCall &call, bool is_check_only) {
 Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
                           const std::function<Status(int64_t begin, int64_t count)> &after_rows) {
   GemmRequest whole = request_of(call);
-  const GemmKernelEntry *kernel = nullptr;
+  const KernelEntry<GemmRequest> *kernel = nullptr;
   DenseCopy written;
   LPT_TRY(select_gemm_kernel(context, call, false, whole, written, &kernel));
   const int64_t task = std::max<int64_t>(round_to(rows, kGemmRowUnit), kGemmRowUnit);

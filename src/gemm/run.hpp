@@ -24,13 +24,13 @@ struct GemmCall {
   bool is_portable = false;
   lpt_gemm_arithmetic arithmetic = LPT_GEMM_ARITHMETIC_NATIVE;
   int32_t arithmetic_bits = 0;
-  const GemmKernelEntry *kernel = nullptr;  // picked before; NULL: the first that takes it
+  const KernelEntry<GemmRequest> *kernel = nullptr;  // the planned one; NULL: the first that runs it
 };
 
 // What running a GEMM takes and does.
 struct GemmDispatch {
   GemmShape shape;
-  const GemmKernelEntry *kernel;  // nullptr: it is a device's
+  const KernelEntry<GemmRequest> *kernel;  // nullptr: it is a device's
   const char *name;               // of the row
   size_t workspace_bytes;
   int64_t part_count;

@@ -31,9 +31,9 @@ GradientParts gradient_parts(int64_t rows) {
 
 // The rows of a norm's backward pass; NULL: not needed.
 struct NormSteps {
-  const DeviceKernelEntry<RmsnormBackwardRequest> *input = nullptr;
-  const DeviceKernelEntry<GradientPartsRequest> *parts = nullptr;
-  const DeviceKernelEntry<GradientSumRequest> *sum = nullptr;
+  const KernelEntry<RmsnormBackwardRequest> *input = nullptr;
+  const KernelEntry<GradientPartsRequest> *parts = nullptr;
+  const KernelEntry<GradientSumRequest> *sum = nullptr;
 };
 
 GradientPartsRequest parts_request(const RmsnormBackwardRequest &whole, int64_t part_rows) {
@@ -43,12 +43,12 @@ GradientPartsRequest parts_request(const RmsnormBackwardRequest &whole, int64_t 
 Status choose_norm_steps(Context &context, const RmsnormBackwardRequest &whole, bool wants_weight, NormSteps &steps) {
   const lpt_format input = whole.input.format.id, gradient = whole.output_gradient.format.id;
   if (whole.input_gradient.format.id != LPT_FORMAT_NONE) {
-    LPT_TRY(select_kernel_on_device(context, "rmsnorm_backward", whole,
-                                    {input, gradient, whole.input_gradient.format.id}, &steps.input));
+    LPT_TRY(select_kernel(context, "rmsnorm_backward", whole, {input, gradient, whole.input_gradient.format.id},
+                          &steps.input));
   }
   if (!wants_weight) return {};
-  LPT_TRY(select_kernel_on_device(context, "gradient_parts", parts_request(whole, 1), {input, gradient}, &steps.parts));
-  return select_kernel_on_device(context, "gradient_sum", GradientSumRequest{}, {LPT_FORMAT_F32}, &steps.sum);
+  LPT_TRY(select_kernel(context, "gradient_parts", parts_request(whole, 1), {input, gradient}, &steps.parts));
+  return select_kernel(context, "gradient_sum", GradientSumRequest{}, {LPT_FORMAT_F32}, &steps.sum);
 }
 
 // Rows begin .. begin + count of both gradients.
@@ -72,12 +72,12 @@ Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBa
 
 Status swiglu_forward_on_device(Context &context, SwigluForwardRequest whole, bool is_smoothed, uint8_t *factors,
                                 bool is_check_only) {
-  const DeviceKernelEntry<SwigluForwardRequest> *kernel = nullptr;
-  const DeviceKernelEntry<SmoothingRequest> *smoothing = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "swiglu_forward", whole,
-                                  {whole.gate.format.id, whole.up.format.id, whole.output.format.id}, &kernel));
+  const KernelEntry<SwigluForwardRequest> *kernel = nullptr;
+  const KernelEntry<SmoothingRequest> *smoothing = nullptr;
+  LPT_TRY(select_kernel(context, "swiglu_forward", whole,
+                        {whole.gate.format.id, whole.up.format.id, whole.output.format.id}, &kernel));
   SmoothingRequest found{nullptr, whole.gate.columns, factors};
-  if (is_smoothed) LPT_TRY(select_kernel_on_device(context, "smoothing", found, {LPT_FORMAT_E8M0FNU}, &smoothing));
+  if (is_smoothed) LPT_TRY(select_kernel(context, "smoothing", found, {LPT_FORMAT_E8M0FNU}, &smoothing));
   if (is_check_only) return {};
   if (is_smoothed) LPT_TRY(take_zeros(context, whole.gate.columns, &whole.column_amax));
   LPT_TRY(queue_kernel(context, *kernel, whole));
@@ -95,11 +95,11 @@ Status swiglu_backward_on_device(Context &context, const MatrixView &gate, const
   SwigluBackwardRequest part = whole;
   part.gate = gates.numbers();
   part.up = ups.numbers();
-  const DeviceKernelEntry<SwigluBackwardRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "swiglu_backward", part,
-                                  {part.gate.format.id, part.up.format.id, whole.output_gradient.format.id,
-                                   whole.gate_gradient.format.id, whole.up_gradient.format.id},
-                                  &kernel));
+  const KernelEntry<SwigluBackwardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "swiglu_backward", part,
+                        {part.gate.format.id, part.up.format.id, whole.output_gradient.format.id,
+                         whole.gate_gradient.format.id, whole.up_gradient.format.id},
+                        &kernel));
   if (is_check_only || is_empty(gate)) return {};
   for (int64_t begin = 0; begin < gate.rows; begin += chunk) {
     const int64_t count = std::min(chunk, gate.rows - begin);

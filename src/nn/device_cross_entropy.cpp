@@ -29,10 +29,10 @@ Status cross_entropy_forward_on_device(Context &context, const DeviceLoss &loss,
   const int64_t rows = loss.logits.rows;
   CrossEntropySumsRequest sums{loss.logits, nullptr, nullptr};
   LossesRequest losses{};
-  const DeviceKernelEntry<CrossEntropySumsRequest> *sums_kernel = nullptr;
-  const DeviceKernelEntry<LossesRequest> *losses_kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
-  LPT_TRY(select_kernel_on_device(context, "losses", losses, {out.format.id}, &losses_kernel));
+  const KernelEntry<CrossEntropySumsRequest> *sums_kernel = nullptr;
+  const KernelEntry<LossesRequest> *losses_kernel = nullptr;
+  LPT_TRY(select_kernel(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
+  LPT_TRY(select_kernel(context, "losses", losses, {out.format.id}, &losses_kernel));
   if (loss.is_check_only) return {};
   LPT_TRY(take_places(context, loss.places, &sums.places));
   RowSums *all = nullptr;
@@ -69,11 +69,11 @@ Status cross_entropy_backward_on_device(Context &context, const DeviceLoss &loss
                              nullptr,
                              rows,
                              nullptr};
-  const DeviceKernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
-  const DeviceKernelEntry<LossFactorsRequest> *factors_kernel = nullptr;
-  LPT_TRY(select_kernel_on_device(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id},
-                                  &kernel));
-  LPT_TRY(select_kernel_on_device(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_kernel));
+  const KernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
+  const KernelEntry<LossFactorsRequest> *factors_kernel = nullptr;
+  LPT_TRY(
+      select_kernel(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id}, &kernel));
+  LPT_TRY(select_kernel(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_kernel));
   if (loss.is_check_only) return {};
   LPT_TRY(take_places(context, loss.places, &factors.places));
   LPT_TRY(take_numbers(context, rows, &factors.factors));

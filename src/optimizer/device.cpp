@@ -38,64 +38,64 @@ NormOf norm_of(const std::vector<StepWork> &works, bool are_shards) {
   return norm;
 }
 
-struct NormRows {
-  std::vector<const DeviceKernelEntry<NormRequest> *> norms;  // one for each gradient
-  const DeviceKernelEntry<ClipRequest> *clip = nullptr;
+struct NormPlan {
+  std::vector<const KernelEntry<NormRequest> *> norms;  // one for each gradient
+  const KernelEntry<ClipRequest> *clip = nullptr;
   double *sums = nullptr;               // of all blocks
   int64_t *nonfinite_counts = nullptr;  // of all ranks, behind the sums
 };
 
 // All that can be rejected. Without others `rank_count` is 0.
-Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, NormRows &rows) {
+Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, NormPlan &plan) {
   for (const auto &[gradient, first] : norm.gradients) {
     const NormRequest request{gradient.data, gradient.format.element, 0, gradient.columns, nullptr, nullptr};
-    const DeviceKernelEntry<NormRequest> *kernel = nullptr;
-    LPT_TRY(select_kernel_on_device(context, "gradient_norm", request, {gradient.format.id}, &kernel));
-    rows.norms.push_back(kernel);
+    const KernelEntry<NormRequest> *kernel = nullptr;
+    LPT_TRY(select_kernel(context, "gradient_norm", request, {gradient.format.id}, &kernel));
+    plan.norms.push_back(kernel);
   }
-  LPT_TRY(select_kernel_on_device(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &rows.clip));
+  LPT_TRY(select_kernel(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &plan.clip));
   std::byte *memory = nullptr;
   LPT_TRY(take_on_device(context, static_cast<size_t>(norm.block_count + rank_count) * sizeof(double), &memory));
-  rows.sums = reinterpret_cast<double *>(memory);
-  if (rank_count > 0) rows.nonfinite_counts = reinterpret_cast<int64_t *>(rows.sums + norm.block_count);
+  plan.sums = reinterpret_cast<double *>(memory);
+  if (rank_count > 0) plan.nonfinite_counts = reinterpret_cast<int64_t *>(plan.sums + norm.block_count);
   return {};
 }
 
 // The sums of what this rank has.
-Status queue_sums(Context &context, const NormOf &norm, const NormRows &rows, int64_t *nonfinite_count) {
+Status queue_sums(Context &context, const NormOf &norm, const NormPlan &plan, int64_t *nonfinite_count) {
   for (size_t i = 0; i < norm.gradients.size(); ++i) {
     const auto &[gradient, first] = norm.gradients[i];
     LPT_TRY(queue_kernel(
-        context, *rows.norms[i],
-        {gradient.data, gradient.format.element, 0, gradient.columns, rows.sums + first, nonfinite_count}));
+        context, *plan.norms[i],
+        {gradient.data, gradient.format.element, 0, gradient.columns, plan.sums + first, nonfinite_count}));
   }
   return {};
 }
 
 // `clip` lacks what the sums are.
 Status run_norm(Context &context, const NormOf &norm, ClipRequest clip) {
-  NormRows rows;
-  LPT_TRY(choose_norm(context, norm, 0, rows));
-  clip.sums = rows.sums;
+  NormPlan plan;
+  LPT_TRY(choose_norm(context, norm, 0, plan));
+  clip.sums = plan.sums;
   clip.count = norm.block_count;
   LPT_TRY(context.queue.fill(clip.facts, 0, sizeof *clip.facts));
-  LPT_TRY(queue_sums(context, norm, rows, &clip.facts->nonfinite_count));
-  return queue_kernel(context, *rows.clip, clip);
+  LPT_TRY(queue_sums(context, norm, plan, &clip.facts->nonfinite_count));
+  return queue_kernel(context, *plan.clip, clip);
 }
 
 Status run_norm_of_shards(Context &context, const std::vector<StepWork> &works, StepRanks &ranks, ClipRequest clip) {
   const NormOf norm = norm_of(works, true);
-  NormRows rows;
-  LPT_TRY(choose_norm(context, norm, ranks.ranks(), rows));
-  int64_t *const own = rows.nonfinite_counts + ranks.rank();
+  NormPlan plan;
+  LPT_TRY(choose_norm(context, norm, ranks.ranks(), plan));
+  int64_t *const own = plan.nonfinite_counts + ranks.rank();
   LPT_TRY(context.queue.fill(own, 0, sizeof *own));
-  LPT_TRY(queue_sums(context, norm, rows, own));
-  LPT_TRY(ranks.share_sums(works, rows.sums, rows.nonfinite_counts));
-  clip.sums = rows.sums;
+  LPT_TRY(queue_sums(context, norm, plan, own));
+  LPT_TRY(ranks.share_sums(works, plan.sums, plan.nonfinite_counts));
+  clip.sums = plan.sums;
   clip.count = norm.block_count;
-  clip.nonfinite_counts = rows.nonfinite_counts;
+  clip.nonfinite_counts = plan.nonfinite_counts;
   clip.rank_count = ranks.ranks();
-  return queue_kernel(context, *rows.clip, clip);
+  return queue_kernel(context, *plan.clip, clip);
 }
 
 Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts) {
@@ -106,7 +106,7 @@ Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts
 
 // ---- a step
 
-using ScalesKernel = const DeviceKernelEntry<StepScalesRequest> *;
+using ScalesKernel = const KernelEntry<StepScalesRequest> *;
 
 StepScales *scales_at(const OptimizerParameter &parameter, int32_t transpose) {
   return reinterpret_cast<StepScales *>(parameter.whole_scales.data()) + transpose;
@@ -151,7 +151,7 @@ Status queue_measure(Context &context, const StepWork &work) {
   StepRequest request = scaled_request(work, scales);
   request.is_measure = true;
   LPT_TRY(context.queue.fill(scales.next, 0, sizeof *scales.next));
-  return is_empty(work) ? Status() : queue_kernel(context, *work.device_kernel, request);
+  return is_empty(work) ? Status() : queue_kernel(context, *work.kernel, request);
 }
 
 // New scales, and what is stored with them. What was stored before stays valid until then: the host exchanges them.
@@ -160,7 +160,7 @@ Status queue_store(Context &context, ScalesKernel row, const StepWork &work) {
   StepRequest request = scaled_request(work, scales);
   if (!work.is_recording) request.amax = nullptr;
   LPT_TRY(queue_kernel(context, *row, scales));
-  if (!is_empty(work)) LPT_TRY(queue_kernel(context, *work.device_kernel, request));
+  if (!is_empty(work)) LPT_TRY(queue_kernel(context, *work.kernel, request));
   work.parameter->transpose = 1 - work.parameter->transpose;
   return {};
 }
@@ -215,7 +215,7 @@ Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimi
 Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ranks) {
   ScalesKernel scales = nullptr;
   if (std::any_of(works.begin(), works.end(), has_scales)) {
-    LPT_TRY(select_kernel_on_device(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
+    LPT_TRY(select_kernel(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
   }
   std::vector<StepWork *> scaled;
   scaled.reserve(works.size());  // before the first one is queued: from there on nothing takes memory here
@@ -223,7 +223,7 @@ Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ra
     if (has_scales(work)) {
       scaled.push_back(&work);
     } else if (!is_empty(work)) {
-      LPT_TRY(queue_kernel(context, *work.device_kernel, work.request));
+      LPT_TRY(queue_kernel(context, *work.kernel, work.request));
     }
   }
   if (ranks != nullptr && !scaled.empty()) {

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/optimizer/optimizer.hpp"
 #include "src/optimizer/optimizer.hpp"
 
@@ -17,7 +16,6 @@ struct StepWork {
   OptimizerParameter *parameter;
   MatrixView gradient, value;
   const KernelEntry<StepRequest> *kernel;
-  const DeviceKernelEntry<StepRequest> *device_kernel;  // instead of it, on a device
   StepRequest request;
   bool is_looking;    // a scale waits for its new amax: two passes
   bool is_recording;  // a delayed scale's amax is kept for the next step
@@ -31,14 +29,14 @@ struct StepCall {
   Tensor *const *parameters;
 };
 
-// Checks all that the caller gave, and chooses rows. Constants that depend on the norm are left for set_constants().
+// Checks all that the caller gave, and selects kernels. Constants that depend on the norm are left for set_constants().
 Status make_works(Context &context, Optimizer &optimizer, const StepCall &call, std::vector<StepWork> &out_works);
 
 // What gradients are multiplied by beside gradient_scale goes into `clip_factor`.
 Status set_constants(const Optimizer &optimizer, const lpt_optimizer_step_options &options, double clip_factor,
                      StepWork &work);
 
-// Whether a row takes the moments of a parameter on the context's device, beside gradients and parameters of f32.
+// Whether a kernel takes the moments of a parameter on the context's device, beside gradients and parameters of f32.
 Status check_moments_on_device(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter);
 
 // A tensor of any shape without gaps, as one row.

@@ -168,28 +168,25 @@ bool is_alike(const StepWork &a, const StepWork &b) {
          is_alike(a.request.parameter, b.request.parameter) && is_alike(a.request.compensation, b.request.compensation);
 }
 
-Status select_gemm_kernel(Context &context, StepWork &work) {
+Status select_step_kernel(Context &context, StepWork &work) {
   float amax[3] = {};
   StepRequest request = work.request;
   request.amax = work.is_recording ? amax : nullptr;
   const std::initializer_list<lpt_format> formats = {work.gradient.format.id, work.parameter->first.format,
                                                      work.parameter->second.format, work.value.format.id};
-  if (!context.queue.device().is_cpu())
-    return select_kernel_on_device(context, "step", request, formats, &work.device_kernel);
-  return select_kernel(context, "step", step_kernels(), request, formats, &work.kernel);
+  return select_kernel(context, {"step", step_kernels}, request, formats, &work.kernel);
 }
 
-Status choose_rows(Context &context, std::vector<StepWork> &works) {
+Status select_step_kernels(Context &context, std::vector<StepWork> &works) {
   std::vector<const StepWork *> chosen;
   for (StepWork &work : works) {
     const auto found =
         std::find_if(chosen.begin(), chosen.end(), [&](const StepWork *other) { return is_alike(work, *other); });
     if (found != chosen.end()) {
       work.kernel = (*found)->kernel;
-      work.device_kernel = (*found)->device_kernel;
       continue;
     }
-    LPT_TRY(select_gemm_kernel(context, work));
+    LPT_TRY(select_step_kernel(context, work));
     chosen.push_back(&work);
   }
   return {};
@@ -215,10 +212,9 @@ Status check_moments_on_device(Context &context, const Optimizer &optimizer, con
     request.compensation.data = &request;
     request.compensation.element = request.parameter.element = LPT_FORMAT_BF16;
   }
-  const DeviceKernelEntry<StepRequest> *kernel = nullptr;
-  return select_kernel_on_device(context, "step", request,
-                                 {LPT_FORMAT_F32, parameter.first.format, parameter.second.format, LPT_FORMAT_F32},
-                                 &kernel);
+  const KernelEntry<StepRequest> *kernel = nullptr;
+  return select_kernel(context, "step", request,
+                       {LPT_FORMAT_F32, parameter.first.format, parameter.second.format, LPT_FORMAT_F32}, &kernel);
 }
 
 Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
@@ -297,7 +293,7 @@ Status make_works(Context &context, Optimizer &optimizer, const StepCall &call, 
     LPT_TRY(set_constants(optimizer, *call.options, 1.0, work));
   }
   LPT_TRY(check_no_overlap(out_works));
-  return choose_rows(context, out_works);
+  return select_step_kernels(context, out_works);
 }
 
 }  // namespace lpt

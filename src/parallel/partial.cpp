@@ -57,16 +57,14 @@ void scale_matrix(Context &context, const KernelEntry<ReduceRequest> &kernel, do
   });
 }
 
-Status choose_columns(Context &context, const ColumnsRequest &request,
-                      const DeviceKernelEntry<ColumnsRequest> **out_kernel) {
-  return select_kernel_on_device(context, "scale", request, {request.source.format.id, request.target.format.id},
-                                 out_kernel);
+Status choose_columns(Context &context, const ColumnsRequest &request, const KernelEntry<ColumnsRequest> **out_kernel) {
+  return select_kernel(context, "scale", request, {request.source.format.id, request.target.format.id}, out_kernel);
 }
 
 // The same on a device, where formats may differ and rows lie apart.
 Status scale_on_device(Context &context, double factor, const MatrixView &source, const MatrixView &target) {
   const ColumnsRequest request{source, target, factor};
-  const DeviceKernelEntry<ColumnsRequest> *kernel = nullptr;
+  const KernelEntry<ColumnsRequest> *kernel = nullptr;
   LPT_TRY(choose_columns(context, request, &kernel));
   return queue_kernel(context, *kernel, request);
 }
@@ -131,7 +129,7 @@ Status prepare_partial(Context &context, const PartialPlan &plan, lpt_partial_pa
   }
   if (plan.shared == plan.hidden || plan.scale == 1.0) return {};
   if (!device.is_cpu()) {
-    const DeviceKernelEntry<ColumnsRequest> *kernel = nullptr;
+    const KernelEntry<ColumnsRequest> *kernel = nullptr;
     LPT_TRY(check_works_on(context, device));
     return choose_columns(context, {input, output, plan.scale}, &kernel);
   }

@@ -26,8 +26,8 @@ namespace lpt {
 namespace {
 
 template <typename Request>
-DeviceFamily family(const char *name, std::span<const DeviceKernelEntry<Request>> kernels) {
-  return {name, kernels.data(), static_cast<int32_t>(kernels.size()), sizeof(DeviceKernelEntry<Request>)};
+DeviceFamily family(const char *name, std::span<const KernelEntry<Request>> kernels) {
+  return {name, kernels.data(), static_cast<int32_t>(kernels.size()), sizeof(KernelEntry<Request>)};
 }
 
 DeviceFamily family_of_libraries(const char *name, std::span<const GemmLibrary> libraries) {

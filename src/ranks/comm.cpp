@@ -53,7 +53,7 @@ Signature agreed_options(const lpt_comm_options &options) {
 Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker) {
   auto worker = std::make_unique<Context>();
   worker->isa = context.isa;
-  worker->features = context.features;
+  worker->machine = {.cpu = context.machine.cpu, .options = context.machine.options};
   worker->allocator = context.allocator;
   worker->arena = std::make_unique<Arena>(context.allocator);
   LPT_TRY(set_threads(*worker, 1));

@@ -21,7 +21,7 @@ Status add_up(Context &worker, const ReductionPlan &reducing, const std::vector<
   request.elements = elements;
   request.sources = sources.data();
   request.targets = &target;
-  return queue_kernel(worker, *reducing.device_kernel, request);
+  return queue_kernel(worker, *reducing.kernel, request);
 }
 
 // The same numbers of all ranks, in their order: incoming is what came, own what this rank has of them.
@@ -103,12 +103,12 @@ class Sum {
 }  // namespace
 
 Status choose_sum_on_device(Context &context, const Device &device, const ReduceRequest &request,
-                            const DeviceKernelEntry<ReduceRequest> **out_kernel) {
+                            const KernelEntry<ReduceRequest> **out_kernel) {
   if (!(context.queue.device() == device)) {
     return invalid("context works on %s: expected %s, where the comm does", device_text(context.queue.device()).c_str(),
                    device_text(device).c_str());
   }
-  return select_kernel_on_device(context, "reduce", request, {request.format, request.target_format}, out_kernel);
+  return select_kernel(context, "reduce", request, {request.format, request.target_format}, out_kernel);
 }
 
 Status reduce_to_all_on_device(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing) {

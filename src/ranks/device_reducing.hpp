@@ -5,9 +5,9 @@
 
 namespace lpt {
 
-// The row of the device for sums of so many sources.
+// The kernel of the device for sums of so many sources.
 Status choose_sum_on_device(Context &context, const Device &device, const ReduceRequest &request,
-                            const DeviceKernelEntry<ReduceRequest> **out_kernel);
+                            const KernelEntry<ReduceRequest> **out_kernel);
 
 Status reduce_to_all_on_device(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing);
 Status reduce_to_parts_on_device(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing);

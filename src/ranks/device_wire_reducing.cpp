@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// While it lives, rows that were chosen already are not reported again.
+// While it lives, kernels that were selected already are not reported again.
 class Unreported {
  public:
   explicit Unreported(Context &context) : context_(context), reported_(context.choices.size()) {}
@@ -159,7 +159,7 @@ class WireSum {
     request.elements = target.columns;
     request.sources = sources.data();
     request.targets = &place;
-    return queue_kernel(worker_, *reducing_.device_kernel, request);
+    return queue_kernel(worker_, *reducing_.kernel, request);
   }
 
   Status decode(const std::vector<Bytes> &incoming) {

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/reduce/reduce.hpp"
 #include "src/ranks/comm.hpp"
 #include "src/tensor/flat_view.hpp"
@@ -15,11 +14,10 @@ struct ReductionPlan {
   MatrixView input, output;  // all_reduce: of one shape; reduce_scatter: output is this rank's part of the input
   Reduction reduction;
   double factor;
-  const KernelEntry<ReduceRequest> *kernel;
+  const KernelEntry<ReduceRequest> *kernel;  // of `device`
   std::vector<Range> shares;  // of each rank, in elements of the input
   int64_t site;               // what else must agree: ranks in different passes are reported apart
-  Device device;              // where it is; on another one than the CPU:
-  const DeviceKernelEntry<ReduceRequest> *device_kernel;
+  Device device;
 };
 
 Signature signature_of(const ReductionPlan &reducing);

@@ -177,7 +177,7 @@ class WireRun {
                             std::byte *const sum = wire_.is_whole
                                                        ? whole + subrange.begin * static_cast<int64_t>(sizeof(float))
                                                        : result_of(scratch);
-                            add_subrange(sources, subrange, *reducing_.row_to_f32, LPT_FORMAT_F32, scratch, sum);
+                            add_subrange(sources, subrange, *reducing_.kernel_to_f32, LPT_FORMAT_F32, scratch, sum);
                             if (wire_.is_whole) return;
                             cast_piece(wire_, dense_view(LPT_FORMAT_F32, sum, 1, subrange.count),
                                        cut_columns(target, subrange.begin, subrange.count), draws,

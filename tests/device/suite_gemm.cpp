@@ -215,9 +215,9 @@ TEST_F(DeviceGemms, TakeFactorsAndTerms) {
 }
 
 TEST_F(DeviceGemms, MayBeRoundedWhereThatIsRequested) {
-  setenv("LPT_GEMM_ROUND", "1", 1);
+  set_variable("LPT_GEMM_ROUND", "1");
   for (const GemmCase &c : kRounded) expect_defined(c, {-0.5, 0.75, true});
-  unsetenv("LPT_GEMM_ROUND");
+  set_variable("LPT_GEMM_ROUND", nullptr);
 }
 
 // Of 128 numbers of b those that meet a number of a are 2^-18 of the others: a share of the sum that rounding loses.
@@ -244,20 +244,19 @@ TEST_F(DeviceGemms, OfScalesFarApartLoseNothing) {
   };
   EXPECT_EQ(0, count_wrong());
   if (!is_hopper()) return;
-  setenv("LPT_GEMM_ROUND", "1", 1);
+  set_variable("LPT_GEMM_ROUND", "1");
   EXPECT_GT(count_wrong(), 0);  // or nothing was distinguished above
-  unsetenv("LPT_GEMM_ROUND");
+  set_variable("LPT_GEMM_ROUND", nullptr);
 }
 
-// Read by the plugin when it chooses a row.
 TEST_F(DeviceGemms, AreMadeByWarpgroupsWhereTheyAreRequested) {
-  setenv("LPT_GEMM_WGMMA", "1", 1);
+  set_variable("LPT_GEMM_WGMMA", "1");
   for (const lpt_format a : {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_1X128}) {
     expect_defined({a, LPT_FORMAT_INT4_1X128, kBf16, false, true, 17, 40, 1152, "gemm_warpgroups_int4_cuda"}, {});
     expect_defined({a, LPT_FORMAT_INT4_1X128, kF32, false, true, 65, 40, 256, "gemm_warpgroups_int4_cuda"},
                    {1.5, -2.0, true});
   }
-  unsetenv("LPT_GEMM_WGMMA");
+  set_variable("LPT_GEMM_WGMMA", nullptr);
 }
 
 TEST_F(DeviceGemms, OfNothingAreTheOtherTerms) {
@@ -323,14 +322,14 @@ TEST_F(DeviceGemms, OfSparseOperandsAreMadeByALibraryWhereThatIsRequested) {
                               of("e5m2/2:4", "e5m2", kBf16, "cusparselt_fp8"),
                               of("int8_row", "int8_row/2:4", kF32, "cusparselt_int8"),
                               of("int8_tensor/2:4", "int8_row", kBf16, "cusparselt_int8")};
-  setenv("LPT_GEMM_SPARSE", "1", 1);
+  set_variable("LPT_GEMM_SPARSE", "1");
   for (const SparseCase &c : cases) {
     const Tensor a = draw_sparse(c.a, c.dense.m, c.dense.k, 61), b = draw_sparse(c.b, c.dense.n, c.dense.k, 62);
     const bool has_bias = std::string(c.dense.row) != "cusparselt_half";
     expect_defined_of(a.get(), b.get(), c.dense, {});
     expect_defined_of(a.get(), b.get(), c.dense, {1.5, -2.0, has_bias});
   }
-  unsetenv("LPT_GEMM_SPARSE");
+  set_variable("LPT_GEMM_SPARSE", nullptr);
 }
 
 TEST_F(DeviceGemms, OfABatchAreOneByOne) {

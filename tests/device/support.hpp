@@ -53,8 +53,15 @@ class Devices : public testing::Test {
   lpt_context *cpu() const { return cpu_.get(); }
   lpt_context *gpu() const { return gpu_.get(); }
 
+  // Sets a variable, and removes it for nullptr. A new context of the GPU reads it.
+  void set_variable(const char *name, const char *value) {
+    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+    gpu_ = make_gpu_context();
+  }
+
  private:
-  const Context cpu_ = make_context(1), gpu_ = make_gpu_context();
+  const Context cpu_ = make_context(1);
+  Context gpu_ = make_gpu_context();
 };
 
 }  // namespace lpt::test

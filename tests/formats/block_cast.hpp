@@ -88,7 +88,7 @@ class RowCast {
   RowCast &operator=(const RowCast &) = delete;
 
   bool is_taken_by(const KernelEntry<QuantizeRequest> &kernel) const {
-    if ((kernel.required_features & ~cpu_features()) != 0) return false;
+    if ((kernel.needs.cpu & ~cpu_features()) != 0) return false;
     return kernel.unsupported_reason == nullptr || kernel.unsupported_reason(request_) == nullptr;
   }
 

@@ -79,7 +79,7 @@ int main() {
       if (x > -87.0f) silu.take(x, units(z, static_cast<double>(x) * exact_sigmoid));
     }
     for (const auto &row : swiglu_forward_kernels()) {
-      if ((row.required_features & ~cpu_features()) != 0 || row.required_features == 0) continue;
+      if ((row.needs.cpu & ~cpu_features()) != 0 || row.needs.cpu == 0) continue;
       row.run({view_of(gate), view_of(up), view_of(found), nullptr});
       for (size_t i = 0; i < found.size(); ++i) {
         const bool is_same =

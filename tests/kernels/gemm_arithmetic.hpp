@@ -9,8 +9,8 @@
 
 namespace lpt::test {
 
-inline const GemmKernelEntry &row_named(const std::string &name) {
-  const GemmKernelEntry *const kernel = find_kernel(name);
+inline const KernelEntry<GemmRequest> &row_named(const std::string &name) {
+  const KernelEntry<GemmRequest> *const kernel = find_kernel(name);
   EXPECT_NE(kernel, nullptr) << name;
   return kernel != nullptr ? *kernel : gemm_kernels().back();
 }
@@ -103,7 +103,7 @@ inline float finished(const Problem &problem, const Matrix &c_before, int64_t i,
 
 // Judges c by `sum_of(i, j, begin, end)`, the sum of a span of k with the same scales.
 template <typename SumOf>
-void check_sums(const GemmKernelEntry &kernel, Problem &problem, const SumOf &sum_of) {
+void check_sums(const KernelEntry<GemmRequest> &kernel, Problem &problem, const SumOf &sum_of) {
   const int64_t k = problem.request.k;
   Matrix c_before(problem.c.format().id, problem.request.m, problem.request.n, problem.padding);
   if (problem.c.data.bytes() > 0) std::memcpy(c_before.data.data(), problem.c.data.data(), problem.c.data.bytes());

@@ -10,7 +10,7 @@ std::vector<std::string> takers(lpt_gemm_arithmetic arithmetic, const char *a, c
   Problem problem(a, b, c, false, true, 3, 5, 64);
   problem.request.arithmetic = arithmetic;
   std::vector<std::string> names;
-  for (const GemmKernelEntry &kernel : gemm_kernels()) {
+  for (const KernelEntry<GemmRequest> &kernel : gemm_kernels()) {
     if (takes(kernel, problem.request)) names.push_back(kernel.name);
   }
   return names;
@@ -58,7 +58,8 @@ TEST(GemmArithmetic, OfOthersLeavesF64AndPanelsAlone) {
     Problem packed("e3m0", "int4", LPT_FORMAT_F32, false, true, 3, 5, 64);
     packed.request.arithmetic = arithmetic;
     packed.request.b.layout = Layout::kPanels;
-    for (const GemmKernelEntry &kernel : gemm_kernels()) EXPECT_FALSE(takes(kernel, packed.request)) << kernel.name;
+    for (const KernelEntry<GemmRequest> &kernel : gemm_kernels())
+      EXPECT_FALSE(takes(kernel, packed.request)) << kernel.name;
   }
 }
 

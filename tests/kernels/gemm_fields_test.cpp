@@ -5,8 +5,8 @@
 namespace lpt::test {
 namespace {
 
-const GemmKernelEntry &l_mul_kernel() { return row_named("gemm_l_mul_ref"); }
-const GemmKernelEntry &affine_kernel() { return row_named("gemm_piecewise_affine_ref"); }
+const KernelEntry<GemmRequest> &l_mul_kernel() { return row_named("gemm_l_mul_ref"); }
+const KernelEntry<GemmRequest> &affine_kernel() { return row_named("gemm_piecewise_affine_ref"); }
 
 // A number as (1 + fraction) · 2^exponent.
 struct Parts {
@@ -78,7 +78,7 @@ TEST(GemmPiecewiseAffine, MultipliesAllPairsOfCodesByTheFormula) {
 }
 
 // Products of m × n numbers by themselves, one step of k.
-std::vector<double> products(const GemmKernelEntry &kernel, lpt_gemm_arithmetic arithmetic, int bits,
+std::vector<double> products(const KernelEntry<GemmRequest> &kernel, lpt_gemm_arithmetic arithmetic, int bits,
                              const std::vector<float> &a, const std::vector<float> &b) {
   Problem problem("f32", "f32", LPT_FORMAT_F32, false, true, static_cast<int64_t>(a.size()),
                   static_cast<int64_t>(b.size()), 1);

@@ -123,7 +123,7 @@ class GemmKernelTest : public testing::Test {
   }
 
   const char *const name_;
-  const GemmKernelEntry *kernel_ = nullptr;
+  const KernelEntry<GemmRequest> *kernel_ = nullptr;
 };
 
 }  // namespace lpt::test

@@ -88,9 +88,9 @@ TEST_P(Gemm, ReadsAndWritesNothingPastItsMatrices) {
 }
 
 TEST(GemmTable, EndsWithTheReferenceWhichTakesAllNativePairs) {
-  const GemmKernelEntry &reference = gemm_kernels().back();
+  const KernelEntry<GemmRequest> &reference = gemm_kernels().back();
   EXPECT_STREQ(reference.name, "gemm_any_ref");
-  EXPECT_EQ(reference.required_features, 0u);
+  EXPECT_EQ(reference.needs.cpu, 0u);
   for (const char *a : kOperands) {
     for (const char *b : kOperands) {
       const Problem problem(a, b, LPT_FORMAT_F32, false, true, 1, 1, 1);
@@ -102,7 +102,7 @@ TEST(GemmTable, EndsWithTheReferenceWhichTakesAllNativePairs) {
 
 // "": none. NULL: the row was not compiled.
 const char *rejection_of(const char *kernel_name, const Problem &problem) {
-  const GemmKernelEntry *const kernel = find_kernel(kernel_name);
+  const KernelEntry<GemmRequest> *const kernel = find_kernel(kernel_name);
   if (kernel == nullptr) return nullptr;
   const char *reason = kernel->unsupported_reason(problem.request);
   return reason == nullptr ? "" : reason;

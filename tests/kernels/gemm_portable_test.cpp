@@ -45,7 +45,7 @@ void check_rows(Problem &problem, std::vector<int64_t> &runs) {
   Matrix expected(problem.c.format().id, problem.request.m, problem.request.n, problem.padding);
   fill_expected(problem, c_before, expected);
   for (size_t place = 0; place < gemm_kernels().size(); ++place) {
-    const GemmKernelEntry &kernel = gemm_kernels()[place];
+    const KernelEntry<GemmRequest> &kernel = gemm_kernels()[place];
     if (!is_here(kernel) || !takes(kernel, problem.request)) continue;
     ++runs[place];
     copy_data(c_before, problem.c);
@@ -157,7 +157,7 @@ TEST(GemmPortable, LeavesOutDotProductsOfPairsAndIntegers) {
   for (const Problem *problem : {&floats, &integers}) {
     GemmRequest request = problem->request;
     request.is_portable = true;
-    for (const GemmKernelEntry &kernel : gemm_kernels()) {
+    for (const KernelEntry<GemmRequest> &kernel : gemm_kernels()) {
       const std::string name = kernel.name;
       if (name.find("bf16") != std::string::npos || name.find("vnni") != std::string::npos) {
         EXPECT_FALSE(takes(kernel, request)) << name;

@@ -222,14 +222,14 @@ void fill(Random &random, Matrix &matrix) {
   }
 }
 
-const GemmKernelEntry *find_kernel(const std::string &name) {
-  for (const GemmKernelEntry &kernel : gemm_kernels()) {
+const KernelEntry<GemmRequest> *find_kernel(const std::string &name) {
+  for (const KernelEntry<GemmRequest> &kernel : gemm_kernels()) {
     if (kernel.name == name) return &kernel;
   }
   return nullptr;
 }
 
-void run_row(const GemmKernelEntry &kernel, GemmRequest request) {
+void run_row(const KernelEntry<GemmRequest> &kernel, GemmRequest request) {
   GemmRequest whole = request;  // a part may have fewer rows than a row takes
   whole.m = std::max<int64_t>(request.m, kGemmRowUnit);
   ASSERT_TRUE(takes(kernel, whole)) << kernel.name << ": " << kernel.unsupported_reason(whole);
@@ -240,7 +240,7 @@ void run_row(const GemmKernelEntry &kernel, GemmRequest request) {
 }
 
 std::vector<size_t> native_rows() {
-  const auto imitates = [](const GemmKernelEntry &kernel) {
+  const auto imitates = [](const KernelEntry<GemmRequest> &kernel) {
     for (const lpt_gemm_arithmetic arithmetic : {LPT_GEMM_ARITHMETIC_L_MUL, LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE,
                                                  LPT_GEMM_ARITHMETIC_SHIFT, LPT_GEMM_ARITHMETIC_TENSOR_CORE}) {
       for (const char *b_format : {"int4", "e4m3fn"}) {

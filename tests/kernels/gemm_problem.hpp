@@ -112,6 +112,7 @@ struct Problem {
                           .is_f64 = a.format().element == LPT_FORMAT_F64 || b.format().element == LPT_FORMAT_F64 ||
                                     c_format == LPT_FORMAT_F64,
                           .is_portable = false,
+                          .options = {},
                           .arithmetic = LPT_GEMM_ARITHMETIC_NATIVE,
                           .arithmetic_bits = 0,
                           .scratch = nullptr};
@@ -183,10 +184,10 @@ class Oracle {
 std::vector<double> numbers_of_c(const Problem &problem);
 
 // NULL: no such row was compiled.
-const GemmKernelEntry *find_kernel(const std::string &name);
+const KernelEntry<GemmRequest> *find_kernel(const std::string &name);
 
 // Runs a request in scratch of exactly the size that was requested.
-void run_row(const GemmKernelEntry &kernel, GemmRequest request);
+void run_row(const KernelEntry<GemmRequest> &kernel, GemmRequest request);
 
 // Places in the table of the rows that multiply and add as numbers do; the others imitate other machines.
 std::vector<size_t> native_rows();
@@ -194,7 +195,7 @@ std::vector<size_t> native_rows();
 // Of each native row of the table.
 class Gemm : public testing::TestWithParam<size_t> {
  protected:
-  const GemmKernelEntry &kernel() const { return gemm_kernels()[GetParam()]; }
+  const KernelEntry<GemmRequest> &kernel() const { return gemm_kernels()[GetParam()]; }
 
   void SetUp() override {
     if (!is_here(kernel())) GTEST_SKIP() << kernel().name << " needs " << feature_names(missing_of(kernel()));

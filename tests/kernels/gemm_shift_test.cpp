@@ -4,7 +4,7 @@
 namespace lpt::test {
 namespace {
 
-const GemmKernelEntry &shift_kernel() { return row_named("gemm_shift_ref"); }
+const KernelEntry<GemmRequest> &shift_kernel() { return row_named("gemm_shift_ref"); }
 
 TEST(GemmShift, MultipliesAllPairsOfCodesExactly) {
   for (const char *integers : {"int4", "int8", "int2", "uint4", "uint8", "q1_6"}) {

@@ -136,7 +136,7 @@ Matrix &copy(const Matrix &from, Matrix &to) {
   return to;
 }
 
-void run(const GemmKernelEntry &kernel, Problem &problem, const SparseCase &s, Matrix &c) {
+void run(const KernelEntry<GemmRequest> &kernel, Problem &problem, const SparseCase &s, Matrix &c) {
   std::vector<std::byte> empty;
   const GemmRequest sizes = problem.request(s, copy(problem.before, c), empty);
   std::vector<std::byte> scratch(kernel.scratch_bytes(sizes) + 64);
@@ -156,7 +156,7 @@ TEST(SparseGemmKernels, EqualTheReferenceBitForBit) {
     Matrix expected(s.c, s.m, s.n, s.padding);
     Matrix found(s.c, s.m, s.n, s.padding);
     run(sparse_gemm_kernels().back(), problem, s, expected);
-    for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
+    for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
       std::vector<std::byte> none;
       if (!can_run(kernel) || kernel.unsupported_reason(problem.request(s, found, none)) != nullptr) continue;
       run(kernel, problem, s, found);
@@ -222,7 +222,7 @@ TEST(SparseGemmKernels, PropagateNanAndInfinity) {
         }
       }
     }
-    for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
+    for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
       std::vector<std::byte> none;
       if (!can_run(kernel) || kernel.unsupported_reason(problem.request(s, found, none)) != nullptr) continue;
       run(kernel, problem, s, found);
@@ -248,7 +248,7 @@ TEST(SparseGemmKernels, DecodeEveryCode) {
       for (int64_t i = 0; i < s.k / 2; ++i) problem.b.stored.set_code(code, i, 0);
       problem.b.stored.set_code(code, code % 32, static_cast<uint32_t>(code));
     }
-    for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
+    for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
       Matrix found(s.c, s.m, s.n);
       std::vector<std::byte> none;
       if (!can_run(kernel) || kernel.unsupported_reason(problem.request(s, found, none)) != nullptr) continue;
@@ -268,7 +268,7 @@ TEST(SparseGemmKernels, SayWhyTheyReject) {
   Problem problem(s, random);
   Matrix c(s.c, s.m, s.n);
   std::vector<std::byte> none;
-  for (const GemmKernelEntry &kernel : sparse_gemm_kernels()) {
+  for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
     GemmRequest request = problem.request(s, c, none);
     request.m = kMostSparseRows + 1;  // s is of bytes
     EXPECT_STREQ("so many rows repay writing b out", kernel.unsupported_reason(request)) << kernel.name;

@@ -4,7 +4,7 @@
 namespace lpt::test {
 namespace {
 
-const GemmKernelEntry &core_kernel() { return row_named("gemm_tensor_core_ref"); }
+const KernelEntry<GemmRequest> &core_kernel() { return row_named("gemm_tensor_core_ref"); }
 
 int least_exponent(lpt_format element) {
   switch (element) {

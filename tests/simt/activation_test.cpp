@@ -53,7 +53,7 @@ TEST(SimtSwiglu, ForwardEqualsTheReference) {
     SwigluForwardRequest request = {gate.view(), up.view(), found.view(), wants_amax ? found_amax.data() : nullptr};
     ASSERT_EQ(swiglu_forward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    swiglu_forward_device_kernels().front().run(request, nullptr);
+    swiglu_forward_device_kernels().front().queue(request, nullptr);
     request.output = oracle.view();
     request.column_amax = wants_amax ? expected_amax.data() : nullptr;
     reference_of(swiglu_forward_kernels()).run(request);
@@ -74,7 +74,7 @@ TEST(SimtSwiglu, BackwardEqualsTheReference) {
     SwigluBackwardRequest request = {gate.view(), up.view(), dy.view(), of_gate.view(), of_up.view()};
     ASSERT_EQ(swiglu_backward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    swiglu_backward_device_kernels().front().run(request, nullptr);
+    swiglu_backward_device_kernels().front().queue(request, nullptr);
     request.gate_gradient = expected_gate.view();
     request.up_gradient = expected_up.view();
     reference_of(swiglu_backward_kernels()).run(request);
@@ -115,7 +115,7 @@ TEST(SimtFinish, EqualsTheReference) {
     request.out = is_x_c ? x.view() : found.view();
     ASSERT_EQ(epilogue_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    epilogue_device_kernels().front().run(request, nullptr);
+    epilogue_device_kernels().front().queue(request, nullptr);
     const bool is_equal = is_x_c ? x.data.equals(there.data) : found.data.equals(oracle.data);
     EXPECT_TRUE(is_equal && found.is_intact() && x.is_intact()) << activation << ": " << text_of(e, values);
   }
@@ -155,7 +155,7 @@ TEST(SimtRmsnorm, ForwardIsCloseToTheReference) {
         input.view(), weight.data.data(), found.view(), found_rms.data.data(), random.chance(0.5) ? 0.0 : 1e-5, false};
     ASSERT_EQ(rmsnorm_forward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    rmsnorm_forward_device_kernels().front().run(request, nullptr);
+    rmsnorm_forward_device_kernels().front().queue(request, nullptr);
     request.output = oracle.view();
     request.inverse_rms = expected_rms.data.data();
     reference_of(rmsnorm_forward_kernels()).run(request);
@@ -180,7 +180,7 @@ TEST(SimtSoftmax, ForwardIsCloseToTheReference) {
                                      random.chance(0.5), random.below(period), period};
     ASSERT_EQ(softmax_forward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    softmax_forward_device_kernels().front().run(request, nullptr);
+    softmax_forward_device_kernels().front().queue(request, nullptr);
     request.output = oracle.view();
     reference_of(softmax_forward_kernels()).run(request);
     expect_close(found, oracle, text_of(e, values));
@@ -203,7 +203,7 @@ TEST(SimtSoftmax, LevelsEqualTheReference) {
         -0.5 - 5.0 * random.uniform()};
     ASSERT_EQ(softmax_exaq_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    softmax_exaq_device_kernels().front().run(request, nullptr);
+    softmax_exaq_device_kernels().front().queue(request, nullptr);
     request.softmax.output = oracle.view();
     reference_of(softmax_exaq_kernels()).run(request);
     EXPECT_TRUE(found.is_intact() && found.data.equals(oracle.data)) << text_of(e, values);
@@ -222,7 +222,7 @@ TEST(SimtSoftmax, BackwardIsCloseToTheReference) {
     SoftmaxBackwardRequest request = {y.view(), dy.view(), found.view(), 0.3};
     ASSERT_EQ(softmax_backward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    softmax_backward_device_kernels().front().run(request, nullptr);
+    softmax_backward_device_kernels().front().queue(request, nullptr);
     request.input_gradient = oracle.view();
     reference_of(softmax_backward_kernels()).run(request);
     for (int64_t row = 0; row < e.rows; ++row) {

@@ -31,7 +31,7 @@ TEST(SimtCrossEntropy, SumsAreNearTheDefinition) {
     for (int64_t row = 0; row < rows; ++row) places.push_back(random.below(columns + 4) - 2);
     std::vector<RowSums> found(static_cast<std::size_t>(rows));
     take_next_order();
-    cross_entropy_sums_device_kernels().front().run({logits.view(), places.data(), found.data()}, nullptr);
+    cross_entropy_sums_device_kernels().front().queue({logits.view(), places.data(), found.data()}, nullptr);
     for (int64_t row = 0; row < rows; ++row) {
       RowSums exact{-kInfinity, 0.0, 0.0, 0.0};
       double size = 0.0, bound = 0.0;
@@ -66,14 +66,14 @@ TEST(SimtCrossEntropy, SumsKeepSpecialsVisible) {
   const std::vector<int64_t> places(5, 0);
   RowSums found[5];
   const auto &row = cross_entropy_sums_device_kernels().front();
-  row.run({logits.view(), places.data(), found}, nullptr);
+  row.queue({logits.view(), places.data(), found}, nullptr);
   EXPECT_TRUE(std::isnan(found[0].largest) && std::isnan(found[1].largest));
   EXPECT_EQ(-kInfinity, found[2].largest);
   EXPECT_EQ(0.0, found[2].exponentials);
   EXPECT_TRUE(std::isnan(found[3].exponentials));
   EXPECT_EQ(2.0, found[4].exponentials);
   EXPECT_EQ(-kInfinity, found[4].target);
-  row.run({none.view(), places.data(), found}, nullptr);
+  row.queue({none.view(), places.data(), found}, nullptr);
   EXPECT_EQ(-kInfinity, found[1].largest);
   EXPECT_EQ(0.0, found[1].exponentials);
 }
@@ -99,7 +99,7 @@ TEST(SimtCrossEntropy, GradientsAreNearTheDefinition) {
         logits.view(), gradient.view(), places.data(), log_sums.data(), factors.data(), 0.9, 0.1 / 7};
     ASSERT_EQ(cross_entropy_gradient_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    cross_entropy_gradient_device_kernels().front().run(request, nullptr);
+    cross_entropy_gradient_device_kernels().front().queue(request, nullptr);
     ASSERT_TRUE(gradient.is_intact()) << i;
     for (int64_t row = 0; row < rows; ++row) {
       const auto at = static_cast<std::size_t>(row);
@@ -122,8 +122,8 @@ TEST(SimtCrossEntropy, TheGradientMayTakeThePlaceOfItsLogits) {
   const int64_t places[] = {3, -1};
   const double log_sums[] = {4.0, NAN}, factors[] = {1.0, 0.0};
   const auto &row = cross_entropy_gradient_device_kernels().front();
-  row.run({logits.view(), apart.view(), places, log_sums, factors, 1.0, 0.0}, nullptr);
-  row.run({logits.view(), logits.view(), places, log_sums, factors, 1.0, 0.0}, nullptr);
+  row.queue({logits.view(), apart.view(), places, log_sums, factors, 1.0, 0.0}, nullptr);
+  row.queue({logits.view(), logits.view(), places, log_sums, factors, 1.0, 0.0}, nullptr);
   for (int64_t column = 0; column < 40; ++column) {
     EXPECT_EQ(apart.get(0, column), logits.get(0, column));
     EXPECT_EQ(0.0f, logits.get(1, column));
@@ -146,7 +146,7 @@ TEST(SimtCrossEntropy, LossesAreThoseOfTheDefinitionInTheOrderOfRows) {
     LossesRequest request{sums.data(),     places.data(), 1,          kRows,  kClasses, 0.1,
                           log_sums.data(), losses.data(), out.data(), is_f64, false,    500};
     take_next_order();
-    losses_device_kernels().front().run(request, nullptr);
+    losses_device_kernels().front().queue(request, nullptr);
     double sum = 0.0;
     for (std::size_t row = 0; row < kRows; ++row) {
       const double log_sum = sums[row].largest + std::log(sums[row].exponentials);
@@ -165,7 +165,7 @@ TEST(SimtCrossEntropy, EveryRowMayKeepItsLoss) {
   const int64_t places[] = {1, kUncounted, 2};
   double losses[3];
   float out[3];
-  losses_device_kernels().front().run({sums, places, 1, 3, 8, 0.0, nullptr, losses, out, false, true, 0.0}, nullptr);
+  losses_device_kernels().front().queue({sums, places, 1, 3, 8, 0.0, nullptr, losses, out, false, true, 0.0}, nullptr);
   EXPECT_EQ(3.0f, out[0]);
   EXPECT_EQ(0.0f, out[1]);
   EXPECT_EQ(5.0f, out[2]);
@@ -173,8 +173,8 @@ TEST(SimtCrossEntropy, EveryRowMayKeepItsLoss) {
 
 TEST(SimtCrossEntropy, WithoutRowsTheSumIsZero) {
   double out = 5.0;
-  losses_device_kernels().front().run({nullptr, nullptr, 1, 0, 8, 0.0, nullptr, nullptr, &out, true, false, 0.0},
-                                      nullptr);
+  losses_device_kernels().front().queue({nullptr, nullptr, 1, 0, 8, 0.0, nullptr, nullptr, &out, true, false, 0.0},
+                                        nullptr);
   EXPECT_EQ(0.0, out);
 }
 
@@ -184,11 +184,11 @@ TEST(SimtCrossEntropy, FactorsAreOnesOrWhatWasGiven) {
   const float floats[] = {6.0f};
   double factors[3];
   const auto &row = loss_factors_device_kernels().front();
-  row.run({nullptr, false, false, 2.0, places, 3, factors}, nullptr);
+  row.queue({nullptr, false, false, 2.0, places, 3, factors}, nullptr);
   EXPECT_EQ(std::vector<double>({0.5, 0.0, 0.5}), std::vector<double>(factors, factors + 3));
-  row.run({doubles, true, true, 0.0, places, 3, factors}, nullptr);
+  row.queue({doubles, true, true, 0.0, places, 3, factors}, nullptr);
   EXPECT_EQ(std::vector<double>({3.0, 0.0, 5.0}), std::vector<double>(factors, factors + 3));
-  row.run({floats, false, false, 0.0, places, 3, factors}, nullptr);
+  row.queue({floats, false, false, 0.0, places, 3, factors}, nullptr);
   EXPECT_EQ(std::vector<double>({6.0, 0.0, 6.0}), std::vector<double>(factors, factors + 3));
 }
 

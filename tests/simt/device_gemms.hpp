@@ -7,26 +7,24 @@
 
 namespace lpt::test {
 
-// The table's rows, by what they are for.
-inline std::span<const DeviceKernelEntry<GemmRequest>> few_rows_kernels() { return gemm_device_kernels().first(2); }
-inline std::span<const DeviceKernelEntry<GemmRequest>> warpgroups_kernels() {
-  return gemm_device_kernels().subspan(2, 1);
-}
-inline std::span<const DeviceKernelEntry<GemmRequest>> tiles_kernels() { return gemm_device_kernels().last(2); }
+// The table's kernels, by what they are for.
+inline std::span<const KernelEntry<GemmRequest>> few_rows_kernels() { return gemm_device_kernels().first(2); }
+inline std::span<const KernelEntry<GemmRequest>> warpgroups_kernels() { return gemm_device_kernels().subspan(2, 1); }
+inline std::span<const KernelEntry<GemmRequest>> tiles_kernels() { return gemm_device_kernels().last(2); }
 
-inline const DeviceKernelEntry<GemmRequest> *row_for(const GemmRequest &request) {
-  for (const DeviceKernelEntry<GemmRequest> &kernel : gemm_device_kernels()) {
+inline const KernelEntry<GemmRequest> *kernel_for(const GemmRequest &request) {
+  for (const KernelEntry<GemmRequest> &kernel : gemm_device_kernels()) {
     if (kernel.unsupported_reason(request) == nullptr) return &kernel;
   }
   return nullptr;
 }
 
-// Runs a row with the scratch that it requests, which holds no number before.
-inline void run_on_cpu(const DeviceKernelEntry<GemmRequest> &kernel, GemmRequest request) {
+// Runs a kernel with the scratch that it needs, which holds no number before.
+inline void run_on_cpu(const KernelEntry<GemmRequest> &kernel, GemmRequest request) {
   Guarded scratch(kernel.scratch_bytes == nullptr ? 0 : kernel.scratch_bytes(request));
   std::fill_n(scratch.data(), scratch.bytes(), uint8_t{0xFF});
   request.scratch = reinterpret_cast<std::byte *>(scratch.data());
-  kernel.run(request, nullptr);
+  kernel.queue(request, nullptr);
   EXPECT_TRUE(scratch.is_intact()) << kernel.name;
 }
 
@@ -37,11 +35,12 @@ struct GemmCase {
 };
 
 // Rows of scales and of c have gaps; those of a and b begin on sixteen bytes.
-inline void check(const GemmCase &c, Random &random, Tally &tally) {
+inline void check(const GemmCase &c, Random &random, Tally &tally, const KernelOptions &options = {}) {
   Problem problem(c.a, c.b, c.c, false, true, c.m, c.n, c.k, 32);
+  problem.request.options = options;
   problem.draw(random);
   if (random.chance(0.5)) problem.add_terms(random.normal(), random.chance(0.5) ? 0.5 : 0.0, random.chance(0.5));
-  const DeviceKernelEntry<GemmRequest> *const kernel = row_for(problem.request);
+  const KernelEntry<GemmRequest> *const kernel = kernel_for(problem.request);
   ASSERT_NE(kernel, nullptr) << problem.name;
   Oracle oracle(problem);
   take_next_order();

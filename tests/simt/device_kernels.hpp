@@ -1,4 +1,4 @@
-// Rows of the device on the CPU: run in every order of threads, held against the reference row bit for bit.
+// Kernels of the device on the CPU: run in every order of threads, and compared with the reference kernel bit for bit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "kernels/common/device_kernel_entry.hpp"
 #include "kernels/common/launch.hpp"
+#include "src/base/kernel_entry.hpp"
 
 namespace lpt::test {
 
@@ -20,14 +20,14 @@ inline void take_next_order() {
   simt::set_order(kOrders[transpose++ % std::size(kOrders)]);
 }
 
-// How often each row has run, so that none is left out unseen.
+// How often each kernel has run, so that none is left out unseen.
 class Tally {
  public:
   template <typename Request>
-  explicit Tally(std::span<const DeviceKernelEntry<Request>> kernels) {
-    for (const DeviceKernelEntry<Request> &row : kernels) runs_[row.name] = 0;
+  explicit Tally(std::span<const KernelEntry<Request>> kernels) {
+    for (const KernelEntry<Request> &kernel : kernels) runs_[kernel.name] = 0;
   }
-  void add(const char *row) { ++runs_[row]; }
+  void add(const char *kernel) { ++runs_[kernel]; }
   void expect_all_at_least(int runs) const {
     for (const auto &[row, count] : runs_) EXPECT_GE(count, runs) << row;
   }

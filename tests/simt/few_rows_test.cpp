@@ -233,7 +233,7 @@ TEST(SimtFewRows, HaveTheSameBitsInEveryOrder) {
   std::vector<double> first;
   for (const simt::Order order : kOrders) {
     simt::set_order(order);
-    run_on_cpu(*row_for(problem.request), problem.request);
+    run_on_cpu(*kernel_for(problem.request), problem.request);
     if (first.empty()) first = numbers_of_c(problem);
     EXPECT_EQ(first, numbers_of_c(problem));
   }
@@ -264,7 +264,7 @@ TEST(SimtFewRows, RejectWhatTheyDoNotTake) {
       {[](GemmRequest &r) { r.c.format.element = LPT_FORMAT_F64; }, "gives f32, bf16 and f16 only"},
   };
   const Problem problem("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 4, 32, 256, 32);
-  const DeviceKernelEntry<GemmRequest> &kernel = gemm_device_kernels().front();
+  const KernelEntry<GemmRequest> &kernel = gemm_device_kernels().front();
   EXPECT_EQ(nullptr, kernel.unsupported_reason(problem.request));
   for (const Rejected &one : rejected) {
     GemmRequest request = problem.request;

@@ -91,9 +91,9 @@ TEST_F(LargeLaunches, OfCastsKeepTheLimitsOfDevices) {
         request.rule = resolved(request.target.format, LPT_SCALE_RULE_DEFAULT, request.rounding);
         request.tensor_inverse = 1.0f;
         request.random_column_stride = 1;
-        for (const DeviceKernelEntry<QuantizeRequest> &kernel : quantize_device_kernels()) {
+        for (const KernelEntry<QuantizeRequest> &kernel : quantize_device_kernels()) {
           if (kernel.unsupported_reason(request) != nullptr) continue;
-          EXPECT_NO_THROW(kernel.run(request, nullptr)) << kernel.name << ": " << e.rows << " x " << e.columns;
+          EXPECT_NO_THROW(kernel.queue(request, nullptr)) << kernel.name << ": " << e.rows << " x " << e.columns;
           tally.add(kernel.name);
         }
       }
@@ -106,9 +106,9 @@ TEST_F(LargeLaunches, OfTransposedCodesKeepTheLimitsOfDevices) {
   for (const Extents &e : kExtents) {
     for (const lpt_format format : {LPT_FORMAT_E4M3FN, LPT_FORMAT_BF16, LPT_FORMAT_F32, LPT_FORMAT_E4M3FN_128X128}) {
       const TransposeRequest request = {view(format, e.rows, e.columns), view(format, e.columns, e.rows)};
-      const DeviceKernelEntry<TransposeRequest> &kernel = transpose_device_kernels().front();
+      const KernelEntry<TransposeRequest> &kernel = transpose_device_kernels().front();
       ASSERT_EQ(nullptr, kernel.unsupported_reason(request));
-      EXPECT_NO_THROW(kernel.run(request, nullptr)) << e.rows << " x " << e.columns;
+      EXPECT_NO_THROW(kernel.queue(request, nullptr)) << e.rows << " x " << e.columns;
     }
   }
 }
@@ -126,7 +126,7 @@ TEST_F(LargeLaunches, OfTransposedCodesGoOnWhereTheFirstEnds) {
   TransposeRequest request = {view(LPT_FORMAT_E4M3FN, 1, kFirst + kRest), view(LPT_FORMAT_E4M3FN, kFirst + kRest, 1)};
   request.source.data = source.data();
   request.target.data = target.data();
-  transpose_device_kernels().front().run(request, nullptr);
+  transpose_device_kernels().front().queue(request, nullptr);
   EXPECT_EQ(2, launches);
   EXPECT_EQ(std::vector<uint8_t>(kFirst, 0xA5), std::vector<uint8_t>(target.begin(), target.begin() + kFirst));
   EXPECT_EQ(std::vector<uint8_t>(source.end() - kRest, source.end()),
@@ -145,9 +145,9 @@ TEST_F(LargeLaunches, OfGemmsKeepTheLimitsOfDevicesOrAreRejected) {
       request.c = view(LPT_FORMAT_F32, m, n);
       request.is_b_transposed = true;
       request.alpha = 1.0;
-      for (const DeviceKernelEntry<GemmRequest> &kernel : gemm_device_kernels()) {
+      for (const KernelEntry<GemmRequest> &kernel : gemm_device_kernels()) {
         if (kernel.unsupported_reason(request) != nullptr) continue;
-        EXPECT_NO_THROW(kernel.run(request, nullptr)) << kernel.name << ": " << m << " x " << n;
+        EXPECT_NO_THROW(kernel.queue(request, nullptr)) << kernel.name << ": " << m << " x " << n;
       }
     }
   }
@@ -161,9 +161,9 @@ TEST_F(LargeLaunches, OfTransposableMasksKeepTheLimitsOfDevices) {
     request.kept = 2;
     request.of = 4;
     request.solver = LPT_SPARSE_SOLVER_EXACT;
-    for (const DeviceKernelEntry<TransposableMaskRequest> &kernel : transposable_mask_device_kernels()) {
+    for (const KernelEntry<TransposableMaskRequest> &kernel : transposable_mask_device_kernels()) {
       if (kernel.unsupported_reason(request) != nullptr) continue;
-      EXPECT_NO_THROW(kernel.run(request, nullptr)) << kernel.name << ": " << e.rows << " x " << e.columns;
+      EXPECT_NO_THROW(kernel.queue(request, nullptr)) << kernel.name << ": " << e.rows << " x " << e.columns;
     }
   }
 }

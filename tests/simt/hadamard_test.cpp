@@ -64,7 +64,7 @@ void check(lpt_format source_format, int32_t size, int64_t columns, Values value
   request.target = found.view();
   ASSERT_EQ(hadamard_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
-  hadamard_device_kernels().front().run(request, nullptr);
+  hadamard_device_kernels().front().queue(request, nullptr);
   EXPECT_TRUE(are_alike(found, oracle)) << format_name(source_format) << " to " << format_name(narrow) << " size "
                                         << size << " " << rows << "x" << columns << " " << name_of(values);
 }
@@ -90,7 +90,7 @@ TEST(SimtHadamard, RotatesInPlace) {
   request.size = 128;
   reference_of(hadamard_kernels()).run(request);
   request.target = source.view();
-  hadamard_device_kernels().front().run(request, nullptr);
+  hadamard_device_kernels().front().queue(request, nullptr);
   EXPECT_TRUE(source.equals(oracle));
 }
 
@@ -102,7 +102,7 @@ TEST(SimtHadamard, VectorsOfTheCallerBecomeFactors) {
   const auto run = [&](lpt_format format, const void *source, int64_t count) {
     const FactorRequest request = {format, source, 3, count, factors};
     EXPECT_EQ(factor_device_kernels().front().unsupported_reason(request), nullptr);
-    factor_device_kernels().front().run(request, nullptr);
+    factor_device_kernels().front().queue(request, nullptr);
     return std::vector<float>(factors, factors + count);
   };
   EXPECT_EQ(run(LPT_FORMAT_INT8, signs, 7), (std::vector<float>{1, -1, -1, 1, -1, -1, 1}));

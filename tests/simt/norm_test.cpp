@@ -68,8 +68,8 @@ TEST(SimtRmsnorm, ASumAndItsNormAreTheBitsOfTwoCalls) {
         {is_in_place ? residual.view() : sum.view(), weight.data.data(), output.view(), rms.data.data(), 1e-5, false}};
     ASSERT_EQ(rmsnorm_sum_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    rmsnorm_sum_device_kernels().front().run(request, nullptr);
-    rmsnorm_forward_device_kernels().front().run(
+    rmsnorm_sum_device_kernels().front().queue(request, nullptr);
+    rmsnorm_forward_device_kernels().front().queue(
         {expected_sum.view(), weight.data.data(), oracle.view(), expected_rms.data.data(), 1e-5, false}, nullptr);
     EXPECT_TRUE(has_codes_of(is_in_place ? residual : sum, expected_sum)) << i << ": the sum";
     EXPECT_TRUE(has_codes_of(output, oracle) && has_codes_of(rms, expected_rms)) << i << ": the norm";
@@ -111,7 +111,7 @@ TEST(SimtRmsnorm, BackwardIsNearTheDefinition) {
         c.x.view(), c.dy.view(), dx.view(), c.weight.data.data(), c.inverse.data.data(), nullptr, false};
     ASSERT_EQ(rmsnorm_backward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    rmsnorm_backward_device_kernels().front().run(request, nullptr);
+    rmsnorm_backward_device_kernels().front().queue(request, nullptr);
     ASSERT_TRUE(dx.is_intact()) << i;
     for (int64_t row = 0; row < c.rows(); ++row) {
       const double inverse = number(c.inverse, 0, row);
@@ -141,7 +141,7 @@ TEST(SimtRmsnorm, BackwardOfAnInfiniteInverseHasNoNanOfItsOwn) {
     weight.set(0, column, 1.0f);
   }
   const float infinite = std::numeric_limits<float>::infinity();
-  rmsnorm_backward_device_kernels().front().run(
+  rmsnorm_backward_device_kernels().front().queue(
       {x.view(), dy.view(), dx.view(), weight.data.data(), &infinite, nullptr, false}, nullptr);
   for (int64_t column = 0; column < 3; ++column) EXPECT_EQ(-infinite, dx.get(0, column));
 }
@@ -157,7 +157,7 @@ TEST(SimtRmsnorm, GradientsOfTheWeightAreNearTheDefinition) {
                                           part_rows, memory};
     ASSERT_EQ(gradient_parts_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    gradient_parts_device_kernels().front().run(request, nullptr);
+    gradient_parts_device_kernels().front().queue(request, nullptr);
     ASSERT_TRUE(sums.is_intact()) << i;
     for (int64_t part = 0; part < parts; ++part) {
       for (int64_t column = 0; column < c.columns(); ++column) {
@@ -182,7 +182,7 @@ TEST(SimtRmsnorm, PartsOfAGradientAreAddedUp) {
         Matrix gradient(LPT_FORMAT_F32, 1, columns);
         for (int64_t column = 0; column < columns; ++column) gradient.set(0, column, 2.5f);
         take_next_order();
-        gradient_sum_device_kernels().front().run(
+        gradient_sum_device_kernels().front().queue(
             {sums.data(), parts, columns, reinterpret_cast<float *>(gradient.data.data()), is_accumulated}, nullptr);
         EXPECT_TRUE(gradient.is_intact());
         for (int64_t column = 0; column < columns; ++column) {
@@ -204,7 +204,7 @@ TEST(SimtSmoothing, FactorsArePowersOfTwoAtOrAboveTheAmax) {
   Guarded factors(amax.size());
   const auto columns = static_cast<int64_t>(amax.size());
   take_next_order();
-  smoothing_device_kernels().front().run({amax.data(), columns, factors.data()}, nullptr);
+  smoothing_device_kernels().front().queue({amax.data(), columns, factors.data()}, nullptr);
   EXPECT_TRUE(factors.is_intact());
   for (std::size_t i = 0; i < amax.size(); ++i) {
     int exponent = 0;

@@ -23,7 +23,8 @@ void compare_norm(Random &random, lpt_format format, int64_t count, Values value
   std::vector<double> found(blocks, -1.0), expected(blocks, -1.0);
   int64_t found_count = 3, expected_count = 3;
   take_next_order();
-  norm_device_kernels().front().run({gradient.data.data(), format, begin, count, found.data(), &found_count}, nullptr);
+  norm_device_kernels().front().queue({gradient.data.data(), format, begin, count, found.data(), &found_count},
+                                      nullptr);
   reference_of(norm_kernels()).run({gradient.data.data(), format, begin, count, expected.data(), &expected_count});
   EXPECT_EQ(expected, found) << count << " from " << begin << ", " << name_of(values);
   EXPECT_EQ(expected_count, found_count);
@@ -46,8 +47,8 @@ TEST(SimtNorm, WhatTheRowDoesNotTakeIsRejected) {
 GradientFacts facts_of(const std::vector<double> &sums, int64_t nonfinite_count, double scale, double largest_norm) {
   GradientFacts facts = {-1.0, nonfinite_count, -1.0, -1.0, -1.0f};
   take_next_order();
-  clip_device_kernels().front().run({sums.data(), static_cast<int64_t>(sums.size()), scale, largest_norm, &facts},
-                                    nullptr);
+  clip_device_kernels().front().queue({sums.data(), static_cast<int64_t>(sums.size()), scale, largest_norm, &facts},
+                                      nullptr);
   return facts;
 }
 
@@ -83,7 +84,7 @@ TEST(SimtClip, CountsWhatAllRanksHaveFound) {
   for (const int64_t *counts : {none, some}) {
     GradientFacts facts = {-1.0, 77, -1.0, -1.0, -1.0f};  // of no step before
     take_next_order();
-    clip_device_kernels().front().run({sums.data(), 2, 1.0, 0.0, &facts, counts, 3}, nullptr);
+    clip_device_kernels().front().queue({sums.data(), 2, 1.0, 0.0, &facts, counts, 3}, nullptr);
     EXPECT_EQ(counts == none ? 0 : 5, facts.nonfinite_count);
     EXPECT_EQ(counts == none ? 5.0 : std::numeric_limits<double>::infinity(), facts.norm);
   }
@@ -108,7 +109,7 @@ TEST(SimtStepScales, FollowTheirFormula) {
       request.is_delayed[k] = c.is_delayed;
       stored.amax[k] = c.stored;
       oracle.amax[k] = c.found;
-      step_scales_device_kernels().front().run(request, nullptr);
+      step_scales_device_kernels().front().queue(request, nullptr);
       const float expected = c.scale != 0.0f ? c.scale : FLT_MAX / c.largest;
       EXPECT_EQ(expected, oracle.scale[k]);
       EXPECT_EQ(1.0f / expected, oracle.inverse[k]);

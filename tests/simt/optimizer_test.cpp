@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kCounts[] = {0, 1, 15, 16, 17, 127, 128, 129, 255, 256, 257, 512, 1000, 4096, 4500};
 
-const DeviceKernelEntry<StepRequest> &kernel() { return step_device_kernels().front(); }
+const KernelEntry<StepRequest> &kernel() { return step_device_kernels().front(); }
 
 // What both rows leave behind, with and without an amax.
 void run_both(StepRequest request, StepRequest reference, bool wants_amax, const std::string &what) {
@@ -23,7 +23,7 @@ void run_both(StepRequest request, StepRequest reference, bool wants_amax, const
   request.amax = wants_amax ? found : nullptr;
   reference.amax = wants_amax ? expected : nullptr;
   take_next_order();
-  kernel().run(request, nullptr);
+  kernel().queue(request, nullptr);
   step_kernels().back().run(reference);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(found[i], expected[i]) << what << ", amax " << i;
 }

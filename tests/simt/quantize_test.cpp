@@ -108,7 +108,7 @@ void check(QuantizeCase c, Random &random, Tally &tally) {
   Matrix source = source_of(c);
   source.fill(random, random.of(kValues));
   bool is_known = false;
-  for (const DeviceKernelEntry<QuantizeRequest> &kernel : quantize_device_kernels()) {
+  for (const KernelEntry<QuantizeRequest> &kernel : quantize_device_kernels()) {
     QuantizeRun run(c, source);
     if (kernel.unsupported_reason(run.request) != nullptr) continue;
     if (is_known && !random.chance(0.1)) continue;  // the last row takes everything, slowly
@@ -119,7 +119,7 @@ void check(QuantizeCase c, Random &random, Tally &tally) {
     fill_scales(7, reference.target);
     run_reference(reference.request);
     take_next_order();
-    kernel.run(run.request, nullptr);
+    kernel.queue(run.request, nullptr);
     expect_equal(run, reference, std::string(kernel.name) + ": " + text_of(c));
   }
 }
@@ -220,7 +220,7 @@ TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRejected) {
   Matrix source = source_of(c);
   for (const Rejected &one : rejected) {
     QuantizeRun run(c, source);
-    const DeviceKernelEntry<QuantizeRequest> &kernel = quantize_device_kernels().front();
+    const KernelEntry<QuantizeRequest> &kernel = quantize_device_kernels().front();
     EXPECT_EQ(kernel.unsupported_reason(run.request), nullptr);
     one.change(run.request);
     EXPECT_STREQ(kernel.unsupported_reason(run.request), one.why);
@@ -239,7 +239,7 @@ TEST(SimtAmax, EqualsTheReference) {
     const AmaxRequest request = {source.view(), &amax, &has_nan};
     ASSERT_EQ(amax_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    amax_device_kernels().front().run(request, nullptr);
+    amax_device_kernels().front().queue(request, nullptr);
     reference_of(amax_kernels()).run({source.view(), &oracle, &expected_nan});
     EXPECT_EQ(float_bits(amax), float_bits(oracle)) << i;
     EXPECT_EQ(has_nan, expected_nan) << i;
@@ -254,7 +254,7 @@ TEST(SimtDraw, GivesTheBitsOfEveryElement) {
       const DrawRequest request = {random, words.view()};
       ASSERT_EQ(draw_device_kernels().front().unsupported_reason(request), nullptr);
       take_next_order();
-      draw_device_kernels().front().run(request, nullptr);
+      draw_device_kernels().front().queue(request, nullptr);
       for (int64_t row = 0; row < size.rows; ++row) {
         for (int64_t column = 0; column < size.columns; ++column) {
           ASSERT_EQ(words.code(row, column), random_bits(random, row, column)) << bits << ": " << row << ", " << column;
@@ -285,13 +285,13 @@ void check_decoding(Random &random, lpt_format format, Tally &tally) {
   const int64_t padding = random.below(9);
   Matrix oracle(to, size.rows, size.columns, padding);
   reference_of(dequantize_kernels()).run({source.view(), oracle.view()});
-  for (const DeviceKernelEntry<DequantizeRequest> &kernel : dequantize_device_kernels()) {
+  for (const KernelEntry<DequantizeRequest> &kernel : dequantize_device_kernels()) {
     Matrix target(to, size.rows, size.columns, padding);
     const DequantizeRequest request = {source.view(), target.view()};
     if (kernel.unsupported_reason(request) != nullptr) continue;
     tally.add(kernel.name);
     take_next_order();
-    kernel.run(request, nullptr);
+    kernel.queue(request, nullptr);
     EXPECT_TRUE(target.is_intact() && target.equals(oracle))
         << kernel.name << ": " << format_name(format) << " to " << format_name(to) << " " << size.rows << "x"
         << size.columns;
@@ -324,7 +324,7 @@ TEST(SimtTranspose, EqualsTheReference) {
     const TransposeRequest request = {source.view(), target.view()};
     ASSERT_EQ(transpose_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    transpose_device_kernels().front().run(request, nullptr);
+    transpose_device_kernels().front().queue(request, nullptr);
     reference_of(transpose_kernels()).run({source.view(), oracle.view()});
     EXPECT_TRUE(target.is_intact() && target.equals(oracle)) << size.rows << "x" << size.columns;
   }

@@ -68,7 +68,7 @@ void check(const ReduceCase &c, Values values, Random &random) {
   request.targets = found.addresses.data();
   ASSERT_EQ(reduce_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
-  reduce_device_kernels().front().run(request, nullptr);
+  reduce_device_kernels().front().queue(request, nullptr);
   request.targets = oracle.addresses.data();
   reference_of(reduce_kernels()).run(request);
   EXPECT_TRUE(found.equals(oracle)) << text("%lld to %lld, reduction %d, %d sources, %lld elements, %s",
@@ -129,13 +129,13 @@ TEST(SimtColumns, ArePackedAndPutBackWithTheBitsOfTheReference) {
     const auto &row = columns_device_kernels().front();
     ASSERT_EQ(row.unsupported_reason({shared_of(whole), packed.view(), factor}), nullptr);
     take_next_order();
-    row.run({shared_of(whole), packed.view(), factor}, nullptr);
+    row.queue({shared_of(whole), packed.view(), factor}, nullptr);
     scale_by_reference(shared_of(whole), oracle.view(), factor);
     EXPECT_TRUE(packed.equals(oracle) && packed.is_intact()) << i << ": packed";
-    row.run({packed.view(), shared_of(back), 2.0}, nullptr);
+    row.queue({packed.view(), shared_of(back), 2.0}, nullptr);
     scale_by_reference(oracle.view(), shared_of(expected_back), 2.0);
     EXPECT_TRUE(back.equals(expected_back) && back.is_intact()) << i << ": put back";
-    row.run({shared_of(back), shared_of(back), 0.7}, nullptr);
+    row.queue({shared_of(back), shared_of(back), 0.7}, nullptr);
     scale_by_reference(shared_of(expected_back), shared_of(expected_back), 0.7);
     EXPECT_TRUE(back.equals(expected_back)) << i << ": in place";
   }

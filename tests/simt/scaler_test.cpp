@@ -16,7 +16,7 @@ TEST(SimtLook, SeeksNothingWhereThereIsAnAmax) {
     float amax = -1.0f;
     bool has_nan = true;
     take_next_order();
-    look_device_kernels().front().run({{source.view(), &amax, &has_nan}, &unless}, nullptr);
+    look_device_kernels().front().queue({{source.view(), &amax, &has_nan}, &unless}, nullptr);
     EXPECT_EQ(unless == 0.0f, amax > 0.0f);
     EXPECT_FALSE(has_nan);
   }

@@ -74,10 +74,10 @@ void check_mask(const MaskCase &c, Values values, Random &random, Tally &tally) 
       format_name(c.source) + " to " + format_name(c.masked) +
       text(" %lldx%lld %d:%d rule %d %s", static_cast<long long>(c.rows), static_cast<long long>(c.columns),
            c.pattern.kept, c.pattern.of, c.rule, name_of(values));
-  for (const DeviceKernelEntry<SparseMaskRequest> &kernel : sparse_mask_device_kernels()) {
+  for (const KernelEntry<SparseMaskRequest> &kernel : sparse_mask_device_kernels()) {
     if (kernel.unsupported_reason(request) != nullptr) continue;
     take_next_order();
-    kernel.run(request, nullptr);
+    kernel.queue(request, nullptr);
     tally.add(kernel.name);
     EXPECT_TRUE(mask.equals(expected_mask) && mask.is_intact()) << kernel.name << ' ' << where << ": mask";
     EXPECT_TRUE(masked.equals(oracle) && masked.is_intact()) << kernel.name << ' ' << where << ": masked";
@@ -138,7 +138,7 @@ void check_measure(lpt_format format, lpt_sparse_rule rule, Pattern pattern, boo
   request.sums = found.data();
   ASSERT_EQ(sparse_measure_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
-  sparse_measure_device_kernels().front().run(request, nullptr);
+  sparse_measure_device_kernels().front().queue(request, nullptr);
   EXPECT_EQ(0, lines == 0 ? 0 : std::memcmp(found.data(), oracle.data(), lines * sizeof(SparseSums)))
       << format_name(format) << " rule " << rule << " of " << pattern.of << ' ' << name_of(values);
 }
@@ -181,7 +181,7 @@ void check_given(lpt_format format, lpt_format masked, int64_t rows, int64_t col
   const MaskApplyRequest apply = {source.view(), mask.view(), target.view()};
   ASSERT_EQ(mask_apply_device_kernels().front().unsupported_reason(apply), nullptr);
   take_next_order();
-  mask_apply_device_kernels().front().run(apply, nullptr);
+  mask_apply_device_kernels().front().queue(apply, nullptr);
   reference_of(mask_apply_kernels()).run({source.view(), mask.view(), oracle.view()});
   const std::string where = format_name(format) + text(" %lldx%lld %s", static_cast<long long>(rows),
                                                        static_cast<long long>(columns), name_of(values));
@@ -195,7 +195,7 @@ void check_given(lpt_format format, lpt_format masked, int64_t rows, int64_t col
   source.fill(random, Values::kNormal);  // which NaN a sum hands on differs between machines
   const MaskDecayRequest decay = {source.view(), mask.view(), gradient.view(), 0.125f};
   ASSERT_EQ(mask_decay_device_kernels().front().unsupported_reason(decay), nullptr);
-  mask_decay_device_kernels().front().run(decay, nullptr);
+  mask_decay_device_kernels().front().queue(decay, nullptr);
   reference_of(mask_decay_kernels()).run({source.view(), mask.view(), expected_gradient.view(), 0.125f});
   EXPECT_TRUE(gradient.equals(expected_gradient) && gradient.is_intact()) << where << ": decayed";
 }
@@ -245,7 +245,7 @@ void check_packing(lpt_format element, int64_t rows, int64_t columns, Random &ra
   const CompressRequest request = {source.view(), mask.view(), found.stored.view(), found.indices.data(), stride};
   ASSERT_EQ(compress_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
-  compress_device_kernels().front().run(request, nullptr);
+  compress_device_kernels().front().queue(request, nullptr);
   reference_of(compress_kernels())
       .run({source.view(), mask.view(), oracle.stored.view(), oracle.indices.data(), stride});
   EXPECT_TRUE(found.stored.equals(oracle.stored) && found.stored.is_intact()) << where << ": stored";
@@ -254,7 +254,7 @@ void check_packing(lpt_format element, int64_t rows, int64_t columns, Random &ra
   Matrix dense(element, rows, columns, padding), expected_dense(element, rows, columns, padding);
   const DecompressRequest back = {oracle.stored.view(), oracle.indices.data(), stride, dense.view()};
   ASSERT_EQ(decompress_device_kernels().front().unsupported_reason(back), nullptr);
-  decompress_device_kernels().front().run(back, nullptr);
+  decompress_device_kernels().front().queue(back, nullptr);
   reference_of(decompress_kernels()).run({oracle.stored.view(), oracle.indices.data(), stride, expected_dense.view()});
   EXPECT_TRUE(dense.equals(expected_dense) && dense.is_intact()) << where << ": dense";
 }
@@ -281,7 +281,7 @@ TEST(SimtSparsePack, NonzeroEqualsTheReference) {
       const NonzeroRequest request = {source.view(), mask.view()};
       ASSERT_EQ(nonzero_device_kernels().front().unsupported_reason(request), nullptr);
       take_next_order();
-      nonzero_device_kernels().front().run(request, nullptr);
+      nonzero_device_kernels().front().queue(request, nullptr);
       reference_of(nonzero_kernels()).run({source.view(), oracle.view()});
       EXPECT_TRUE(mask.equals(oracle) && mask.is_intact()) << format_name(element) << " " << columns;
     }

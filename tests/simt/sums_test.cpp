@@ -60,7 +60,7 @@ void compare(Random &random, lpt_format target) {
   request.scratch = scratch.data();
   request.sums = &found;
   take_next_order();
-  tile_sums_device_kernels().front().run(request, nullptr);
+  tile_sums_device_kernels().front().queue(request, nullptr);
   const CastStatistics expected = by_tiles(request);
   EXPECT_EQ(expected.elements, found.elements);
   EXPECT_EQ(expected.nans, found.nans);

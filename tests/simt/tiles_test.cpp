@@ -153,7 +153,7 @@ TEST(SimtTiles, HaveTheSameBitsInEveryOrder) {
   std::vector<double> first;
   for (const simt::Order order : kOrders) {
     simt::set_order(order);
-    run_on_cpu(*row_for(problem.request), problem.request);
+    run_on_cpu(*kernel_for(problem.request), problem.request);
     if (first.empty()) first = numbers_of_c(problem);
     EXPECT_EQ(first, numbers_of_c(problem));
   }
@@ -162,7 +162,7 @@ TEST(SimtTiles, HaveTheSameBitsInEveryOrder) {
 TEST(SimtTiles, RejectWhatTheyDoNotTake) {
   const Problem integers("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
   const Problem floats("bf16", "nvfp4", LPT_FORMAT_F32, false, true, 128, 32, 256, 32);
-  const DeviceKernelEntry<GemmRequest> &int4 = tiles_kernels()[0], &fp4 = tiles_kernels()[1];
+  const KernelEntry<GemmRequest> &int4 = tiles_kernels()[0], &fp4 = tiles_kernels()[1];
   EXPECT_EQ(nullptr, int4.unsupported_reason(integers.request));
   EXPECT_EQ(nullptr, fp4.unsupported_reason(floats.request));
   GemmRequest request = integers.request;
@@ -183,13 +183,11 @@ TEST(SimtTiles, RejectWhatTheyDoNotTake) {
 
 // Beyond 128 rows of a by FP4 a library is the better way by reckoning; who has measured may say otherwise.
 TEST(SimtTiles, TakeMoreRowsByFp4WhereTheyAreRequestedTo) {
-  const Problem problem("bf16", "mxfp4", LPT_FORMAT_F32, false, true, 129, 32, 256, 32);
-  unsetenv("LPT_GEMM_TILES");
+  Problem problem("bf16", "mxfp4", LPT_FORMAT_F32, false, true, 129, 32, 256, 32);
   EXPECT_STREQ("takes more than 128 rows of a only with LPT_GEMM_TILES set",
                tiles_kernels()[1].unsupported_reason(problem.request));
-  setenv("LPT_GEMM_TILES", "1", 1);
-  EXPECT_EQ(&tiles_kernels()[1], row_for(problem.request));
-  unsetenv("LPT_GEMM_TILES");
+  problem.request.options.has_fp4_tiles = true;
+  EXPECT_EQ(&tiles_kernels()[1], kernel_for(problem.request));
 }
 
 }  // namespace

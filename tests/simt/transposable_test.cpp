@@ -63,10 +63,10 @@ void check_mask(const MaskCase &c, Values values, Random &random, Tally &tally) 
   if (random.chance(0.3)) request.importance = importance.data();
   reference_of(transposable_mask_kernels()).run(request);
   request.mask = mask.view();
-  for (const DeviceKernelEntry<TransposableMaskRequest> &kernel : transposable_mask_device_kernels()) {
+  for (const KernelEntry<TransposableMaskRequest> &kernel : transposable_mask_device_kernels()) {
     if (kernel.unsupported_reason(request) != nullptr) continue;
     take_next_order();
-    kernel.run(request, nullptr);
+    kernel.queue(request, nullptr);
     tally.add(kernel.name);
     EXPECT_TRUE(mask.equals(oracle) && mask.is_intact()) << text_of(c, kernel.name, values);
   }

@@ -1,6 +1,5 @@
 // Products by four warps on the CPU: places as PTX gives them, where a descriptor finds what was copied, sums against those in
 // double.
-#include <cstdlib>
 #include <set>
 #include <tuple>
 
@@ -134,11 +133,7 @@ TEST(SimtWgmma, MultipliesMatrices) {
 
 // ---- products
 
-class SimtWarpgroups : public testing::Test {
- protected:
-  SimtWarpgroups() { setenv("LPT_GEMM_WGMMA", "1", 1); }
-  ~SimtWarpgroups() override { unsetenv("LPT_GEMM_WGMMA"); }
-};
+constexpr KernelOptions kEnabled{.has_warpgroups = true};
 
 constexpr GemmCase kCases[] = {
     {"e4m3fn_row", "int4_1x128", LPT_FORMAT_BF16, 17, 16, 128},
@@ -148,14 +143,14 @@ constexpr GemmCase kCases[] = {
     {"e4m3fn", "int4_1x128", LPT_FORMAT_F32, 129, 1, 256},
 };
 
-TEST_F(SimtWarpgroups, AreNearTheSumsOfTheDefinition) {
+TEST(SimtWarpgroups, AreNearTheSumsOfTheDefinition) {
   Random random(87);
   Tally tally(warpgroups_kernels());
-  for (const GemmCase &c : kCases) check(c, random, tally);
+  for (const GemmCase &c : kCases) check(c, random, tally, kEnabled);
   tally.expect_all_at_least(5);
 }
 
-TEST_F(SimtWarpgroups, HaveTheSameBitsInEveryOrder) {
+TEST(SimtWarpgroups, HaveTheSameBitsInEveryOrder) {
   Random random(88);
   Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 18, 20, 1024, 32);
   problem.draw(random);
@@ -169,10 +164,11 @@ TEST_F(SimtWarpgroups, HaveTheSameBitsInEveryOrder) {
   }
 }
 
-TEST_F(SimtWarpgroups, RejectWhatTheyDoNotTake) {
-  const Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
-  const DeviceKernelEntry<GemmRequest> &kernel = warpgroups_kernels().front();
-  EXPECT_TRUE(kernel.min_capability == 90 && kernel.max_capability == 90);
+TEST(SimtWarpgroups, RejectWhatTheyDoNotTake) {
+  Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
+  problem.request.options = kEnabled;
+  const KernelEntry<GemmRequest> &kernel = warpgroups_kernels().front();
+  EXPECT_TRUE(kernel.needs.min_capability == 90 && kernel.needs.max_capability == 90);
   EXPECT_EQ(nullptr, kernel.unsupported_reason(problem.request));
   GemmRequest request = problem.request;
   request.a.format.element = LPT_FORMAT_BF16;
@@ -195,13 +191,14 @@ TEST_F(SimtWarpgroups, RejectWhatTheyDoNotTake) {
 }
 
 // It has not run on a GPU: it is taken only on request.
-TEST_F(SimtWarpgroups, AreTakenWhereTheyAreRequestedOnly) {
-  const Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
-  EXPECT_EQ(&warpgroups_kernels().front(), row_for(problem.request));
-  unsetenv("LPT_GEMM_WGMMA");
+TEST(SimtWarpgroups, AreTakenWhereTheyAreRequestedOnly) {
+  Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
+  problem.request.options = kEnabled;
+  EXPECT_EQ(&warpgroups_kernels().front(), kernel_for(problem.request));
+  problem.request.options = {};
   EXPECT_STREQ("is taken with LPT_GEMM_WGMMA set only",
                warpgroups_kernels().front().unsupported_reason(problem.request));
-  EXPECT_EQ(nullptr, row_for(problem.request));
+  EXPECT_EQ(nullptr, kernel_for(problem.request));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rows of a table, as tests walk them: what this CPU lacks is skipped by name.
+// Kernels of a table in tests: those that this CPU does not support are skipped by name.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace lpt::test {
 
 template <typename Kernel>
 CpuFeatures missing_of(const Kernel &kernel) {
-  return kernel.required_features & ~cpu_features();
+  return kernel.needs.cpu & ~cpu_features();
 }
 
 template <typename Kernel>
@@ -39,7 +39,7 @@ const KernelEntry<Request> &reference_of(std::span<const KernelEntry<Request>> k
   return kernels.back();
 }
 
-// ---- one test per row
+// ---- one test per kernel
 
 template <typename Request>
 class KernelTest : public testing::TestWithParam<const KernelEntry<Request> *> {
@@ -58,7 +58,7 @@ std::vector<const KernelEntry<Request> *> all_kernels(std::span<const KernelEntr
   return result;
 }
 
-// All rows but the last, which is the reference.
+// All kernels but the last, which is the reference.
 template <typename Request>
 std::vector<const KernelEntry<Request> *> fast_kernels(std::span<const KernelEntry<Request>> kernels) {
   return all_kernels(kernels.first(kernels.size() - 1));

@@ -1,0 +1,27 @@
+// What the choice of a kernel depends on besides the request.
+#pragma once
+
+#include "src/base/cpu.hpp"
+
+namespace lpt {
+
+// Kernels and ways of vendor libraries that are used on request only: docs/cuda.md describes them.
+struct KernelOptions {
+  bool has_fp4_tiles = false;       // LPT_GEMM_TILES
+  bool has_warpgroups = false;      // LPT_GEMM_WGMMA
+  bool may_round = false;           // LPT_GEMM_ROUND
+  bool has_sparse_library = false;  // LPT_GEMM_SPARSE
+  bool tunes_library = false;       // LPT_GEMM_TUNE
+};
+
+// Reads the environment.
+KernelOptions read_kernel_options();
+
+struct Machine {
+  lpt_device kind = LPT_DEVICE_CPU;
+  CpuFeatures cpu = 0;     // that kernels may use
+  int32_t capability = 0;  // of a GPU: 10 · major + minor, such as 90; 0 for the CPU
+  KernelOptions options{};
+};
+
+}  // namespace lpt
