@@ -1,7 +1,7 @@
 #include "src/linear/linear.hpp"
 
 #include "src/api/guard.hpp"
-#include "src/cast/device_scaler.hpp"
+#include "src/cast/scaler.hpp"
 #include "src/parallel/partial.hpp"
 
 using namespace lpt;

@@ -1,6 +1,5 @@
-#include "src/optimizer/shards.hpp"
-
 #include "src/api/guard.hpp"
+#include "src/optimizer/shards.hpp"
 
 using namespace lpt;
 

@@ -1,5 +1,6 @@
+#include "src/cast/scaler.hpp"
+
 #include "src/api/guard.hpp"
-#include "src/cast/device_scaler.hpp"
 
 using namespace lpt;
 

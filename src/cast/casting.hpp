@@ -7,8 +7,8 @@
 
 #include "kernels/hadamard/hadamard.hpp"
 #include "kernels/quantize/quantize.hpp"
-#include "src/formats/block_scale.hpp"
 #include "src/cast/cast.hpp"
+#include "src/formats/block_scale.hpp"
 
 namespace lpt {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "kernels/quantize/quantize.hpp"
+#include "src/cast/quantize.hpp"
 #include "src/formats/block_scale.hpp"
 #include "src/tensor/checks.hpp"
-#include "src/cast/quantize.hpp"
 
 namespace lpt {
 namespace {

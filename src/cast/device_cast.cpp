@@ -5,8 +5,8 @@
 #include "kernels/quantize/cuda_scale.hpp"
 #include "src/call/device.hpp"
 #include "src/cast/device_fit.hpp"
-#include "src/cast/device_scaler.hpp"
 #include "src/cast/device_sums.hpp"
+#include "src/cast/scaler.hpp"
 
 namespace lpt {
 namespace {
@@ -174,7 +174,7 @@ Status tell_nan(Context &context, const Steps &steps, const QuantizeRequest &req
 
 // Column scales of e8m0fnu: the smoothed source, cast as if there were none; the factors become these scales.
 Status cast_smoothed_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
-                     bool is_check_only) {
+                               bool is_check_only) {
   Cast plain = cast;
   plain.smoothing = nullptr;
   LPT_TRY(factors_on_device(context, LPT_FORMAT_E8M0FNU, cast.smoothing, source.columns, source.columns, is_check_only,

@@ -2,8 +2,8 @@
 
 #include "kernels/quantize/cuda_fit.hpp"
 #include "kernels/quantize/cuda_sums.hpp"
-#include "src/cast/casting.hpp"
 #include "src/call/device.hpp"
+#include "src/cast/casting.hpp"
 
 namespace lpt {
 namespace {
@@ -29,8 +29,9 @@ Status fit_by_sums(Context &context, const MatrixView &source, const QuantizeReq
   float *const squares = is_sawb && !is_check_only ? sums + source.rows : nullptr;
   LPT_TRY(run_on_device(context, "magnitude_sum", MagnitudeSumRequest{source, sums, squares}, {source.format.id},
                         is_check_only));
-  const FittedScaleRequest fitted{fitted_spec_of(request), source.rows, source.rows * source.columns, sums,
-                                  squares,          amax,        request.target.tensor_scale};
+  const FittedScaleRequest fitted{
+      fitted_spec_of(request),    source.rows, source.rows * source.columns, sums, squares, amax,
+      request.target.tensor_scale};
   return run_on_device(context, "fitted_scale", fitted, {request.target.format.id}, is_check_only);
 }
 

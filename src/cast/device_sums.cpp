@@ -1,19 +1,11 @@
 #include "src/cast/device_sums.hpp"
 
 #include "kernels/quantize/cuda_sums.hpp"
-#include "src/cast/casting.hpp"
 #include "src/call/device.hpp"
-#include "src/cast/quantize.hpp"
+#include "src/cast/casting.hpp"
 
 namespace lpt {
 namespace {
-
-Status check_statistics_place(const Context &context, const lpt_statistics &statistics) {
-  const Device &here = context.queue.device();
-  if (statistics.device == here) return {};
-  return invalid("statistics counts on %s: expected one of a context on %s", device_text(statistics.device).c_str(),
-                 device_text(here).c_str());
-}
 
 std::vector<TileTarget> targets_of(const MatrixView (&outputs)[2]) {
   std::vector<TileTarget> targets;
@@ -47,40 +39,6 @@ Status count_on_device(Context &context, const MatrixView &source, const MatrixV
   LPT_TRY(take_on_device(context, static_cast<size_t>(sums_scratch(request)) * sizeof(double), &scratch));
   request.scratch = reinterpret_cast<double *>(scratch);
   return queue_kernel(context, *kernel, request);
-}
-
-Status create_statistics(Context &context, lpt_statistics **out_statistics) {
-  auto statistics = std::make_unique<lpt_statistics>();
-  statistics->device = context.queue.device();
-  if (!statistics->device.is_cpu()) {
-    LPT_TRY(allocate_uncleared(context.device_allocator, sizeof(CastStatistics), statistics->there));
-  }
-  LPT_TRY(reset_statistics(context, *statistics));
-  *out_statistics = statistics.release();
-  return {};
-}
-
-Status read_statistics(Context &context, const lpt_statistics &statistics, CastStatistics &out_sums) {
-  LPT_TRY(check_statistics_place(context, statistics));
-  out_sums = statistics.sums;
-  if (statistics.there == nullptr) return {};
-  constexpr int64_t kBytes = sizeof out_sums;
-  LPT_TRY(context.queue.copy({&out_sums, kBytes, statistics.there.get(), kBytes, kBytes, 1}));
-  return context.queue.synchronize();
-}
-
-// Zeros of every kind are zero bytes.
-Status reset_statistics(Context &context, lpt_statistics &statistics) {
-  LPT_TRY(check_statistics_place(context, statistics));
-  statistics.sums = {};
-  return statistics.there == nullptr ? Status() : context.queue.fill(statistics.there.get(), 0, sizeof(CastStatistics));
-}
-
-Status sums_of(const Context &context, lpt_statistics &statistics, CastStatistics **out_sums) {
-  LPT_TRY(check_statistics_place(context, statistics));
-  const bool is_here = statistics.there == nullptr;
-  *out_sums = is_here ? &statistics.sums : reinterpret_cast<CastStatistics *>(statistics.there.get());
-  return {};
 }
 
 }  // namespace lpt

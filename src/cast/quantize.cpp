@@ -1,9 +1,9 @@
 #include "src/cast/quantize.hpp"
 
 #include "kernels/hadamard/hadamard.hpp"
-#include "src/formats/block_scale.hpp"
 #include "src/cast/device_cast.hpp"
 #include "src/cast/device_sums.hpp"
+#include "src/formats/block_scale.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -389,18 +389,6 @@ Status random_signs(Context &context, const lpt_random &random, Tensor *signs) {
     static_cast<int8_t *>(data)[i] = (random_bits(source, 0, i) & 1) != 0 ? -1 : 1;
   }
   return {};
-}
-
-lpt_statistics_info statistics_values(const CastStatistics &sums) {
-  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
-  values.element_count = sums.elements;
-  values.nan_count = sums.nans;
-  values.clipped_count = sums.clipped;
-  values.underflow_count = sums.underflows;
-  values.amax = static_cast<double>(sums.amax);
-  values.squared_sum = sums.squares;
-  values.squared_error = sums.squared_errors;
-  return values;
 }
 
 }  // namespace lpt

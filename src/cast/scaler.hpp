@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/quantize/cuda_scaler.hpp"
 #include "src/base/blob.hpp"
 #include "src/call/context.hpp"
 
@@ -51,5 +52,15 @@ void write_scaler(const Scaler &scaler, BlobWriter &writer);
 
 // Reads into a copy, so that a bad blob changes nothing.
 Status read_scaler(BlobReader &reader, const Scaler &expected, Scaler &out_scaler);
+
+// ---- on a device: the history is in its memory, so that no cast waits for an amax
+
+ScalerNumbers *numbers_of(const Scaler &scaler);
+
+// What the host has of `scaler` goes there; waits.
+Status send_scaler(const Context &context, Scaler &scaler);
+
+// The same with what the device has; waits.
+Status fetch_scaler(const Context &context, const Scaler &scaler, Scaler &out_here);
 
 }  // namespace lpt

@@ -1,4 +1,5 @@
 #include "src/cast/stored.hpp"
+
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

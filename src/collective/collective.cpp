@@ -43,20 +43,6 @@ Status check_reduce_options(const lpt_reduce_options &options) {
   return {};
 }
 
-Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing) {
-  ReduceRequest request{};
-  request.format = reducing.input.format.id;
-  request.target_format = reducing.output.format.id;
-  request.reduction = reducing.reduction;
-  request.source_count = request.target_count = 1;
-  request.factor = reducing.factor;
-  if (!reducing.device.is_cpu()) {
-    request.source_count = ranks;
-    return choose_sum_on_device(context, reducing.device, request, &reducing.kernel);
-  }
-  return select_kernel(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.kernel);
-}
-
 namespace {
 
 // Of ranks that do not compare calls: a byte of each to all others.

@@ -9,15 +9,10 @@
 
 namespace lpt {
 
-struct ReductionPlan;
-
 Status check_reduce_options(const lpt_reduce_options &options);
 
 // A tensor that is named twice, such as a tied weight, would be reduced twice.
 Status check_each_once(const char *name, const std::vector<const Tensor *> &tensors);
-
-// The row for a reduction whose views, reduction and factor are set.
-Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing);
 
 Status barrier(Context &context, Comm &comm);
 Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,

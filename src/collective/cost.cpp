@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "src/collective/cost_table.hpp"
 #include "src/call/operation.hpp"
+#include "src/collective/cost_table.hpp"
 
 namespace lpt {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "src/collective/cost.hpp"
 #include "src/call/operation.hpp"
+#include "src/collective/cost.hpp"
 
 namespace lpt {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/ranks/codec_reducing.hpp"
 #include "src/collective/collective.hpp"
+#include "src/ranks/codec_reducing.hpp"
 #include "src/ranks/segments.hpp"
 #include "src/tensor/checks.hpp"
 

@@ -1,7 +1,7 @@
 // The average by signs: checks.
 #include "src/collective/collective.hpp"
-#include "src/tensor/checks.hpp"
 #include "src/ranks/signs_reducing.hpp"
+#include "src/tensor/checks.hpp"
 
 namespace lpt {
 namespace {

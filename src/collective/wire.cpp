@@ -1,6 +1,5 @@
 #include "src/collective/wire.hpp"
 
-#include "src/collective/collective.hpp"
 #include "src/ranks/device_reducing.hpp"
 
 namespace lpt {
@@ -121,6 +120,20 @@ Status select_path(Context &context, const lpt_reduce_options &options, const Re
                         : out_path == ReductionPath::kOneShot ? "all_reduce in one shot"
                                                               : "all_reduce in two shots";
   return {};
+}
+
+Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing) {
+  ReduceRequest request{};
+  request.format = reducing.input.format.id;
+  request.target_format = reducing.output.format.id;
+  request.reduction = reducing.reduction;
+  request.source_count = request.target_count = 1;
+  request.factor = reducing.factor;
+  if (!reducing.device.is_cpu()) {
+    request.source_count = ranks;
+    return choose_sum_on_device(context, reducing.device, request, &reducing.kernel);
+  }
+  return select_kernel(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.kernel);
 }
 
 Status select_reduction(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,

@@ -21,6 +21,9 @@ struct SelectedReduction {
   CodecMoving coded;
 };
 
+// The row for a reduction whose views, reduction and factor are set.
+Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing);
+
 // select_path(), and the kernels of that way. `reducing` has its shares.
 Status select_reduction(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
                         int32_t ranks, bool is_to_all, SelectedReduction &out_chosen);

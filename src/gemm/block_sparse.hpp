@@ -2,7 +2,7 @@
 // columns of a.
 #pragma once
 
-#include "src/gemm/run.hpp"
+#include "src/gemm/call.hpp"
 
 namespace lpt {
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "src/tensor/sparse_matrix.hpp"
-#include "src/tensor/packed.hpp"
 #include "src/tensor/checks.hpp"
+#include "src/tensor/packed.hpp"
+#include "src/tensor/sparse_matrix.hpp"
 
 namespace lpt {
 namespace {

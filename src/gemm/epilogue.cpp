@@ -1,10 +1,10 @@
 #include "src/gemm/epilogue.hpp"
 
 #include "kernels/activation/activation.hpp"
-#include "src/cast/cast.hpp"
 #include "src/call/device.hpp"
-#include "src/gemm/device_epilogue.hpp"
+#include "src/cast/cast.hpp"
 #include "src/cast/quantize.hpp"
+#include "src/gemm/device_epilogue.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

@@ -1,7 +1,7 @@
 #include "src/gemm/expand.hpp"
 
-#include "src/tensor/sparse_matrix.hpp"
 #include "src/tensor/panels.hpp"
+#include "src/tensor/sparse_matrix.hpp"
 #include "src/tensor/sparse_panels.hpp"
 
 namespace lpt {

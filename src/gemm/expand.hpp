@@ -2,7 +2,7 @@
 // out where the caches hold them, and multiplied at once.
 #pragma once
 
-#include "src/gemm/run.hpp"
+#include "src/gemm/call.hpp"
 
 namespace lpt {
 

@@ -1,8 +1,8 @@
 #include "src/gemm/gemm.hpp"
 
-#include "src/gemm/device.hpp"
 #include "src/gemm/cast.hpp"
 #include "src/gemm/checks.hpp"
+#include "src/gemm/device.hpp"
 #include "src/gemm/epilogue.hpp"
 #include "src/gemm/outliers.hpp"
 #include "src/tensor/checks.hpp"

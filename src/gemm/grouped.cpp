@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "src/gemm/device.hpp"
-#include "src/gemm/gemm.hpp"
 #include "src/gemm/cast.hpp"
 #include "src/gemm/checks.hpp"
+#include "src/gemm/device.hpp"
 #include "src/gemm/epilogue.hpp"
+#include "src/gemm/gemm.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

@@ -1,8 +1,7 @@
 // Making a layer, and what all its calls check.
 #include "src/linear/linear.hpp"
 
-#include "src/cast/device_scaler.hpp"
-#include "src/linear/parts.hpp"
+#include "src/cast/scaler.hpp"
 
 namespace lpt {
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "src/ranks/comm.hpp"
-#include "src/gemm/gemm.hpp"
 #include "src/cast/quantize.hpp"
+#include "src/gemm/gemm.hpp"
 #include "src/linear/recipe.hpp"
+#include "src/ranks/comm.hpp"
 
 namespace lpt {
 
@@ -69,6 +69,7 @@ Status read_linear_mask(Context &context, const Linear &linear, Tensor *mask);
 void set_next_recipe(Linear &linear, const Recipe &recipe);
 Status watch_linear(Linear &linear, bool is_watched);
 Status check_place(const Context &context, const Linear &linear);
+Status check_ranks(const Linear &linear, const lpt_linear_options &options);
 Status update_linears(Context &context, Linear *const *linears, int64_t count);
 
 // The state; that of a device is waited for.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lpt/research/monitor.h"
-#include "src/linear/linear.hpp"
 #include "src/cast/quantize.hpp"
+#include "src/linear/linear.hpp"
 
 struct lpt_monitor {
   struct MonitorEntry {

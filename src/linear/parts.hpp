@@ -29,8 +29,6 @@ Status check_call(const Context &context, const Linear &linear, const lpt_linear
 
 // ---- linear_ranks.cpp: layers that ranks share
 
-Status check_ranks(const Linear &linear, const lpt_linear_options &options);
-
 // With a comm, a SuppressProgress.
 class SilenceOfRanks {
  public:

@@ -1,7 +1,7 @@
 // The weight's casts. A layer takes them when all are made.
 #include <algorithm>
 
-#include "src/cast/device_scaler.hpp"
+#include "src/cast/scaler.hpp"
 #include "src/linear/parts.hpp"
 #include "src/tensor/checks.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "kernels/hadamard/hadamard.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
-#include "src/formats/block_scale.hpp"
 #include "src/call/device.hpp"
+#include "src/formats/block_scale.hpp"
 #include "src/linear/parts.hpp"
 
 namespace lpt {

@@ -3,7 +3,7 @@
 
 #include "kernels/linear/cuda_kernels.hpp"
 #include "src/call/device.hpp"
-#include "src/cast/device_scaler.hpp"
+#include "src/cast/scaler.hpp"
 #include "src/linear/parts.hpp"
 #include "src/tensor/checks.hpp"
 

@@ -148,7 +148,7 @@ void write_number(const MatrixView &vector, int64_t index, double value) {
 
 double read_number(const MatrixView &vector, int64_t index) {
   return is_f64(vector) ? static_cast<const double *>(vector.data)[index]
-                           : static_cast<double>(static_cast<const float *>(vector.data)[index]);
+                        : static_cast<double>(static_cast<const float *>(vector.data)[index]);
 }
 
 // What the sum of losses is divided by; 0: it is not.

@@ -6,8 +6,8 @@
 
 #include "kernels/activation/activation.hpp"
 #include "kernels/reduce/reduce.hpp"
-#include "src/nn/device.hpp"
 #include "src/cast/stored.hpp"
+#include "src/nn/device.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

@@ -5,8 +5,8 @@
 
 #include "kernels/activation/activation.hpp"
 #include "kernels/activation/smoothing.hpp"
-#include "src/nn/device.hpp"
 #include "src/cast/stored.hpp"
+#include "src/nn/device.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

@@ -1,8 +1,8 @@
 #include "src/optimizer/device.hpp"
 
 #include "kernels/optimizer/cuda_found.hpp"
-#include "src/formats/block_scale.hpp"
 #include "src/call/device.hpp"
+#include "src/formats/block_scale.hpp"
 
 namespace lpt {
 namespace {

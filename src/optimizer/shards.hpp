@@ -2,8 +2,8 @@
 #pragma once
 
 #include "src/collective/collective.hpp"
-#include "src/tensor/flat_view.hpp"
 #include "src/optimizer/optimizer.hpp"
+#include "src/tensor/flat_view.hpp"
 
 namespace lpt {
 

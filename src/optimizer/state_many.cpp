@@ -28,15 +28,16 @@ Extent common_of(const OptimizerParameter &a, const OptimizerParameter &b) {
 // What all shards of one step have in common.
 Status check_alike(const OptimizerParameter &first, const OptimizerParameter &other, size_t position) {
   if (other.step_count != first.step_count) {
-    return damaged_states(text("buffers[%zu] is of step %lld: expected %lld, as the first", position, number(other.step_count),
-                        number(first.step_count)));
+    return damaged_states(text("buffers[%zu] is of step %lld: expected %lld, as the first", position,
+                               number(other.step_count), number(first.step_count)));
   }
   const Moment *const moments[2][2] = {{&first.first, &other.first}, {&first.second, &other.second}};
   for (const auto &[a, b] : moments) {
     if (std::memcmp(&a->scale, &b->scale, sizeof a->scale) == 0 && a->amax == b->amax) continue;
-    return damaged_states(text("buffers[%zu] has a moment of scale %.9g and amax %.9g: expected %.9g and %.9g, as the first",
-                        position, static_cast<double>(b->scale), static_cast<double>(b->amax),
-                        static_cast<double>(a->scale), static_cast<double>(a->amax)));
+    return damaged_states(
+        text("buffers[%zu] has a moment of scale %.9g and amax %.9g: expected %.9g and %.9g, as the first", position,
+             static_cast<double>(b->scale), static_cast<double>(b->amax), static_cast<double>(a->scale),
+             static_cast<double>(a->amax)));
   }
   return {};
 }
@@ -52,16 +53,16 @@ Status check_covers(const std::vector<OptimizerParameter> &saved, const Optimize
     if (common.begin == common.end) continue;
     if (common.begin != next) {
       return damaged_states(text("elements %lld to %lld are %s: expected %lld to %lld once each",
-                          number(std::min(next, common.begin)), number(std::max(next, common.begin)),
-                          common.begin > next ? "missing" : "there twice", number(requested.begin),
-                          number(requested.begin + requested.elements)));
+                                 number(std::min(next, common.begin)), number(std::max(next, common.begin)),
+                                 common.begin > next ? "missing" : "there twice", number(requested.begin),
+                                 number(requested.begin + requested.elements)));
     }
     next = common.end;
   }
   if (next == requested.begin + requested.elements) return {};
   return damaged_states(text("elements %lld to %lld are missing: expected %lld to %lld once each", number(next),
-                      number(requested.begin + requested.elements), number(requested.begin),
-                      number(requested.begin + requested.elements)));
+                             number(requested.begin + requested.elements), number(requested.begin),
+                             number(requested.begin + requested.elements)));
 }
 
 // Copies what elements `common` take of one array, with one unit for each `block` elements.

@@ -1,10 +1,11 @@
 #include "src/parallel/gradient_buckets.hpp"
-#include "src/tensor/checks.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <numeric>
+
+#include "src/tensor/checks.hpp"
 
 namespace lpt {
 namespace {

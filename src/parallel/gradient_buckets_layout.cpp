@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/call/operation.hpp"
 #include "src/parallel/gradient_buckets.hpp"
 
 namespace lpt {

@@ -1,6 +1,6 @@
 // A GEMM and the reduction of its shared columns, which are computed first and fly while the private ones are computed.
-#include "src/gemm/device.hpp"
 #include "src/gemm/checks.hpp"
+#include "src/gemm/device.hpp"
 #include "src/parallel/partial.hpp"
 #include "src/parallel/pending_reductions.hpp"
 #include "src/tensor/checks.hpp"

@@ -1,4 +1,5 @@
 #include "src/parallel/sequence.hpp"
+
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

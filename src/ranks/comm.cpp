@@ -4,11 +4,11 @@
 #include <cmath>
 #include <new>
 
+#include "src/call/device.hpp"
 #include "src/comm/local_engine.hpp"
 #include "src/comm/local_transport.hpp"
 #include "src/comm/message_engine.hpp"
 #include "src/comm/plugin.hpp"
-#include "src/call/device.hpp"
 
 lpt_comm::~lpt_comm() {
   if (!progress_thread.is_idle()) engine->interrupt("its comm was destroyed while collectives were under way");

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <string>
 
+#include "src/call/context.hpp"
 #include "src/comm/device_engine.hpp"
 #include "src/comm/local_group.hpp"
 #include "src/comm/progress_thread.hpp"
-#include "src/call/context.hpp"
 
 struct lpt_comm_group {
   lpt::HandleKind kind = lpt::HandleKind::kCommGroup;

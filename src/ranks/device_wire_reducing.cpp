@@ -1,8 +1,8 @@
 // Numbers that are cast for the transfer between devices.
 #include "src/call/device.hpp"
 #include "src/cast/device_cast.hpp"
-#include "src/tensor/device_flat_view.hpp"
 #include "src/ranks/device_reducing.hpp"
+#include "src/tensor/device_flat_view.hpp"
 
 namespace lpt {
 namespace {

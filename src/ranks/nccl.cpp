@@ -1,9 +1,9 @@
 // Comms of ranks that have a GPU each: how they connect.
 #include <cstring>
 
+#include "src/call/operation.hpp"
 #include "src/comm/endpoint.hpp"
 #include "src/ranks/comm.hpp"
-#include "src/call/operation.hpp"
 
 namespace lpt {
 namespace {

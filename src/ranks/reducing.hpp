@@ -15,8 +15,8 @@ struct ReductionPlan {
   Reduction reduction;
   double factor;
   const KernelEntry<ReduceRequest> *kernel;  // of `device`
-  std::vector<Range> shares;  // of each rank, in elements of the input
-  int64_t site;               // what else must agree: ranks in different passes are reported apart
+  std::vector<Range> shares;                 // of each rank, in elements of the input
+  int64_t site;                              // what else must agree: ranks in different passes are reported apart
   Device device;
 };
 

@@ -1,5 +1,7 @@
 #include "src/ranks/segments.hpp"
 
+#include "src/call/operation.hpp"
+
 namespace lpt {
 
 void SegmentList::add(void *data, int64_t rows, int64_t bytes, int64_t stride) {

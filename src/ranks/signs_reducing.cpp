@@ -144,7 +144,9 @@ class SignsRun {
 
 }  // namespace
 
-std::vector<Range> signs_shares(int64_t elements, int32_t ranks) { return equal_shares(elements, ranks, kSignsShareUnit); }
+std::vector<Range> signs_shares(int64_t elements, int32_t ranks) {
+  return equal_shares(elements, ranks, kSignsShareUnit);
+}
 
 Status reduce_signs_to_all(Context &worker, Engine &engine, const SignsReductionPlan &reducing) {
   return SignsRun(worker, engine, reducing).run();

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "src/formats/element.hpp"
 #include "src/cast/cast.hpp"
 #include "src/cast/device_cast.hpp"
+#include "src/formats/element.hpp"
 
 namespace lpt {
 namespace {

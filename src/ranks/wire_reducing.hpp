@@ -11,11 +11,11 @@ struct WireReductionPlan {
   MatrixView input, output;  // as in ReductionPlan
   Reduction reduction;
   double factor;
-  const KernelEntry<ReduceRequest> *kernel;               // sums of f32 in the tensor's format
-  const KernelEntry<ReduceRequest> *kernel_to_f32;        // on the CPU: sums of f32
-  std::vector<Range> shares;                              // of each rank, in elements of the input
-  int64_t site;                                           // as in ReductionPlan
-  Device device;                                          // as in ReductionPlan
+  const KernelEntry<ReduceRequest> *kernel;         // sums of f32 in the tensor's format
+  const KernelEntry<ReduceRequest> *kernel_to_f32;  // on the CPU: sums of f32
+  std::vector<Range> shares;                        // of each rank, in elements of the input
+  int64_t site;                                     // as in ReductionPlan
+  Device device;                                    // as in ReductionPlan
 };
 
 Signature signature_of(const WireReductionPlan &reducing);

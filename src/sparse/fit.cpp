@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "kernels/quantize/quantize.hpp"
-#include "src/gemm/run.hpp"
-#include "src/tensor/checks.hpp"
 #include "src/cast/quantize.hpp"
+#include "src/gemm/run.hpp"
 #include "src/sparse/parts.hpp"
+#include "src/tensor/checks.hpp"
 
 namespace lpt {
 namespace {

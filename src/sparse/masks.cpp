@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "src/call/device.hpp"
+#include "src/sparse/parts.hpp"
 #include "src/tensor/checks.hpp"
 #include "src/tensor/sparse_matrix.hpp"
-#include "src/sparse/parts.hpp"
 
 namespace lpt {
 

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <vector>
 
-#include "src/tensor/checks.hpp"
 #include "src/cast/quantize.hpp"
 #include "src/sparse/parts.hpp"
+#include "src/tensor/checks.hpp"
 
 namespace lpt {
 namespace {

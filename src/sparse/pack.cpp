@@ -1,15 +1,14 @@
 // 2:4 matrices: compressed with a mask, and written out again.
-#include "kernels/sparse_pack/sparse_pack.hpp"
-
 #include <atomic>
 #include <cstring>
 
 #include "kernels/quantize/quantize.hpp"
-#include "src/sparse/device.hpp"
+#include "kernels/sparse_pack/sparse_pack.hpp"
 #include "src/gemm/run.hpp"
+#include "src/sparse/device.hpp"
+#include "src/sparse/parts.hpp"
 #include "src/tensor/checks.hpp"
 #include "src/tensor/sparse_matrix.hpp"
-#include "src/sparse/parts.hpp"
 
 namespace lpt {
 namespace {

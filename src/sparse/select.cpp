@@ -5,9 +5,9 @@
 #include "kernels/transposable_mask/transposable_mask.hpp"
 #include "src/call/device.hpp"
 #include "src/sparse/device.hpp"
+#include "src/sparse/parts.hpp"
 #include "src/tensor/checks.hpp"
 #include "src/tensor/sparse_matrix.hpp"
-#include "src/sparse/parts.hpp"
 
 namespace lpt {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "src/call/operation.hpp"
 #include "src/tensor/dlpack_abi.hpp"
 #include "src/tensor/tensor.hpp"
 

@@ -1,6 +1,7 @@
 // Views of tensors, their parts, and tensors made of parts.
-#include "src/tensor/tensor.hpp"
+#include "src/call/operation.hpp"
 #include "src/tensor/packed.hpp"
+#include "src/tensor/tensor.hpp"
 
 namespace lpt {
 

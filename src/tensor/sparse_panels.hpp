@@ -7,8 +7,8 @@
 
 #include "kernels/bitmask/bitmask.hpp"
 #include "src/base/kernel_entry.hpp"
-#include "src/tensor/tensor.hpp"
 #include "src/tensor/panels.hpp"
+#include "src/tensor/tensor.hpp"
 
 namespace lpt {
 

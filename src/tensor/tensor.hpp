@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "src/backends/device.hpp"
-#include "src/formats/view.hpp"
 #include "src/call/context.hpp"
+#include "src/formats/view.hpp"
 
 namespace lpt {
 constexpr int32_t kMostAxes = 8;

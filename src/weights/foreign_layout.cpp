@@ -4,10 +4,10 @@
 #include <cstring>
 #include <vector>
 
-#include "src/weights/ggml.hpp"
 #include "src/tensor/checks.hpp"
-#include "src/weights/sparse_layout.hpp"
 #include "src/tensor/sparse_matrix.hpp"
+#include "src/weights/ggml.hpp"
+#include "src/weights/sparse_layout.hpp"
 
 namespace lpt {
 namespace {

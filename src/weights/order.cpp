@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "kernels/gemm/panels.hpp"
-#include "src/tensor/sparse_matrix.hpp"
-#include "src/tensor/packed.hpp"
 #include "src/tensor/checks.hpp"
+#include "src/tensor/packed.hpp"
+#include "src/tensor/sparse_matrix.hpp"
 #include "src/weights/sparse.hpp"
 #include "src/weights/weights.hpp"
 

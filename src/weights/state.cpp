@@ -4,10 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "src/tensor/tensor.hpp"
-#include "src/tensor/panels.hpp"
+#include "src/call/operation.hpp"
 #include "src/tensor/packed.hpp"
+#include "src/tensor/panels.hpp"
 #include "src/tensor/sparse_panels.hpp"
+#include "src/tensor/tensor.hpp"
 #include "src/weights/sparse.hpp"
 #include "src/weights/weights.hpp"
 

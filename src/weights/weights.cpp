@@ -2,11 +2,11 @@
 
 #include "src/call/operation.hpp"
 #include "src/tensor/checks.hpp"
-#include "src/tensor/sparse_matrix.hpp"
-#include "src/tensor/panels.hpp"
-#include "src/weights/sparse.hpp"
 #include "src/tensor/packed.hpp"
+#include "src/tensor/panels.hpp"
+#include "src/tensor/sparse_matrix.hpp"
 #include "src/tensor/sparse_panels.hpp"
+#include "src/weights/sparse.hpp"
 
 namespace lpt {
 namespace {
