@@ -16,7 +16,8 @@ struct Requirements {
   int32_t min_capability, max_capability;  // of a GPU: 10 · major + minor, such as 90; 0: no limit
 };
 
-// A kernel runs on the CPU or is queued on a stream of a device. There, pointers of the request are device pointers.
+// A kernel runs on the CPU or is queued on a stream of a device. There, pointers of the request are device pointers, and
+// no other function of the entry reads their memory.
 template <typename Request>
 struct KernelEntry {
   using UnsupportedReason = const char *(*)(const Request &);
@@ -41,11 +42,10 @@ struct KernelEntry {
 
   const char *name;
   Requirements needs;
-  UnsupportedReason
-      unsupported_reason;      // a static text, or nullptr; itself nullptr: there is none. Reads no device memory
-  Run run = nullptr;           // of the CPU
-  Queue queue = nullptr;       // of a device
-  ScratchBytes scratch_bytes;  // of the request's scratch; nullptr: none
+  UnsupportedReason unsupported_reason;  // static text; nullptr: it runs. Without the function it always runs
+  Run run = nullptr;                     // of the CPU
+  Queue queue = nullptr;                 // of a device
+  ScratchBytes scratch_bytes;            // of the request's scratch; nullptr: none
 };
 
 // A family of kernels: a plugin has those of devices by its name, the library has those of the CPU.
