@@ -16,13 +16,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PARTS = re.compile(
     r"loose|loosen|thin|thinness|letters?|patience|parcels?|mailbox|crew|seat|ticket|wanted|ask(s|ed|ing)?|unasked|(un)?told|truths?"
     r"|travel(s|led|ling)?|turn(s|ed|ing)?|swaps?|strips?|stretch|spots?|meets?|met|meeting|wish(es)?|lift|woven|weave|tame|spoils?"
-    r"|nobody|dialects?|numeral|worths|octet|heed|news|refus(al|als|e|ed|es|ing)|anew|products?|processors?")
+    r"|nobody|dialects?|numeral|worths|octet|heed|news|refus(al|als|e|ed|es|ing)|anew|processors?")
 PHRASES = re.compile(
-    r"GPUs? of NVIDIA|\w_there\b|[a-z]There\b|\bRow<|\b(Device|Gemm|Library)Row\b|\b(four floors|rooms?)\b|that (day|evening)|the same day"
+    r"[Mm]atrix products?|[Ww]hole products?|library.s products?|// Products? (whose|by (weights|rows))|GPUs? of NVIDIA|\w_there\b"
+    r"|[a-z]There\b|\bRow<|\b(Device|Gemm|Library)Row\b|\b(four floors|rooms?)\b|that (day|evening)|the same day"
     r"|minutes of|bars? (of|met)\b|\blies\b|\bsave (where|for|that)")
 # Uses that are standard.
 EXCEPTIONS = re.compile(
-    r"\b(dot|inner|outer) products?\b|(\.|->|::|\bto_)strip(ped)?\(|\bl?r?strip\(|std::swap|(\.|->)swap\(|\bstd::(iter_)?swap|processor\s*:"
+    r"processor_count|multiProcessorCount|\bPROCESSORS\b|CMAKE_STRIP|(\.|->|::|\bto_)strip(ped)?\(|\bl?r?strip\(|std::swap|(\.|->)swap\(|\bstd::(iter_)?swap|processor\s*:"
     r"|CMAKE_SYSTEM_PROCESSOR|07_late_residual|\bin turn\b|\breturns?\b")
 WORD = re.compile(r"[A-Za-z]+")
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

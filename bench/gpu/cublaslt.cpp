@@ -17,13 +17,15 @@ void check(cublasStatus_t status, const char *what) {
 
 }  // namespace
 
-#define LPT_CUBLASLT_FUNCTIONS(X)                                                                                      \
-  X(cublasLtCreate)                                                                                                    \
-  X(cublasLtDestroy)                                                                                                   \
-  X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)                     \
-      X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                   \
-          X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) \
-              X(cublasLtMatmulAlgoGetHeuristic)
+// clang-format off: release 14 does not keep its own layout of this list
+#define LPT_CUBLASLT_FUNCTIONS(X)                                                                              \
+  X(cublasLtCreate)                                                                                            \
+  X(cublasLtDestroy)                                                                                           \
+  X(cublasLtGetVersion)                                                                                        \
+  X(cublasLtMatmul) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
+      X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate)           \
+          X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic)
+// clang-format on
 
 struct Cublaslt::Impl {
 #define LPT_MEMBER(name) decltype(&::name) name = nullptr;
@@ -169,7 +171,7 @@ Cublaslt::Cublaslt(const Machine &machine) : impl_(std::make_shared<Impl>()) {
 Cublaslt::~Cublaslt() = default;
 
 std::function<void()> Cublaslt::gemm(PeerKind kind, const Tensor &a, const Tensor &b, const Tensor &c, int64_t m,
-                                        int64_t n, int64_t k) {
+                                     int64_t n, int64_t k) {
   if (!is_here()) throw Missing(text_);
   const auto gemm = std::make_shared<Gemm<Impl>>();
   gemm->lt = impl_;
@@ -189,7 +191,7 @@ struct Cublaslt::Impl {};
 Cublaslt::Cublaslt(const Machine &) : text_("built without cublasLt.h") {}
 Cublaslt::~Cublaslt() = default;
 std::function<void()> Cublaslt::gemm(PeerKind, const Tensor &, const Tensor &, const Tensor &, int64_t, int64_t,
-                                        int64_t) {
+                                     int64_t) {
   throw Missing(text_);
 }
 

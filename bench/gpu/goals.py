@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges what a run on a GPU measured: one line for each goal, with its floor, its figure, and whether it is met.
+"""Judges what a run on a GPU measured: one line for each goal, with its floor, its figure, and whether it is reached.
 
 Usage: goals.py FOLDER
 
@@ -111,7 +111,7 @@ def adamw_beside_torch(floor):
 
 FP8 = [(group, kind) for group in ("fp8_4096", "fp8_8192", "fp8_16384") for kind in ("fp8", "fp8 rows", "fp8 1x128")]
 GOALS = [
-    ("G1", "FP8 products", [speed(0.97, group, f"lpt {kind}", f"cublaslt {kind}") for group, kind in FP8] +
+    ("G1", "FP8 GEMM", [speed(0.97, group, f"lpt {kind}", f"cublaslt {kind}") for group, kind in FP8] +
                            [beside(group, f"lpt {kind}", f"cublaslt {kind}, fast") for group, kind in FP8
                             if kind != "fp8 1x128"]),
     ("G2", "what a call costs", [host_cost(1.5)]),
@@ -131,15 +131,15 @@ GOALS = [
     ("G11", "W4A8, 4096 rows", [speed(0.85, "w4_4096", "lpt w4a8", "cublaslt fp8"),
                                 beside("w4_4096", "lpt w4a8", "cublaslt fp8, fast"),
                                 speed(1.35, "w4_4096", "lpt w4a8", "cublaslt bf16")]),
-    ("G12", "NVFP4 and MXFP8 products", [speed(0.88, "emulated", "lpt nvfp4", "cublaslt bf16"),
+    ("G12", "NVFP4 and MXFP8 GEMM", [speed(0.88, "emulated", "lpt nvfp4", "cublaslt bf16"),
                                          speed(0.88, "emulated", "lpt mxfp8", "cublaslt bf16")]),
-    ("G13", "MXFP4 products", [speed(0.80, "emulated", "lpt mxfp4", "cublaslt fp8 1x128")]),
+    ("G13", "MXFP4 GEMM", [speed(0.80, "emulated", "lpt mxfp4", "cublaslt fp8 1x128")]),
     ("G14", "layers", [share(0.85, "layers", "softmax"), speed(1.0, "layers", "softmax", "softmax", "torch"),
                        share(0.85, "layers", "smooth swiglu, then e4m3fn_1x128")]),
     ("G15", "2:4 masks and compression", [share(0.85, "masks", "2:4 mask"), share(0.85, "masks", "2:4 compression")]),
-    ("G16", "2:4 FP8 product", [speed(1.15, "sparse", "lpt 2:4 fp8", "cublaslt fp8"),
+    ("G16", "2:4 FP8 GEMM", [speed(1.15, "sparse", "lpt 2:4 fp8", "cublaslt fp8"),
                                 beside("sparse", "lpt 2:4 fp8", "cublaslt fp8, fast")]),
-    ("G17", "product in two parts", [speed(1 / 1.06, "split", "shared, then private", "one GEMM")]),
+    ("G17", "GEMM in two parts", [speed(1 / 1.06, "split", "shared, then private", "one GEMM")]),
     ("G18", "the bits of the CPU", [("suites: passed", 1.0, Figures.suites)]),
     ("G19", "sanitizers", [stage("memcheck"), stage("racecheck"), stage("initcheck")]),
 ]
@@ -152,15 +152,15 @@ def judged(figures, checks, is_rehearsal):
         part = {"what": name, "floor": floor if floor is None else round(floor, 3)}
         try:
             figure = value(figures)
-            met = "beside" if floor is None else "met" if figure >= floor else "not met"
-            part |= {"figure": round(figure, 4), "outcome": "rehearsed" if is_rehearsal else met}
+            outcome = "beside" if floor is None else "reached" if figure >= floor else "missed"
+            part |= {"figure": round(figure, 4), "outcome": "rehearsed" if is_rehearsal else outcome}
         except Unmeasured as why:
             part |= {"outcome": "unmeasured", "why": str(why)}
         parts.append(part)
-    for outcome in ("not met", "unmeasured", "rehearsed"):
+    for outcome in ("missed", "unmeasured", "rehearsed"):
         if any(part["outcome"] == outcome for part in parts if part["floor"] is not None):
             return outcome, parts
-    return "met", parts
+    return "reached", parts
 
 
 def line_of(part):
@@ -195,7 +195,7 @@ def main(folder):
         results.append({"goal": number, "title": title, "outcome": outcome, "parts": parts})
         print(f"{number:<4} {title:<30} {outcome}")
         print("\n".join(map(line_of, parts)))
-    counts = {outcome: sum(r["outcome"] == outcome for r in results) for outcome in ("met", "not met", "unmeasured", "rehearsed")}
+    counts = {outcome: sum(r["outcome"] == outcome for r in results) for outcome in ("reached", "missed", "unmeasured", "rehearsed")}
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
     result = {"device": bench.get("device"), "is_rehearsal": is_rehearsal, "goals": results, "bench": bench, "torch": torch}
     (folder / "goals.json").write_text(json.dumps(result, indent=1), encoding="utf-8")

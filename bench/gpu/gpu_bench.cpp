@@ -57,9 +57,9 @@ void print(const Contender &one) {
 
 std::string quoted(const std::string &text) {
   std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter == '\n' ? ' ' : letter;
+  for (const char character : text) {
+    if (character == '"' || character == '\\') result += '\\';
+    result += character == '\n' ? ' ' : character;
   }
   return result + "\"";
 }

@@ -1,4 +1,4 @@
-// The family of layers without weights of their own: SwiGLU, RMSNorm, softmax, cross entropy, and what a product goes through on its way
+// The family of layers without weights of their own: SwiGLU, RMSNorm, softmax, cross entropy, and what a GEMM result goes through on its way
 // to c. Views are f32, bf16, f16 or f64; with f64 in any place a row computes in f64, else in f32. Forward and backward
 // stand side by side. A NaN is written as the positive quiet one, since machines differ in which they make.
 #pragma once

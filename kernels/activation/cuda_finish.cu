@@ -1,4 +1,4 @@
-// What a product goes through on its way to c: exact, the operations of ref.cpp in its order.
+// What a GEMM result goes through on its way to c: exact, the operations of ref.cpp in its order.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 

@@ -1,4 +1,4 @@
-// The loops of a product's way to c, once for all instruction sets: the operations of src/formats/functions.hpp in the
+// The loops of a GEMM's epilogue, once for all instruction sets: the operations of src/formats/functions.hpp in the
 // same order. Included by ISA files.
 #pragma once
 

@@ -204,7 +204,7 @@ void softmax_backward(const SoftmaxBackwardRequest &request) {
   }
 }
 
-// ---- the way of a product to c
+// ---- the epilogue of a GEMM
 
 float activate(lpt_activation activation, const float *x, int64_t columns) {
   switch (activation) {

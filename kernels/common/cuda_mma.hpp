@@ -1,4 +1,4 @@
-// Products of small tiles by a warp, as tensor cores make them: mma.sync m16n8k16 of bf16 or f16 with sums of f32, for sm_80 and
+// MMA operations of small tiles by a warp, as tensor cores run them: mma.sync m16n8k16 of bf16 or f16 with sums of f32, for sm_80 and
 // later. On the CPU the same fragments are multiplied in plain C++, by the places that PTX gives them ("Matrix fragments for
 // mma.m16n8k16 with floating point type").
 //
@@ -43,7 +43,7 @@ LPT_HOST_DEVICE constexpr int32_t mma_sum_column(uint32_t lane, int32_t place) {
 
 #if defined(LPT_SIMT)
 
-// What the lanes of a warp bring, to be read by all between two meetings.
+// What the lanes of a warp bring, to be read by all between two overlaps.
 struct MmaExchange {
   const MmaLeft *left[32];
   const MmaRight *right[32];

@@ -1,11 +1,11 @@
-// Products of small tiles by four warps, as Hopper's tensor cores make them: wgmma m64n64k32 of e4m3fn with sums of f32, for sm_90a
+// MMA operations of small tiles by four warps, as Hopper's tensor cores run them: wgmma m64n64k32 of e4m3fn with sums of f32, for sm_90a
 // alone. The left operand is in registers, the right one in shared memory. On the CPU the same operands are multiplied in plain
 // C++, by the places that PTX gives them ("Register fragments for wgmma.mma_async.m64nNk32", "Matrix descriptor format").
 //
 // Of lane l of warp w the group is g = l / 4 and the place in it t = l % 4:
 //   left   64 × 32, four words: rows 16w + g and 16w + g + 8, then the same rows sixteen columns on; a word has columns 4t to 4t + 3
 //   sum    64 × 64, 32 numbers: eight sums of cuda_mma.hpp side by side, their rows from 16w on
-//   right  32 × 64, of a column 128 adjacent bytes of k, of which a product takes 32; eight columns are 1024 bytes on a boundary of
+//   right  32 × 64, of a column 128 adjacent bytes of k, of which an MMA operation takes 32; eight columns are 1024 bytes on a boundary of
 //          such, and in column c chunk i of 16 bytes is where chunk i ^ c % 8 would
 #pragma once
 
@@ -47,7 +47,7 @@ LPT_HOST_DEVICE constexpr uint64_t wgmma_descriptor(uint32_t address) {
          uint64_t{1} << 62;
 }
 
-// Where such a product finds byte k of a column.
+// Where such an MMA operation finds byte k of a column.
 LPT_HOST_DEVICE constexpr uint32_t wgmma_right_address(uint64_t descriptor, int32_t column, int32_t k) {
   const auto begin = static_cast<uint32_t>(descriptor & 0x3FFFu) << 4;
   const auto step = static_cast<uint32_t>(descriptor >> 32 & 0x3FFFu) << 4;
@@ -68,9 +68,9 @@ inline void show_copies_to_wgmma() {}
 
 // The sums of a warp depend on its own part of the left operand alone.
 inline void multiply_add(WgmmaSum &sum, const WgmmaLeft &left, uint64_t right, bool adds) {
-  static const WgmmaLeft *meetings[32][32];
+  static const WgmmaLeft *overlaps[32][32];
   const uint32_t thread = thread_of_block(), of_group = thread % 128;
-  const WgmmaLeft **const warp = meetings[thread / 32];
+  const WgmmaLeft **const warp = overlaps[thread / 32];
   warp[thread % 32] = &left;
   __syncwarp();
   const auto *const shared = static_cast<const uint8_t *>(simt::dynamic_shared());
@@ -95,13 +95,13 @@ __device__ __forceinline__ uint32_t shared_address(const void *address) {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// Registers that products read or add to are written before; all that were begun have ended.
+// Registers that MMA operations read or add to are written before; all that were begun have ended.
 __device__ __forceinline__ void begin_wgmma() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 __device__ __forceinline__ void end_wgmma() {
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" : : : "memory");
 }
 
-// What the thread has written to shared memory, or waited for, is there for products behind the next barrier.
+// What the thread has written to shared memory, or waited for, is there for MMA operations behind the next barrier.
 __device__ __forceinline__ void show_copies_to_wgmma() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }

@@ -1,4 +1,4 @@
-// The product by the matrix unit. Included by ISA files: everything here has internal linkage.
+// GEMM by the matrix unit. Included by ISA files: everything here has internal linkage.
 //
 // A block of a and a panel of b are decoded for a run of k, the *depth*: the block stays in the second cache, the panel in the
 // first. Where k is deeper, the sums of an area of c wait in the scratch, and the area is as small as the second cache requires
@@ -67,7 +67,7 @@ UnitBlocking unit_blocking(const GemmRequest &request) {
   return blocking;
 }
 
-// A whole product as it is computed.
+// A whole GEMM as it is computed.
 template <typename Numbers>
 struct AmxGemm {
   const GemmRequest *request;

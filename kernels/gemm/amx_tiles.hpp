@@ -1,4 +1,4 @@
-// Products of tiles by the matrix unit. Included by ISA files: everything here has internal linkage.
+// Tiles by the matrix unit. Included by ISA files: everything here has internal linkage.
 //
 // A step is one multiplication of tiles: 16 rows of a times 16 columns of b, over 64 bytes of k. Two by two tiles of c
 // stay in the unit; each step loads two tiles of a and two of b for four multiplications.

@@ -1,4 +1,4 @@
-// Operands of a product by panels, and what their scratch holds. Included by ISA files: everything here has internal linkage.
+// Operands of a GEMM by panels, and what their scratch holds. Included by ISA files: everything here has internal linkage.
 //
 // Rows of a are decoded and packed as in blocked.hpp; packed b is read as it is. Plain b is packed first, slab by slab,
 // without its scales: as dwords of two bf16, which are panels of halves.
@@ -78,7 +78,7 @@ inline PanelBlocking panel_blocking(const GemmRequest &request) {
   return blocking;
 }
 
-// A whole product as it is computed.
+// A whole GEMM as it is computed.
 struct PanelGemm {
   const GemmRequest *request;
   PanelBlocking blocking;

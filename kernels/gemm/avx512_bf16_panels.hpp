@@ -1,4 +1,4 @@
-// Products whose b is in panels, or has scales along k that bf16 does not hold. Included by ISA files: everything here has
+// GEMMs whose b is in panels, or has scales along k that bf16 does not hold. Included by ISA files: everything here has
 // internal linkage.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Tiles of a product by panels of b, which are decoded in registers. Included by ISA files: everything here has internal
+// Tiles of a GEMM by panels of b, which are decoded in registers. Included by ISA files: everything here has internal
 // linkage.
 //
 // A tile is kRows rows by one or two panels of 32 columns, for all of k. Where scales vary along k and are not part of what is

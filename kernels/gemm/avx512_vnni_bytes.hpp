@@ -1,4 +1,4 @@
-// Rows of int8 as blocked.hpp packs them, and their products by int8 dot products. Included by ISA files: everything here has
+// Rows of int8 as blocked.hpp packs them, and their GEMM by int8 dot products. Included by ISA files: everything here has
 // internal linkage.
 //
 // vpdpbusd multiplies unsigned by signed bytes. Here numbers of a are taken as a + 128, which is their bytes with the

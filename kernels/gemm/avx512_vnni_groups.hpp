@@ -1,4 +1,4 @@
-// Products of small integers with scales for groups of k. Included by ISA files: everything here has internal linkage.
+// GEMM of small integers with scales for groups of k. Included by ISA files: everything here has internal linkage.
 //
 //   c(i, j) = sum over groups g of float(sum over p in g of a(i, p) · b(p, j)) · (a's scale(i, g) · b's scale(g, j))
 //

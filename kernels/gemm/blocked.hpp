@@ -1,4 +1,4 @@
-// The fast matrix product, once for all instruction sets. Included by ISA files: everything here has internal linkage.
+// The fast GEMM, once for all instruction sets. Included by ISA files: everything here has internal linkage.
 //
 // Both operands are decoded and packed into panels of dwords. A dword holds kPerDword steps of k of one lane: one f32, two
 // bf16, or four int8. A panel of a holds kTileRows lanes, a panel of b kTileVectors vectors of lanes, each for all of k:

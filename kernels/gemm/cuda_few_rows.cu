@@ -1,16 +1,16 @@
-// Products of at most 16 rows of a by weights of four bits: what decoding is made of. Weights are read once, 16 bytes a lane at a
-// time, become bf16 or f16 in registers, exactly, and are multiplied by small products of a warp. The warps of a block take steps
+// GEMM of at most 16 rows of a by weights of four bits: what decoding is made of. Weights are read once, 16 bytes a lane at a
+// time, become bf16 or f16 in registers, exactly, and are multiplied by MMA operations of a warp. The warps of a block take steps
 // of k in turn; their sums are added in the order of the warps, so that bits do not depend on timing.
 #include "kernels/gemm/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda_four_bits.hpp"
-#include "kernels/gemm/cuda_products.hpp"
+#include "kernels/gemm/cuda_gemm.hpp"
 
 namespace lpt {
 namespace {
 
 constexpr uint32_t kThreads = 32 * kFewWarps;
 
-// The running thread, in its warp's small products.
+// The running thread, in its warp's MMA operations.
 struct FewPlace {
   uint32_t lane;
   int32_t group, place, warp;
@@ -21,7 +21,7 @@ __device__ __forceinline__ FewPlace few_place() {
   return {lane, static_cast<int32_t>(lane / 4), static_cast<int32_t>(lane % 4), static_cast<int32_t>(threadIdx.x / 32)};
 }
 
-// ---- a: eight adjacent numbers of a row, as the right operands of a word's two small products
+// ---- a: eight adjacent numbers of a row, as the right operands of a word's two MMA operations
 
 __device__ __forceinline__ uint32_t low_halves(uint32_t first, uint32_t second) {
   return (first & 0xFFFFu) | second << 16;

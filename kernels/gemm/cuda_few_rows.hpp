@@ -3,7 +3,7 @@
 // b is stored n × k with codes of four bits. A warp takes tiles of 16 rows of b, which are the left operand of its small
 // products, and up to 16 rows of a as columns of the right one. Along k it takes steps of 128: four words of eight codes a lane
 // for each row, and the same eight numbers of a. In which order k is added up does not matter as long as both sides agree: a word
-// makes two small products, of whose 16 places along k a lane has four.
+// makes two MMA operations, of whose 16 places along k a lane has four.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ LPT_HOST_DEVICE constexpr int32_t first_k_of_word(bool has_narrow_groups, int32_
   return has_narrow_groups ? 32 * word + 8 * place : 32 * place + 8 * word;
 }
 
-// Which of a word's eight k a small product (0 or 1) has at its place p along k, of this lane's four: p % 8 / 2 is the lane's
+// Which of a word's eight k a MMA operation (0 or 1) has at its place p along k, of this lane's four: p % 8 / 2 is the lane's
 // place in its group.
 LPT_HOST_DEVICE constexpr int32_t k_of_word(int32_t gemm, int32_t p) {
   const int32_t pair = 2 * gemm + p / 8;

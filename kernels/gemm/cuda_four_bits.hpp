@@ -1,4 +1,4 @@
-// What products by weights of four bits have in common, whatever their tiles: the job, what a kernel is compiled for, and the way
+// What GEMMs by weights of four bits have in common, whatever their tiles: the job, what a kernel is compiled for, and the way
 // from a sum to c.
 #pragma once
 

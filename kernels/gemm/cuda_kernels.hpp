@@ -1,4 +1,4 @@
-// What is done on a device before and after a library's product, and the tables. Whole products are in cuda_products.hpp.
+// What is done on a device before and after a GEMM of a library, and the tables. Whole GEMMs are in cuda_gemm.hpp.
 #pragma once
 
 #include <span>

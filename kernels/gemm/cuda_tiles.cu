@@ -1,9 +1,9 @@
-// Products of more than 16 rows of a by weights of four bits, which are never written out: codes become bf16 or f16 in registers,
+// GEMM of more than 16 rows of a by weights of four bits, which are never written out: codes become bf16 or f16 in registers,
 // exactly, on their way from shared memory to tensor cores. Where c has few tiles, k is cut in parts whose sums are added in
 // their order, so that bits depend on the extents alone.
 #include "kernels/common/cuda_async.hpp"
 #include "kernels/gemm/cuda_few_rows.hpp"
-#include "kernels/gemm/cuda_products.hpp"
+#include "kernels/gemm/cuda_gemm.hpp"
 #include "kernels/gemm/cuda_tile_sums.hpp"
 #include "kernels/gemm/cuda_tiles.hpp"
 
@@ -30,7 +30,7 @@ struct Tokens {
   static constexpr uint32_t kThreads = 32 * kRowWarps * kWarps;
 };
 
-// The running thread: its warp's rows of b and of a in the tile, and its place in small products.
+// The running thread: its warp's rows of b and of a in the tile, and its place in MMA operations.
 struct TilePlace {
   uint32_t lane;
   int32_t group, place, first_row, first_token;
@@ -177,7 +177,7 @@ __device__ __forceinline__ uint32_t halves_of(uint32_t word, int32_t pair, uint3
   return e2m1_pair(codes, 0, scale);
 }
 
-// The weights of a word's two small products, of one row tile.
+// The weights of a word's two MMA operations, of one row tile.
 struct LeftWord {
   MmaLeft gemm[2];
 };

@@ -3,7 +3,7 @@
 //
 // A block makes 128 columns of c (rows of b) for 32, 64 or 128 rows of a. It goes along k by stages of 128, which are copied to
 // shared memory while the one before is multiplied. A warp takes 32 rows of b, the left operand, and up to 64 rows of a. What a
-// lane has of a stage is first_k_of_word()'s of few rows; in a word of eight adjacent codes, small product p has codes 4p to
+// lane has of a stage is first_k_of_word()'s of few rows; in a word of eight adjacent codes, MMA operation p has codes 4p to
 // 4p + 3 at the lane's four places.
 #pragma once
 

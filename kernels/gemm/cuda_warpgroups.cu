@@ -1,11 +1,11 @@
-// Products of many rows of a of e4m3fn by int4 at the rate of FP8, on Hopper alone: the weights are the left operand of wgmma, and
+// GEMM of many rows of a of e4m3fn by int4 at the rate of FP8, on Hopper alone: the weights are the left operand of wgmma, and
 // become e4m3fn in registers, exactly; they are never written out. Its sums end after 128 of k, the length of a group, and are
 // added in f32, times the group's scales.
 #include <utility>
 
 #include "kernels/common/cuda_async.hpp"
 #include "kernels/common/cuda_wgmma.hpp"
-#include "kernels/gemm/cuda_products.hpp"
+#include "kernels/gemm/cuda_gemm.hpp"
 #include "kernels/gemm/cuda_tile_sums.hpp"
 #include "kernels/gemm/cuda_warpgroups.hpp"
 

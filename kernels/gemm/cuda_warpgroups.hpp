@@ -6,7 +6,7 @@
 
 namespace lpt {
 
-constexpr int32_t kGroupTokens = 64;  // of a, of one product
+constexpr int32_t kGroupTokens = 64;  // of a, of one MMA operation
 constexpr int32_t kWideChunks = 8;    // of a row of a in a stage: 128 bytes
 constexpr int32_t kWideStages = 4;
 

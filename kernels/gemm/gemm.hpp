@@ -23,9 +23,9 @@ struct GemmRequest {
   bool is_a_transposed;
   bool is_b_transposed;
   int64_t m, n, k;                  // of this part
-  int64_t first_row, first_column;  // where this part begins in c; a, b, c and bias are those of the whole product
+  int64_t first_row, first_column;  // where this part begins in c; a, b, c and bias are those of the whole GEMM
   double alpha, beta;
-  const void *bias;  // NULL, or n numbers of the whole product: f32, or f64 with is_f64
+  const void *bias;  // NULL, or n numbers of the whole GEMM: f32, or f64 with is_f64
   bool is_f64;       // compute in f64: some view is f64
   bool is_portable;  // fused multiply-adds of f32 in the order of k, on every CPU
   KernelOptions options;

@@ -1,4 +1,4 @@
-// Products by a vendor's library, such as cuBLASLt: what a plugin hands over of it, and which of its products serves a
+// GEMM by a vendor's library, such as cuBLASLt: what a plugin has of it, and which of its GEMMs serves a
 // request. All here is the host's: no number is read.
 #pragma once
 
@@ -62,12 +62,12 @@ struct GemmLibrary {
   int32_t (*open)(void **out_session, int64_t *out_version, char *error, size_t error_bytes);
   void (*close)(void *session);
 
-  // Queries the library for its ways to run a product, the likeliest first. LPT_UNSUPPORTED: it has none.
+  // Queries the library for its ways to run a GEMM, the likeliest first. LPT_UNSUPPORTED: it has none.
   int32_t (*prepare)(void *session, const LibraryGemm *gemm, void **out_prepared, size_t *out_workspace_bytes,
                      char *error, size_t error_bytes);
   void (*release)(void *prepared);
 
-  // Queues the product. The workspace is on 256 bytes.
+  // Queues the GEMM. The workspace is on 256 bytes.
   int32_t (*run)(void *session, const void *prepared, const LibraryAddresses *addresses, void *stream, char *error,
                  size_t error_bytes);
 
@@ -96,8 +96,8 @@ enum class OperandConversion : int32_t {
 
 struct LibraryPlan {
   LibraryGemm gemm;  // of the lifted operands; its boundaries are those of what is not lifted
-  OperandConversion a_conversion, b_conversion;  // to product.a.element and product.b.element
-  bool has_finish;                               // the product gives f32 or int32; gemm_finish makes c of them
+  OperandConversion a_conversion, b_conversion;  // to gemm.a.element and gemm.b.element
+  bool has_finish;                               // the GEMM gives f32 or int32; gemm_finish makes c of them
   bool is_in_place;                              // they lie where c does
 };
 

@@ -1,4 +1,4 @@
-// Weights as products read them best: in panels.
+// Weights as GEMMs read them best: in panels.
 //
 // A panel holds kPanelLanes lanes (rows of an n × k matrix) for all of k, in lines of 64 bytes, so that a tile reads one
 // stream and decodes it in registers. k is filled up to a multiple of kPanelSteps and lanes to whole panels, with code 0.

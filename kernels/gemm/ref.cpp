@@ -1,4 +1,4 @@
-// The plain matrix product: any formats, any layout, one sum in the order of k. It decides what the others may differ
+// The reference GEMM: any formats, any layout, one sum in the order of k. It decides what the others may differ
 // from, and in the portable order every bit of them.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/reference.hpp"

@@ -1,4 +1,4 @@
-// Matrix products in the arithmetic of other machines. All four read elements without scales; scales that vary along k
+// GEMM in the arithmetic of other machines. All four read elements without scales; scales that vary along k
 // multiply the sum of each span of k that they hold for, those of a lane the finished sum.
 #include "kernels/gemm/emulated.hpp"
 #include "kernels/gemm/kernels.hpp"

@@ -1,4 +1,4 @@
-// The plain product of few rows by a 2:4 matrix: it decides every bit.
+// The reference GEMM of few rows by a 2:4 matrix: it decides every bit.
 #include <cmath>
 
 #include "kernels/gemm/kernels.hpp"

@@ -1,4 +1,4 @@
-// Products of few rows by a 2:4 matrix, what all their rows share. Included by ISA files as well: everything here has
+// GEMM of few rows by a 2:4 matrix, what all their rows share. Included by ISA files as well: everything here has
 // internal linkage.
 //
 // c(i, j) = (sum over p of a(i, p) · b(j, p)) · row factor · column factor + beta · c + bias, as if b were written out: what

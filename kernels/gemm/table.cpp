@@ -91,7 +91,7 @@ const char *unsupported_panels(const Format &format) {
 
 bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plain).is_ternary; }
 
-// Products of fewer rows do not repay decoding to tiles; what int8 dot products take too repays it later, and with shorter
+// GEMMs of fewer rows do not repay decoding to tiles; what int8 dot products take too repays it later, and with shorter
 // groups never.
 constexpr int64_t kLeastUnitRows = 4;
 constexpr int64_t kLeastUnitRowsOfIntegers = 32;

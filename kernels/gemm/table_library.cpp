@@ -1,4 +1,4 @@
-// Which product of a vendor's library serves a request. What the libraries take is in the documentation of cuBLAS 13
+// Which GEMM of a vendor's library serves a request. What the libraries take is in the documentation of cuBLAS 13
 // (cublasLtMatmul, "Narrow Precisions Usage"), whose setters check nothing, and of cuSPARSELt 0.10 (its table of types; extents
 // as for cusparseLtDenseDescriptorInit and cusparseLtStructuredDescriptorInit): every condition stands here.
 #include <algorithm>

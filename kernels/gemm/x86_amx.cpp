@@ -1,4 +1,4 @@
-// Matrix products by the matrix unit of x86 CPUs (AMX): every operand that bf16 holds exactly, with sums in f32; int8
+// GEMM by the matrix unit of x86 CPUs (AMX): every operand that bf16 holds exactly, with sums in f32; int8
 // with exact sums in int32.
 #include "kernels/gemm/amx_gemm.hpp"
 #include "kernels/gemm/kernels.hpp"

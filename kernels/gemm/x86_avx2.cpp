@@ -1,4 +1,4 @@
-// Matrix product in f32 for CPUs without AVX-512. Few rows by 2:4 matrices.
+// GEMM in f32 for CPUs without AVX-512. Few rows by 2:4 matrices.
 #include "kernels/gemm/avx2.hpp"
 #include "kernels/gemm/avx2_look_up.hpp"
 #include "kernels/gemm/avx2_panels.hpp"

@@ -1,4 +1,4 @@
-// Matrix product in f32: operands are decoded to f32, sums are fused multiply-adds. Few rows by 2:4 matrices.
+// GEMM in f32: operands are decoded to f32, sums are fused multiply-adds. Few rows by 2:4 matrices.
 #include "kernels/gemm/avx512.hpp"
 #include "kernels/gemm/avx512_f32_panels.hpp"
 #include "kernels/gemm/avx512_sparse.hpp"

@@ -1,4 +1,4 @@
-// Matrix products by bf16 dot products: every operand that bf16 holds exactly, sums in f32.
+// GEMM by bf16 dot products: every operand that bf16 holds exactly, sums in f32.
 #include "kernels/gemm/avx512_bf16_elements.hpp"
 #include "kernels/gemm/avx512_bf16_panels.hpp"
 #include "kernels/gemm/kernels.hpp"

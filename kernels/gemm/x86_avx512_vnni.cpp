@@ -1,4 +1,4 @@
-// Products of integers by int8 dot products, exact sums in int32: of whole rows of int8 in any layout
+// GEMM of integers by int8 dot products, exact sums in int32: of whole rows of int8 in any layout
 // (avx512_vnni_bytes.hpp), of small integers with scales for groups of k (avx512_vnni_groups.hpp); and of few rows by 2:4
 // matrices (avx512_vnni_sparse.hpp).
 #include "kernels/gemm/avx512_vnni_bytes.hpp"

@@ -68,7 +68,8 @@ struct Rejection {
 };
 
 template <typename Request>
-Rejection rejection_of(const KernelEntry<Request> &kernel, const Request &request, const Machine &machine) {
+[[gnu::always_inline]] inline Rejection rejection_of(const KernelEntry<Request> &kernel, const Request &request,
+                                                     const Machine &machine) {
   const Requirements &needs = kernel.needs;
   if (needs.kind != machine.kind) return {0, needs.kind == LPT_DEVICE_CPU ? "it runs on the CPU" : "it runs on a GPU"};
   if (const CpuFeatures missing = needs.cpu & ~machine.cpu; missing != 0) return {missing, nullptr};

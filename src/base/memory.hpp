@@ -25,7 +25,7 @@ struct Allocator {
 // The library's own: aligned, from the C library.
 Allocator default_allocator();
 
-// Product of two extents that may not fit; false on overflow or a negative factor.
+// Multiplies two extents; false on overflow or a negative factor.
 bool multiply(int64_t a, int64_t b, int64_t &out_gemm);
 
 // Zeroed bytes, freed when the last owner lets go.

@@ -8,7 +8,7 @@
 
 namespace lpt {
 
-// How elements lie in memory. Panels (kernels/gemm/panels.hpp) are for the second operand of a product alone; bitmask ones are
+// How elements lie in memory. Panels (kernels/gemm/panels.hpp) are for the second operand of a GEMM alone; bitmask ones are
 // without the units that are zero (kernels/bitmask/bitmask.hpp), tiles without the tiles that are (src/weights/sparse.hpp).
 // Sparse: two of every four columns (kernels/sparse_pack/sparse_pack.hpp), row strides count what is stored.
 enum class Layout : uint8_t { kRows, kPanels, kSparse, kBitmask, kBlockSparse };

@@ -19,7 +19,7 @@ std::string name_of_device() {
   cudaDeviceProp facts;
   if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&facts, device) != cudaSuccess) return {};
   std::string name = facts.name;
-  for (char &letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
+  for (char &character : name) character = std::isalnum(static_cast<unsigned char>(character)) != 0 ? character : '-';
   return name;
 }
 

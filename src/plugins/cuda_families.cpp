@@ -2,8 +2,8 @@
 
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_steps.hpp"
+#include "kernels/gemm/cuda_gemm.hpp"
 #include "kernels/gemm/cuda_kernels.hpp"
-#include "kernels/gemm/cuda_products.hpp"
 #include "kernels/hadamard/cuda_kernels.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
 #include "kernels/optimizer/cuda_found.hpp"

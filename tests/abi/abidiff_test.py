@@ -2,11 +2,11 @@
 """libabigail's abidiff finds nothing in the header that changed what the baseline has, and finds what would.
 
 Usage: abidiff_test.py check ROOT CC   77 where abidiff is not installed
-       abidiff_test.py write ROOT CC   writes the baseline anew
+       abidiff_test.py write ROOT CC   writes a new baseline
 
 What is compared is a library of the header's functions without bodies, compiled with full debug information; that the real
 one exports just these is tools/check_exports.py's to say. abidiff takes a struct that grew for a break; where the struct tells its size it is none,
-which tools/abi_table.py knows, and the baseline is written anew.
+which tools/abi_table.py knows, and a new baseline is written.
 """
 import lzma
 import pathlib
@@ -55,24 +55,24 @@ def build(text, place):
 def differences(baseline, library):
     """What abidiff says; empty where programs of the baseline go on as they were."""
     call = ["abidiff", "--no-added-syms", str(baseline), str(library)]
-    told = subprocess.run(call, capture_output=True, text=True)
-    return told.stdout + told.stderr if told.returncode != 0 else ""
+    report = subprocess.run(call, capture_output=True, text=True)
+    return report.stdout + report.stderr if report.returncode != 0 else ""
 
 
 def check(text, place):
     baseline = place / "baseline.abi"
     baseline.write_bytes(lzma.decompress(BASELINE.read_bytes()))
     problems = []
-    told = differences(baseline, build(text, place / "now"))
-    if told:
-        problems.append(f"today's header is not the baseline's:\n{told}")
+    report = differences(baseline, build(text, place / "now"))
+    if report:
+        problems.append(f"today's header is not the baseline's:\n{report}")
     for position, (old, new, is_break) in enumerate(CHANGES):
         if text.count(old) != 1:
             problems.append(f"'{old}' is {text.count(old)} times in the header: expected once")
             continue
-        told = differences(baseline, build(text.replace(old, new), place / str(position)))
-        if bool(told) != is_break:
-            problems.append(f"'{old}' as '{new}': expected {'a' if is_break else 'no'} break, abidiff says:\n{told}")
+        report = differences(baseline, build(text.replace(old, new), place / str(position)))
+        if bool(report) != is_break:
+            problems.append(f"'{old}' as '{new}': expected {'a' if is_break else 'no'} break, abidiff says:\n{report}")
     return problems
 
 

@@ -54,8 +54,8 @@ OFFENCES = [
 
 
 def guarded(text, table):
-    breaks, news = compare(table, lines_of(read_text(text)))
-    return {"break": breaks, "new": news}
+    breaks, additions = compare(table, lines_of(read_text(text)))
+    return {"break": breaks, "new": additions}
 
 
 def bindings_that_stay(text):
@@ -105,7 +105,7 @@ def stale_files_that_pass():
             shutil.copy(ROOT / name, copy / name)
         check = [sys.executable, ROOT / "tools/make_bindings.py", "check", copy]
         if subprocess.run(check, capture_output=True).returncode != 0:
-            passed.append("an untouched copy is refused")
+            passed.append("an unchanged copy is rejected")
         for name in [*FILES, *VERSIONS]:
             good = (copy / name).read_text(encoding="utf-8")
             old = "0.1.0" if name in VERSIONS else good.splitlines()[-2]

@@ -432,7 +432,7 @@ struct NewerGemmOptions {
   uint64_t unknown;
 };
 
-// The tables, one per room of the interface.
+// The tables, one per header.
 extern const std::vector<BadCall> kContextCalls;
 extern const std::vector<BadCall> kTensorCalls;
 extern const std::vector<BadCall> kQuantizeCalls;

@@ -64,7 +64,7 @@ const std::vector<BadCall> kContextCalls = {
      LPT_INVALID_ARGUMENT,
      {"level is 9", "0 to 3"},
      [](World &w) { return lpt_context_set_log(w.c, 9, nullptr, nullptr); }},
-    {"set_profile: no truth value",
+    {"set_profile: not a boolean",
      LPT_INVALID_ARGUMENT,
      {"is_enabled is 2", "0 or 1"},
      [](World &w) { return lpt_context_set_profile(w.c, 2); }},

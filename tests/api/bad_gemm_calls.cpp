@@ -456,7 +456,7 @@ const std::vector<BadCall> kGemmCalls = {
      LPT_UNSUPPORTED,
      {"a is uint8"},
      [](World &w) { return lpt_gemm(w.c, w.bytes.get(), w.b.get(), nullptr, w.gemm.get()); }},
-    {"gemm: no truth value",
+    {"gemm: not a boolean",
      LPT_INVALID_ARGUMENT,
      {"is_a_transposed is 2", "0 to 1"},
      [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.is_a_transposed = 2; }); }},

@@ -119,7 +119,7 @@ const std::vector<BadCall> kLayerCalls = {
        return lpt_rmsnorm_backward(w.c, w.gate.get(), w.norm_weight.get(), w.inverse_rms.get(), w.up.get(), nullptr,
                                    nullptr, nullptr);
      }},
-    {"rmsnorm_backward: no truth value",
+    {"rmsnorm_backward: not a boolean",
      LPT_INVALID_ARGUMENT,
      {"is_accumulated is 3"},
      [](World &w) {
@@ -128,7 +128,7 @@ const std::vector<BadCall> kLayerCalls = {
        return lpt_rmsnorm_backward(w.c, w.gate.get(), w.norm_weight.get(), w.inverse_rms.get(), w.up.get(), &o,
                                    w.activation.get(), w.norm_weight_gradient.get());
      }},
-    {"softmax_forward: no truth value",
+    {"softmax_forward: not a boolean",
      LPT_INVALID_ARGUMENT,
      {"is_causal is 2", "0 to 1"},
      [](World &w) { return softmax(w, w.gate, w.activation, [](auto &o) { o.is_causal = 2; }); }},

@@ -88,7 +88,7 @@ const std::vector<BadCall> kLinearCalls = {
      LPT_INVALID_ARGUMENT,
      {"random.stream is 16777216"},
      [](World &w) { return forward(w, [](auto &o) { o.random.stream = 1u << 24; }); }},
-    {"linear_forward: no truth value",
+    {"linear_forward: not a boolean",
      LPT_INVALID_ARGUMENT,
      {"is_accumulated is 2", "0 to 1"},
      [](World &w) { return forward(w, [](auto &o) { o.is_accumulated = 2; }); }},

@@ -247,7 +247,7 @@ const std::vector<BadCall> kOptimizerCalls = {
      LPT_INVALID_ARGUMENT,
      {"index is 2", "0 to 1"},
      [](World &w) { return lpt_optimizer_state_size(w.c, w.optimizer.get(), 2, &w.out_size); }},
-    {"optimizer_state_save: too little room",
+    {"optimizer_state_save: too little memory",
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 31"},
      [](World &w) { return lpt_optimizer_state_save(w.c, w.optimizer.get(), 0, w.buffer.data(), 31); }},

@@ -209,7 +209,7 @@ const std::vector<BadCall> kQuantizeCalls = {
      [](World &w) {
        return quantize(w, w.fp8, [&](auto &o) { o.statistics = cast<lpt_statistics>(w.scaler.get()); });
      }},
-    {"quantize: three quarters without room",
+    {"quantize: three quarters without memory",
      LPT_UNSUPPORTED,
      {"LPT_SCALE_RULE_THREE_QUARTERS", "mxfp8_e4m3", "4/3"},
      [](World &w) { return quantize(w, w.mx, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_THREE_QUARTERS; }); }},

@@ -112,7 +112,7 @@ const std::vector<BadCall> kRecipeCalls = {
        const char *name = nullptr;
        return lpt_recipe_name(w.c, -1, &name);
      }},
-    {"recipe_name: no room",
+    {"recipe_name: no memory",
      LPT_INVALID_ARGUMENT,
      {"out_name is NULL"},
      [](World &w) { return lpt_recipe_name(w.c, 0, nullptr); }},

@@ -76,7 +76,7 @@ const std::vector<BadCall> kScalerCalls = {
      LPT_INVALID_ARGUMENT,
      {"out_info is NULL"},
      [](World &w) { return lpt_scaler_read(w.c, w.scaler.get(), nullptr); }},
-    {"scaler_state_save: too little room",
+    {"scaler_state_save: too little memory",
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 3"},
      [](World &w) { return lpt_scaler_state_save(w.c, w.scaler.get(), w.buffer.data(), 3); }},

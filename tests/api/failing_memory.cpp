@@ -37,7 +37,7 @@ int64_t live_blocks() { return g_live_blocks; }
 }  // namespace lpt::test
 
 #if defined(__GNUC__) && !defined(__clang__)
-// Where gcc inlines only one of a pair, it sees malloc meet delete, or new meet free.
+// Where gcc inlines only one of a pair, it sees malloc with delete, or new with free.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 #endif
 

@@ -1,4 +1,4 @@
-// The codes of bitsandbytes, worked out by hand from what it publishes. golden_foreign_layouts_test.cpp asks the library.
+// The codes of bitsandbytes, worked out by hand from what it publishes. golden_foreign_layouts_test.cpp compares with the library.
 #include "tests/api/foreign_layout.hpp"
 
 namespace lpt::test {

@@ -1,4 +1,4 @@
-// The scale tiles of cuBLAS, worked out by hand from what is published. golden_foreign_layouts_test.cpp asks torchao.
+// The scale tiles of cuBLAS, worked out by hand from what is published. golden_foreign_layouts_test.cpp compares with torchao.
 #include "tests/api/foreign_layout.hpp"
 
 namespace lpt::test {

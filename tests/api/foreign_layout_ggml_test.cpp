@@ -1,4 +1,4 @@
-// The layouts of ggml, worked out by hand from what it publishes. golden_foreign_layouts_test.cpp asks the library.
+// The layouts of ggml, worked out by hand from what it publishes. golden_foreign_layouts_test.cpp compares with the library.
 #include "tests/api/ggml.hpp"
 
 namespace lpt::test {
@@ -162,7 +162,7 @@ TEST(ForeignLayoutGgml, RejectsTheNanScaleOfMxfp4BothWays) {
                          {"row 1, columns 0 to 31", "0xFF"});
 }
 
-// ---- how a model's weights become blocks: docs/dialects.md tells it
+// ---- how a model's weights become blocks: docs/foreign-layouts.md
 
 TEST(ForeignLayoutGgml, TakesWeightsThatAreQuantizedWithScalesOfF16) {
   const Context context = make_context();

@@ -74,7 +74,7 @@ TEST(FormatText, OfF64HasItsWideBits) {
   EXPECT_TRUE(mentions(text_of(LPT_FORMAT_F32), "infinity 0x7F800000"));
 }
 
-TEST(FormatText, IsCutToTheSpaceThatIsThere) {
+TEST(FormatText, IsCutToTheSpaceGiven) {
   const std::string whole = text_of(LPT_FORMAT_UINT4_1X32);
   for (size_t space = 1; space <= whole.size() + 3; ++space) {
     std::vector<char> buffer(space + 1, '#');

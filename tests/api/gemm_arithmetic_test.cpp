@@ -81,7 +81,7 @@ TEST(GemmArithmetic, OfShiftsIsExact) {
   const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, m, n);
   ASSERT_TRUE(ok(context.get(), run(context.get(), a, b, c, LPT_GEMM_ARITHMETIC_SHIFT)));
   EXPECT_EQ(0u, std::string(lpt_context_explanation(context.get())).find("gemm: gemm_shift_ref"));
-  const ExactProduct exact = multiply(numbers_of(context.get(), a.get()), numbers_of(context.get(), b.get()), m, n, k);
+  const ExactGemm exact = multiply(numbers_of(context.get(), a.get()), numbers_of(context.get(), b.get()), m, n, k);
   EXPECT_EQ(exact.value, numbers_of(context.get(), c.get()));
   EXPECT_NE(0, *std::max_element(exact.magnitude.begin(), exact.magnitude.end()));
 }

@@ -400,7 +400,7 @@ TEST(GemmGrouped, MultipliesRowsByTheMatrixOfTheirGroup) {
         const std::vector<double> given = numbers_of(context.get(), c.get());
         for (int64_t g = 0, begin = 0; g < groups; begin = ends[static_cast<size_t>(g)], ++g) {
           const int64_t m = ends[static_cast<size_t>(g)] - begin;
-          ExactProduct exact =
+          ExactGemm exact =
               multiply(part(left, begin * k, m * k), transposed(part(right, g * n * k, n * k), n, k), m, n, k);
           for (size_t i = 0; i < exact.value.size(); ++i) {
             const double added = bias[static_cast<size_t>(g * n) + i % static_cast<size_t>(n)];
@@ -435,8 +435,7 @@ TEST(GemmGrouped, MultipliesAlongTheRowsOfGroups) {
   const std::vector<double> given = numbers_of(context.get(), c.get());
   for (int64_t g = 0, begin = 0; g < groups; begin = ends[static_cast<size_t>(g)], ++g) {
     const int64_t k = ends[static_cast<size_t>(g)] - begin;
-    ExactProduct exact =
-        multiply(transposed(part(left, begin * m, k * m), k, m), part(right, begin * n, k * n), m, n, k);
+    ExactGemm exact = multiply(transposed(part(left, begin * m, k * m), k, m), part(right, begin * n, k * n), m, n, k);
     for (double &value : exact.value) value += 1.0;
     for (double &magnitude : exact.magnitude) magnitude += 1.0;
     expect_gemm(exact, part(given, g * m * n, m * n), k);

@@ -13,7 +13,7 @@ struct Case {
   Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, kM, kK, draw_normal(701, kM *kK));
   Tensor b = tensor_of(context.get(), LPT_FORMAT_E4M3FN_ROW, kN, kK, draw_normal(702, kN *kK, 0.2));
   Tensor bias = vector(draw_normal(703, kN));
-  ExactProduct exact;
+  ExactGemm exact;
 
   Case() {
     exact = multiply(numbers_of(context.get(), a.get()), transposed(numbers_of(context.get(), b.get()), kN, kK), kM, kN,

@@ -88,7 +88,7 @@ Pair make_pair(lpt_context *context, const char *a_name, const char *b_name, con
 std::vector<double> draw_unit_normal(uint64_t place, int64_t count) { return draw_normal(place, count); }
 
 // The GEMM of numbers, whichever way they are stored.
-ExactProduct exact_of(lpt_context *context, const Pair &pair, const Way &way, const Sizes &s) {
+ExactGemm exact_of(lpt_context *context, const Pair &pair, const Way &way, const Sizes &s) {
   std::vector<double> a = numbers_of(context, pair.a.dense.get());
   std::vector<double> b = numbers_of(context, pair.b.dense.get());
   if (way.is_a_transposed) a = transposed(a, s.k, s.m);
@@ -466,7 +466,7 @@ struct Wrapped {
 };
 
 // c may lie behind what is stored, and between its rows, but neither on it nor on the places.
-TEST(SparseGemmForms, CMayNotMeetWhatIsStored) {
+TEST(SparseGemmForms, CMayNotOverlapWhatIsStored) {
   const Context context = make_context();
   lpt_context *const c = context.get();
   const std::vector<double> ones(2 * Wrapped::kColumns, 1.0);

@@ -63,7 +63,7 @@ TEST(Gemm, ComputesInF64WhereAnyOperandIsF64) {
   const Tensor right = tensor_of(context.get(), LPT_FORMAT_F32, k, n, b);
   const std::vector<double> given =
       multiply_stored(context.get(), left.get(), right.get(), false, false, m, n, LPT_FORMAT_F64);
-  const ExactProduct exact = multiply(a, b, m, n, k);
+  const ExactGemm exact = multiply(a, b, m, n, k);
   for (size_t i = 0; i < given.size(); ++i) EXPECT_NEAR(exact.value[i], given[i], 1e-14 * exact.magnitude[i]);
 }
 
@@ -159,7 +159,7 @@ TEST(Gemm, TakesColumnMajorOperandsInEveryPlaceAndTransposition) {
   const int64_t m = 9, n = 11, k = 13;
   const std::vector<double> a = draw_normal(77, m * k);
   const std::vector<double> b = draw_normal(78, k * n);
-  const ExactProduct exact = multiply(a, b, m, n, k);
+  const ExactGemm exact = multiply(a, b, m, n, k);
   // Element (r, c) of a rows × columns matrix at c · stride + r.
   const auto store = [](const std::vector<double> &matrix, int64_t rows, int64_t columns, int64_t stride) {
     std::vector<float> data(static_cast<size_t>(columns * stride), 99.0f);
@@ -203,7 +203,7 @@ TEST(Gemm, AddsAlphaBetaAndBias) {
   options.beta = 1.5;
   options.bias = bias_tensor.get();
   ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), left.get(), right.get(), &options, c.get())));
-  ExactProduct exact = multiply(a, b, m, n, k);
+  ExactGemm exact = multiply(a, b, m, n, k);
   for (size_t i = 0; i < exact.value.size(); ++i) {
     const double added = bias[i % static_cast<size_t>(n)];
     exact.value[i] = -0.75 * exact.value[i] + 1.5 * before[i] + added;

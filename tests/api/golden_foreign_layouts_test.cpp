@@ -1,5 +1,5 @@
 // Foreign layouts against those who speak them: gguf (ggml's own package), bitsandbytes, and torchao's tiles of cuBLAS.
-// tools/make_dialect_golden.py makes the files and says what is left out of them.
+// tools/make_foreign_layout_golden.py makes the files and says what is left out of them.
 #include <gtest/gtest.h>
 
 #include <cmath>

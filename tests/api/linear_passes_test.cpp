@@ -93,7 +93,7 @@ TEST(LinearBackward, DrawsOtherBitsForEveryLayerAndStep) {
   EXPECT_NE(base, bytes_of(c, layer.backward(true, false, false).dx.get())) << "first row";
 }
 
-TEST(LinearBackward, AccumulatesOntoWhatIsThere) {
+TEST(LinearBackward, AddsToWhatItHolds) {
   Trillion layer;
   lpt_context *c = layer.context.get();
   const auto plain = layer.backward(false, true, true);
@@ -108,7 +108,7 @@ TEST(LinearBackward, AccumulatesOntoWhatIsThere) {
   EXPECT_EQ(bytes_of(c, plain.db.get()), bytes_of(c, db.get())) << "onto zero";
 }
 
-TEST(LinearBackward, OverwritesWhatIsThere) {
+TEST(LinearBackward, OverwritesWhatItHolds) {
   Trillion layer;
   lpt_context *c = layer.context.get();
   const auto plain = layer.backward(false, true, false);

@@ -41,7 +41,7 @@ struct Emulation {
     const auto w_dgrad = cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, LPT_LINEAR_OPERAND_WEIGHT, kOutput, kInput, batch.w);
     const auto dy_wgrad = cast(LPT_LINEAR_CAST_WGRAD_GRADIENT, LPT_LINEAR_OPERAND_GRADIENT, kRows, kOutput, batch.dy);
     const auto x_wgrad = cast(LPT_LINEAR_CAST_WGRAD_INPUT, LPT_LINEAR_OPERAND_INPUT, kRows, kInput, batch.x);
-    ExactProduct y = multiply(x_forward, transposed(w_forward, kOutput, kInput), kRows, kOutput, kInput);
+    ExactGemm y = multiply(x_forward, transposed(w_forward, kOutput, kInput), kRows, kOutput, kInput);
     for (size_t i = 0; i < y.value.size(); ++i) {
       const double bias = batch.bias[i % kOutput];
       y.value[i] += bias;

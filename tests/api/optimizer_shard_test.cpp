@@ -127,7 +127,7 @@ TEST(OptimizerDelayed, TakesTwiceTheLastAmaxAndLooksAtFirst) {
     EXPECT_EQ(known / 448.0f, scale_in(trainee.state(), kFirstScale)) << t;
     EXPECT_EQ(square / 57344.0f, scale_in(trainee.state(), kSecondScale)) << t;
   }
-  // The last one was far beyond its room: it is saturated.
+  // The last one was far beyond its range: it is saturated.
   EXPECT_EQ(0xFE, trainee.state()[kFirstScale + 4 + 700]);
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kRows = 2000;
 constexpr int64_t kColumns = 3000;
 
-// All reports of a call; asks to stop at the one numbered `stop_at`.
+// All reports of a call; requests a stop at the one numbered `stop_at`.
 struct Reports {
   std::vector<int64_t> done;
   std::vector<int64_t> whole;

@@ -196,7 +196,7 @@ struct Shape3 {
 
 // What the model gives: numbers, and the magnitudes that bound the error of sums in f32.
 struct Modelled {
-  ExactProduct y, dx, dw, db;
+  ExactGemm y, dx, dw, db;
 };
 
 class LayerModel {
@@ -250,8 +250,8 @@ class LayerModel {
     return 1.0 / std::sqrt(static_cast<double>(which == 2 ? shape_.rows : shape_.input));
   }
 
-  static ExactProduct gemm(const Matrix &a, const Matrix &b, double factor) {
-    ExactProduct result = multiply(a.v, b.v, a.rows, b.columns, a.columns);
+  static ExactGemm gemm(const Matrix &a, const Matrix &b, double factor) {
+    ExactGemm result = multiply(a.v, b.v, a.rows, b.columns, a.columns);
     for (double &value : result.value) value *= factor;
     for (double &value : result.magnitude) value *= factor;
     return result;
@@ -328,13 +328,13 @@ class LayerModel {
     return format != nullptr && describe(format_named(format)).block_scale != LPT_FORMAT_NONE;
   }
 
-  ExactProduct dgrad(const Matrix &dy, const Matrix &w, bool is_kept) const {
+  ExactGemm dgrad(const Matrix &dy, const Matrix &w, bool is_kept) const {
     const lpt_linear_gemm_options &rule = recipe_.gemms[1];
     if (rule.hadamard_size != 0 && rule.hadamard_axis == LPT_HADAMARD_AXIS_ROWS) {
       const std::vector<double> signs = signs_of(rule, 1, prepare_, shape_.rows);
       const Matrix transposed_copy = rotate(c_, transpose(dy), rule.hadamard_size, signs);
       const Matrix a = transpose(cast(LPT_LINEAR_CAST_DGRAD_GRADIENT, transposed_copy, call_).decoded);
-      const ExactProduct plain = gemm(a, cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, w, prepare_).decoded, unit(1));
+      const ExactGemm plain = gemm(a, cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, w, prepare_).decoded, unit(1));
       const Matrix value{shape_.rows, shape_.input, plain.value}, magnitude{shape_.rows, shape_.input, plain.magnitude};
       return {transpose(rotate_back(transpose(value), rule.hadamard_size, signs, false)).v,
               transpose(rotate_back(transpose(magnitude), rule.hadamard_size, signs, true)).v};
@@ -350,7 +350,7 @@ class LayerModel {
     return gemm(a, b, unit(1));
   }
 
-  ExactProduct wgrad(const Matrix &dy, const Matrix &x, bool is_kept) const {
+  ExactGemm wgrad(const Matrix &dy, const Matrix &x, bool is_kept) const {
     const lpt_linear_gemm_options &rule = recipe_.gemms[2];
     const std::vector<double> signs = signs_of(rule, 2, call_, shape_.rows);
     const bool is_rotated = rule.hadamard_size != 0;
@@ -366,10 +366,10 @@ class LayerModel {
   }
 
   // What forward clipped has no gradient, and its rotation is undone.
-  ExactProduct end(const ExactProduct &given, int which, const std::vector<bool> &is_inside,
-                   const std::vector<double> &signs) const {
+  ExactGemm end(const ExactGemm &given, int which, const std::vector<bool> &is_inside,
+                const std::vector<double> &signs) const {
     if (source(which) == LPT_LINEAR_SOURCE_PLAIN) return given;
-    ExactProduct masked = given;
+    ExactGemm masked = given;
     for (size_t i = 0; i < masked.value.size() && source(which) == LPT_LINEAR_SOURCE_FORWARD_CLIPPED; ++i) {
       if (!is_inside[i]) masked.value[i] = masked.magnitude[i] = 0.0;
     }

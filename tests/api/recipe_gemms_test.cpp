@@ -58,7 +58,7 @@ TEST(RecipeGemms, ARotationSavesInt8FromAnOutlierChannel) {
     layer.x = tensor_of(context.get(), LPT_FORMAT_F32, 64, 512, layer.x_numbers.v);
     set_gemm(layer, LPT_LINEAR_GEMM_FORWARD, gemm_options(size));
     run(layer);
-    const ExactProduct exact = multiply(layer.x_numbers.v, transposed(layer.w_numbers.v, 64, 512), 64, 64, 512);
+    const ExactGemm exact = multiply(layer.x_numbers.v, transposed(layer.w_numbers.v, 64, 512), 64, 64, 512);
     std::vector<double> without = exact.value;  // what the outlier does not drown
     std::vector<double> given = numbers_of(context.get(), layer.y.get());
     for (int64_t r = 0; r < 64; ++r) {
@@ -128,8 +128,8 @@ TEST(RecipeGemms, RaisedForwardIsBf16AndKeepsItsScale) {
     return numbers_of(context.get(),
                       tensor_of(context.get(), LPT_FORMAT_BF16, matrix.rows, matrix.columns, matrix.v).get());
   };
-  ExactProduct expected = multiply(bf16(layer.x_numbers), transposed(bf16(layer.w_numbers), kOdd.output, kOdd.input),
-                                   kOdd.rows, kOdd.output, kOdd.input);
+  ExactGemm expected = multiply(bf16(layer.x_numbers), transposed(bf16(layer.w_numbers), kOdd.output, kOdd.input),
+                                kOdd.rows, kOdd.output, kOdd.input);
   for (double &value : expected.value) value /= std::sqrt(50.0);
   for (double &value : expected.magnitude) value /= std::sqrt(50.0);
   expect_gemm(expected, given.y, kOdd.input);
@@ -297,7 +297,7 @@ double error_with_parts(lpt_context *c, const char *format, int32_t parts, lpt_s
   lpt_linear *const linears[] = {layer.linear.get()};
   EXPECT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
   layer.backward();
-  const ExactProduct exact = multiply(layer.dy_numbers.v, layer.w_numbers.v, 64, 64, 64);
+  const ExactGemm exact = multiply(layer.dy_numbers.v, layer.w_numbers.v, 64, 64, 64);
   return relative_error(numbers_of(c, layer.dx.get()), exact.value);
 }
 

@@ -136,7 +136,8 @@ TEST(SparsePack, NamesTheFirstGroupThatKeepsTooMany) {
       const Tensor given = mask_of(context.get(), rows, columns, mask);
       const lpt_status status =
           lpt_sparse_compress(context.get(), source.get(), given.get(), compressed.get(), nullptr);
-      ASSERT_EQ(first == rows * columns ? LPT_OK : LPT_INVALID_ARGUMENT, status) << columns << " trial " << trial << ": " << lpt_context_error(context.get());
+      ASSERT_EQ(first == rows * columns ? LPT_OK : LPT_INVALID_ARGUMENT, status)
+          << columns << " trial " << trial << ": " << lpt_context_error(context.get());
       if (status == LPT_OK) continue;
       const std::string words =
           "from " + std::to_string(first % columns) + " of row " + std::to_string(first / columns);
@@ -169,7 +170,8 @@ TEST(SparsePack, ANewTensorIsZeroAndPartsMakeIt) {
   const Dense dense = make_dense(context.get(), LPT_FORMAT_NVFP4, 5, 40);
   ASSERT_TRUE(ok(context.get(), lpt_sparse_compress(context.get(), dense.tensor.get(), nullptr, empty.get(), nullptr)));
   std::vector<Tensor> parts(5);
-  for (const lpt_tensor_part part : {0, 1, 2, 4}) parts[static_cast<size_t>(part)] = part_of(context.get(), empty.get(), part);
+  for (const lpt_tensor_part part : {0, 1, 2, 4})
+    parts[static_cast<size_t>(part)] = part_of(context.get(), empty.get(), part);
   const lpt_tensor *handles[] = {parts[0].get(), parts[1].get(), parts[2].get(), nullptr, parts[4].get()};
   Tensor combined;
   ASSERT_TRUE(ok(context.get(), lpt_tensor_combine(context.get(), format, 5, 40, handles, 5, out(combined))));

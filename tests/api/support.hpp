@@ -276,15 +276,13 @@ inline std::vector<double> transposed(const std::vector<double> &matrix, int64_t
 }
 
 // m × k times k × n, with the sum of magnitudes that bounds the error of any order.
-struct ExactProduct {
+struct ExactGemm {
   std::vector<double> value;
   std::vector<double> magnitude;
 };
 
-inline ExactProduct multiply(const std::vector<double> &a, const std::vector<double> &b, int64_t m, int64_t n,
-                             int64_t k) {
-  ExactProduct product{std::vector<double>(static_cast<size_t>(m * n)),
-                       std::vector<double>(static_cast<size_t>(m * n))};
+inline ExactGemm multiply(const std::vector<double> &a, const std::vector<double> &b, int64_t m, int64_t n, int64_t k) {
+  ExactGemm product{std::vector<double>(static_cast<size_t>(m * n)), std::vector<double>(static_cast<size_t>(m * n))};
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t l = 0; l < k; ++l) {
       const double factor = a[static_cast<size_t>(i * k + l)];
@@ -303,7 +301,7 @@ inline double gemm_bound(double magnitude, int64_t k) {
   return (4.0 * std::sqrt(static_cast<double>(k)) + 4.0) * 0x1p-24 * magnitude + 0x1p-126;
 }
 
-inline void expect_gemm(const ExactProduct &exact, const std::vector<double> &given, int64_t k) {
+inline void expect_gemm(const ExactGemm &exact, const std::vector<double> &given, int64_t k) {
   ASSERT_EQ(exact.value.size(), given.size());
   for (size_t i = 0; i < given.size(); ++i) {
     ASSERT_NEAR(exact.value[i], given[i], gemm_bound(exact.magnitude[i], k)) << "element " << i;

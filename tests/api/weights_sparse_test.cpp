@@ -250,7 +250,7 @@ TEST(SparseWeights, TakeTheBytesOfWhatIsNotZero) {
             size_of(c, pack(c, lone.get(), &squares).get()));  // a word of bits a line
 }
 
-// A 2:4 weight that many rows meet.
+// A 2:4 weight with many rows.
 TEST(BitmaskWeights, AreMadeOfSparseOnes) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();

@@ -24,7 +24,7 @@ lpt_status sum_floats(const Rank &self, std::vector<float> &numbers) {
 
 // Each rank has a group of its own options; body(rank, status of its comm_create, context).
 template <typename Body>
-void meet_with(const std::vector<lpt_comm_options> &options, const Body &body) {
+void run_ranks_with(const std::vector<lpt_comm_options> &options, const Body &body) {
   lpt_comm_group *raw_group = nullptr;
   ASSERT_EQ(LPT_OK, lpt_comm_group_create(static_cast<int32_t>(options.size()), &raw_group));
   const Group group(raw_group);
@@ -55,13 +55,13 @@ TEST(Messages, PayloadIsCountedAndHeadersAreNot) {
   });
 }
 
-// One bit of one message: inside a letter, and by itself.
+// One bit of one message: inside a packet, and by itself.
 TEST(Messages, DamagedBytesAreFound) {
   for (const size_t count : {10, 5000}) {
     std::vector<lpt_comm_options> options(3, messages(LPT_COMM_CHECKSUMS));
     options[1].damaged_message = 1;
     std::atomic<int32_t> finders{0};
-    meet_with(options, [&](const Rank &self, lpt_status status) {
+    run_ranks_with(options, [&](const Rank &self, lpt_status status) {
       ASSERT_TRUE(self.ok(status));
       std::vector<float> numbers(count, 1.0f);
       lpt_status sum = sum_floats(self, numbers);
@@ -78,7 +78,7 @@ TEST(Messages, DamagedBytesAreFound) {
 TEST(Messages, DamageGoesUnseenWithoutChecksums) {
   std::vector<lpt_comm_options> options(2, messages());
   options[1].damaged_message = 2;
-  meet_with(options, [&](const Rank &self, lpt_status status) {
+  run_ranks_with(options, [&](const Rank &self, lpt_status status) {
     ASSERT_TRUE(self.ok(status));
     for (int i = 0; i < 3; ++i) {
       std::vector<float> numbers(1000, 1.0f);
@@ -93,7 +93,7 @@ TEST(Messages, OtherOptionsAreFound) {
   lpt_comm_options slow = messages();
   slow.link_latency_seconds = 0.001;
   for (const lpt_comm_options &other : {messages(0), messages(LPT_COMM_CHECKSUMS), slow}) {
-    meet_with({messages(), other}, [](const Rank &self, lpt_status status) {
+    run_ranks_with({messages(), other}, [](const Rank &self, lpt_status status) {
       EXPECT_EQ(LPT_MISMATCH, status);
       expect_words({"ranks disagree", "comm_create"}, lpt_context_error(self.context));
     });

@@ -134,7 +134,7 @@ int damage(const Context &context) {
   return are_found ? 0 : 1;
 }
 
-int meet(const Rank &self) { return lpt_barrier(self.context, self.comm) == LPT_OK ? say(self, LPT_OK) : 1; }
+int join(const Rank &self) { return lpt_barrier(self.context, self.comm) == LPT_OK ? say(self, LPT_OK) : 1; }
 
 // What can be late without a fault has three seconds: on a machine with much else to do a sum takes a good part of one.
 double limit_of(const std::string &job) {
@@ -162,7 +162,7 @@ int run(const std::string &job) {
   if (job == "slow_split") return split(self);
   if (job == "unplugged") return go_on(self);
   if (job == "late_end") return end_late(self);
-  return meet(self);
+  return join(self);
 }
 
 }  // namespace

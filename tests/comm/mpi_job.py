@@ -91,19 +91,19 @@ def killed(mpi, programs):
     return None if status != 0 and seconds < 20 else f"exit {status} after {seconds:.1f} s"
 
 
-def refused(mpi, launcher, programs, ranks, phrases, **variables):
-    status, said, _ = launch(mpi, launcher, ranks, [f"{programs}/comm_mpi_faults", "meet"], **variables)
+def rejected(mpi, launcher, programs, ranks, phrases, **variables):
+    status, said, _ = launch(mpi, launcher, ranks, [f"{programs}/comm_mpi_faults", "join"], **variables)
     missing = [phrase for phrase in phrases if phrase not in said]
     return None if status != 0 and not missing else f"exit {status}, without the words {missing}"
 
 
 def lonely(mpi, programs):
-    return refused(mpi, mpi, programs, 1, ["LPT_WORLD_SIZE is 4", f"{mpi} finds 1"], LPT_WORLD_SIZE="4")
+    return rejected(mpi, mpi, programs, 1, ["LPT_WORLD_SIZE is 4", f"{mpi} finds 1"], LPT_WORLD_SIZE="4")
 
 
 def other_launcher(mpi, programs):
     launcher, variable = {"openmpi": ("mpich", "PMI_SIZE"), "mpich": ("openmpi", "OMPI_COMM_WORLD_SIZE")}[mpi]
-    return refused(mpi, launcher, programs, 2, [f"{variable} is 2", f"{mpi} finds 1"])
+    return rejected(mpi, launcher, programs, 2, [f"{variable} is 2", f"{mpi} finds 1"])
 
 
 FAULTS = {"stopped": stopped, "slow_split": slow_split, "damaged": damaged, "left": left, "late_end": late_end,

@@ -20,7 +20,7 @@ TEST(Mpi, CommsAreMadeAndDestroyedAgain) {
   }
 }
 
-// Far more than a letter holds, and than MPI sends without being requested.
+// Far more than a packet holds, and than MPI sends without being requested.
 TEST(Mpi, LargeMailCrosses) {
   if (self->ranks < 2 || self->rank > 1) return;
   constexpr int64_t kCount = 1 << 20;

@@ -1,4 +1,4 @@
-// How a product of partly shared columns ends when another rank does not go on.
+// How a GEMM of partly shared columns ends when another rank does not go on.
 #include "tests/comm/local.hpp"
 #include "tests/comm/partial.hpp"
 

@@ -13,7 +13,7 @@ import unittest
 
 PROGRAM, PLANTED = sys.argv[1:]
 FILES = ("liblpt_openmpi.so", "liblpt_mpich.so", "liblpt_cuda.so")
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 def output_of(program, name, folder, **environment):
@@ -49,7 +49,7 @@ class Search(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_a_set_user_id_program_does_not_read_the_variable(self):
-        os.chown(self.program, NOBODY, NOBODY)
+        os.chown(self.program, UNPRIVILEGED, UNPRIVILEGED)
         os.chmod(self.program, 0o4755)
         if os.statvfs(self.program).f_flag & os.ST_NOSUID:
             self.skipTest(f"{self.home} is mounted nosuid")

@@ -118,7 +118,7 @@ void expect_near(const Numbers &expected, const Numbers &found, double bound, co
   EXPECT_LE(worst, bound) << what;
 }
 
-// In f64: sums of at most 768 numbers below 6 and weights below 1; 2^-53 · 768 · 6 · 768 is 4e-10, what is met is 1e-13.
+// In f64: sums of at most 768 numbers below 6 and weights below 1; 2^-53 · 768 · 6 · 768 is 4e-10, the largest measured is 1e-13.
 constexpr double kBound = 1e-11;
 
 Results whole_layer(const Layer &layer) {
@@ -257,7 +257,7 @@ void adds_as_an_all_reduce(const Rank &self) {
   }
 }
 
-// The relative error of `found` as a multiple of the product that it stands for.
+// The relative error of `found` as a multiple of the GEMM that it stands for.
 struct Fit {
   double factor, error;
 };
@@ -268,7 +268,7 @@ Fit fit(const Numbers &exact, const Numbers &found) {
   return {factor, relative_error(found, scaled)};
 }
 
-// The error of a slice is that of the whole layer, and so is the factor of its product: 1, but for unit-scaled recipes.
+// The error of a slice is that of the whole layer, and so is the factor of its GEMM: 1, but for unit-scaled recipes.
 void expect_alike(const Numbers &exact, const Numbers &whole, const Numbers &found, const std::string &what) {
   const Fit expected = fit(exact, whole), given = fit(exact, found);
   EXPECT_NEAR(1.0, given.factor / expected.factor, 1e-4 + 0.25 * expected.error) << what;
@@ -441,7 +441,7 @@ void unsupported_half_a_setting(const Rank &self) {
   EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "no one has heard of it";
 }
 
-// Asking runs nothing, here or elsewhere.
+// A check runs nothing, here or elsewhere.
 void requests_without_a_word_to_others(const Rank &self) {
   for (const lpt_linear_parallel parallel : {LPT_LINEAR_PARALLEL_COLUMNS, LPT_LINEAR_PARALLEL_ROWS}) {
     for (const bool has_plan : {false, true}) {

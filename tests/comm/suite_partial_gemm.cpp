@@ -1,4 +1,4 @@
-// Products whose shared columns are reduced while the private ones are computed: the bits of one after the other.
+// GEMMs whose shared columns are reduced while the private ones are computed: the bits of one after the other.
 #include "tests/comm/partial.hpp"
 
 namespace lpt::test {
@@ -7,7 +7,7 @@ namespace {
 struct Size {
   int64_t rows, inner, hidden, shared;
 };
-// Columns on and off the units by which products are cut.
+// Columns on and off the units by which GEMMs are cut.
 constexpr Size kSizes[] = {{1, 40, 64, 32},    {5, 64, 90, 45},  {130, 96, 192, 64}, {17, 32, 256, 100},
                            {70, 33, 200, 199}, {8, 32, 130, 0},  {8, 32, 130, 130},  {3, 0, 70, 20},
                            {0, 32, 70, 20},    {33, 64, 128, 1}, {9, 64, 1000, 512}};
@@ -52,7 +52,7 @@ void multiplies_as_one_after_the_other(const Rank &self) {
   }
 }
 
-// Weights with scales, and packed ones: the wholes that are cut between panels, the thin ones that are not cut.
+// Weights with scales, and packed ones: the wholes that are cut between panels, the sparse ones that are not cut.
 void multiplies_weights_of_all_kinds(const Rank &self) {
   const Size sizes[] = {{40, 256, 192, 64}, {3, 128, 320, 100}, {150, 128, 128, 90}};
   for (const Size &size : sizes) {
@@ -89,7 +89,7 @@ void multiplies_in_chunks(const Rank &self) {
       options.chunk_rows = rows;
       const int64_t before = read(self).collectives;
       compare_ways(self, make_plan(self, options), a, b, LPT_GEMM_OPTIONS_INIT, LPT_FORMAT_F32, size);
-      // One of them is that of the product apart. Chunks are a little larger than requested.
+      // One of them is that of the GEMM alone. Chunks are a little larger than requested.
       const int64_t chunks = read(self).collectives - before - 1;
       EXPECT_LE(chunks, (size.rows + rows - 1) / rows);
       EXPECT_GE(chunks, size.rows >= 4 * rows && size.rows > 100 ? 2 : 1) << rows << " of " << size.rows;

@@ -170,7 +170,7 @@ void runs_behind_the_caller(const Rank &self) {
         self.ok(lpt_all_reduce(self.context, self.comm, handles.back().get(), nullptr, handles.back().get(), &future)));
     futures.emplace_back(future);
   }
-  // A call without a future takes its turn behind them.
+  // A call without a future runs behind them.
   ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
   for (const Future &future : futures) {
     int32_t is_done = 0;

@@ -31,7 +31,7 @@ inline lpt_reduce_options options_of(const Plan &plan) {
 
 using Numbers = std::vector<float>;
 
-// Philox4x32 of seven rounds: 16 bits of element `index`, room of collectives, caller's stream, role.
+// Philox4x32 of seven rounds: 16 bits of element `index`, domain of collectives, caller's stream, role.
 uint32_t drawn_bits(const lpt_random &random, uint64_t seed, uint32_t role, uint64_t index);
 
 // Numbers cast to the plan's wire and back; `first` is the index of the first one.

@@ -125,7 +125,7 @@ TEST_F(GemmLibraries, BlocksOfBytesAreTheDevicesWhereItHasThem) {
 }
 
 // The library reads alpha where the descriptor says; the stub's memory is all the CPU's.
-TEST_F(GemmLibraries, TensorScalesMeetAlphaOnTheDevice) {
+TEST_F(GemmLibraries, TensorScalesAndAlphaOnTheDevice) {
   expect_words({"gemm_factors: gemm_factors_cuda"}, multiply_on_device(LPT_FORMAT_NVFP4).words);
   EXPECT_EQ(1, stub("lpt_stub_last_pointer_mode"));
   multiply_on_device(LPT_FORMAT_BF16);

@@ -126,7 +126,7 @@ esac""",
 
     def test_a_timeout_is_unmeasured(self):
         self.assertEqual("unmeasured", self.parts["memcheck: passed"]["outcome"])
-        self.assertEqual("not met", self.parts["racecheck: passed"]["outcome"])
+        self.assertEqual("missed", self.parts["racecheck: passed"]["outcome"])
 
 
 class Bundle(unittest.TestCase):
@@ -212,22 +212,22 @@ class Judge(unittest.TestCase):
 
     def test_compares_with_the_floor(self):
         checks = [goals.share(0.85, "blocks", "mxfp8_e4m3")]
-        self.assertEqual("met", self.outcome(1 / 0.85, checks))
-        self.assertEqual("not met", self.outcome(1 / 0.84, checks))
+        self.assertEqual("reached", self.outcome(1 / 0.85, checks))
+        self.assertEqual("missed", self.outcome(1 / 0.84, checks))
 
     def test_lets_the_worst_part_decide(self):
         good, absent = goals.share(0.85, "blocks", "mxfp8_e4m3"), goals.share(0.85, "blocks", "nvfp4")
         self.assertEqual("unmeasured", self.outcome(1.0, [good, absent]))
-        self.assertEqual("not met", self.outcome(9.0, [good, absent]))
-        self.assertEqual("not met", self.outcome(1.0, [good, ("suites", 1.0, goals.Figures.suites)]))
+        self.assertEqual("missed", self.outcome(9.0, [good, absent]))
+        self.assertEqual("missed", self.outcome(1.0, [good, ("suites", 1.0, goals.Figures.suites)]))
         self.assertEqual("unmeasured", self.outcome(1.0, [goals.stage("memcheck")]))
         self.assertEqual("unmeasured", self.outcome(1.0, [goals.stage("racecheck")]))
 
     def test_shows_what_has_no_floor_and_does_not_judge_it(self):
         slow, absent = goals.beside("blocks", "mxfp8_e4m3", "mxfp8_e4m3"), goals.beside("blocks", "nvfp4", "mxfp8_e4m3")
-        self.assertEqual("met", self.outcome(1.0, [goals.share(0.85, "blocks", "mxfp8_e4m3"), slow, absent]))
+        self.assertEqual("reached", self.outcome(1.0, [goals.share(0.85, "blocks", "mxfp8_e4m3"), slow, absent]))
 
-    def test_asks_only_for_what_is_timed(self):
+    def test_runs_only_what_is_timed(self):
         """A goal whose names no group has would stay unmeasured for ever."""
         named = set()
 

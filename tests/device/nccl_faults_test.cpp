@@ -18,7 +18,7 @@ class NcclFaults : public testing::Test {
 
 // Neither rank gets a comm, both with these words.
 void expect_no_comm(lpt_status expected, const std::vector<const char *> &words) {
-  meet_ranks(2, {}, [&](const GpuRank &self, Comm &) {
+  join_ranks(2, {}, [&](const GpuRank &self, Comm &) {
     Comm comm;
     EXPECT_EQ(expected, create_nccl(self, {}, comm));
     expect_words(words, self.error());
@@ -51,10 +51,10 @@ TEST_F(NcclFaults, ALibraryThatIsNoneIsNamed) {
   expect_no_comm(LPT_UNSUPPORTED, {"libm.so.6: it has no ncclGetVersion"});
 }
 
-// ---- how ranks meet
+// ---- how ranks join
 
 TEST_F(NcclFaults, ARankThatNeverComesIsNamed) {
-  meet_ranks(2, {100.0, 2.0}, [](const GpuRank &self, Comm &bootstrap) {
+  join_ranks(2, {100.0, 2.0}, [](const GpuRank &self, Comm &bootstrap) {
     if (self.rank == 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(3000));
       return bootstrap.reset();
@@ -66,8 +66,8 @@ TEST_F(NcclFaults, ARankThatNeverComesIsNamed) {
 }
 
 TEST_F(NcclFaults, ARankThatNcclRejectsEndsTheOthersWait) {
-  setenv("LPT_TEST_NCCL_REFUSES_RANK", "1", 1);
-  meet_ranks(3, {}, [](const GpuRank &self, Comm &) {
+  setenv("LPT_TEST_NCCL_REJECTS_RANK", "1", 1);
+  join_ranks(3, {}, [](const GpuRank &self, Comm &) {
     Comm comm;
     EXPECT_EQ(self.rank == 1 ? LPT_WORK_FAILED : LPT_TIMEOUT, create_nccl(self, {1.0}, comm));
     expect_words({"ncclCommInitRankConfig", self.rank == 1 ? "invalid usage: this rank is rejected" : "1 seconds"},
@@ -76,7 +76,7 @@ TEST_F(NcclFaults, ARankThatNcclRejectsEndsTheOthersWait) {
 }
 
 TEST_F(NcclFaults, TwoRanksOnOneGpuAreRejectedInItsWords) {
-  meet_ranks(2, {}, [](GpuRank self, Comm &) {
+  join_ranks(2, {}, [](GpuRank self, Comm &) {
     const Context same = make_gpu_context(0);
     self.gpu = same.get();
     Comm comm;
@@ -86,7 +86,7 @@ TEST_F(NcclFaults, TwoRanksOnOneGpuAreRejectedInItsWords) {
 }
 
 TEST_F(NcclFaults, OtherOptionsAreFound) {
-  meet_ranks(2, {}, [](const GpuRank &self, Comm &) {
+  join_ranks(2, {}, [](const GpuRank &self, Comm &) {
     RankOptions requests;
     requests.flags = self.rank == 1 ? LPT_COMM_SKIP_CHECKS : 0;
     Comm comm;
@@ -96,7 +96,7 @@ TEST_F(NcclFaults, OtherOptionsAreFound) {
 }
 
 TEST_F(NcclFaults, ArgumentsAreChecked) {
-  meet_ranks(1, {}, [](const GpuRank &self, Comm &bootstrap) {
+  join_ranks(1, {}, [](const GpuRank &self, Comm &bootstrap) {
     Comm comm;
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_comm_create_nccl(self.gpu, nullptr, nullptr, nullptr, out(comm)));
     expect_words({"bootstrap and nccl_comm are NULL"}, self.error());
@@ -316,7 +316,7 @@ TEST_F(NcclFaults, TensorsAndContextsOfAnotherDeviceAreRejected) {
 // The stub as a program that uses NCCL itself knows it.
 TEST_F(NcclFaults, ACommunicatorOfTheCallerIsLeftToIt) {
   using Comm_t = struct ncclComm *;
-  meet_ranks(1, {}, [](const GpuRank &self, Comm &) {
+  join_ranks(1, {}, [](const GpuRank &self, Comm &) {
     Comm own;
     ASSERT_TRUE(self.ok(create_nccl(self, {}, own))) << "connects the stub";
     void *const library = dlopen(LPT_PLUGINS "/nccl/libnccl.so.2", RTLD_NOW);

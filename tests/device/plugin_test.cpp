@@ -71,7 +71,7 @@ TEST_F(DevicePlugins, HalfAFileIsRejected) {
 }
 
 TEST_F(DevicePlugins, AMissingOneIsReported) {
-  // The program that asks must not have one beside its library, as this one may.
+  // The program that opens it must not have one beside its library, as this one may.
   const std::string folder = testing::TempDir() + "lpt_device_none";
   std::system(("mkdir -p " + folder + " && cp --remove-destination \"$(grep -m1 -o '/[^ ]*liblpt.so[^ ]*' /proc/" +
                std::to_string(getpid()) + "/maps)\" " + folder + "/liblpt.so.1")
@@ -94,7 +94,7 @@ TEST_F(DevicePlugins, NoDriverIsReportedInTheRuntimesWords) {
   is_rejected({"CUDA driver version is insufficient for CUDA runtime version", "driver 0", "runtime 13000"});
 }
 
-TEST_F(DevicePlugins, DevicesThatAreHiddenAreNotThere) {
+TEST_F(DevicePlugins, HiddenDevicesAreAbsent) {
   look_on_cpu();
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   is_rejected({"no CUDA-capable device is detected", "CUDA_VISIBLE_DEVICES is empty"});
@@ -124,7 +124,7 @@ TEST_F(DevicePlugins, AUsableDeviceIsDescribed) {
   EXPECT_GT(gpu.memory_bytes, 0);
 }
 
-TEST_F(DevicePlugins, TheCpuIsAlwaysThere) {
+TEST_F(DevicePlugins, TheCpuIsAlwaysAvailable) {
   lpt_device_info cpu = LPT_DEVICE_INFO_INIT;
   ASSERT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CPU, 0, &cpu));
   EXPECT_EQ(1, cpu.is_usable);

@@ -19,7 +19,7 @@ class Surroundings {
   }
   ~Surroundings() {
     for (const char *name : {"LPT_PLUGIN_PATH", "LPT_NCCL", "LPT_CUBLASLT", "LPT_TEST_DEVICES", "LPT_TEST_NCCL_VERSION",
-                             "LPT_TEST_NCCL_FAILS_AT", "LPT_TEST_NCCL_REFUSES_RANK"}) {
+                             "LPT_TEST_NCCL_FAILS_AT", "LPT_TEST_NCCL_REJECTS_RANK"}) {
       unsetenv(name);
     }
   }
@@ -43,13 +43,13 @@ struct GpuRank {
 
 struct RankOptions {
   double timeout_seconds = 100.0;  // of the comm of GPUs
-  double meeting_seconds = 100.0;
+  double join_seconds = 100.0;
   uint64_t flags = 0;
 };
 
 // Runs body(rank, bootstrap) on `ranks` threads: the comm of GPUs is still to be made.
 template <typename Body>
-void meet_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
+void join_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
   lpt_comm_group *raw_group = nullptr;
   ASSERT_EQ(LPT_OK, lpt_comm_group_create(ranks, &raw_group));
   const Group group(raw_group);
@@ -58,7 +58,7 @@ void meet_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
     threads.emplace_back([&, rank] {
       const Context cpu = make_context(1), gpu = make_gpu_context(rank);
       lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-      options.timeout_seconds = requests.meeting_seconds;
+      options.timeout_seconds = requests.join_seconds;
       Comm bootstrap;
       ASSERT_TRUE(ok(cpu.get(), lpt_comm_create_local(cpu.get(), group.get(), rank, &options, out(bootstrap))));
       body(GpuRank{cpu.get(), gpu.get(), bootstrap.get(), nullptr, rank, ranks}, bootstrap);
@@ -74,10 +74,10 @@ inline lpt_status create_nccl(const GpuRank &self, const RankOptions &requests, 
   return lpt_comm_create_nccl(self.gpu, self.bootstrap, nullptr, &options, out(comm));
 }
 
-// Runs body(rank, comm) on `ranks` threads that have met on their GPUs.
+// Runs body(rank, comm) on `ranks` threads that have joined on their GPUs.
 template <typename Body>
 void run_gpu_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
-  meet_ranks(ranks, requests, [&](GpuRank self, Comm &) {
+  join_ranks(ranks, requests, [&](GpuRank self, Comm &) {
     Comm comm;
     ASSERT_TRUE(self.ok(create_nccl(self, requests, comm)));
     self.comm = comm.get();

@@ -29,14 +29,14 @@ class Sample(unittest.TestCase):
         self.assertRegex(said, "^on threads of the CPU")
         return here[0], there[0]
 
-    def test_begins_with_the_processors_loss(self):
+    def test_begins_with_the_loss_of_the_cpu(self):
         here, there = self.check("f32")
         self.assertLessEqual(abs(here - there), FIRST_BOUND)
 
     def test_learns_under_fp8(self):
         self.check("fp8_current")
 
-    def test_refuses_an_unknown_recipe(self):
+    def test_rejects_an_unknown_recipe(self):
         code, said, found = losses(SAMPLE, "fp7", LPT_PLUGIN_PATH=FOLDER)
         self.assertEqual((1, []), (code, found))
         self.assertIn("fp7", said)

@@ -196,8 +196,9 @@ TEST_F(DeviceCasts, TellTheRowsThatRan) {
 TEST_F(DeviceCasts, AreRejectedWithTheReasonOfEveryRow) {
   const Tensor source = make_tensor(gpu(), LPT_FORMAT_F64, 4, 64), target = make_tensor(gpu(), LPT_FORMAT_MXFP4, 4, 64);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), nullptr, target.get(), nullptr));
-  expect_words({"quantize: no kernel takes f64, mxfp4 on cuda:0", "quantize_fragments_cuda: takes f32, bf16 and f16 only"},
-               lpt_context_error(gpu()));
+  expect_words(
+      {"quantize: no kernel takes f64, mxfp4 on cuda:0", "quantize_fragments_cuda: takes f32, bf16 and f16 only"},
+      lpt_context_error(gpu()));
   EXPECT_EQ(bytes_of(cpu(), make_tensor(cpu(), LPT_FORMAT_MXFP4, 4, 64).get()), bytes_on_device(target.get()));
 }
 

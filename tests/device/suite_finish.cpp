@@ -161,8 +161,9 @@ TEST_F(DeviceFinishes, AreReportedWithTheirGemm) {
   const FinishCase x{LPT_ACTIVATION_GELU, kBf16, LPT_FORMAT_E4M3FN_TENSOR, 0.0};
   const Side on_cpu = here_of(x, 5, 24, 32), on_gpu = there_of(on_cpu);
   ASSERT_TRUE(ok(gpu(), run(on_gpu, x)));
-  expect_words({"gemm: cublaslt_numbers", "finish: finish_cuda", "amax: amax_cuda", "quantize: quantize_fragments_cuda"},
-               lpt_context_explanation(gpu()));
+  expect_words(
+      {"gemm: cublaslt_numbers", "finish: finish_cuda", "amax: amax_cuda", "quantize: quantize_fragments_cuda"},
+      lpt_context_explanation(gpu()));
   const auto workspace_of = [&](lpt_activation activation) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;

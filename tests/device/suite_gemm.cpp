@@ -175,7 +175,7 @@ class DeviceGemms : public Devices {
     std::vector<double> b_numbers = numbers_of(cpu(), written_out(b).get());
     if (c.is_a_transposed) a_numbers = transposed(a_numbers, c.k, c.m);
     if (c.is_b_transposed) b_numbers = transposed(b_numbers, c.n, c.k);
-    const ExactProduct exact = multiply(a_numbers, b_numbers, c.m, c.n, c.k);
+    const ExactGemm exact = multiply(a_numbers, b_numbers, c.m, c.n, c.k);
     const std::vector<double> held = numbers_of(cpu(), before.get()), added = numbers_of(cpu(), bias.get());
     const std::vector<double> found = numbers_of(cpu(), here(there_c.get()).get());
     for (size_t i = 0; i < found.size(); ++i) {
@@ -220,7 +220,7 @@ TEST_F(DeviceGemms, MayBeRoundedWhereThatIsRequested) {
   set_variable("LPT_GEMM_ROUND", nullptr);
 }
 
-// Of 128 numbers of b those that meet a number of a are 2^-18 of the others: a share of the sum that rounding loses.
+// Of 128 numbers of b those at a number of a are 2^-18 of the others: a share of the sum that rounding loses.
 TEST_F(DeviceGemms, OfScalesFarApartLoseNothing) {
   constexpr int64_t kM = 20, kN = 48, kK = 256;
   std::vector<double> first = draw_normal(18, kM * kK), second = draw_normal(19, kN * kK);
@@ -229,7 +229,7 @@ TEST_F(DeviceGemms, OfScalesFarApartLoseNothing) {
   const Tensor a = tensor_of(cpu(), LPT_FORMAT_MXFP4, kM, kK, first),
                b = tensor_of(cpu(), LPT_FORMAT_MXFP4, kN, kK, second);
   const Tensor there_a = there(a.get()), there_b = there(b.get()), c = make_tensor(gpu(), kF32, kM, kN);
-  const ExactProduct exact =
+  const ExactGemm exact =
       multiply(numbers_of(cpu(), a.get()), transposed(numbers_of(cpu(), b.get()), kN, kK), kM, kN, kK);
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = 1;

@@ -92,7 +92,7 @@ class DeviceLinear : public Devices {
             make_linear(gpu(), recipe, shape.input, shape.output)};
   }
 
-  // The same bytes, save where FP8 is saved transposed: as long, and judged by the weight's gradient.
+  // The same bytes, except where FP8 is saved transposed: as long, and judged by the weight's gradient.
   void expect_saved(const Taken &oracle, const Taken &found, const std::string &name) {
     for (const char *const transposed_copy : {"fp8_current", "halo_0", "unit_scaling"}) {
       if (name != transposed_copy) continue;

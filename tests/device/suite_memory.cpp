@@ -56,7 +56,7 @@ TEST_F(DeviceMemory, ATensorTellsWhereItLies) {
   EXPECT_EQ(LPT_DEVICE_CPU, describe(cpu(), make_tensor(cpu(), LPT_FORMAT_F32, 1, 1).get()).device);
 }
 
-TEST_F(DeviceMemory, PartsThereMakeATensorThere) {
+TEST_F(DeviceMemory, PartsMakeATensorOnTheDevice) {
   const Tensor source = tensor_of(cpu(), LPT_FORMAT_NVFP4, 3, 64, draw_normal(3, 3 * 64)), copy = there(source.get());
   const Tensor payload = part_of(gpu(), copy.get(), LPT_TENSOR_PART_PAYLOAD);
   const Tensor scales = part_of(gpu(), copy.get(), LPT_TENSOR_PART_BLOCK_SCALES);

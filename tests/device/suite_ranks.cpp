@@ -1,4 +1,4 @@
-// A rank alone with its GPU: what one GPU can tell of NCCL. Skipped where the library is not found; more ranks are met by
+// A rank alone with its GPU: what one GPU can tell of NCCL. Skipped where the library is not found; more ranks are in
 // nccl_test.cpp.
 #include "tests/device/support.hpp"
 

@@ -20,7 +20,7 @@ def variables_of(text):
 
 def main(source):
     root = pathlib.Path(source)
-    files = [file for room in ("src", "kernels", "tools", "samples", "bench") for file in (root / room).rglob("*")
+    files = [file for folder in ("src", "kernels", "tools", "samples", "bench") for file in (root / folder).rglob("*")
              if file.suffix in ENDINGS]
     read = set().union(*(variables_of(file.read_text(encoding="utf-8")) for file in files))
     page = (root / "docs" / "environment.md").read_text(encoding="utf-8")

@@ -116,7 +116,7 @@ inline std::vector<float> columns_of(const std::vector<float> &values) {
   return result;
 }
 
-// Every row of this machine that takes the cast gives `wanted`; counts the rows.
+// Every kernel of this machine that supports the cast gives the codes of `oracle`; counts the kernels.
 inline int expect_rows_give(const CastBlocks &oracle, const std::vector<float> &values, lpt_format format,
                             lpt_scale_rule rule) {
   int count = 0;

@@ -1,4 +1,4 @@
-// Elements that are lists of levels, against bitsandbytes: tools/make_dialect_golden.py.
+// Elements that are lists of levels, against bitsandbytes: tools/make_foreign_layout_golden.py.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -16,7 +16,7 @@ using Reader = test::FuzzReader;
 
 constexpr int64_t kSizes[] = {0, 8, 1024, 1025, 2000};
 
-// A letter as rank `from` sends it, then single bytes of it changed.
+// A packet as rank `from` sends it, then single bytes of it changed.
 std::vector<std::byte> header_of(Reader &in, int32_t from) {
   MessageHeader header = make_header(static_cast<MessageKind>(1 + in.below(4)), kSignature);
   header.from = from;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes Debian packages of BUILD_FOLDER in PLACE, unpacks them into one folder, and uses what lies there: C, the tool, Python.
+# Makes Debian packages of BUILD_FOLDER in PLACE, unpacks them into one folder, and uses what is there: C, the tool, Python.
 set -eu
 [ $# = 5 ] || { echo "usage: packages.sh CPACK BUILD_FOLDER PLACE VERSION C_COMPILER" >&2; exit 2; }
 cpack=$1 build=$2 place=$3 version=$4 compiler=$5

@@ -1,4 +1,4 @@
-// Every row of loose lines, against what the definition says, unit by unit.
+// Every kernel of unpacked lines, against what the definition says, unit by unit.
 #include "kernels/bitmask/bitmask.hpp"
 
 #include <gtest/gtest.h>

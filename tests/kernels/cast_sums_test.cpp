@@ -211,7 +211,7 @@ TEST(CastErrorsKernels, EqualTheReference) {
   }
   for (std::size_t k = 0; k + 1 < taken.size(); ++k) {
     if (can_run(cast_errors_kernels()[k])) {
-      EXPECT_GT(taken[k], 500) << cast_errors_kernels()[k].name << " refused nearly everything";
+      EXPECT_GT(taken[k], 500) << cast_errors_kernels()[k].name << " rejected nearly everything";
     }
   }
 }

@@ -218,7 +218,7 @@ TEST(GemmFields, ClampAtTheEndsOfF32) {
   }
 }
 
-// Sums with all that a product has: scales, zero points, terms, and the formats of c.
+// Sums with all that a GEMM has: scales, zero points, terms, and the formats of c.
 TEST(GemmFields, AddUpInF32AndScaleOnce) {
   Random random(43);
   const char *const operands[] = {"f32",       "bf16",           "f16_tensor", "e4m3fn_row", "mxfp8_e4m3",

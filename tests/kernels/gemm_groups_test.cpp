@@ -1,4 +1,4 @@
-// Products of small integers with scales for groups of k, by int8 dot products: b in panels and plain, against sums of
+// GEMM of small integers with scales for groups of k, by int8 dot products: b in panels and plain, against sums of
 // integers and of doubles that know nothing of panels.
 #include <algorithm>
 #include <cmath>

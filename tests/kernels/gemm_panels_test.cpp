@@ -1,4 +1,4 @@
-// Products by rows that read panels as bf16, and with plain b whose scales vary along k, against sums in double that know
+// GEMM by rows that read panels as bf16, and with plain b whose scales vary along k, against sums in double that know
 // nothing of panels.
 #include "tests/kernels/gemm_panels.hpp"
 

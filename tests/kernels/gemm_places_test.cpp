@@ -1,4 +1,4 @@
-// What the rows of the matrix product touch and leave alone, and what their table rejects.
+// What the GEMM kernels touch and leave alone, and what their table rejects.
 #include <sys/mman.h>
 #include <unistd.h>
 

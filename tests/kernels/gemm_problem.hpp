@@ -1,4 +1,4 @@
-// Products for the tests of the matrix product, and their judge: sums in double from the definitions of the formats.
+// GEMMs for the tests of GEMM kernels, and their judge: sums in double from the definitions of the formats.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ void set_scale(Matrix &matrix, int64_t block_row, int64_t block_column, uint32_t
 // Finite numbers of moderate size, scales that differ from block to block.
 void fill(Random &random, Matrix &matrix);
 
-// A product with all that it needs.
+// A GEMM with all that it needs.
 struct Problem {
   Problem(const char *a_format, const char *b_format, lpt_format c_format, bool is_a_transposed, bool is_b_transposed,
           int64_t m, int64_t n, int64_t k, int64_t padding = 0)

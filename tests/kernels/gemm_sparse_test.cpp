@@ -1,4 +1,4 @@
-// Every row of products by 2:4 matrices: against the reference bit for bit, and that against sums in double.
+// Every kernel of GEMMs by 2:4 matrices: against the reference bit for bit, and that against sums in double.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -125,7 +125,7 @@ constexpr SparseCase kCases[] = {
     {LPT_FORMAT_F32, LPT_FORMAT_E4M3FN, LPT_FORMAT_F32, 3, 9, 1030, 1},
     {LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, LPT_FORMAT_BF16, 8, 5, 517, 3, 0.5, 1.0, true},
     {LPT_FORMAT_E5M2, LPT_FORMAT_E4M3FN, LPT_FORMAT_F32, 1, 6, 77},
-    // More of a than the first cache holds, and more rows of b than are met at a time.
+    // More of a than the first cache holds, and more rows of b than are read at a time.
     {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 7, 21, 9500, 1},
     {LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_F32, 6, 19, 4700},
     {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 1, 11, 17000, 2},
@@ -237,7 +237,7 @@ TEST(SparseGemmKernels, PropagateNanAndInfinity) {
   }
 }
 
-// Each code of 8 bits is stored in a row of its own, and met by 1.
+// Each code of 8 bits is stored in a row of its own, and multiplied by 1.
 TEST(SparseGemmKernels, DecodeEveryCode) {
   for (const lpt_format element : {LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2}) {
     Random random(605);

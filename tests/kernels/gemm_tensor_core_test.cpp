@@ -115,7 +115,7 @@ TEST(GemmTensorCore, KeepsFourteenBitsOfAGroup) {
   EXPECT_EQ(sum_of("e5m2", one_and(0x1p-16f, 32), 24), 1 + 31 * 0x1p-16f);
 }
 
-// A later group meets the sum of those before it; after 128 steps it meets nothing.
+// A later group starts with the sum of those before it; after 128 steps with nothing.
 TEST(GemmTensorCore, MovesToF32AfterEvery128Steps) {
   EXPECT_EQ(sum_of("e5m2", one_and(0x1p-14f, 128)), 1);
   EXPECT_EQ(sum_of("e5m2", one_and(0x1p-14f, 128, 32)), 1 + 32 * 0x1p-14f);  // the group before it, kept as it is

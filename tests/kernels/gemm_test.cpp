@@ -1,4 +1,4 @@
-// Every row of the matrix product against sums in double, computed from the definitions of the formats.
+// Every GEMM kernel against sums in double, computed from the definitions of the formats.
 #include <cmath>
 #include <limits>
 #include <memory>

@@ -338,7 +338,7 @@ TEST(HadamardKernels, AreUndoneByTheInverse) {
   }
 }
 
-// (X·H)(Hᵀ·Y) = X·Y: rotating both operands of a product along their common side leaves it as it is.
+// (X·H)(Hᵀ·Y) = X·Y: rotating both operands of a GEMM along their common side leaves it as it is.
 TEST(HadamardKernels, LeaveGemmsAsTheyAre) {
   Random random(6);
   for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {

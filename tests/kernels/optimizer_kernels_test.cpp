@@ -201,7 +201,8 @@ TEST_P(StepKernel, DoesNotDependOnHowAStepIsCut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, StepKernel, testing::ValuesIn(fast_kernels(step_kernels())), kernel_name<StepRequest>);
+INSTANTIATE_TEST_SUITE_P(Kernels, StepKernel, testing::ValuesIn(fast_kernels(step_kernels())),
+                         kernel_name<StepRequest>);
 
 }  // namespace
 }  // namespace lpt::test

@@ -120,7 +120,7 @@ uint32_t nearest_code(lpt_format element, double value) {
   return best | (std::signbit(value) ? 0x80u : 0u);
 }
 
-// Roundings of the update and of two differences; cancellation inside m is part of it, hence the room.
+// Roundings of the update and of two differences; cancellation inside m is part of it, hence the margin.
 constexpr double kFormulaError = 6;
 
 TEST(Adamw, IsTheFormula) {

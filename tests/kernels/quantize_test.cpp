@@ -180,7 +180,7 @@ class QuantizeKernel : public KernelTest<QuantizeRequest> {
  protected:
   // Whether the row took the case.
   bool compare(const QuantizeCase &c, Values values, Random &random) {
-    QuantizeCase small = c;  // most cases are rejected: ask with little memory first
+    QuantizeCase small = c;  // most cases are rejected: check with little memory first
     small.tensor_scale = 1;
     if (small.random.row_stride == 0) small.random.row_stride = c.is_transposed ? c.rows : c.columns;
     small.columns = c.columns < 64 ? c.columns : 64;

@@ -215,7 +215,7 @@ TEST_P(ReduceKernel, AddsInTheOrderOfTheSources) {
     const double large = format == kF32 ? 0x1p24 : 0x1p53;
     const Fields fields = fields_of(format);
     ReduceCase c = {format, format};
-    for (int zeros = 0; zeros < 9; ++zeros) {  // so that every count of sources is met
+    for (int zeros = 0; zeros < 9; ++zeros) {  // so that every count of sources occurs
       std::vector<double> late = {large, 1, 1, -large}, early = {1, 1, large, -large};
       late.insert(late.end(), static_cast<std::size_t>(zeros), 0.0);
       early.insert(early.end(), static_cast<std::size_t>(zeros), 0.0);

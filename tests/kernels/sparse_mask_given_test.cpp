@@ -316,7 +316,7 @@ TEST_P(SparseMeasureKernels, EqualTheReferenceForDrawnCases) {
   EXPECT_GT(taken, 1000);
 }
 
-// Sums whose order shows: large and small numbers in turn, thousands of them; and more rows than take turns.
+// Sums whose order shows: large and small numbers alternately, thousands of them; and more rows than alternate.
 TEST_P(SparseMeasureKernels, AddUpInTheOrderOfTheRow) {
   Random random(34);
   for (const bool is_transposed : {false, true}) {

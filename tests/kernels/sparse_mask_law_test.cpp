@@ -1,12 +1,12 @@
 // The law of an N:M group (kernels/sparse_mask/group.hpp) against theory in double: Chmiel et al., arXiv 2203.10991.
 #include "tests/kernels/sparse_mask_law.hpp"
-#include "tests/support/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "kernels/sparse_mask/sparse_mask.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {

@@ -15,7 +15,7 @@ double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / 
 double silu(double x) { return x * sigmoid(x); }
 double silu_derivative(double x) { return sigmoid(x) * (1 + x * sigmoid(-x)); }
 
-// Operands of one shape, and room for results of it.
+// Operands of one shape, and memory for results of it.
 struct Swiglu {
   Swiglu(lpt_format format, int64_t row_count, int64_t column_count, int64_t gap, std::size_t bytes, Random &random,
          Values values)

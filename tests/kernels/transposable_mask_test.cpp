@@ -246,7 +246,7 @@ TEST(TransposableMask, CountsMagnitudesTimesImportance) {
   }
 }
 
-// The numbers of a transposed source are the same tiles' only if the mask turns with it: the law of ties goes by rows.
+// The numbers of a transposed source are the same tiles' only if the mask is transposed with it: the law of ties goes by rows.
 TEST(TransposableMask, OfPlainNumbersIsTransposedWithItsSource) {
   Random random(27);
   Small upright({2, 4, LPT_SPARSE_SOLVER_EXACT}), transposed_copy(upright.c.rule);

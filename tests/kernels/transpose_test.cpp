@@ -1,4 +1,4 @@
-// Every row that turns codes, against the definition: code (c, r) of the target is code (r, c) of the source, read bit by
+// Every kernel that transposes codes, against the definition: code (c, r) of the target is code (r, c) of the source, read bit by
 // bit by the test's own reader.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Memory of two views that may or may not meet; checked against a map of every byte.
+// Memory of two views that may or may not overlap; checked against a map of every byte.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -74,7 +74,7 @@ TEST(Apart, AreViewsWithoutData) {
   EXPECT_TRUE(are_apart(none, none));
 }
 
-TEST(Apart, SaysWhichViewsMeet) {
+TEST(Apart, SaysWhichViewsOverlap) {
   const Status status = check_no_overlap(view_at(0, 2, 4, 4), "output", view_at(4, 2, 4, 4), "input");
   EXPECT_EQ(LPT_INVALID_ARGUMENT, status.code());
   EXPECT_NE(std::string::npos, status.message().find("output"));
@@ -102,21 +102,21 @@ MatrixView draw_view(test::Random &random) {
   return view_at(4 * random.below(20), 1 + random.below(4), columns, stride, random.of(formats));
 }
 
-TEST(Apart, NeverLetsViewsThatMeetPass) {
+TEST(Apart, NeverAcceptsViewsThatOverlap) {
   test::Random random(501);
-  int64_t meetings = 0;
+  int64_t overlaps = 0;
   for (int i = 0; i < 20000; ++i) {
     const MatrixView a = draw_view(random);
     const MatrixView b = draw_view(random);
     const std::set<int64_t> bytes = bytes_of(a);
-    bool do_meet = false;
-    for (const int64_t byte : bytes_of(b)) do_meet = do_meet || bytes.count(byte) > 0;
-    meetings += do_meet ? 1 : 0;
-    if (do_meet) {
+    bool do_overlap = false;
+    for (const int64_t byte : bytes_of(b)) do_overlap = do_overlap || bytes.count(byte) > 0;
+    overlaps += do_overlap ? 1 : 0;
+    if (do_overlap) {
       ASSERT_FALSE(are_apart(a, b)) << i;
     }
   }
-  EXPECT_GT(meetings, 1000);
+  EXPECT_GT(overlaps, 1000);
 }
 
 }  // namespace

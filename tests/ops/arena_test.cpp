@@ -84,7 +84,7 @@ TEST(Multiply, TellsWhatFits) {
   EXPECT_EQ(0, gemm);
 }
 
-TEST(Arena, GivesAlignedPiecesThatDoNotMeet) {
+TEST(Arena, GivesAlignedPiecesThatDoNotOverlap) {
   Ledger ledger;
   Arena arena(allocator_with(ledger));
   std::vector<std::pair<std::byte *, size_t>> pieces;

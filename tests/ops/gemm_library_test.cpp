@@ -368,7 +368,7 @@ TEST(SparseGemmLibrary, PlacesAreOnSixteenBytes) {
             name([](GemmRequest &request) { request.b.data = reinterpret_cast<void *>(uintptr_t{8}); }));
 }
 
-TEST(SparseGemmLibrary, ScalesAndBiasMeetSumsOfTheirOwn) {
+TEST(SparseGemmLibrary, ScalesAndBiasApplyToTheirSums) {
   const float bias = 0;
   for (const lpt_format format :
        {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_ROW, LPT_FORMAT_INT8_ROW}) {

@@ -81,18 +81,18 @@ TEST(ThreadPool, RunsASingleIndexOnTheCaller) {
 
 TEST(ThreadPool, SharesTheWorkAmongItsThreads) {
   ThreadPool pool(3);
-  struct Meeting {
+  struct Rendezvous {
     std::atomic<int32_t> present{0};
     static void task(void *argument, int64_t) {
       // Ends when two are here at once, or after a while.
-      std::atomic<int32_t> &present = static_cast<Meeting *>(argument)->present;
+      std::atomic<int32_t> &present = static_cast<Rendezvous *>(argument)->present;
       ++present;
       for (int i = 0; i < 2000 && present < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   };
-  Meeting meeting;
-  pool.run(2, Meeting::task, &meeting);
-  EXPECT_EQ(2, meeting.present);
+  Rendezvous rendezvous;
+  pool.run(2, Rendezvous::task, &rendezvous);
+  EXPECT_EQ(2, rendezvous.present);
 }
 
 TEST(ThreadPool, EndsWithoutEverHavingWorked) {

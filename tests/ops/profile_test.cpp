@@ -68,7 +68,7 @@ TEST(ProfileSums, TakeNoMemoryWhileTheyAreKept) {
   profile.record("a", &names[0], ago(0), 0, 0);
   const Profile::Entry *first = profile.entries().data();
   for (const char &name : names) profile.record("a", &name, ago(0), 0, 0);
-  EXPECT_EQ(first, profile.entries().data()) << "what is beyond the room is left out";
+  EXPECT_EQ(first, profile.entries().data()) << "what is beyond the memory is left out";
 }
 
 }  // namespace

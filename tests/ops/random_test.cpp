@@ -1,4 +1,4 @@
-// Which random bits an operation draws: streams of rooms, sites and roles that never meet, and places of elements.
+// Which random bits an operation draws: streams of domains, sites and roles that never coincide, and places of elements.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-// CUDA layers on the CPU, against the reference rows: SwiGLU and the way of a product to c bit for bit, RMSNorm and softmax within what another order of an
+// CUDA layers on the CPU, against the reference rows: SwiGLU and the epilogue of a GEMM bit for bit, RMSNorm and softmax within what another order of an
 // f64 sum may do.
 #include <gtest/gtest.h>
 

@@ -130,7 +130,7 @@ TEST(SimtCrossEntropy, TheGradientMayTakeThePlaceOfItsLogits) {
   }
 }
 
-// 600 rows are three turns of the threads that add up.
+// 600 rows are three passes of the threads that add up.
 TEST(SimtCrossEntropy, LossesAreThoseOfTheDefinitionInTheOrderOfRows) {
   constexpr int64_t kRows = 600, kClasses = 50;
   Random random(94);

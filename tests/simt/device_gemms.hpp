@@ -1,7 +1,7 @@
-// Whole products by rows of ours on the CPU, judged by sums in double.
+// GEMMs by kernels of ours on the CPU, judged by sums in double.
 #pragma once
 
-#include "kernels/gemm/cuda_products.hpp"
+#include "kernels/gemm/cuda_gemm.hpp"
 #include "tests/kernels/gemm_problem.hpp"
 #include "tests/simt/device_kernels.hpp"
 

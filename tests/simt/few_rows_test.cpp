@@ -1,4 +1,4 @@
-// Products of few rows on the CPU: the maps of places exhaustively, codes of few bits one by one, sums against those in double.
+// GEMM of few rows on the CPU: the maps of places exhaustively, codes of few bits one by one, sums against those in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,14 +6,14 @@
 #include <tuple>
 
 #include "kernels/gemm/cuda_few_rows.hpp"
+#include "kernels/gemm/cuda_gemm.hpp"
 #include "kernels/gemm/cuda_halves.hpp"
-#include "kernels/gemm/cuda_products.hpp"
 #include "tests/simt/device_gemms.hpp"
 
 namespace lpt::test {
 namespace {
 
-// ---- small products: the places as PTX gives them, lane by lane
+// ---- MMA operations: the places as PTX gives them, lane by lane
 
 TEST(SimtMma, LeftPlacesAreThoseOfPtx) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -248,7 +248,7 @@ TEST(SimtFewRows, RejectWhatTheyDoNotTake) {
       {[](GemmRequest &r) { r.m = 17; }, "takes 1 to 16 rows of a only"},
       {[](GemmRequest &r) { r.m = 0; }, "takes 1 to 16 rows of a only"},
       {[](GemmRequest &r) { r.k = 64; }, "takes k in multiples of 128 only"},
-      {[](GemmRequest &r) { r.first_row = 1; }, "takes whole products only"},
+      {[](GemmRequest &r) { r.first_row = 1; }, "takes whole GEMMs only"},
       {[](GemmRequest &r) { r.a.format.element = LPT_FORMAT_F32; }, "takes a of bf16, f16 and e4m3fn only"},
       {[](GemmRequest &r) { r.is_a_transposed = true; }, "k of a is not adjacent"},
       {[](GemmRequest &r) { r.is_b_transposed = false; }, "k of b is not adjacent"},
@@ -257,7 +257,7 @@ TEST(SimtFewRows, RejectWhatTheyDoNotTake) {
        "takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only"},
       {[](GemmRequest &r) { r.b.row_stride += 8; }, "rows of b do not begin on 16 bytes"},
       {[](GemmRequest &r) { r.a.row_stride += 4; }, "rows of a do not begin on 16 bytes"},
-      {[](GemmRequest &r) { r.is_portable = true; }, "small products do not add up in the portable order"},
+      {[](GemmRequest &r) { r.is_portable = true; }, "MMA operations do not add up in the portable order"},
       {[](GemmRequest &r) { r.arithmetic = LPT_GEMM_ARITHMETIC_L_MUL; },
        "the arithmetic of another machine is requested for"},
       {[](GemmRequest &r) { r.is_f64 = true; }, "f64 is not computed"},

@@ -1,4 +1,4 @@
-// The fibers under kernels/common/simt.hpp: a block's threads take turns on one thread of the CPU.
+// The fibers under kernels/common/simt.hpp: a block's threads alternate on one thread of the CPU.
 #include <ucontext.h>
 
 #include <algorithm>

@@ -111,7 +111,7 @@ __global__ void by_halves(uint32_t *votes) {
   votes[threadIdx.x] = __ballot_sync(mask, true);
 }
 
-TEST(Simt, HalvesOfAWarpMeetApart) {
+TEST(Simt, HalvesOfAWarpSynchronizeApart) {
   std::vector<uint32_t> votes(32);
   LPT_LAUNCH(by_halves, 1, 32, 0, nullptr, votes.data());
   EXPECT_EQ(votes[3], 0xFFFFu);
@@ -134,7 +134,7 @@ TEST(Simt, AtomicsTakeEveryThread) {
   EXPECT_EQ(most, 495u);
 }
 
-__global__ void turn_in_dynamic(uint32_t *out) {
+__global__ void exchange_in_dynamic(uint32_t *out) {
   LPT_DYNAMIC_SHARED(uint32_t, held);
   out[2 * threadIdx.x] = held[threadIdx.x];
   __syncthreads();
@@ -145,7 +145,7 @@ __global__ void turn_in_dynamic(uint32_t *out) {
 
 TEST(Simt, DynamicSharedMemoryIsPoisonedForEveryBlock) {
   std::vector<uint32_t> out(64);
-  LPT_LAUNCH(turn_in_dynamic, 2, 32, 128, nullptr, out.data());
+  LPT_LAUNCH(exchange_in_dynamic, 2, 32, 128, nullptr, out.data());
   for (uint32_t i = 0; i < 32; ++i) {
     EXPECT_EQ(out[2 * i], 0xA5A5A5A5u);
     EXPECT_EQ(out[2 * i + 1], 31 - i);

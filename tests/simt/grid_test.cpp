@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "kernels/common/cuda_grid.hpp"
-#include "kernels/gemm/cuda_products.hpp"
+#include "kernels/gemm/cuda_gemm.hpp"
 #include "kernels/quantize/cuda_kernels.hpp"
 #include "kernels/transposable_mask/cuda_kernels.hpp"
 #include "tests/kernels/quantize_case.hpp"

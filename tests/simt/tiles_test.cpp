@@ -1,4 +1,4 @@
-// Products of many rows by weights of four bits on the CPU: places and tiles exhaustively, copies that are late, sums against
+// GEMM of many rows by weights of four bits on the CPU: places and tiles exhaustively, copies that are late, sums against
 // those in double.
 #include <cstdlib>
 #include <set>

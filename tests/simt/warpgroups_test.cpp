@@ -1,4 +1,4 @@
-// Products by four warps on the CPU: places as PTX gives them, where a descriptor finds what was copied, sums against those in
+// GEMM by four warps on the CPU: places as PTX gives them, where a descriptor finds what was copied, sums against those in
 // double.
 #include <set>
 #include <tuple>
@@ -46,7 +46,7 @@ TEST(SimtWgmma, DescriptorsSayWhereRowsOf128BytesAre) {
   }
 }
 
-// A copy goes to its chunk's place; a product that begins with a slice of 32 of k finds there what it looks for.
+// A copy goes to its chunk's place; an MMA operation that begins with a slice of 32 of k finds there what it looks for.
 TEST(SimtWgmma, GemmsFindWhatWasCopied) {
   for (uint32_t base = 0; base < 64 * 1024; base += kWgmmaBoundary) {
     for (int slice = 0; slice < 4; ++slice) {

@@ -56,8 +56,8 @@ inline constexpr Values kAllValues[] = {Values::kNormal,     Values::kOutliers, 
 inline constexpr Values kFiniteValues[] = {Values::kNormal, Values::kOutliers, Values::kZeroRuns, Values::kTies};
 
 inline const char *name_of(Values values) {
-  static const char *const names[] = {"normal", "outliers", "zero runs", "specials", "subnormals", "extremes", "ties",
-                                      "bits"};
+  static const char *const names[] = {"normal",     "outliers", "zero runs", "specials",
+                                      "subnormals", "extremes", "ties",      "bits"};
   return names[static_cast<int>(values)];
 }
 
@@ -85,17 +85,30 @@ inline std::vector<float> draw(Random &random, Values values, int64_t count) {
     const double normal = random.normal();
     value = static_cast<float>(normal);
     switch (values) {
-      case Values::kNormal: break;
-      case Values::kOutliers: value = static_cast<float>(std::copysign(std::exp(3.0 * random.normal()), normal)); break;
+      case Values::kNormal:
+        break;
+      case Values::kOutliers:
+        value = static_cast<float>(std::copysign(std::exp(3.0 * random.normal()), normal));
+        break;
       case Values::kZeroRuns:
         if (zeros_left == 0 && random.chance(0.02)) zeros_left = random.below(300);
         if (zeros_left > 0) value = --zeros_left % 2 == 0 ? 0.0f : -0.0f;
         break;
-      case Values::kSpecials: if (random.chance(0.02)) value = draw_special(random); break;
-      case Values::kSubnormals: value = float_of_bits(static_cast<uint32_t>(random.bits()) & 0x80FFFFFFu); break;
-      case Values::kExtremes: value = draw_extreme(random); break;
-      case Values::kTies: value = std::ldexp(static_cast<float>(random.below(129) - 64), static_cast<int>(random.below(31)) - 20); break;
-      case Values::kBits: value = float_of_bits(static_cast<uint32_t>(random.bits())); break;
+      case Values::kSpecials:
+        if (random.chance(0.02)) value = draw_special(random);
+        break;
+      case Values::kSubnormals:
+        value = float_of_bits(static_cast<uint32_t>(random.bits()) & 0x80FFFFFFu);
+        break;
+      case Values::kExtremes:
+        value = draw_extreme(random);
+        break;
+      case Values::kTies:
+        value = std::ldexp(static_cast<float>(random.below(129) - 64), static_cast<int>(random.below(31)) - 20);
+        break;
+      case Values::kBits:
+        value = float_of_bits(static_cast<uint32_t>(random.bits()));
+        break;
     }
   }
   return result;

@@ -1,4 +1,4 @@
-// The bench of products as a user calls it: what it takes, what it writes, what it rejects. How fast anything is, is no test's
+// The bench of GEMMs as a user calls it: what it takes, what it writes, what it rejects. How fast anything is, is no test's
 // business.
 #include <gtest/gtest.h>
 

@@ -159,8 +159,8 @@ TEST(Program, NamesAMissingMemory) {
   if (lpt::test::kIsSanitized) GTEST_SKIP() << "sanitizers need more address space than the limit";
   const Workplace workplace;
   std::string header;
-  for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}) {
-    header += (header.empty() ? "{\"" : ",\"") + std::string(size_t{4} << 20, letter) +
+  for (const char character : {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}) {
+    header += (header.empty() ? "{\"" : ",\"") + std::string(size_t{4} << 20, character) +
               R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   }
   const std::string input = workplace.write("in.safetensors", image(header + "}", ""));

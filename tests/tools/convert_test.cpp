@@ -1,4 +1,4 @@
-// lpt convert as a user meets it: what the output holds, that it comes back, and that no interruption changes a byte.
+// lpt convert as a user runs it: what the output holds, that it comes back, and that no interruption changes a byte.
 #include "convert.hpp"
 
 #include <fcntl.h>

@@ -24,7 +24,7 @@ tool::InspectOptions options_for(const std::string &path, std::vector<std::strin
   return options;
 }
 
-TEST(Inspect, CountsWhatIsThere) {
+TEST(Inspect, CountsAllTensors) {
   const float infinite = std::numeric_limits<float>::infinity();
   const float none = std::numeric_limits<float>::quiet_NaN();
   const Workplace workplace;

@@ -17,7 +17,7 @@ bool matches(const std::string &pattern, const std::string &name) {
 std::vector<std::string> short_names() {
   std::vector<std::string> names = {""};
   for (size_t i = 0; i < names.size() && names[i].size() < 5; ++i) {
-    for (const char letter : {'a', 'b', '.', '1'}) names.push_back(names[i] + letter);
+    for (const char character : {'a', 'b', '.', '1'}) names.push_back(names[i] + character);
   }
   for (const char *name :
        {"model.layers.10.mlp.down_proj.weight", "lm_head", "h.0.attn.c_attn", "A_b-C", "x\ty", "abc abc"}) {

@@ -2,7 +2,7 @@
 // over by lpt_test_connect(). Calls and numbers are those of NCCL's public interface.
 //
 // What tests change by the environment: LPT_TEST_NCCL_VERSION, 22809 without it; LPT_TEST_NCCL_FAILS_AT, the group of messages
-// of rank 0 after which its communicator tells of an error of another rank; LPT_TEST_NCCL_REFUSES_RANK, a rank that is rejected.
+// of rank 0 after which its communicator tells of an error of another rank; LPT_TEST_NCCL_REJECTS_RANK, a rank that is rejected.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -264,7 +264,7 @@ STUB Result ncclGetUniqueId(Id *id) {
 STUB Result ncclCommInitRankConfig(ncclComm **comm, int ranks, Id id, int rank, void *) {
   *comm = nullptr;
   if (runtime == nullptr) return rejected(kInvalidUsage, "the stub was not connected");
-  if (rank == number("LPT_TEST_NCCL_REFUSES_RANK", -1)) return rejected(kInvalidUsage, "this rank is rejected");
+  if (rank == number("LPT_TEST_NCCL_REJECTS_RANK", -1)) return rejected(kInvalidUsage, "this rank is rejected");
   std::shared_ptr<Team> team;
   {
     const std::lock_guard<std::mutex> hold(registry_mutex);

@@ -136,7 +136,7 @@ void push(int device, void *stream, const char *name, Work work) {
   if (!is_late()) get_on(works);
 }
 
-// Work that ends when its turn has come.
+// Work that ends in its order.
 Work at_once(std::function<void()> work) {
   return [work = std::move(work)] {
     unlock_devices();

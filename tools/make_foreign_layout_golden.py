@@ -4,8 +4,8 @@
     python3 -m venv golden-venv
     golden-venv/bin/pip install ml_dtypes==0.6.0 numpy==2.4.6 torch==2.15.0 torchao==0.18.0 gguf==0.19.0 packaging
     golden-venv/bin/pip install --no-deps bitsandbytes==0.50.2
-    golden-venv/bin/python tools/make_dialect_golden.py               # some seconds
-    golden-venv/bin/python tools/make_dialect_golden.py --gguf FILE   # gguf_smollm2.csv alone, from a real file
+    golden-venv/bin/python tools/make_foreign_layout_golden.py               # some seconds
+    golden-venv/bin/python tools/make_foreign_layout_golden.py --gguf FILE   # gguf_smollm2.csv alone, from a real file
 
 tools/golden.py says how a digest is made, tools/block_inputs.py what the classes of blocks are.
 

@@ -1,4 +1,4 @@
-// Whole products by kernels of ours on a device, and their table. They are requested before a library is.
+// GEMMs by kernels of ours on a device, and their table. They come before those of a library.
 #pragma once
 
 #include <span>

@@ -1,7 +1,6 @@
 // GEMM kernels of the device, fastest first, and what they do not support: that is left to a library.
-#include "kernels/gemm/cuda_products.hpp"
-
 #include "kernels/gemm/cuda_few_rows.hpp"
+#include "kernels/gemm/cuda_products.hpp"
 #include "kernels/gemm/cuda_tiles.hpp"
 
 namespace lpt {
@@ -15,7 +14,7 @@ bool is_on_sixteen(const MatrixView &view, int64_t row_bytes) {
 const char *unsupported_law(const GemmRequest &request) {
   if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
   if (request.is_f64) return "f64 is not computed";
-  if (request.is_portable) return "small products do not add up in the portable order";
+  if (request.is_portable) return "MMA operations do not add up in the portable order";
   const lpt_format c = request.c.format.element;
   if (c != LPT_FORMAT_F32 && c != LPT_FORMAT_BF16 && c != LPT_FORMAT_F16) return "gives f32, bf16 and f16 only";
   return request.c.column_stride == 1 ? nullptr : "columns of c are not adjacent";
@@ -51,7 +50,7 @@ const char *unsupported_a(const GemmRequest &request) {
 
 const char *unsupported_places(const GemmRequest &request) {
   if (request.k == 0 || request.k % kFewStep != 0) return "takes k in multiples of 128 only";
-  if (request.first_row != 0 || request.first_column != 0) return "takes whole products only";
+  if (request.first_row != 0 || request.first_column != 0) return "takes whole GEMMs only";
   const MatrixView &b = request.b;
   if (b.layout != Layout::kRows || !request.is_b_transposed || b.column_stride != 1) return "k of b is not adjacent";
   return is_on_sixteen(b, b.row_stride / 2) && b.row_stride % 2 == 0 ? nullptr : "rows of b do not begin on 16 bytes";
