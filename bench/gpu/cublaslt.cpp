@@ -17,7 +17,8 @@ void check(cublasStatus_t status, const char *what) {
 
 }  // namespace
 
-// clang-format off: release 14 does not keep its own layout of this list
+// Release 14 does not keep its own layout of this list.
+// clang-format off
 #define LPT_CUBLASLT_FUNCTIONS(X)                                                                              \
   X(cublasLtCreate)                                                                                            \
   X(cublasLtDestroy)                                                                                           \
