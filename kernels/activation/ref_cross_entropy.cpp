@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-int64_t place(const MatrixView &view, int64_t row, int64_t column) {
+int64_t element_place(const MatrixView &view, int64_t row, int64_t column) {
   return row * view.row_stride + column * view.column_stride;
 }
 
@@ -48,7 +48,7 @@ void with_format(lpt_format format, const Body &body) {
 template <typename Format>
 RowSums sums_of(const MatrixView &logits, int64_t row, int64_t target) {
   const auto *const numbers = static_cast<const typename Format::Number *>(logits.data);
-  const auto at = [&](int64_t column) { return Format::load(numbers[place(logits, row, column)]); };
+  const auto at = [&](int64_t column) { return Format::load(numbers[element_place(logits, row, column)]); };
   RowSums sums{-kInfinity, 0.0, 0.0, 0.0};
   for (int64_t c = 0; c < logits.columns; ++c) {
     const double x = at(c);
@@ -68,11 +68,11 @@ void write_gradient(const CrossEntropyGradientRequest &request, int64_t row) {
   auto *const to = static_cast<typename To::Number *>(request.gradient.data);
   const double factor = request.factors[row], log_sum = request.log_sums[row];
   for (int64_t c = 0; c < request.logits.columns; ++c) {
-    const double x = From::load(from[place(request.logits, row, c)]);
+    const double x = From::load(from[element_place(request.logits, row, c)]);
     const double taken = request.off + (c == request.places[row] ? request.on : 0.0);
     double value = factor == 0.0 ? 0.0 : factor * (exp_f64(x - log_sum) - taken);
     if (value != value) value = std::numeric_limits<double>::quiet_NaN();
-    to[place(request.gradient, row, c)] = To::make(value);
+    to[element_place(request.gradient, row, c)] = To::make(value);
   }
 }
 

@@ -24,13 +24,13 @@ bool is_integer(lpt_format element) {
   return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4 || element == LPT_FORMAT_UINT4;
 }
 
-bool is_small_float(lpt_format element) {
+bool is_library_float(lpt_format element) {
   return is_byte_float(element) || element == LPT_FORMAT_E3M2FN || element == LPT_FORMAT_E2M3FN ||
          element == LPT_FORMAT_E2M1FN;
 }
 
 // Formats whose codes our kernels write out.
-bool is_liftable(lpt_format element) { return is_number(element) || is_small_float(element) || is_integer(element); }
+bool is_liftable(lpt_format element) { return is_number(element) || is_library_float(element) || is_integer(element); }
 
 bool has_blocks(const Format &format, lpt_format scale, int32_t rows, int32_t columns) {
   return format.block_scale == scale && format.block_rows == rows && format.block_columns == columns;
@@ -86,7 +86,7 @@ const char *unsupported_along_k(const GemmRequest &request) {
   return is_on_sixteen(request.a) && is_on_sixteen(request.b) ? nullptr : "needs rows of a and b on 16 bytes";
 }
 
-const char *unsupported_bytes(const GemmRequest &request) {
+const char *unsupported_byte_operands(const GemmRequest &request) {
   if (const char *why = unsupported_call(request)) return why;
   const lpt_format a = request.a.format.element, b = request.b.format.element;
   if (!is_byte_float(a) || !is_byte_float(b)) return "takes e4m3fn and e5m2 only";
@@ -158,7 +158,7 @@ LibraryPlan plan_bytes(const GemmRequest &request, LibraryScales a, LibraryScale
 // ---- e4m3fn and e5m2
 
 const char *unsupported_tensor(const GemmRequest &request) {
-  if (const char *why = unsupported_bytes(request)) return why;
+  if (const char *why = unsupported_byte_operands(request)) return why;
   const bool has_others = request.a.format.has_block_scale() || request.b.format.has_block_scale();
   return has_others ? "takes one scale for each tensor only" : nullptr;
 }
@@ -168,7 +168,7 @@ LibraryPlan plan_tensor(const GemmRequest &request) {
 }
 
 const char *unsupported_rows(const GemmRequest &request) {
-  if (const char *why = unsupported_bytes(request)) return why;
+  if (const char *why = unsupported_byte_operands(request)) return why;
   if (!has_row_scales(request.a) || !has_row_scales(request.b)) return "takes f32 scales of rows only";
   const auto is_dense = [](const MatrixView &view) {
     return view.block_scale_stride == 1 && boundary_of(view.block_scales) >= 16;
@@ -181,7 +181,7 @@ LibraryPlan plan_rows(const GemmRequest &request) {
 }
 
 const char *unsupported_blocks(const GemmRequest &request) {
-  if (const char *why = unsupported_bytes(request)) return why;
+  if (const char *why = unsupported_byte_operands(request)) return why;
   const bool is_a = has_row_blocks(request.a) || has_square_blocks(request.a);
   const bool is_b = has_row_blocks(request.b) || has_square_blocks(request.b);
   if (!is_a || !is_b) return "takes f32 scales of 1 x 128 and 128 x 128 only";
@@ -200,7 +200,7 @@ LibraryPlan plan_blocks(const GemmRequest &request) {
 
 // Scales of rows where the library takes none: they are applied to the sums.
 const char *unsupported_factors(const GemmRequest &request) {
-  if (const char *why = unsupported_bytes(request)) return why;
+  if (const char *why = unsupported_byte_operands(request)) return why;
   const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
   return are_late ? nullptr : "takes f32 scales of rows and of tensors only";
 }
@@ -222,7 +222,7 @@ const char *unsupported_tiles(const GemmRequest &request, lpt_format scale, int3
 
 const char *unsupported_mx(const GemmRequest &request) {
   if (const char *why = unsupported_tiles(request, LPT_FORMAT_E8M0FNU, 32)) return why;
-  return unsupported_bytes(request);
+  return unsupported_byte_operands(request);
 }
 
 LibraryPlan plan_mx(const GemmRequest &request) {
@@ -332,7 +332,7 @@ LibraryPlan plan_numbers(const GemmRequest &request) {
 OperandConversion exact_conversion(const MatrixView &view, bool is_along_k, lpt_format target) {
   const Format &format = view.format;
   if (format.element == target && format.is_plain()) return OperandConversion::kNone;
-  const bool is_taken = is_small_float(format.element) || is_integer(format.element);
+  const bool is_taken = is_library_float(format.element) || is_integer(format.element);
   if (!is_taken) return OperandConversion::kNumbers;
   if (has_late_scales(view, is_along_k)) return OperandConversion::kCodes;
   const bool is_power = format.block_scale == LPT_FORMAT_E8M0FNU && target == LPT_FORMAT_BF16;

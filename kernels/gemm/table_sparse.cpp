@@ -20,7 +20,7 @@ const char *unsupported_any(const GemmRequest &request) {
   return is_scaled_along_k(request.b, true, request.k) ? "scales of b vary along k" : nullptr;
 }
 
-[[maybe_unused]] const char *unsupported_int8(const GemmRequest &request) {
+[[maybe_unused]] const char *unsupported_sparse_int8(const GemmRequest &request) {
   if (const char *reason = unsupported_any(request)) return reason;
   if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
   if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
@@ -43,7 +43,7 @@ const char *unsupported_any(const GemmRequest &request) {
 std::span<const KernelEntry<GemmRequest>> sparse_gemm_kernels() {
   static constexpr KernelEntry<GemmRequest> kernels[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {"gemm_sparse_int8_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_int8,
+    {"gemm_sparse_int8_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, unsupported_sparse_int8,
      gemm_sparse_int8_x86_avx512_vnni, gemm_scratch_sparse_int8_x86_avx512_vnni},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
@@ -51,7 +51,7 @@ std::span<const KernelEntry<GemmRequest>> sparse_gemm_kernels() {
      gemm_scratch_sparse_floats_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"gemm_sparse_int8_x86_avx2", kCpuAvx2, unsupported_int8, gemm_sparse_int8_x86_avx2,
+    {"gemm_sparse_int8_x86_avx2", kCpuAvx2, unsupported_sparse_int8, gemm_sparse_int8_x86_avx2,
      gemm_scratch_sparse_int8_x86_avx2},
     {"gemm_sparse_floats_x86_avx2", kCpuAvx2, unsupported_floats, gemm_sparse_floats_x86_avx2,
      gemm_scratch_sparse_floats_x86_avx2},

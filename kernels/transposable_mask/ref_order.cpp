@@ -10,7 +10,7 @@ constexpr uint32_t kInfinity = 0x7F800000u;
 constexpr int kPlaceBits = 10;
 
 // 2^power in f64, for powers of normal numbers.
-double power_of_two(int power) { return __builtin_bit_cast(double, static_cast<uint64_t>(1023 + power) << 52); }
+double power_of_two_f64(int power) { return __builtin_bit_cast(double, static_cast<uint64_t>(1023 + power) << 52); }
 
 // e of the largest finite weight in [2^e, 2^(e+1)).
 int exponent_of(uint32_t largest) {
@@ -41,7 +41,7 @@ void find_integer_weights(const Tile &tile, IntegerWeights &integer_weights) {
     if (rank >= kInfinity) is_special = true;
     if (rank < kInfinity && rank > largest) largest = rank;
   }
-  const double scale = largest == 0 ? 0.0 : power_of_two((is_special ? 23 : 43) - exponent_of(largest));
+  const double scale = largest == 0 ? 0.0 : power_of_two_f64((is_special ? 23 : 43) - exponent_of(largest));
   for (int i = 0; i < count; ++i) {
     const uint32_t rank = rank_of(tile.weights[i]);
     const double number = static_cast<double>(__builtin_bit_cast(float, rank));
