@@ -1,6 +1,7 @@
 // GEMM kernels of the device, fastest first, and what they do not support: that is left to a library.
-#include "kernels/gemm/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda_gemm.hpp"
+
+#include "kernels/gemm/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda_tiles.hpp"
 
 namespace lpt {

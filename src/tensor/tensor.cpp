@@ -42,7 +42,7 @@ Status check_tensor_extents(int32_t rank, const int64_t *extents) {
       return invalid("extents[%d] is %lld: expected at least 0", i, static_cast<long long>(extents[i]));
     // Bounded so that bit counts fit as well.
     if (!multiply(total, extents[i] == 0 ? 1 : extents[i], total) || total > (int64_t{1} << 56)) {
-      return invalid("extents[%d] is %lld: the product of the extents exceeds 2^56", i,
+      return invalid("extents[%d] is %lld: the product of the extents does not fit: expected at most 2^56", i,
                      static_cast<long long>(extents[i]));
     }
   }

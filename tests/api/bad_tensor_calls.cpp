@@ -46,7 +46,7 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) {
        return create_tensor(w, LPT_FORMAT_F32, {3, -4});
      }},
-    {"tensor_create: huge GEMM",
+    {"tensor_create: huge product",
      LPT_INVALID_ARGUMENT,
      {"extents[1] is 4294967296", "does not fit"},
      [](World &w) {
