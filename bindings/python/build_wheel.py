@@ -43,7 +43,7 @@ Description-Content-Type: text/markdown
 def build(folder, given=()):
     """Configures, with what was given for CMake, and builds what the package needs: without debug information, which a wheel
     does not hold."""
-    print(f"lpt: compiling the library and the tool in {folder}, which takes about 6 CPU minutes", flush=True)
+    print(f"lpt: compiling the library and the tool in {folder}, which takes about 8 CPU minutes", flush=True)
     flags = [f"-DCMAKE_{language}_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG" for language in ("C", "CXX")]
     subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DLPT_BUILD_PYTHON=ON", "-DLPT_BUILD_SAMPLES=OFF",
                     "-DLPT_CALLER_FLAGS=-O1", *flags, f"-DPython3_EXECUTABLE={sys.executable}", *given],
