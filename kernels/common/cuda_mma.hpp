@@ -43,7 +43,7 @@ LPT_HOST_DEVICE constexpr int32_t mma_sum_column(uint32_t lane, int32_t place) {
 
 #if defined(LPT_SIMT)
 
-// What the lanes of a warp bring, to be read by all between two overlaps.
+// What the lanes of a warp bring, to be read by all between two barriers.
 struct MmaExchange {
   const MmaLeft *left[32];
   const MmaRight *right[32];

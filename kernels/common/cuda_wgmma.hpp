@@ -68,9 +68,9 @@ inline void show_copies_to_wgmma() {}
 
 // The sums of a warp depend on its own part of the left operand alone.
 inline void multiply_add(WgmmaSum &sum, const WgmmaLeft &left, uint64_t right, bool adds) {
-  static const WgmmaLeft *overlaps[32][32];
+  static const WgmmaLeft *posted[32][32];
   const uint32_t thread = thread_of_block(), of_group = thread % 128;
-  const WgmmaLeft **const warp = overlaps[thread / 32];
+  const WgmmaLeft **const warp = posted[thread / 32];
   warp[thread % 32] = &left;
   __syncwarp();
   const auto *const shared = static_cast<const uint8_t *>(simt::dynamic_shared());

@@ -23,7 +23,7 @@ LPT_HOST_DEVICE constexpr int32_t first_k_of_word(bool has_narrow_groups, int32_
   return has_narrow_groups ? 32 * word + 8 * place : 32 * place + 8 * word;
 }
 
-// Which of a word's eight k a MMA operation (0 or 1) has at its place p along k, of this lane's four: p % 8 / 2 is the lane's
+// Which of a word's eight k an MMA operation (0 or 1) has at its place p along k, of this lane's four: p % 8 / 2 is the lane's
 // place in its group.
 LPT_HOST_DEVICE constexpr int32_t k_of_word(int32_t gemm, int32_t p) {
   const int32_t pair = 2 * gemm + p / 8;

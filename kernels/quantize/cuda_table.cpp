@@ -1,4 +1,4 @@
-// Kernels of the device, fastest first. There is no reference row there: what none takes, the caller is rejected.
+// Kernels of the device, fastest first. There is no reference kernel: a request that none runs is rejected.
 #include "kernels/quantize/cuda_kernels.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"

@@ -66,7 +66,7 @@ inline bool is_check_only(uint64_t flags) { return (flags & LPT_CHECK_ONLY) != 0
 // ---- scratch
 
 // Lays out a matrix of `format` in one piece of memory: payload, block scales, tensor scale, each aligned.
-// With memory NULL it only tells the size.
+// Returns its bytes; with memory NULL it only computes them.
 size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view);
 
 // A matrix in the context's scratch; with `is_check_only` one without data.
@@ -74,7 +74,7 @@ Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t
 Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t columns, bool is_check_only,
                    MatrixView &out_view);
 
-// ---- choice of a kernel
+// ---- selection of a kernel
 
 // Records in the context's explanation that a kernel was rejected, or selected.
 void log_rejected(Context &context, const char *kernel, const Rejection &rejection);

@@ -180,7 +180,7 @@ Status CastPipeline::finish() {
 
 namespace {
 
-// Divides the columns by powers of two, into f32 scratch: exact, save at the ends of f32's range.
+// Divides the columns by powers of two, into f32 scratch: exact, except at the ends of f32's range.
 Status inverse_factors(Context &context, const uint8_t *factors, int64_t columns, const float **out_inverse) {
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(columns) * sizeof(float), &memory));

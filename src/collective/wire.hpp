@@ -21,7 +21,7 @@ struct SelectedReduction {
   CodecMoving coded;
 };
 
-// The row for a reduction whose views, reduction and factor are set.
+// Selects the kernel of a reduction whose views, reduction and factor are set.
 Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing);
 
 // select_path(), and the kernels of that way. `reducing` has its shares.

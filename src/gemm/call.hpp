@@ -1,4 +1,4 @@
-// One GEMM of checked views, and the request that it is of a kernel.
+// One GEMM of checked views, and the kernel request that it becomes.
 #pragma once
 
 #include "kernels/gemm/gemm.hpp"
@@ -28,7 +28,7 @@ struct GemmCall {
 struct GemmDispatch {
   GemmShape shape;
   const KernelEntry<GemmRequest> *kernel;  // nullptr: it is a device's
-  const char *name;                        // of the row
+  const char *name;                        // of the kernel
   size_t workspace_bytes;
   int64_t part_count;
 };
@@ -43,6 +43,7 @@ GemmRequest columns_of(const GemmRequest &whole, const MatrixView &b_rows, int64
 
 bool is_f64_gemm(const GemmCall &call);
 GemmRequest request_of(const GemmCall &call);
+
 // Whether c has no element.
 inline bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
 

@@ -5,7 +5,7 @@
 
 namespace lpt {
 
-// Views are checked, and lie on the context's device. With `out_decision` it only tells what would be done.
+// Views are checked, and are on the context's device. With `out_decision` it only reports what it would run.
 Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_only, GemmDispatch *out_dispatch);
 
 // multiply_many() where the context works. On a device all are chosen before the first is queued.

@@ -26,7 +26,7 @@ bool do_axes_fold(const Tensor &tensor) {
   return tensor.rank <= 2 || matrix_of(tensor, "", view).code() == LPT_OK;
 }
 
-// One matrix by one matrix. With `out_decision` it only tells what would be done.
+// One matrix by one matrix. With `out_decision` it only reports what it would run.
 Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, GemmCall call,
                     Tensor *c, GemmDispatch *out_dispatch) {
   const bool is_check = is_check_only(options.flags);

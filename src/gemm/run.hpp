@@ -11,12 +11,12 @@ namespace lpt {
 Status run_gemm(Context &context, const GemmCall &call, bool is_check_only);
 
 // The same piece by piece with the bits of the whole: whenever the first columns, `columns` of them or up to a unit more, of
-// some rows are in c, `after_rows(begin, count)` runs; at last come the other columns. SegmentList have `rows` rows or up to a unit
+// some rows are in c, `after_rows(begin, count)` runs; at last come the other columns. Parts have `rows` rows or up to a unit
 // more. Where b is written out in slabs or gathered, all of c comes first.
 Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
                           const std::function<Status(int64_t begin, int64_t count)> &after_rows);
 
-// Picks the row of a GEMM whose tensors may be without data.
+// Selects the kernel of a GEMM whose tensors may be without data.
 Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_dispatch);
 
 // GEMMs that do not depend on each other, shared among the threads together. Formats are alike, shapes may differ.

@@ -27,7 +27,7 @@ inline CastStatistics *watched_sums(Linear &linear) { return linear.is_watched ?
 
 Status check_call(const Context &context, const Linear &linear, const lpt_linear_options &options, bool needs_prepared);
 
-// ---- linear_ranks.cpp: layers that ranks share
+// ---- ranks.cpp: layers that ranks share
 
 // With a comm, a SuppressProgress.
 class SilenceOfRanks {
@@ -57,7 +57,7 @@ Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<P
 
 struct Rotation;
 
-// ---- linear_work.cpp: memory and work, where the context works
+// ---- work.cpp: memory and work, where the context works
 
 const Device &device_of(const Call &call);
 bool is_on_device(const Call &call);
@@ -94,7 +94,7 @@ Status add_on_device(const Call &call, const MatrixView &source, float factor, c
 // A row of ones in scratch, in a format that multiplies with `beside`.
 Status take_ones(const Call &call, lpt_format beside, int64_t count, MatrixView &out_ones);
 
-// ---- linear_rotate.cpp: rotations and masks, in f32 scratch
+// ---- rotate.cpp: rotations and masks, in f32 scratch
 
 // A rotation of the columns of a matrix; size 0: none.
 struct Rotation {
@@ -129,7 +129,7 @@ struct GradientEpilogue {
 Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogue, const MatrixView &gemm,
                                bool is_added, const MatrixView &target);
 
-// ---- linear_sparse.cpp: N:M masks
+// ---- sparse.cpp: N:M masks
 
 // The weight as its GEMMs take it: itself, or masked in f32 scratch. The mask is `linear`'s, or a new one.
 Status mask_weight(const Call &call, const Linear &linear, const MatrixView &weight, SparseMask &out_mask,
@@ -141,7 +141,7 @@ Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
 void write_sparse_mask(const Linear &linear, BlobWriter &writer);
 Status read_sparse_mask(BlobReader &reader, const Linear &linear, SparseMask &out_mask);
 
-// ---- linear_operand.cpp: casts
+// ---- operand.cpp: casts
 
 Format format_of(lpt_format id);
 bool is_tensor_scaled(const Format &format);
@@ -197,7 +197,7 @@ Status cast_operand(const Call &call, lpt_linear_cast which, const Operand &sour
 Status make_operand(const Call &call, lpt_linear_cast which, const MatrixView &source, const Rotation &rotation,
                     const uint8_t *smoothing, Operand &out_operand);
 
-// ---- linear_gradient.cpp
+// ---- gradient.cpp
 
 // True if one cast of dy serves both backward GEMMs.
 bool is_gradient_shared(const Recipe &recipe);
@@ -214,7 +214,7 @@ struct GradientGemm {
 Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation &rotation,
                          const GradientEpilogue &epilogue, GradientGemm &gradient);
 
-// ---- linear_saved.cpp
+// ---- saved.cpp
 
 // What forward leaves for backward begins with this, so that a wrong or unwritten buffer is reported from a right one.
 struct SavedHeader {

@@ -5,7 +5,7 @@
 
 namespace lpt {
 
-// ---- device_optimizer_state.cpp
+// ---- device_state.cpp
 
 // Room for the facts of a step.
 Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts);
@@ -18,7 +18,7 @@ Status fetch_state(const Context &context, const Optimizer &optimizer, const Opt
                    OptimizerParameter &out_here);
 Status send_state(const Context &context, const OptimizerParameter &here, OptimizerParameter &out_on_device);
 
-// ---- device_optimizer.cpp
+// ---- device.cpp
 
 // Queues the norm of all gradients, and what follows from it, which the steps then look at. `ranks`: as step_parameters() has it.
 Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimizer_step_options &options,

@@ -15,7 +15,7 @@ Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int
                    const Tensor *const *gradients, const lpt_optimizer_step_options &options,
                    const lpt_reduce_options *reduce, Tensor *const *parameters);
 
-// ---- optimizer_shards_move.cpp
+// ---- shards_move.cpp
 
 // Memory that is in one run.
 using Runs = std::vector<Bytes>;

@@ -1,5 +1,5 @@
-// A step in three parts: what the caller gave becomes work (optimizer_work.cpp), the gradients' norm decides what becomes
-// of it (optimizer_gradients.cpp), and the work is run (optimizer_step.cpp).
+// A step in three parts: arguments become work (work.cpp), the norm of the gradients scales it or skips it (gradients.cpp), and
+// the work runs (step.cpp).
 #pragma once
 
 #include <vector>

@@ -33,11 +33,11 @@ Status check_output(const Tensor *tensor, const char *name, bool needs_data, con
 // Numbers of lpt_sparse_options, in range.
 Status check_sparse_options(const lpt_sparse_options &options);
 
-// Selects in checked views; those without a format are not requested. With LPT_CHECK_ONLY in the options it only picks rows.
+// Selects in checked views; those without a format are not requested. With LPT_CHECK_ONLY in the options it only selects kernels.
 Status select_mask(Context &context, const lpt_sparse_options &options, const MatrixView &source,
                    const MatrixView &mask, const MatrixView &masked);
 
-// Checks that a row takes the request, and runs it if `is_run`.
+// Checks that a kernel runs the request, and runs it if `is_run`.
 Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run);
 
 }  // namespace lpt

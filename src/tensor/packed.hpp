@@ -32,7 +32,7 @@ bool is_packable(const Format &format);
 // Matrices of packed weights that hold numbers: none where an extent is 0.
 int64_t filled_experts(const Tensor &packed);
 
-// How sparse packed weights are to be.
+// Layout of sparse packed weights.
 struct SparsePacking {
   Layout layout;
   int32_t tile_rows = 0, tile_columns = 0;  // of tiles

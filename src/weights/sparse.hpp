@@ -7,7 +7,7 @@ namespace lpt {
 
 Status check_packing(const Format &format, const lpt_weights_options &options, SparsePacking &out_packing);
 
-// Leaves out what is zero.
+// Packs panels without what is zero.
 Status pack_sparse(Context &context, const Tensor &panels, const SparsePacking &packing,
                    std::unique_ptr<Tensor> &out_sparse);
 

@@ -94,7 +94,7 @@ Status unpack(Context &context, const MatrixView &packed, const MatrixView &rows
   return {};
 }
 
-// With memory NULL it only tells the size.
+// Returns the bytes of the layout; with memory NULL it only computes them.
 size_t lay_out_unpacked(const MatrixView &panels, std::byte *memory, MatrixView &out_rows) {
   Format format = panels.format;
   if (format.has_block_scale()) format.block_rows = 1;
