@@ -1,24 +1,17 @@
 // Which GEMM of a vendor's library serves a request. What the libraries take is in the documentation of cuBLAS 13
-// (cublasLtMatmul, "Narrow Precisions Usage"), whose setters check nothing, and of cuSPARSELt 0.10 (its table of types; extents
-// as for cusparseLtDenseDescriptorInit and cusparseLtStructuredDescriptorInit): every condition stands here.
+// (cublasLtMatmul, "Narrow Precisions Usage"). Its setters check nothing, so that every condition is here.
+// table_library_sparse.cpp has those of cuSPARSELt.
 #include <algorithm>
 #include <bit>
 
-#include "kernels/gemm/library.hpp"
+#include "kernels/gemm/library_plan.hpp"
 
-namespace lpt {
+namespace lpt::library {
 namespace {
-
-constexpr int32_t kAnyCapability = 1 << 20;
-constexpr int64_t kMostIntegers = (int64_t{1} << 31) / (128 * 128) - 1;  // of k: sums fit int32
-
-// ---- facts of operands
 
 bool is_number(lpt_format element) {
   return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
 }
-
-bool is_byte_float(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
 
 bool is_integer(lpt_format element) {
   return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4 || element == LPT_FORMAT_UINT4;
@@ -39,39 +32,14 @@ bool has_blocks(const Format &format, lpt_format scale, int32_t rows, int32_t co
 bool has_row_scales(const MatrixView &view) {
   return has_blocks(view.format, LPT_FORMAT_F32, 1, LPT_BLOCK_EXTENT_FULL);
 }
+
 bool has_row_blocks(const MatrixView &view) { return has_blocks(view.format, LPT_FORMAT_F32, 1, 128); }
+
 bool has_square_blocks(const MatrixView &view) { return has_blocks(view.format, LPT_FORMAT_F32, 128, 128); }
-
-bool has_tensor_scale(const GemmRequest &request) {
-  return request.a.format.has_tensor_scale() || request.b.format.has_tensor_scale();
-}
-
-// Scales that do not vary along k, or none: they may wait for the sums.
-bool has_late_scales(const MatrixView &view, bool is_along_k) {
-  return !view.format.has_block_scale() || (has_row_scales(view) && is_along_k);
-}
-
-// a's rows lie along k, and so do b's.
-bool is_a_along_k(const GemmRequest &request) { return !request.is_a_transposed; }
-bool is_b_along_k(const GemmRequest &request) { return request.is_b_transposed; }
 
 int32_t boundary_of(const void *address) {
   const auto place = reinterpret_cast<uintptr_t>(address);
   return place == 0 ? 256 : static_cast<int32_t>(std::min<uintptr_t>(uintptr_t{1} << std::countr_zero(place), 256));
-}
-
-bool is_on_sixteen(const MatrixView &view) {
-  return boundary_of(view.data) >= 16 &&
-         (view.rows <= 1 || view.row_stride * element_bits(view.format.element) % 128 == 0);
-}
-
-// ---- rejections that kinds have in common
-
-const char *unsupported_all_but_operands(const GemmRequest &request) {
-  if (request.is_f64) return "takes no f64";
-  if (request.is_portable) return "the order of its sums is its own: not LPT_GEMM_PORTABLE_ORDER";
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "multiplies as the device does only";
-  return is_number(request.c.format.element) && request.c.format.is_plain() ? nullptr : "gives f32, bf16 and f16 only";
 }
 
 const char *unsupported_call(const GemmRequest &request) {
@@ -95,7 +63,50 @@ const char *unsupported_byte_operands(const GemmRequest &request) {
   return request.k % 16 == 0 && request.n % 16 == 0 ? nullptr : "needs k and n in multiples of 16";
 }
 
-// ---- plans
+// Numbers of one format give themselves and f32, and only f32 takes a bias of f32.
+bool gives_c_of_numbers(lpt_format element, const GemmRequest &request) {
+  const lpt_format c = request.c.format.element;
+  return (c == element && request.bias == nullptr) || c == LPT_FORMAT_F32;
+}
+
+LibraryScales tensor_scale_of(const MatrixView &view) {
+  return view.format.has_tensor_scale() ? LibraryScales::kTensor : LibraryScales::kNone;
+}
+
+LibraryPlan plan_bytes(const GemmRequest &request, LibraryScales a, LibraryScales b) {
+  LibraryPlan plan{};
+  plan.gemm.a = operand_of(request.a, request.is_a_transposed, a);
+  plan.gemm.b = operand_of(request.b, request.is_b_transposed, b);
+  return finished(request, plan, gives_c_of_bytes(request));
+}
+
+}  // namespace
+
+bool is_byte_float(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
+
+bool has_tensor_scale(const GemmRequest &request) {
+  return request.a.format.has_tensor_scale() || request.b.format.has_tensor_scale();
+}
+
+bool has_late_scales(const MatrixView &view, bool is_along_k) {
+  return !view.format.has_block_scale() || (has_row_scales(view) && is_along_k);
+}
+
+bool is_a_along_k(const GemmRequest &request) { return !request.is_a_transposed; }
+
+bool is_b_along_k(const GemmRequest &request) { return request.is_b_transposed; }
+
+bool is_on_sixteen(const MatrixView &view) {
+  return boundary_of(view.data) >= 16 &&
+         (view.rows <= 1 || view.row_stride * element_bits(view.format.element) % 128 == 0);
+}
+
+const char *unsupported_all_but_operands(const GemmRequest &request) {
+  if (request.is_f64) return "takes no f64";
+  if (request.is_portable) return "the order of its sums is its own: not LPT_GEMM_PORTABLE_ORDER";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "multiplies as the device does only";
+  return is_number(request.c.format.element) && request.c.format.is_plain() ? nullptr : "gives f32, bf16 and f16 only";
+}
 
 LibraryOperand operand_of(const MatrixView &view, bool is_transposed, LibraryScales scales) {
   return {view.format.element,
@@ -107,14 +118,12 @@ LibraryOperand operand_of(const MatrixView &view, bool is_transposed, LibrarySca
           boundary_of(view.data)};
 }
 
-// Written out: dense, with padding to 16 bytes after each row, on a boundary of scratch.
 LibraryOperand lifted(const MatrixView &view, bool is_transposed, lpt_format element, LibraryScales scales) {
   const int64_t unit = 128 / element_bits(element);
   const int64_t stride = (view.columns + unit - 1) / unit * unit;
   return {element, scales, view.rows, view.columns, stride, is_transposed, 64};
 }
 
-// What the library cannot do to c is left to a kernel of ours.
 LibraryPlan finished(const GemmRequest &request, LibraryPlan plan, bool gives_c) {
   LibraryGemm &gemm = plan.gemm;
   gemm.m = request.m;
@@ -135,25 +144,9 @@ LibraryPlan finished(const GemmRequest &request, LibraryPlan plan, bool gives_c)
   return plan;
 }
 
-// FP8 without bias: its bias would be of 16 bits.
 bool gives_c_of_bytes(const GemmRequest &request) { return request.bias == nullptr && is_on_sixteen(request.c); }
 
-// Numbers of one format give themselves and f32, and only f32 takes a bias of f32.
-bool gives_c_of_numbers(lpt_format element, const GemmRequest &request) {
-  const lpt_format c = request.c.format.element;
-  return (c == element && request.bias == nullptr) || c == LPT_FORMAT_F32;
-}
-
-LibraryScales tensor_scale_of(const MatrixView &view) {
-  return view.format.has_tensor_scale() ? LibraryScales::kTensor : LibraryScales::kNone;
-}
-
-LibraryPlan plan_bytes(const GemmRequest &request, LibraryScales a, LibraryScales b) {
-  LibraryPlan plan{};
-  plan.gemm.a = operand_of(request.a, request.is_a_transposed, a);
-  plan.gemm.b = operand_of(request.b, request.is_b_transposed, b);
-  return finished(request, plan, gives_c_of_bytes(request));
-}
+namespace {
 
 // ---- e4m3fn and e5m2
 
@@ -394,92 +387,6 @@ LibraryPlan plan_float(const GemmRequest &request) {
   return plan_lifted(request, LPT_FORMAT_F32, conversion_of(request.a), conversion_of(request.b));
 }
 
-// ---- 2:4 operands
-
-bool is_sparse(const MatrixView &view) { return view.layout == Layout::kSparse; }
-
-// Extents are multiples of 16 bytes of elements, those of the 2:4 operand of 32.
-const char *unsupported_sparse_extents(const GemmRequest &request) {
-  const int64_t unit = 128 / element_bits(request.a.format.element);
-  const bool is_b = is_sparse(request.b);
-  const int64_t sparse_lanes = is_b ? request.n : request.m, dense_lanes = is_b ? request.m : request.n;
-  if (request.k == 0 || request.k % (2 * unit) != 0 || sparse_lanes % (2 * unit) != 0) {
-    return "needs k and the rows of the 2:4 operand in multiples of 32 bytes";
-  }
-  return dense_lanes % unit == 0 ? nullptr : "needs the rows of the dense operand in multiples of 16 bytes of elements";
-}
-
-const char *unsupported_sparse(const GemmRequest &request) {
-  if (const char *why = unsupported_all_but_operands(request)) return why;
-  if (is_sparse(request.a) == is_sparse(request.b)) return "takes one 2:4 operand only";
-  const MatrixView &dense = is_sparse(request.a) ? request.b : request.a;
-  if (dense.layout != Layout::kRows) return "takes matrices in rows only";
-  if (request.a.format.element != request.b.format.element) return "takes a and b of one element only";
-  if (!is_a_along_k(request) || !is_b_along_k(request)) return "takes a stored m x k and b stored n x k only";
-  if (!is_on_sixteen(dense)) return "needs rows of the dense operand on 16 bytes";
-  return unsupported_sparse_extents(request);
-}
-
-LibraryOperand sparse_operand(const MatrixView &view, bool is_transposed) {
-  if (!is_sparse(view)) return operand_of(view, is_transposed, LibraryScales::kNone);
-  LibraryOperand operand = lifted(view, is_transposed, view.format.element, LibraryScales::kNone);
-  operand.is_sparse = true;
-  return operand;
-}
-
-LibraryPlan plan_sparse(const GemmRequest &request, bool is_integer, bool gives_c) {
-  LibraryPlan plan{};
-  plan.gemm.a = sparse_operand(request.a, false);
-  plan.gemm.b = sparse_operand(request.b, true);
-  plan.gemm.is_integer = is_integer;
-  return finished(request, plan, gives_c);
-}
-
-// The library gives 16 bits of 16 bits alone, so nothing is left to do to sums of f32.
-const char *unsupported_sparse_half(const GemmRequest &request) {
-  const lpt_format a = request.a.format.element;
-  if (a != LPT_FORMAT_BF16 && a != LPT_FORMAT_F16) return "takes bf16 and f16 only";
-  if (const char *why = unsupported_sparse(request)) return why;
-  const bool has_scales = request.a.format.has_block_scale() || request.b.format.has_block_scale();
-  if (has_scales || has_tensor_scale(request)) return "takes no scales";
-  if (request.c.format.element != a) return "gives the format of a and b only";
-  if (request.bias != nullptr) return "adds no bias of f32";
-  return is_on_sixteen(request.c) ? nullptr : "needs rows of c on 16 bytes";
-}
-
-LibraryPlan plan_sparse_half(const GemmRequest &request) { return plan_sparse(request, false, true); }
-
-const char *unsupported_sparse_late(const GemmRequest &request) {
-  if (const char *why = unsupported_sparse(request)) return why;
-  const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
-  return are_late ? nullptr : "takes f32 scales of rows and of tensors only";
-}
-
-const char *unsupported_sparse_bytes(const GemmRequest &request) {
-  if (!is_byte_float(request.a.format.element)) return "takes e4m3fn and e5m2 only";
-  return unsupported_sparse_late(request);
-}
-
-// Its alpha is the host's, so that tensor scales are applied to sums of f32, too.
-LibraryPlan plan_sparse_bytes(const GemmRequest &request) {
-  return plan_sparse(request, false, gives_c_of_bytes(request) && !has_tensor_scale(request));
-}
-
-const char *unsupported_sparse_integers(const GemmRequest &request) {
-  if (request.a.format.element != LPT_FORMAT_INT8) return "takes int8 only";
-  if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "takes no zero points";
-  if (const char *why = unsupported_sparse_late(request)) return why;
-  return request.k <= kMostIntegers ? nullptr : "sums of more than 131071 products may not fit int32";
-}
-
-LibraryPlan plan_sparse_integers(const GemmRequest &request) { return plan_sparse(request, true, false); }
-
-constexpr LibraryKernelEntry kSparseKernels[] = {
-    {"cusparselt_half", 80, kAnyCapability, 0, unsupported_sparse_half, plan_sparse_half},
-    {"cusparselt_fp8", 90, kAnyCapability, 0, unsupported_sparse_bytes, plan_sparse_bytes},
-    {"cusparselt_int8", 80, kAnyCapability, 0, unsupported_sparse_integers, plan_sparse_integers},
-};
-
 constexpr int64_t kScaleModes = 120900;  // cuBLAS 12.9 brought scales of rows and blocks, 12.8 those of bytes
 
 constexpr LibraryKernelEntry kKernels[] = {
@@ -498,10 +405,11 @@ constexpr LibraryKernelEntry kKernels[] = {
 };
 
 }  // namespace
+}  // namespace lpt::library
 
-std::span<const LibraryKernelEntry> gemm_library_kernels() { return kKernels; }
+namespace lpt {
 
-std::span<const LibraryKernelEntry> gemm_sparse_library_kernels() { return kSparseKernels; }
+std::span<const LibraryKernelEntry> gemm_library_kernels() { return library::kKernels; }
 
 EpilogueScales epilogue_scales(const MatrixView &view, LibraryScales known, OperandConversion conversion) {
   const bool are_tiles = known == LibraryScales::kTiles32 || known == LibraryScales::kTiles16;
