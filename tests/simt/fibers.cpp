@@ -2,6 +2,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,9 +25,13 @@ constexpr uint32_t kWarp = 32;
 
 enum class State { kReady, kAtBarrier, kInWarp, kDone };
 
+// Where a fiber or the scheduler goes on: frame, stack and address, as __builtin_setjmp keeps them.
+using Resumption = void *[5];
+
 struct Fiber {
-  ucontext_t context;
+  Resumption resumption;
   std::unique_ptr<std::byte[]> stack;
+  bool is_started = false;
   void *fake_stack = nullptr;  // AddressSanitizer's
   dim3 thread;
   State state = State::kDone;
@@ -47,12 +52,12 @@ struct Machine {
   ThreadCoords place;
   Order order = Order::kForward;
   std::minstd_rand shuffle;
-  ucontext_t scheduler;
+  Resumption scheduler;
   void *scheduler_fake_stack = nullptr;
   const void *scheduler_stack = nullptr;
   std::size_t scheduler_stack_bytes = 0;
   std::vector<Fiber> fibers;
-  std::vector<uint32_t> transposes;
+  std::vector<uint32_t> sequence;  // of the threads of a block
   uint32_t running = 0;
   uint32_t count = 0;
   std::vector<std::byte> shared;
@@ -85,24 +90,45 @@ std::string text_of(const Fiber &fiber, const std::string &what, const Where &wh
 
 // ---- from fiber to scheduler and back
 
+// swapcontext() calls the kernel twice, and AddressSanitizer's clears the shadow of a whole stack, at every switch.
+[[noreturn, gnu::noinline, gnu::no_sanitize("address")]] void resume(Resumption &at) { __builtin_longjmp(at, 1); }
+
+// Returns when something resumes `from`.
+[[gnu::noinline, gnu::no_sanitize("address")]] void switch_between(Resumption &from, Resumption &to) {
+  if (__builtin_setjmp(from) == 0) resume(to);
+}
+
 void leave_fiber(Fiber &fiber) {
 #ifdef LPT_SIMT_ASAN
-  void **kept = fiber.state == State::kDone ? nullptr : &fiber.fake_stack;
-  __sanitizer_start_switch_fiber(kept, machine.scheduler_stack, machine.scheduler_stack_bytes);
+  __sanitizer_start_switch_fiber(&fiber.fake_stack, machine.scheduler_stack, machine.scheduler_stack_bytes);
 #endif
-  swapcontext(&fiber.context, &machine.scheduler);
+  switch_between(fiber.resumption, machine.scheduler);
 #ifdef LPT_SIMT_ASAN
   __sanitizer_finish_switch_fiber(fiber.fake_stack, &machine.scheduler_stack, &machine.scheduler_stack_bytes);
 #endif
 }
 
-void fiber_main() {
+[[noreturn]] void fiber_main() {
 #ifdef LPT_SIMT_ASAN
   __sanitizer_finish_switch_fiber(nullptr, &machine.scheduler_stack, &machine.scheduler_stack_bytes);
 #endif
-  machine.body(machine.closure);
-  running().state = State::kDone;
-  leave_fiber(running());
+  for (;;) {
+    machine.body(machine.closure);
+    running().state = State::kDone;
+    leave_fiber(running());  // until it is a thread of the next block: AddressSanitizer takes long to set a fiber up
+  }
+}
+
+// The first switch to a fiber, onto its own stack.
+[[gnu::noinline, gnu::no_sanitize("address")]] void switch_to_start(Resumption &from, Fiber &fiber) {
+  if (__builtin_setjmp(from) != 0) return;
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.get();
+  context.uc_stack.ss_size = kStackBytes;
+  context.uc_link = nullptr;
+  makecontext(&context, fiber_main, 0);
+  setcontext(&context);
 }
 
 void enter_fiber(uint32_t index) {
@@ -112,7 +138,12 @@ void enter_fiber(uint32_t index) {
 #ifdef LPT_SIMT_ASAN
   __sanitizer_start_switch_fiber(&machine.scheduler_fake_stack, fiber.stack.get(), kStackBytes);
 #endif
-  swapcontext(&machine.scheduler, &fiber.context);
+  if (fiber.is_started) {
+    switch_between(machine.scheduler, fiber.resumption);
+  } else {
+    fiber.is_started = true;
+    switch_to_start(machine.scheduler, fiber);
+  }
 #ifdef LPT_SIMT_ASAN
   __sanitizer_finish_switch_fiber(machine.scheduler_fake_stack, nullptr, nullptr);
 #endif
@@ -177,15 +208,13 @@ void join_warp(uint32_t mask, uint32_t source, const char *operation, const Wher
 void start_fiber(Fiber &fiber, uint32_t index, dim3 block) {
   fiber.thread = dim3(index % block.x, index / block.x % block.y, index / (block.x * block.y));
   if (fiber.stack == nullptr) fiber.stack.reset(new std::byte[kStackBytes]);
+  if (fiber.state != State::kDone) {  // a fault has left its frames behind
 #ifdef LPT_SIMT_ASAN
-  __asan_unpoison_memory_region(fiber.stack.get(), kStackBytes);  // a fault leaves frames behind
+    __asan_unpoison_memory_region(fiber.stack.get(), kStackBytes);
 #endif
-  getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack.get();
-  fiber.context.uc_stack.ss_size = kStackBytes;
-  fiber.context.uc_link = nullptr;
-  makecontext(&fiber.context, fiber_main, 0);
-  fiber.fake_stack = nullptr;
+    fiber.is_started = false;
+    fiber.fake_stack = nullptr;
+  }
   fiber.state = State::kReady;
 }
 
@@ -216,14 +245,14 @@ bool open_barrier() {
 
 void order_threads() {
   if (machine.order == Order::kShuffled)
-    std::shuffle(machine.transposes.begin(), machine.transposes.end(), machine.shuffle);
+    std::shuffle(machine.sequence.begin(), machine.sequence.end(), machine.shuffle);
 }
 
 // Every thread that can run does so once; false if none could.
 bool run_in_order() {
   order_threads();
   bool has_run = false;
-  for (const uint32_t index : machine.transposes) {
+  for (const uint32_t index : machine.sequence) {
     if (machine.fibers[index].state != State::kReady) continue;
     enter_fiber(index);
     has_run = true;
@@ -251,9 +280,9 @@ void run_block(dim3 block, std::size_t shared_bytes) {
 void prepare(uint32_t count) {
   machine.count = count;
   if (machine.fibers.size() < count) machine.fibers = std::vector<Fiber>(count);
-  machine.transposes.resize(count);
+  machine.sequence.resize(count);
   for (uint32_t i = 0; i < count; ++i) {
-    machine.transposes[i] = machine.order == Order::kBackward ? count - 1 - i : i;
+    machine.sequence[i] = machine.order == Order::kBackward ? count - 1 - i : i;
   }
 }
 
