@@ -13,7 +13,7 @@ namespace lpt::test {
 namespace {
 
 // With a sanitizer a quarter of the work: deviations are twice as large, and int8_tensor has no figure.
-constexpr int64_t kRows = kIsSanitized ? 256 : 512;
+const int64_t kRows = kIsSanitized ? 256 : 512;
 constexpr int64_t kDepth = 4096;
 
 struct Simulated {
@@ -24,7 +24,7 @@ struct Simulated {
   int draws;
 };
 
-constexpr Simulated kSimulated[] = {
+const Simulated kSimulated[] = {
     {"nvfp4", LPT_SCALE_RULE_DEFAULT, LPT_ROUNDING_NEAREST_EVEN, .134, 2},
     {"nvfp4", LPT_SCALE_RULE_NEAREST, LPT_ROUNDING_STOCHASTIC, .193, 2},
     {"mxfp4", LPT_SCALE_RULE_DEFAULT, LPT_ROUNDING_NEAREST_EVEN, .161, 2},

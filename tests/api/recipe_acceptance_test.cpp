@@ -66,7 +66,7 @@ double error_of(const CastFigure &a, const CastFigure &b, double zeros = 0) {
 }
 
 constexpr int64_t kDepth = 4096;
-constexpr int64_t kSide = kIsSanitized ? 128 : 256;
+const int64_t kSide = kIsSanitized ? 128 : 256;
 
 Shape3 shape_of(lpt_linear_gemm gemm) {  // rows, input, output
   switch (gemm) {
@@ -139,7 +139,9 @@ TEST(RecipeAcceptance, GemmsOfNormalNumbersHaveTheErrorOfTheirCasts) {
       {"luq", LPT_LINEAR_GEMM_WGRAD, error_of(two_draws, kSawb)},
   };
   const Context context = make_context(2);
+  int64_t place = 0;
   for (const auto &[recipe, gemm, error] : table) {
+    if (kIsSanitized && place++ % 4 != 0) continue;  // each GEMM of a layer once
     const double measured = measured_error(context.get(), recipe, gemm);
     std::printf("%-16s GEMM %d: %.4f, of its casts %.4f (%+.2f %%)\n", recipe, gemm, measured, error,
                 100 * (measured / error - 1));

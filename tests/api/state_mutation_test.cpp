@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/api/states.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::states {
 namespace {
@@ -70,7 +71,7 @@ TEST(States, AreRejectedWhenCutAnywhere) {
 TEST(States, AreRejectedWithAnyBitChangedAndTakenAsWhatTheySayUnderAChecksumThatFits) {
   for (const HolderKind &kind : holder_kinds()) {
     Subject subject(kind);
-    for (size_t bit = 0; bit < 8 * subject.good.size(); ++bit) {
+    for (size_t bit = 0; bit < 8 * subject.good.size(); bit += test::kIsSanitized ? 5 : 1) {
       Bytes changed = subject.good;
       changed[bit / 8] = static_cast<uint8_t>(changed[bit / 8] ^ (1u << bit % 8));
       ASSERT_TRUE(subject.stands(changed, "bit " + std::to_string(bit)));

@@ -3,21 +3,15 @@
 
 #include "tests/support/random.hpp"
 
+extern "C" {
+[[gnu::weak]] void __asan_init();
+[[gnu::weak]] void __tsan_init();
+}
+
 namespace lpt::test {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define LPT_TEST_SANITIZED
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LPT_TEST_SANITIZED
-#endif
-
-#ifdef LPT_TEST_SANITIZED
-inline constexpr bool kIsSanitized = true;
-#else
-inline constexpr bool kIsSanitized = false;
-#endif
+// Whether the program is linked with a sanitizer: its tests are compiled without.
+inline const bool kIsSanitized = __asan_init != nullptr || __tsan_init != nullptr;
 
 // Every case, or one of `rate` with a sanitizer.
 inline bool is_taken(Random &random, int64_t rate) { return !kIsSanitized || random.below(rate) == 0; }
