@@ -26,7 +26,7 @@ inline void transpose(ByteTile &tile, int64_t lines, int64_t numbers) {
         // Interleaving line i with line i + 8 rotates the bits of a byte's place by one; after four times lines are
         // columns, inside each quarter of 16 bytes.
 #pragma GCC unroll 4
-      for (int transpose = 0; transpose < 4; ++transpose) {
+      for (int round = 0; round < 4; ++round) {
         __m512i w[16];
 #pragma GCC unroll 8
         for (int i = 0; i < 8; ++i) {

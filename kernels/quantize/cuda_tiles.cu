@@ -16,8 +16,8 @@ struct TileFragment {
   int32_t count;
 };
 
-__device__ __forceinline__ TileFragment tile_fragment(const CastJob &job, int32_t transpose) {
-  const int32_t index = transpose * static_cast<int32_t>(kThreads) + static_cast<int32_t>(threadIdx.x);
+__device__ __forceinline__ TileFragment tile_fragment(const CastJob &job, int32_t pass) {
+  const int32_t index = pass * static_cast<int32_t>(kThreads) + static_cast<int32_t>(threadIdx.x);
   TileFragment fragment = {};
   fragment.row = (job.first_line + blockIdx.y) * kTile + index / kFragmentsOfRow;
   fragment.column = int64_t{blockIdx.x} * kTile + index % kFragmentsOfRow * kFragment;

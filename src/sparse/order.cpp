@@ -57,9 +57,9 @@ class Ordering {
     const int64_t groups = columns_ / of_;  // a short last group keeps the smallest
     std::vector<int32_t> result = sorted;
     for (int64_t i = 0; i < groups * of_; ++i) {
-      const int64_t transpose = i / groups;
-      const int64_t group = transpose % 2 == 0 ? i % groups : groups - 1 - i % groups;
-      result[static_cast<size_t>(group * of_ + transpose)] = sorted[static_cast<size_t>(i)];
+      const int64_t round = i / groups;
+      const int64_t group = round % 2 == 0 ? i % groups : groups - 1 - i % groups;
+      result[static_cast<size_t>(group * of_ + round)] = sorted[static_cast<size_t>(i)];
     }
     return result;
   }

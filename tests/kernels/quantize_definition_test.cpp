@@ -403,8 +403,8 @@ double element_value(lpt_format plain, uint32_t code) {
   const double unit = plain == LPT_FORMAT_Q1_6 ? 0x1p-6 : 1;
   const uint32_t sign = 1u << (element.bits - 1);
   if (element.is_integer) {
-    const double transpose = element.is_signed && (code & sign) != 0 ? std::ldexp(1.0, element.bits) : 0.0;
-    return (code - transpose) * unit;
+    const double wrap = element.is_signed && (code & sign) != 0 ? std::ldexp(1.0, element.bits) : 0.0;
+    return (code - wrap) * unit;
   }
   const uint32_t magnitude = code & (sign - 1);
   double value = std::nan("");

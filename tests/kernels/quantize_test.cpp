@@ -311,10 +311,9 @@ TEST_P(QuantizeKernel, EqualsTheReferenceWhereStochasticRoundingChanges) {
         const double drawn = random_bits(found.request.random, 0, column);
         const double least = 1 - (2 * drawn + 1) * std::ldexp(0.5, -bits);
         const double whole = place.first + static_cast<double>(column % place.wholes);
-        auto transpose = static_cast<float>(place.step * (whole + least));
-        if (static_cast<double>(transpose) < place.step * (whole + least))
-          transpose = std::nextafter(transpose, INFINITY);
-        source.set(0, column, column % 2 == 0 ? transpose : std::nextafter(transpose, 0.0f));
+        auto boundary = static_cast<float>(place.step * (whole + least));
+        if (static_cast<double>(boundary) < place.step * (whole + least)) boundary = std::nextafter(boundary, INFINITY);
+        source.set(0, column, column % 2 == 0 ? boundary : std::nextafter(boundary, 0.0f));
         if (found.target.format().has_zero_point() && column % 32 < 2) source.set(0, column, column % 2 == 0 ? 0 : 15);
       }
       run_reference(expected.request);

@@ -16,8 +16,8 @@ constexpr simt::Order kOrders[] = {simt::Order::kForward, simt::Order::kBackward
 
 // The order of a case: all orders come up, none of them costs three runs.
 inline void take_next_order() {
-  static std::size_t transpose = 0;
-  simt::set_order(kOrders[transpose++ % std::size(kOrders)]);
+  static std::size_t next = 0;
+  simt::set_order(kOrders[next++ % std::size(kOrders)]);
 }
 
 // How often each kernel has run, so that none is left out unseen.

@@ -76,7 +76,7 @@ TEST(SimtOptimizer, GivesTheBitsOfTheReference) {
         if (!is_taken(random, 8)) continue;
         const StateKind parameter = kWholeKinds[random.below(2)];
         const lpt_format gradient = random.chance(0.5) ? LPT_FORMAT_F32 : LPT_FORMAT_BF16;
-        for (int transpose = 0; transpose < (method == LPT_OPTIMIZER_METHOD_ADAMW ? 3 : 1); ++transpose) {
+        for (int draw = 0; draw < (method == LPT_OPTIMIZER_METHOD_ADAMW ? 3 : 1); ++draw) {
           const bool is_compensated = parameter.element == LPT_FORMAT_BF16 && random.chance(0.3);
           taken += compare(random, {method, first, second, parameter, is_compensated, gradient}, random.of(kAllValues));
           if (HasFailure()) return;
