@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "src/formats/dynamic_tree.hpp"
-#include "src/optimizer/device.hpp"
 
 namespace lpt {
 namespace {
@@ -146,25 +145,7 @@ Status read_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter 
   return read_shard(option, out_parameter);
 }
 
-Status allocate_moment(const Optimizer &optimizer, int64_t elements, Moment &moment) {
-  if (!moment.is_kept()) return {};
-  LPT_TRY(moment.codes.allocate(optimizer, elements * element_bytes(moment.element)));
-  if (moment.block == 0) return {};
-  const int64_t blocks = (elements + moment.block - 1) / moment.block;
-  LPT_TRY(moment.scales.allocate(optimizer, blocks * static_cast<int64_t>(sizeof(float))));
-  std::fill_n(reinterpret_cast<float *>(moment.scales.data()), blocks, 1.0f);
-  if (moment.element == kDynamicSigned) {  // code 0 is not zero
-    std::fill_n(moment.codes.data(), elements, static_cast<std::byte>(kSignedTree.zero));
-  }
-  if (!moment.is_expanded) return {};
-  LPT_TRY(moment.exponents.allocate(optimizer, blocks * static_cast<int64_t>(sizeof(uint16_t))));
-  std::fill_n(reinterpret_cast<uint16_t *>(moment.exponents.data()), blocks, uint16_t{16});
-  return {};
-}
-
 }  // namespace
-
-int64_t element_bytes(lpt_format element) { return is_dynamic(element) ? 1 : element_bits(element) / 8; }
 
 Status check_place(const Context &context, const Optimizer &optimizer) {
   const Device &here = context.queue.device();
@@ -173,32 +154,11 @@ Status check_place(const Context &context, const Optimizer &optimizer) {
                  device_text(optimizer.device).c_str(), device_text(here).c_str());
 }
 
-Status StateMemory::allocate(const Optimizer &optimizer, int64_t bytes) {
-  bytes_ = static_cast<size_t>(bytes);
-  if (optimizer.state_directory.empty()) return allocate_bytes(optimizer.allocator, bytes_, memory_);
-  return MappedMemory::create(optimizer.state_directory.c_str(), bytes_, file_);
-}
-
-void dont_need(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
-  for_each_range(parameter, begin, end,
-                 [](const MappedMemory &file, size_t first, size_t last) { file.dont_need(first, last); });
-}
-
 Status check_index(const Optimizer &optimizer, const char *name, int64_t index) {
   const auto count = static_cast<int64_t>(optimizer.parameters.size());
   if (index >= 0 && index < count) return {};
   if (count == 0) return invalid("%s is %lld: the optimizer has no parameters", name, number(index));
   return invalid("%s is %lld: expected 0 to %lld", name, number(index), number(count - 1));
-}
-
-Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter) {
-  LPT_TRY(allocate_moment(optimizer, parameter.elements, parameter.first));
-  LPT_TRY(allocate_moment(optimizer, parameter.elements, parameter.second));
-  if (parameter.is_compensated) {
-    LPT_TRY(parameter.compensation.allocate(optimizer, parameter.elements * element_bytes(LPT_FORMAT_BF16)));
-  }
-  dont_need(parameter, 0, parameter.elements);
-  return {};
 }
 
 Status create_optimizer(Context &context, const lpt_optimizer_options &options, Optimizer **out_optimizer) {
@@ -263,20 +223,6 @@ Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> para
     optimizer.parameters.push_back(std::move(parameters[static_cast<size_t>(i)]));
     out_indices[i] = first + i;
   }
-  return {};
-}
-
-Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_info) {
-  out_info = optimizer.values;
-  if (!optimizer.is_norm_on_device) return {};
-  LPT_TRY(check_place(context, optimizer));
-  return fetch_norm(context, optimizer, out_info);
-}
-
-Status take_loaded(const Context &context, const Optimizer &optimizer, OptimizerParameter loaded,
-                   OptimizerParameter &out_parameter) {
-  if (!optimizer.device.is_cpu()) return send_state(context, loaded, out_parameter);
-  out_parameter = std::move(loaded);
   return {};
 }
 

@@ -53,7 +53,7 @@ struct OptimizerParameter {
   bool is_compensated = false;
   StateMemory compensation;
   StateMemory whole_scales;  // on a GPU: two of StepScales, number `slot` of them is what is stored
-  int32_t transpose = 0;
+  int32_t slot = 0;
 
   bool has_whole_scales() const { return first.has_scale || second.has_scale; }
 };
@@ -120,8 +120,22 @@ Status read_state(const Optimizer &optimizer, const OptimizerParameter &paramete
 Status take_loaded(const Context &context, const Optimizer &optimizer, OptimizerParameter loaded,
                    OptimizerParameter &out_parameter);
 
-// Memory of the CPU for all of a parameter's state, as its moments' formats want it.
+// Whether a kernel takes the moments of a parameter on the context's device, beside gradients and parameters of f32.
+Status check_moments_on_device(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter);
+
+// ---- state_memory.cpp
+
+// All of a parameter's state, of zeros: on the CPU, in memory or files, or on the device, where moments that no kernel takes
+// are rejected.
 Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter);
+Status allocate_state_on_device(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter);
+
+// Memory for the facts of a step on a device.
+Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts);
+
+// A copy in the CPU's memory, for which it waits.
+Status fetch_state(const Context &context, const Optimizer &optimizer, const OptimizerParameter &there,
+                   OptimizerParameter &out_here);
 
 // Calls visit(array) for each array of a parameter's state.
 template <typename Parameter, typename Visit>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "src/optimizer/device.hpp"
+#include "src/optimizer/step.hpp"
 
 namespace lpt {
 namespace {
@@ -161,39 +161,11 @@ class ShardRanks : public StepRanks {
  public:
   ShardRanks(Context &context, Comm &comm) : context_(context), comm_(comm) {}
 
-  Status find_largest(std::vector<float> &numbers) override {
-    return reduce_numbers(context_, comm_, LPT_FORMAT_F32, numbers.data(), static_cast<int64_t>(numbers.size()),
-                          LPT_REDUCTION_MAXIMUM);
-  }
-
-  // The sum of each block comes from the one rank that has it; zeros of the others change nothing.
-  Status find_sums(const std::vector<StepWork> &works, GradientSums &out_sums) override {
-    if (!device_of(comm_).is_cpu()) return measure_shards_on_device(context_, works, *this, out_sums);
-    int64_t blocks = 0;
-    for (const StepWork &work : works) blocks += units_of(work.parameter->whole_elements);
-    std::vector<double> sums(static_cast<size_t>(blocks) + 1, 0.0);
-    int64_t nonfinite_count = 0;
-    double *first = sums.data();
-    for (const StepWork &work : works) {
-      double *const mine = first + work.parameter->begin / kCut;
-      LPT_TRY(measure_blocks(context_, work.gradient, mine, nonfinite_count));
-      first += units_of(work.parameter->whole_elements);
-    }
-    sums.back() = static_cast<double>(nonfinite_count);
-    LPT_TRY(reduce_numbers(context_, comm_, LPT_FORMAT_F64, sums.data(), static_cast<int64_t>(sums.size()),
-                           LPT_REDUCTION_SUM));
-    out_sums.nonfinite_count = static_cast<int64_t>(sums.back());
-    sums.pop_back();
-    out_sums.sum_of_squares = 0.0;
-    for (const double sum : sums) out_sums.sum_of_squares += sum;
-    return {};
-  }
-
-  Status find_largest_on_device(float *numbers, int64_t count) override {
+  Status find_largest(float *numbers, int64_t count) override {
     return reduce_numbers(context_, comm_, LPT_FORMAT_F32, numbers, count, LPT_REDUCTION_MAXIMUM);
   }
 
-  // As bytes: a sum of one number and zeros is that number.
+  // Each block is summed by the one rank that has it.
   Status share_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) override {
     std::vector<Runs> runs(static_cast<size_t>(ranks()));
     const auto add = [&](size_t q, void *first, int64_t count) {

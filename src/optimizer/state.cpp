@@ -6,7 +6,7 @@
 
 #include "src/base/blob.hpp"
 #include "src/formats/dynamic_tree.hpp"
-#include "src/optimizer/device.hpp"
+#include "src/optimizer/optimizer.hpp"
 
 namespace lpt {
 namespace {

@@ -7,12 +7,14 @@
 #include <span>
 
 #include "kernels/optimizer/clip.hpp"
+#include "kernels/optimizer/cuda_found.hpp"
+#include "src/call/device.hpp"
 #include "src/formats/block_scale.hpp"
-#include "src/optimizer/device.hpp"
 
 namespace lpt {
 namespace {
 
+constexpr int64_t kStepUnit = 1024;   // elements: parts end on cache lines of every array, and on blocks
 constexpr int64_t kPieceUnit = 4096;  // elements: pieces end on pages where an element takes a byte
 
 struct Amax {
@@ -128,6 +130,10 @@ double moved_bytes(const StepWork &work) {
 // Of the three arrays of each work, side by side.
 constexpr size_t kArrays = 3;
 
+Status find_largest(StepRanks &ranks, std::vector<float> &numbers) {
+  return ranks.find_largest(numbers.data(), static_cast<int64_t>(numbers.size()));
+}
+
 Status find_amaxes(Context &context, const Optimizer &optimizer, std::span<StepWork> works, StepRanks *ranks,
                    Amaxes &amaxes, std::vector<float> &out_found) {
   bool is_requested = false;
@@ -137,7 +143,7 @@ Status find_amaxes(Context &context, const Optimizer &optimizer, std::span<StepW
     run_pass(context, optimizer, works[i], true, amaxes);
     for (size_t k = 0; k < kArrays; ++k) out_found[kArrays * i + k] = largest(amaxes, k);
   }
-  return is_requested && ranks != nullptr ? ranks->find_largest(out_found) : Status();
+  return is_requested && ranks != nullptr ? find_largest(*ranks, out_found) : Status();
 }
 
 // Makes the new scales, writes all arrays, and leaves in `found` what was written.
@@ -165,7 +171,7 @@ void store(Context &context, const Optimizer &optimizer, StepWork &work, Amaxes 
 Status keep_amaxes(std::span<StepWork> works, StepRanks *ranks, std::vector<float> &stored) {
   const bool is_requested =
       std::any_of(works.begin(), works.end(), [](const StepWork &work) { return work.is_recording; });
-  if (is_requested && ranks != nullptr) LPT_TRY(ranks->find_largest(stored));
+  if (is_requested && ranks != nullptr) LPT_TRY(find_largest(*ranks, stored));
   for (size_t i = 0; i < works.size(); ++i) {
     Moment *const moments[2] = {&works[i].parameter->first, &works[i].parameter->second};
     for (size_t k = 0; k < 2; ++k) {
@@ -212,18 +218,10 @@ struct Decision {
   bool is_skipped = false;
 };
 
-Status find_sums(Context &context, const std::vector<StepWork> &works, StepRanks *ranks, GradientSums &out_sums) {
-  if (ranks != nullptr) return ranks->find_sums(works, out_sums);
-  std::vector<MatrixView> gradients;
-  gradients.reserve(works.size());
-  for (const StepWork &work : works) gradients.push_back(work.gradient);
-  return measure_gradients(context, gradients, out_sums);
-}
-
 Status find_norm(Context &context, const std::vector<StepWork> &works, StepRanks *ranks, double gradient_scale,
                  double &out_norm) {
   GradientSums sums = {};
-  LPT_TRY(find_sums(context, works, ranks, sums));
+  LPT_TRY(measure_works(context, works, ranks, sums));
   out_norm = gradient_norm(sums.sum_of_squares, sums.nonfinite_count, gradient_scale);
   return {};
 }
@@ -258,6 +256,129 @@ Status run_here(Context &context, const Optimizer &optimizer, std::vector<StepWo
   Amaxes amaxes = space_for_amaxes(context, optimizer, works);
   std::vector<float> found(kArrays * works.size());
   return run_all(context, optimizer, works, ranks, amaxes, found);
+}
+
+// ---- on a device
+
+using ScalesKernel = const KernelEntry<StepScalesRequest> *;
+
+StepScales *scales_at(const OptimizerParameter &parameter, int32_t slot) {
+  return reinterpret_cast<StepScales *>(parameter.whole_scales.data()) + slot;
+}
+
+StepScalesRequest scales_request(const OptimizerParameter &parameter) {
+  StepScalesRequest request{};
+  const Moment *const moments[2] = {&parameter.first, &parameter.second};
+  for (int k = 0; k < 2; ++k) {
+    request.largest[k] = moments[k]->has_scale ? largest_of(moments[k]->element) : 0.0f;
+    request.is_delayed[k] = moments[k]->scaling == LPT_SCALER_KIND_DELAYED;
+  }
+  request.stored = scales_at(parameter, parameter.slot);
+  request.next = scales_at(parameter, 1 - parameter.slot);
+  return request;
+}
+
+// Which amax of the last step makes looking needless: where another moment requests its own there is none.
+uint32_t delayed_moments(const OptimizerParameter &parameter) {
+  uint32_t delayed = 0;
+  const Moment *const moments[2] = {&parameter.first, &parameter.second};
+  for (uint32_t k = 0; k < 2; ++k) {
+    if (moments[k]->has_scale && moments[k]->scaling != LPT_SCALER_KIND_DELAYED) return 0;
+    if (moments[k]->has_scale) delayed |= 1u << k;
+  }
+  return delayed;
+}
+
+bool is_empty(const StepWork &work) { return work.parameter->elements == 0; }
+
+StepRequest scaled_request(const StepWork &work, const StepScalesRequest &scales) {
+  StepRequest request = work.request;
+  request.stored = scales.stored;
+  request.next = scales.next;
+  request.amax = scales.next->amax;
+  request.delayed = delayed_moments(*work.parameter);
+  return request;
+}
+
+Status queue_measure(Context &context, const StepWork &work) {
+  const StepScalesRequest scales = scales_request(*work.parameter);
+  StepRequest request = scaled_request(work, scales);
+  request.is_measure = true;
+  LPT_TRY(context.queue.fill(scales.next, 0, sizeof *scales.next));
+  return is_empty(work) ? Status() : queue_kernel(context, *work.kernel, request);
+}
+
+// New scales, and what is stored with them. What was stored before stays valid until then: the host exchanges them.
+Status queue_store(Context &context, ScalesKernel row, const StepWork &work) {
+  const StepScalesRequest scales = scales_request(*work.parameter);
+  StepRequest request = scaled_request(work, scales);
+  if (!work.is_recording) request.amax = nullptr;
+  LPT_TRY(queue_kernel(context, *row, scales));
+  if (!is_empty(work)) LPT_TRY(queue_kernel(context, *work.kernel, request));
+  work.parameter->slot = 1 - work.parameter->slot;
+  return {};
+}
+
+bool has_scales(const StepWork &work) { return work.parameter->has_whole_scales(); }
+
+// ---- a step of shards: ranks exchange amax once for all parameters, and have the same scales
+
+// Every amax at the scales that `scales_of(parameter)` gives becomes that of all ranks.
+template <typename ScalesOf>
+Status share_amaxes(Context &context, const std::vector<StepWork *> &works, StepRanks &ranks,
+                    const ScalesOf &scales_of) {
+  constexpr int64_t kCount = 3, kBytes = kCount * static_cast<int64_t>(sizeof(float));
+  const auto count = static_cast<int64_t>(works.size());
+  std::byte *memory = nullptr;
+  LPT_TRY(take_on_device(context, static_cast<size_t>(count * kBytes), &memory));
+  for (int64_t i = 0; i < count; ++i) {
+    const float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
+    LPT_TRY(context.queue.copy({memory + i * kBytes, kBytes, amax, kBytes, kBytes, 1}));
+  }
+  LPT_TRY(ranks.find_largest(reinterpret_cast<float *>(memory), count * kCount));
+  for (int64_t i = 0; i < count; ++i) {
+    float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
+    LPT_TRY(context.queue.copy({amax, kBytes, memory + i * kBytes, kBytes, kBytes, 1}));
+  }
+  return {};
+}
+
+Status queue_scaled_shards(Context &context, ScalesKernel row, const std::vector<StepWork *> &works, StepRanks &ranks) {
+  for (const StepWork *work : works) LPT_TRY(queue_measure(context, *work));
+  LPT_TRY(share_amaxes(context, works, ranks,
+                       [](const OptimizerParameter &parameter) { return scales_at(parameter, 1 - parameter.slot); }));
+  for (const StepWork *work : works) LPT_TRY(queue_store(context, row, *work));
+  const auto is_recording = [](const StepWork *work) { return work->is_recording; };
+  if (std::none_of(works.begin(), works.end(), is_recording)) return {};
+  return share_amaxes(context, works, ranks,
+                      [](const OptimizerParameter &parameter) { return scales_at(parameter, parameter.slot); });
+}
+
+Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ranks) {
+  ScalesKernel scales = nullptr;
+  if (std::any_of(works.begin(), works.end(), has_scales)) {
+    LPT_TRY(select_kernel(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
+  }
+  std::vector<StepWork *> scaled;
+  scaled.reserve(works.size());  // before the first one is queued: from there on nothing takes memory here
+  for (StepWork &work : works) {
+    if (has_scales(work)) {
+      scaled.push_back(&work);
+    } else if (!is_empty(work)) {
+      LPT_TRY(queue_kernel(context, *work.kernel, work.request));
+    }
+  }
+  if (ranks != nullptr && !scaled.empty()) {
+    LPT_TRY(queue_scaled_shards(context, scales, scaled, *ranks));
+  } else {
+    for (const StepWork *work : scaled) {
+      if (is_empty(*work)) continue;
+      LPT_TRY(queue_measure(context, *work));
+      LPT_TRY(queue_store(context, scales, *work));
+    }
+  }
+  for (StepWork &work : works) ++work.parameter->step_count;
+  return {};
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
-// What a caller of a step gave, checked and converted to requests for kernels.
+#include "src/optimizer/work.hpp"
+
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
 
-#include "src/call/device.hpp"
-#include "src/optimizer/step.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

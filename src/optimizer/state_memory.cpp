@@ -1,7 +1,9 @@
-// State of an optimizer in a device's memory: made, fetched, sent.
+// Memory of an optimizer's state: allocated on the CPU, in files or on a device, and copied between them.
+#include <algorithm>
+
 #include "kernels/optimizer/cuda_found.hpp"
-#include "src/call/device.hpp"
-#include "src/optimizer/device.hpp"
+#include "src/formats/dynamic_tree.hpp"
+#include "src/optimizer/optimizer.hpp"
 
 namespace lpt {
 namespace {
@@ -13,30 +15,42 @@ Status copy_now(const Queue &queue, void *target, const void *source, size_t byt
   return queue.synchronize();
 }
 
-// As many of a number as blocks need.
+// Where state is allocated: `device` is nullptr for the CPU.
+struct StatePlace {
+  const Optimizer &optimizer;
+  const Context *device;
+};
+
+// An array of one number.
 template <typename Number>
-Status fill_blocks(const Context &context, int64_t count, Number number, StateMemory &array) {
+Status make_array(const StatePlace &place, int64_t count, Number number, StateMemory &array) {
+  const int64_t bytes = count * static_cast<int64_t>(sizeof(Number));
+  if (place.device == nullptr) {
+    LPT_TRY(array.allocate(place.optimizer, bytes));  // zeros
+    if (number != 0) std::fill_n(reinterpret_cast<Number *>(array.data()), count, number);
+    return {};
+  }
+  LPT_TRY(array.allocate_on(*place.device, bytes));
+  if constexpr (sizeof(Number) == 1) return place.device->queue.fill(array.data(), number, array.bytes());
   const std::vector<Number> numbers(static_cast<size_t>(count), number);
-  LPT_TRY(array.allocate_on(context, static_cast<int64_t>(numbers.size() * sizeof(Number))));
-  return copy_now(context.queue, array.data(), numbers.data(), array.bytes());
+  return copy_now(place.device->queue, array.data(), numbers.data(), array.bytes());
 }
 
-Status allocate_moment_on_device(const Context &context, int64_t elements, Moment &moment) {
+Status make_moment(const StatePlace &place, int64_t elements, Moment &moment) {
   if (!moment.is_kept()) return {};
   const uint8_t zero = moment.element == kDynamicSigned ? static_cast<uint8_t>(kSignedTree.zero) : 0;
-  LPT_TRY(moment.codes.allocate_on(context, elements * element_bytes(moment.element)));
-  LPT_TRY(context.queue.fill(moment.codes.data(), zero, moment.codes.bytes()));
+  LPT_TRY(make_array(place, elements * element_bytes(moment.element), zero, moment.codes));
   if (moment.block == 0) return {};
   const int64_t blocks = (elements + moment.block - 1) / moment.block;
-  LPT_TRY(fill_blocks(context, blocks, 1.0f, moment.scales));
-  return moment.is_expanded ? fill_blocks(context, blocks, uint16_t{16}, moment.exponents) : Status();
+  LPT_TRY(make_array(place, blocks, 1.0f, moment.scales));
+  return moment.is_expanded ? make_array(place, blocks, uint16_t{16}, moment.exponents) : Status();
 }
 
-Status allocate_compensation_on_device(const Context &context, OptimizerParameter &parameter) {
+Status make_arrays(const StatePlace &place, OptimizerParameter &parameter) {
+  LPT_TRY(make_moment(place, parameter.elements, parameter.first));
+  LPT_TRY(make_moment(place, parameter.elements, parameter.second));
   if (!parameter.is_compensated) return {};
-  StateMemory &array = parameter.compensation;
-  LPT_TRY(array.allocate_on(context, parameter.elements * element_bytes(LPT_FORMAT_BF16)));
-  return context.queue.fill(array.data(), 0, array.bytes());
+  return make_array(place, parameter.elements * element_bytes(LPT_FORMAT_BF16), uint8_t{0}, parameter.compensation);
 }
 
 // What stands in the moments of `parameter`.
@@ -48,7 +62,7 @@ Status send_scales(const Context &context, OptimizerParameter &parameter) {
     scales[0].scale[k] = moments[k]->scale;
     scales[0].amax[k] = moments[k]->amax;
   }
-  parameter.transpose = 0;
+  parameter.slot = 0;
   LPT_TRY(parameter.whole_scales.allocate_on(context, sizeof scales));
   return copy_now(context.queue, parameter.whole_scales.data(), scales, sizeof scales);
 }
@@ -60,13 +74,21 @@ Status fetch_scales(const Context &context, OptimizerParameter &parameter) {
   Moment *const moments[2] = {&parameter.first, &parameter.second};
   for (int k = 0; k < 2; ++k) {
     const bool is_delayed = moments[k]->scaling == LPT_SCALER_KIND_DELAYED;
-    moments[k]->scale = scales[parameter.transpose].scale[k];
-    moments[k]->amax = is_delayed ? scales[parameter.transpose].amax[k] : 0.0f;
+    moments[k]->scale = scales[parameter.slot].scale[k];
+    moments[k]->amax = is_delayed ? scales[parameter.slot].amax[k] : 0.0f;
   }
   return {};
 }
 
 }  // namespace
+
+int64_t element_bytes(lpt_format element) { return is_dynamic(element) ? 1 : element_bits(element) / 8; }
+
+Status StateMemory::allocate(const Optimizer &optimizer, int64_t bytes) {
+  bytes_ = static_cast<size_t>(bytes);
+  if (optimizer.state_directory.empty()) return allocate_bytes(optimizer.allocator, bytes_, memory_);
+  return MappedMemory::create(optimizer.state_directory.c_str(), bytes_, file_);
+}
 
 Status StateMemory::allocate_on(const Context &context, int64_t bytes) {
   bytes_ = static_cast<size_t>(bytes);
@@ -77,11 +99,20 @@ Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts) {
   return allocate_uncleared(context.device_allocator, sizeof(GradientFacts), out_facts);
 }
 
+void dont_need(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
+  for_each_range(parameter, begin, end,
+                 [](const MappedMemory &file, size_t first, size_t last) { file.dont_need(first, last); });
+}
+
+Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter) {
+  LPT_TRY(make_arrays({optimizer, nullptr}, parameter));
+  dont_need(parameter, 0, parameter.elements);
+  return {};
+}
+
 Status allocate_state_on_device(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter) {
   LPT_TRY(check_moments_on_device(context, optimizer, parameter));
-  LPT_TRY(allocate_moment_on_device(context, parameter.elements, parameter.first));
-  LPT_TRY(allocate_moment_on_device(context, parameter.elements, parameter.second));
-  LPT_TRY(allocate_compensation_on_device(context, parameter));
+  LPT_TRY(make_arrays({optimizer, &context}, parameter));
   return send_scales(context, parameter);
 }
 
@@ -100,10 +131,14 @@ Status fetch_state(const Context &context, const Optimizer &optimizer, const Opt
   return fetch_scales(context, out_here);
 }
 
-Status send_state(const Context &context, const OptimizerParameter &here, OptimizerParameter &out_on_device) {
-  OptimizerParameter sent = here;
+Status take_loaded(const Context &context, const Optimizer &optimizer, OptimizerParameter loaded,
+                   OptimizerParameter &out_parameter) {
+  if (optimizer.device.is_cpu()) {
+    out_parameter = std::move(loaded);
+    return {};
+  }
   Status status;
-  for_each_array(sent, [&](StateMemory &array) {
+  for_each_array(loaded, [&](StateMemory &array) {
     if (!status.is_ok() || array.data() == nullptr) return;
     StateMemory there;
     status = there.allocate_on(context, static_cast<int64_t>(array.bytes()));
@@ -111,8 +146,8 @@ Status send_state(const Context &context, const OptimizerParameter &here, Optimi
     array = there;
   });
   LPT_TRY(std::move(status));
-  LPT_TRY(send_scales(context, sent));
-  out_on_device = std::move(sent);
+  LPT_TRY(send_scales(context, loaded));
+  out_parameter = std::move(loaded);
   return {};
 }
 
