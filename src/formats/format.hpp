@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "lpt.h"
 #include "src/base/status.hpp"
-#include "src/formats/element.hpp"
+#include "src/formats/plain.hpp"
 
 namespace lpt {
 
@@ -29,6 +30,15 @@ struct Format {
   bool is_plain() const { return !has_block_scale() && !has_tensor_scale(); }
 };
 
+// A plain format, of the table or the caller's own.
+struct FoundPlain {
+  bool is_found = false;
+  Plain plain;
+  Element element = {};
+  bool is_encoded = false;
+};
+FoundPlain find_plain(lpt_format id);
+
 // Bits of a code of a plain format: f64 has 64, e2m1fn 4.
 int32_t element_bits(lpt_format plain);
 
@@ -47,6 +57,16 @@ Element element_of(lpt_format plain);
 
 // The largest finite value of an element.
 float largest_of(lpt_format plain);
+
+// The presets with scales; nullptr where there is none.
+struct Preset {
+  const char *name;
+  Format format;
+};
+
+const Preset *find_preset(lpt_format id);
+const Preset *find_preset(std::string_view name);
+const Preset *find_preset_of_parts(const Format &parts);
 
 // False for a number that is no format.
 bool find_format(lpt_format id, Format &out_format);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "src/formats/own_element.hpp"
-#include "src/formats/preset.hpp"
 
 namespace lpt {
 namespace {

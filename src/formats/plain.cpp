@@ -1,12 +1,7 @@
 #include "src/formats/plain.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cassert>
 #include <cfloat>
-
-#include "src/formats/format.hpp"
-#include "src/formats/own_element.hpp"
 
 namespace lpt {
 namespace {
@@ -102,12 +97,6 @@ constexpr bool is_in_order() {
   return true;
 }
 
-FoundPlain plain_of(lpt_format id) {
-  FoundPlain found = find_plain(id);
-  assert(found.is_found && "only a plain format has an element of its own");
-  return found;
-}
-
 }  // namespace
 
 const PlainPreset *find_plain_preset(lpt_format id) {
@@ -133,34 +122,6 @@ const PlainPreset *find_equal_preset(const Plain &plain) {
     if (is_same) return &preset;
   }
   return nullptr;
-}
-
-FoundPlain find_plain(lpt_format id) {
-  if (const PlainPreset *preset = find_plain_preset(id)) {
-    const Plain &plain = preset->plain;
-    return {true, plain, plain.element != nullptr ? *plain.element : Element{}, plain.element != nullptr};
-  }
-  OwnElement own;
-  if (!read_own(id, own)) return {};
-  return {true, plain_of_own(own), element_of_own(own), true};
-}
-
-int32_t element_bits(lpt_format plain) { return plain_of(plain).plain.bits; }
-
-Packing packing_of(lpt_format plain) {
-  const FoundPlain found = plain_of(plain);
-  return found.is_encoded ? packing_of(found.element) : Packing{1, found.plain.bits / 8};
-}
-
-bool has_element(lpt_format plain) { return find_plain(plain).is_encoded; }
-
-Element element_of(lpt_format plain) {
-  assert(has_element(plain));
-  return plain_of(plain).element;
-}
-
-float largest_of(lpt_format plain) {
-  return static_cast<float>(std::min(plain_of(plain).plain.largest, static_cast<double>(FLT_MAX)));
 }
 
 }  // namespace lpt

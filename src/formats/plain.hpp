@@ -1,4 +1,4 @@
-// The plain formats: each is one element, without scales.
+// The table of plain formats: each is one element, without scales.
 #pragma once
 
 #include <string_view>
@@ -32,14 +32,4 @@ const PlainPreset *find_plain_preset(std::string_view name);
 
 // The preset with the same bits, bias and special values.
 const PlainPreset *find_equal_preset(const Plain &plain);
-
-// A plain format, of the table or the caller's own.
-struct FoundPlain {
-  bool is_found = false;
-  Plain plain;
-  Element element = {};
-  bool is_encoded = false;
-};
-FoundPlain find_plain(lpt_format id);
-
 }  // namespace lpt

@@ -16,7 +16,7 @@ struct PresetCast {
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
 };
 
-struct Preset {
+struct RecipePreset {
   const char *name;
   PresetCast casts[kCastCount];  // forward x, forward w; dgrad dy, dgrad w; wgrad dy, wgrad x
   GemmRule gemms[kGemmCount] = {};
@@ -67,7 +67,7 @@ constexpr SparseRule kBoth24 = {.kept = 2, .of = 4, .direction = LPT_SPARSE_DIRE
 constexpr SparseRule kMvue24 = {
     .kept = 2, .of = 4, .rule = LPT_SPARSE_RULE_MVUE, .direction = LPT_SPARSE_DIRECTION_COLUMN};
 
-constexpr Preset kPresets[] = {
+constexpr RecipePreset kPresets[] = {
     {.name = "f32", .casts = {}},
     {.name = "bf16", .casts = {kBf16, kBf16, kBf16, kBf16, kBf16, kBf16}},
     {.name = "fp8_trillion",
@@ -105,7 +105,7 @@ constexpr Preset kPresets[] = {
     {.name = "mvue24_gradients", .casts = {}, .sparsity = {kDense, kDense, kMvue24}},
 };
 
-Status recipe_of(const Preset &preset, Recipe &out_recipe) {
+Status recipe_of(const RecipePreset &preset, Recipe &out_recipe) {
   out_recipe = Recipe();
   for (int i = 0; i < kCastCount; ++i) {
     const PresetCast &given = preset.casts[i];
@@ -124,7 +124,7 @@ Status recipe_of(const Preset &preset, Recipe &out_recipe) {
 
 Status make_recipe(const char *name, Recipe &out_recipe) {
   std::string names;
-  for (const Preset &preset : kPresets) {
+  for (const RecipePreset &preset : kPresets) {
     if (std::strcmp(name, preset.name) == 0) return recipe_of(preset, out_recipe);
     names += std::string(names.empty() ? "" : ", ") + preset.name;
   }
