@@ -6,7 +6,7 @@ set(LPT_CUDA_ARCHITECTURES 80-real 89-real 90a-real 90-virtual
 # The build id that library and plugins share.
 set(id_source ${PROJECT_BINARY_DIR}/generated/build_id.cpp)
 file(GLOB id_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/*.h include/lpt/*.h include/lpt/research/*.h src/base/*.hpp src/formats/*.hpp
-     src/backends/*.hpp kernels/*/*.hpp)
+     src/backends/*.hpp kernels/*/*.hpp kernels/*/cuda/*.hpp)
 add_custom_command(
   OUTPUT ${id_source}
   COMMAND ${CMAKE_COMMAND} "-DROOT=${PROJECT_SOURCE_DIR}" "-DOUTPUT=${id_source}" "-DVERSION=${PROJECT_VERSION}"
@@ -72,7 +72,8 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 endif()
 
-file(GLOB cuda_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*/cuda_*.cu ${PROJECT_SOURCE_DIR}/kernels/*/cuda_*.cpp)
+file(GLOB cuda_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*/cuda_*.cu ${PROJECT_SOURCE_DIR}/kernels/*/cuda_*.cpp
+     ${PROJECT_SOURCE_DIR}/kernels/*/cuda/*.cu ${PROJECT_SOURCE_DIR}/kernels/*/cuda/*.cpp)
 add_library(lpt_cuda MODULE ${PROJECT_SOURCE_DIR}/src/plugins/cuda.cpp ${LPT_DEVICE_SOURCES} ${cuda_kernels})
 lpt_device_plugin(lpt_cuda)
 target_link_libraries(lpt_cuda PRIVATE CUDA::cudart_static)

@@ -72,7 +72,10 @@ def cubin_of(path):
 
 def source_of(path):
     """What the table calls it, whichever file it is read from: quantize.cuda_fragments.sm_90a.cubin."""
-    return f"{path.parent.name}.{path.name.removesuffix('.cu.o')}.sm_90a.cubin" if path.suffix == ".o" else path.name
+    if path.suffix != ".o":
+        return path.name
+    family = path.parent.parent if path.parent.name == "cuda" else path.parent
+    return f"{family.name}.{path.name.removesuffix('.cu.o')}.sm_90a.cubin"
 
 
 def toolkit_of(image):

@@ -1,8 +1,8 @@
 #include "src/cast/device_cast.hpp"
 
 #include "kernels/hadamard/cuda_kernels.hpp"
-#include "kernels/quantize/cuda_draw.hpp"
-#include "kernels/quantize/cuda_scale.hpp"
+#include "kernels/quantize/cuda/cuda_draw.hpp"
+#include "kernels/quantize/cuda/cuda_scale.hpp"
 #include "src/call/device.hpp"
 #include "src/cast/device_fit.hpp"
 #include "src/cast/device_sums.hpp"

@@ -1,7 +1,7 @@
 #include "src/cast/device_fit.hpp"
 
-#include "kernels/quantize/cuda_fit.hpp"
-#include "kernels/quantize/cuda_sums.hpp"
+#include "kernels/quantize/cuda/cuda_fit.hpp"
+#include "kernels/quantize/cuda/cuda_sums.hpp"
 #include "src/call/device.hpp"
 #include "src/cast/casting.hpp"
 

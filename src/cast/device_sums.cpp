@@ -1,6 +1,6 @@
 #include "src/cast/device_sums.hpp"
 
-#include "kernels/quantize/cuda_sums.hpp"
+#include "kernels/quantize/cuda/cuda_sums.hpp"
 #include "src/call/device.hpp"
 #include "src/cast/casting.hpp"
 

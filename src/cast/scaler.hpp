@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/quantize/cuda_scaler.hpp"
+#include "kernels/quantize/cuda/cuda_scaler.hpp"
 #include "src/base/blob.hpp"
 #include "src/call/context.hpp"
 

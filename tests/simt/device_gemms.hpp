@@ -1,7 +1,7 @@
 // GEMMs by kernels of ours on the CPU, judged by sums in double.
 #pragma once
 
-#include "kernels/gemm/cuda_gemm.hpp"
+#include "kernels/gemm/cuda/cuda_gemm.hpp"
 #include "tests/kernels/gemm_problem.hpp"
 #include "tests/simt/device_kernels.hpp"
 

@@ -5,9 +5,9 @@
 #include <set>
 #include <tuple>
 
-#include "kernels/gemm/cuda_few_rows.hpp"
-#include "kernels/gemm/cuda_gemm.hpp"
-#include "kernels/gemm/cuda_halves.hpp"
+#include "kernels/gemm/cuda/cuda_few_rows.hpp"
+#include "kernels/gemm/cuda/cuda_gemm.hpp"
+#include "kernels/gemm/cuda/cuda_halves.hpp"
 #include "tests/simt/device_gemms.hpp"
 
 namespace lpt::test {

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "kernels/common/cuda_grid.hpp"
-#include "kernels/gemm/cuda_gemm.hpp"
-#include "kernels/quantize/cuda_kernels.hpp"
+#include "kernels/gemm/cuda/cuda_gemm.hpp"
+#include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/transposable_mask/cuda_kernels.hpp"
 #include "tests/kernels/quantize_case.hpp"
 #include "tests/simt/device_kernels.hpp"

@@ -1,8 +1,8 @@
 // The CUDA casts on the CPU, against the reference rows: every format, odd sizes, moved boundaries, all kinds of numbers.
 #include <gtest/gtest.h>
 
-#include "kernels/quantize/cuda_draw.hpp"
-#include "kernels/quantize/cuda_kernels.hpp"
+#include "kernels/quantize/cuda/cuda_draw.hpp"
+#include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "tests/kernels/quantize_case.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/sanitized.hpp"

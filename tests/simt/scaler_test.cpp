@@ -1,7 +1,7 @@
 // What a scaler on a device does without being requested bits: it reads nothing where it need not.
 #include <gtest/gtest.h>
 
-#include "kernels/quantize/cuda_scaler.hpp"
+#include "kernels/quantize/cuda/cuda_scaler.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
 

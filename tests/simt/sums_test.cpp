@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/quantize/cuda_sums.hpp"
+#include "kernels/quantize/cuda/cuda_sums.hpp"
 #include "src/cast/cast.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "kernels/common/cuda_async.hpp"
-#include "kernels/gemm/cuda_few_rows.hpp"
-#include "kernels/gemm/cuda_tiles.hpp"
+#include "kernels/gemm/cuda/cuda_few_rows.hpp"
+#include "kernels/gemm/cuda/cuda_tiles.hpp"
 #include "tests/simt/device_gemms.hpp"
 
 namespace lpt::test {

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "kernels/common/cuda_wgmma.hpp"
-#include "kernels/gemm/cuda_warpgroups.hpp"
+#include "kernels/gemm/cuda/cuda_warpgroups.hpp"
 #include "tests/simt/device_gemms.hpp"
 
 namespace lpt::test {

@@ -1,0 +1,218 @@
+// GEMM of many rows of a of e4m3fn by int4 at the rate of FP8, on Hopper alone: the weights are the left operand of wgmma, and
+// become e4m3fn in registers, exactly; they are never written out. Its sums end after 128 of k, the length of a group, and are
+// added in f32, times the group's scales.
+#include <utility>
+
+#include "kernels/common/cuda_async.hpp"
+#include "kernels/common/cuda_wgmma.hpp"
+#include "kernels/gemm/cuda/cuda_gemm.hpp"
+#include "kernels/gemm/cuda/cuda_tile_sums.hpp"
+#include "kernels/gemm/cuda/cuda_warpgroups.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int32_t kThreads = 2 * 128;
+constexpr int32_t kSlices = kTileStep / 32;
+
+struct WideJob {
+  FourBitsJob gemm;
+  const float *a_groups;  // scales of 1 × 128 of a; NULL: none
+  int64_t steps_of_part;
+  float *parts;  // NULL: there is one
+};
+
+struct WidePlace {
+  uint32_t thread;        // of its 128
+  int32_t place, row[2];  // rows of b in the tile
+};
+
+__device__ __forceinline__ WidePlace wide_place() {
+  const uint32_t thread = threadIdx.x % 128;
+  const int32_t first = static_cast<int32_t>(threadIdx.x / 128) * 64;
+  return {
+      thread, static_cast<int32_t>(thread % 4), {first + wgmma_sum_row(thread, 0), first + wgmma_sum_row(thread, 2)}};
+}
+
+// ---- from global memory to a stage: rows past the end are the last one again, and what they give is not stored
+
+template <int32_t kTokens>
+__device__ __forceinline__ void copy_stage(const FourBitsJob &job, int64_t first_token, int64_t first_row, int64_t step,
+                                           uint8_t *stage) {
+  const auto thread = static_cast<int32_t>(threadIdx.x);
+  const uint8_t *const a = static_cast<const uint8_t *>(job.a) + step * kTileStep;
+  const uint8_t *const b = static_cast<const uint8_t *>(job.b) + step * (kTileStep / 2);
+#pragma unroll
+  for (int32_t i = 0; i < kTokens * kWideChunks / kThreads; ++i) {
+    const int32_t row = (thread + i * kThreads) / kWideChunks, chunk = thread % kWideChunks;
+    copy_async(stage + (row * kWideChunks + wgmma_chunk_place(row, chunk)) * kChunkBytes,
+               a + within(first_token + row, job.m) * job.a_stride + chunk * kChunkBytes);
+  }
+  stage += wide_a_bytes(kTokens);
+#pragma unroll
+  for (int32_t i = 0; i < kTileRows * kBChunks / kThreads; ++i) {
+    const int32_t row = (thread + i * kThreads) / kBChunks, chunk = thread % kBChunks;
+    copy_async(stage + (row * kBChunks + place_of_b_chunk(row, chunk)) * kChunkBytes,
+               b + within(first_row + row, job.n) * job.b_stride + chunk * kChunkBytes);
+  }
+}
+
+// ---- scales of a step: those of a by one thread a row, those of b by each lane for its two rows
+
+struct WideScales {
+  float a, b[2];
+};
+
+template <int32_t kTokens>
+__device__ __forceinline__ WideScales load_scales(const WideJob &job, int64_t first_token, int64_t first_row,
+                                                  int64_t step, const WidePlace &at) {
+  const FourBitsJob &gemm = job.gemm;
+  WideScales scales = {1.0f, {}};
+  if (job.a_groups != nullptr && threadIdx.x < kTokens) {
+    scales.a = job.a_groups[within(first_token + threadIdx.x, gemm.m) * gemm.a_scale_stride + step];
+  }
+#pragma unroll
+  for (int32_t i = 0; i < 2; ++i) {
+    const int64_t row = within(first_row + at.row[i], gemm.n);
+    scales.b[i] = static_cast<const float *>(gemm.b_scales)[row * gemm.b_scale_stride + step];
+  }
+  return scales;
+}
+
+// ---- sums
+
+template <int32_t kTokens>
+struct WideSums {
+  WgmmaSum at[kTokens / kGroupTokens];
+};
+
+struct WideLeft {
+  WgmmaLeft slice[kSlices];
+};
+
+__device__ __forceinline__ WideLeft load_left(const uint8_t *stage, const WidePlace &at) {
+  WideLeft left;
+#pragma unroll
+  for (int32_t i = 0; i < 4 * kSlices; ++i) {
+    const int32_t row = at.row[i % 2];
+    const uint8_t *const codes =
+        stage + row * kBChunks * kChunkBytes + place_of_four_codes(row, i / 4, i / 2 % 2, at.place);
+    left.slice[i / 4].word[i % 4] = e4m3_of_int4(*reinterpret_cast<const uint16_t *>(codes));
+  }
+  return left;
+}
+
+template <int32_t kTokens>
+__device__ __forceinline__ void multiply_stage(const uint8_t *stage, const WidePlace &at, WideSums<kTokens> &sums) {
+  const WideLeft left = load_left(stage + wide_a_bytes(kTokens), at);
+  const uint32_t address = shared_address(stage);
+  begin_wgmma();
+#pragma unroll
+  for (int32_t slice = 0; slice < kSlices; ++slice) {
+#pragma unroll
+    for (int32_t i = 0; i < kTokens / kGroupTokens; ++i) {
+      const auto begin = static_cast<uint32_t>(wide_a_bytes(kGroupTokens) * i + 32 * slice);
+      multiply_add(sums.at[i], left.slice[slice], wgmma_descriptor(address + begin), slice > 0);
+    }
+  }
+  end_wgmma();
+}
+
+// Adds a group's sums to the totals: times the scale of their row of b, and that of their row of a.
+template <int32_t kTokens>
+__device__ __forceinline__ void close_group(const WideScales &scales, const float *a_scales, const WidePlace &at,
+                                            const WideSums<kTokens> &sums, WideSums<kTokens> &totals) {
+#pragma unroll
+  for (int32_t tile = 0; tile < kTokens / kGroupTokens; ++tile) {
+#pragma unroll
+    for (int32_t i = 0; i < 32; ++i) {
+      const float scale = scales.b[i % 4 / 2] * a_scales[tile * kGroupTokens + wgmma_sum_column(at.thread, i)];
+      totals.at[tile].number[i] += scale * sums.at[tile].number[i];
+    }
+  }
+}
+
+// ---- from sums to c, or to the parts of them: through shared memory, so that neighbours write to neighbours
+
+template <int32_t kTokens>
+__device__ __forceinline__ void share_sums(const WideSums<kTokens> &totals, const WidePlace &at, float *shared) {
+#pragma unroll
+  for (int32_t i = 0; i < kTokens / 2; ++i) {
+    const int32_t token = i / 32 * kGroupTokens + wgmma_sum_column(at.thread, i % 32);
+    shared[token * kSumStride + at.row[i % 4 / 2]] = totals.at[i / 32].number[i % 32];
+  }
+}
+
+template <int32_t kTokens>
+__global__ void __launch_bounds__(kThreads) multiply_by_warpgroups(WideJob job) {
+  constexpr int32_t kPrefetcher = kWideStages - 1;
+  __shared__ float a_scales[2][kTokens];
+  LPT_DYNAMIC_SHARED(uint8_t, unaligned);
+  uint8_t *const shared = unaligned + (0u - shared_address(unaligned)) % kWgmmaBoundary;
+  const FourBitsJob &gemm = job.gemm;
+  const WidePlace at = wide_place();
+  const int64_t first_token = int64_t{blockIdx.x} * kTokens, first_row = int64_t{blockIdx.y} * kTileRows;
+  const int64_t first = blockIdx.z * job.steps_of_part, steps = gemm.k / kTileStep;
+  const int64_t end = first + job.steps_of_part < steps ? first + job.steps_of_part : steps;
+#pragma unroll
+  for (int32_t i = 0; i < kPrefetcher; ++i) {
+    if (first + i < end) {
+      copy_stage<kTokens>(gemm, first_token, first_row, first + i, shared + i * wide_stage_bytes(kTokens));
+    }
+    close_copies();
+  }
+  WideScales next = load_scales<kTokens>(job, first_token, first_row, first, at);
+  WideSums<kTokens> totals = {}, sums = {};
+  int32_t stage = 0;
+  for (int64_t step = first; step < end; ++step) {
+    const WideScales scales = next;
+    float *const of_step = a_scales[step % 2];
+    wait_for_copies<kPrefetcher - 1>();
+    show_copies_to_wgmma();
+    if (threadIdx.x < kTokens) of_step[threadIdx.x] = scales.a;
+    __syncthreads();  // the stage is everybody's, and no one reads the one before it any more
+    if (step + kPrefetcher < end) {
+      copy_stage<kTokens>(gemm, first_token, first_row, step + kPrefetcher,
+                          shared + (stage + kPrefetcher) % kWideStages * wide_stage_bytes(kTokens));
+    }
+    close_copies();
+    if (step + 1 < end) next = load_scales<kTokens>(job, first_token, first_row, step + 1, at);
+    multiply_stage<kTokens>(shared + stage * wide_stage_bytes(kTokens), at, sums);
+    close_group<kTokens>(scales, of_step, at, sums, totals);
+    stage = (stage + 1) % kWideStages;
+  }
+  wait_for_copies<0>();
+  __syncthreads();
+  auto *const shared_sums = reinterpret_cast<float *>(shared);
+  share_sums<kTokens>(totals, at, shared_sums);
+  __syncthreads();
+  store_tile<kTokens, kThreads>(gemm, first_token, first_row, shared_sums, job.parts);
+}
+
+// ---- on the host
+
+template <int32_t kTokens>
+void launch_warpgroups(const WideJob &job, const TileGrid &grid, void *stream) {
+  const dim3 blocks(static_cast<uint32_t>(grid.token_tiles), static_cast<uint32_t>(grid.row_tiles),
+                    static_cast<uint32_t>(grid.parts));
+  allow_shared(multiply_by_warpgroups<kTokens>, wide_shared_bytes(kTokens));
+  LPT_LAUNCH(multiply_by_warpgroups<kTokens>, blocks, static_cast<uint32_t>(kThreads), wide_shared_bytes(kTokens),
+             stream, job);
+}
+
+}  // namespace
+
+void gemm_warpgroups_int4_cuda(const GemmRequest &request, void *stream) {
+  const TileGrid grid = warpgroup_grid(request.m, request.n, request.k);
+  WideJob job = {four_bits_job(request), nullptr, grid.steps_of_part, nullptr};
+  if (request.a.format.block_columns == kTileStep) std::swap(job.a_groups, job.gemm.a_scales);
+  if (grid.parts > 1) job.parts = reinterpret_cast<float *>(request.scratch);
+  if (grid.tokens == 64) {
+    launch_warpgroups<64>(job, grid, stream);
+  } else {
+    launch_warpgroups<128>(job, grid, stream);
+  }
+  if (job.parts != nullptr) add_parts_of_tiles(job.gemm, job.parts, grid.parts, stream);
+}
+
+}  // namespace lpt

@@ -1,0 +1,119 @@
+// Operands as the matrix unit reads them: tiles of a and panels of b, at some depth of k. Included by ISA files: everything
+// here has internal linkage.
+#pragma once
+
+#include "kernels/gemm/x86/amx_tiles.hpp"
+#include "kernels/gemm/x86/avx512_bf16_operands.hpp"
+
+namespace lpt {
+namespace {
+
+// Some of k, the first at a multiple of all blocks of scales that are shorter than k.
+struct Depth {
+  int64_t first, count;
+};
+
+// `is_unscaled`: scales along k are left to groups.
+inline Operand at_depth(const Operand &whole, const Depth &depth, bool is_unscaled) {
+  Operand part = whole;
+  const int64_t stride = whole.is_k_adjacent ? 1 : whole.row_stride;
+  const int64_t scale_stride = whole.is_k_adjacent ? 1 : whole.scale_stride;
+  const int64_t block = depth.first >> (whole.is_k_adjacent ? whole.column_shift : whole.row_shift);
+  part.data += depth.first * stride * whole.bits / 8;
+  if (part.scales != nullptr) part.scales += block * scale_stride * scale_bytes(whole.scale_format);
+  if (part.zeros != nullptr) part.zeros += block * scale_stride;
+  part.k = depth.count;
+  if (is_unscaled) part.is_scaled_along_k = false;
+  return part;
+}
+
+// The scale of a lane at step p of k.
+inline float group_scale(const Operand &part, int64_t lane, int64_t p) {
+  return part.is_k_adjacent ? scale_at(part, part.first_lane + lane, p) : scale_at(part, p, part.first_lane + lane);
+}
+
+// Packed b.
+struct PackedPanels {
+  PanelOperand b;
+  PanelTables tables;
+  int64_t block_length;  // of k that share scales and zero points
+  bool is_scaled_along_k;
+  bool is_grouped;  // and its scales are left to groups
+};
+
+inline PackedPanels packed_panels(const MatrixView &view, int64_t k) {
+  PackedPanels packed = {};
+  packed.b = packed_operand(view, k);
+  set_tables(view.format.element, packed.b.zeros != nullptr, packed.tables);
+  packed.block_length = packed.b.blocks > 1 ? view.format.block_columns : int64_t{1} << 62;
+  packed.is_scaled_along_k = packed.b.blocks > 1;
+  packed.is_grouped = is_grouped_by_scales(view, true, k);
+  return packed;
+}
+
+// What finished sums of a column are multiplied by.
+inline float column_factor(const PackedPanels &packed, int64_t column) {
+  const PanelOperand &b = packed.b;
+  if (b.scales == nullptr || packed.is_scaled_along_k) return b.factor;
+  return b.factor * read_scale(b.scale_format, b.scales, column);
+}
+
+// Scales of the lanes of a panel at step p of k.
+inline void group_scales(const PackedPanels &packed, int64_t panel, int64_t p, float *scales) {
+  const PanelOperand &b = packed.b;
+  const uint8_t *const from = b.scales + (panel * b.blocks + p / packed.block_length) * b.scale_bytes;
+  for (int v = 0; v < 2; ++v) {
+    const __m512 values = packed.is_grouped ? load_scales_of_lanes(b.scale_format, from, v) : _mm512_set1_ps(1);
+    _mm512_storeu_ps(scales + 16 * v, values);
+  }
+}
+
+// A panel is a's tiles lying on their side.
+inline void transpose_panel(const uint8_t *panel, int64_t steps, uint8_t *tiles) {
+  for (int64_t step = 0; step < steps; ++step, panel += 2 * kUnitBytes, tiles += 2 * kUnitBytes) {
+    for (int64_t half = 0; half < 2; ++half) {
+      __m512i lanes[kUnitRows];
+#pragma GCC unroll 16
+      for (int64_t dword = 0; dword < 16; ++dword) {
+        lanes[dword] = _mm512_load_si512(panel + dword * kPairRowBytes + half * kStepBytes);
+      }
+      transpose(lanes);
+#pragma GCC unroll 16
+      for (int64_t lane = 0; lane < 16; ++lane) {
+        _mm512_store_si512(tiles + half * kUnitBytes + lane * kStepBytes, lanes[lane]);
+      }
+    }
+  }
+}
+
+// Lanes of a from `first` on, filled up to pairs of tiles, which are `stride` bytes apart. `panel` is scratch for one.
+template <typename Numbers>
+void pack_unit_rows(const Operand &a, int64_t first, int64_t lanes, int64_t stride, uint8_t *panel, uint8_t *tiles) {
+  const int64_t steps = (a.k + Numbers::kOfStep - 1) / Numbers::kOfStep;
+  const int64_t filled = round_up(lanes, kPairRows);
+  if (!a.is_k_adjacent) {
+    for (int64_t lane = 0; lane < filled; lane += kPairRows) {
+      Numbers::pack_plain_panel(a, first + lane, min_i64(lanes - lane, kPairRows), panel);
+      transpose_panel(panel, steps, tiles + lane / kPairRows * stride);
+    }
+    return;
+  }
+  for (int64_t lane = 0; lane < filled; ++lane) {
+    uint8_t *const to =
+        tiles + lane / kPairRows * stride + lane / kUnitRows % 2 * kUnitBytes + lane % kUnitRows * kStepBytes;
+    if (lane < lanes) {
+      Numbers::pack_lane(a, a.first_lane + first + lane, to);
+      continue;
+    }
+    for (int64_t step = 0; step < steps; ++step) _mm512_store_si512(to + 2 * step * kUnitBytes, _mm512_setzero_si512());
+  }
+}
+
+// Zeros from dword `dwords` of k on, to the end of its step.
+inline void fill_panel(int64_t dwords, uint8_t *panel) {
+  const int64_t whole = round_up(dwords, kStepBytes / 4);
+  memset(panel + dwords * kPairRowBytes, 0, static_cast<size_t>((whole - dwords) * kPairRowBytes));
+}
+
+}  // namespace
+}  // namespace lpt

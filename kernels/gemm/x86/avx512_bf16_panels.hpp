@@ -1,0 +1,286 @@
+// GEMMs whose b is in panels, or has scales along k that bf16 does not hold. Included by ISA files: everything here has
+// internal linkage.
+#pragma once
+
+#include "kernels/gemm/x86/avx512_bf16_operands.hpp"
+
+namespace lpt {
+namespace {
+
+// ---- the loops
+
+// Panels that rows of a read before the next rows do. Long tiles lie side by side as long as the panels stay in the second cache
+// beside the rows: each tile writes lines of c in as many pages as it has rows. Shorter ones all read a panel while it is in
+// the first; the shortest take two.
+constexpr int64_t kSpanBytes = 256 << 10;
+
+inline int64_t round_panels_of(const PanelGemm &gemm) {
+  if (!has_long_tiles(gemm.b, gemm.groups)) return kMostPanels;
+  return greater(min_i64(kSpanBytes / gemm.b.bytes, kMostRoundPanels), kMostPanels);
+}
+
+// Some panels of b, from `panel` of its operand on.
+struct PanelRound {
+  int64_t panel, count;
+  int64_t row;      // of the request: the first of a block
+  int64_t column;   // of the request
+  int64_t columns;  // that are there
+  alignas(64) float column_factors[kMostRoundPanels * kPanelLanes];
+};
+
+inline int64_t expanded_bytes(const PanelGemm &gemm) { return round_up(gemm.blocking.steps, 2) * HalfLines::kBytes; }
+
+// Panels beyond the last one are the last one again: their sums go nowhere.
+inline void set_panels(const PanelGemm &gemm, const PanelRound &round, int64_t first, bool is_expanded,
+                       PanelTile &tile) {
+  const PanelOperand &b = gemm.b;
+  for (int64_t p = 0; p < kMostPanels; ++p) {
+    const int64_t at = min_i64(first + p, round.count - 1);
+    const int64_t panel = round.panel + at;
+    tile.b[p] = is_expanded ? gemm.expanded + at * expanded_bytes(gemm) : b.data + panel * b.bytes;
+    if (b.zeros != nullptr) tile.zeros[p] = b.zeros + panel * b.blocks * kPanelLanes;
+    if (b.scales == nullptr || tile.scale_stride == 0) continue;
+    tile.scales[p] = tile.scale_format == gemm.tile.scale_format
+                         ? b.scales + panel * b.blocks * b.scale_bytes
+                         : reinterpret_cast<const uint8_t *>(gemm.wide_scales + at * b.blocks * kPanelLanes);
+  }
+}
+
+// One panel of a round, or two, and what the tiles that read it one after the other share.
+struct PanelWork {
+  PanelTile tile;
+  TileEpilogue place;  // of the next tile
+  int64_t lines;       // of a panel
+};
+
+// For `tiles` tiles, which each request their part of what is read then. What was expanded is near enough.
+inline PanelWork work_of(const PanelGemm &gemm, const PanelRound &round, const PanelShape &shape, bool is_expanded,
+                         int64_t tiles, int64_t first, const PanelTile &shared) {
+  PanelWork work = {.tile = shared, .place = {}, .lines = gemm.b.bytes / shape.line_bytes};
+  set_panels(gemm, round, first, is_expanded, work.tile);
+  const int64_t bytes = gemm.b.bytes;
+  work.tile.panel_bytes = is_expanded ? expanded_bytes(gemm) : bytes;
+  for (int64_t p = 0; p < kMostPanels; ++p) {
+    const uint8_t *const panel = work.tile.b[p];
+    work.tile.prefetch[p] =
+        is_expanded ? PrefetchStream{panel, 0}
+                    : requested_by(tiles, panel, shape.panels, panel + round.count * bytes, shape.line_bytes);
+  }
+  const GemmRequest &request = *gemm.request;
+  const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
+  const int64_t column = request.first_column + round.column + first * kPanelLanes;
+  const int64_t row_bytes = request.c.row_stride * element_bytes;
+  work.place = {.c = static_cast<uint8_t *>(request.c.data) + (request.first_row + round.row) * row_bytes +
+                     column * element_bytes,
+                .row_bytes = row_bytes,
+                .element_bytes = element_bytes,
+                .format = request.c.format.element,
+                .columns = min_i64(round.columns - first * kPanelLanes, shape.panels * kPanelLanes),
+                .row_factors = gemm.row_factors,
+                .column_factors = round.column_factors + first * kPanelLanes,
+                .starts = nullptr,
+                .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
+                .beta = static_cast<float>(request.beta)};
+  return work;
+}
+
+// Where a row begins in panels of kTileRows that hold `count` numbers of each.
+inline int64_t panel_offset(int64_t row, int64_t count) {
+  return row / kTileRows * kTileRows * count + row % kTileRows;
+}
+
+// Rows of a block that one tile takes.
+struct TileRows {
+  PanelTileFunction run;
+  int64_t row, count;
+};
+
+// What is written here is read at once: copied by vectors, from a struct of pointers, it would come late.
+inline void set_rows(const PanelGemm &gemm, const TileRows &rows, PanelTile &tile) {
+  tile.rows = rows.count;
+  for (int64_t r = 0; r < (rows.count > kTileRows ? kMostRuns : 1); ++r) {
+    tile.a[r] = gemm.a_panels + panel_offset(rows.row + r * kRunRows, gemm.blocking.steps);
+    tile.row_scales[r] = gemm.row_scales + panel_offset(rows.row + r * kRunRows, gemm.a_blocks);
+  }
+}
+
+// Past rows that so many tiles take.
+inline void skip_rows(PanelWork &work, int64_t rows, int64_t tiles) {
+  work.place.c += rows * work.place.row_bytes;
+  work.place.row_factors += rows;
+  for (PrefetchStream &prefetch : work.tile.prefetch) prefetch.skip(tiles * work.lines);
+}
+
+// The next rows of the block.
+inline void multiply_rows(const PanelGemm &gemm, const TileRows &rows, PanelWork &work) {
+  set_rows(gemm, rows, work.tile);
+  rows.run(work.tile, gemm.tables, work.place);
+  skip_rows(work, rows.count, 1);
+}
+
+// Tells whether panels of this round had to be expanded.
+inline bool expand_round(const PanelGemm &gemm, const PanelRound &round, PanelTile &tile) {
+  const PanelOperand &b = gemm.b;
+  bool is_needed = panel_shape_of(b, gemm.groups, 0).run == nullptr;
+  if (b.kind == PanelKind::kNibbles && b.zeros != nullptr) {
+    for (int64_t p = 0; p < round.count; ++p) {
+      is_needed = is_needed || has_wide_zeros(b, b.zeros + (round.panel + p) * b.blocks * kPanelLanes);
+    }
+  }
+  for (int64_t p = 0; p < (is_needed ? round.count : 0); ++p) {
+    set_panels(gemm, round, p, false, tile);
+    expand_panel(gemm, tile, gemm.expanded + p * expanded_bytes(gemm));
+  }
+  return is_needed;
+}
+
+// Scales of a round as f32, where many rows use them.
+inline void widen_scales(const PanelGemm &gemm, const PanelRound &round) {
+  const PanelOperand &b = gemm.b;
+  for (int64_t block = 0; block < round.count * b.blocks; ++block) {
+    const uint8_t *const from = b.scales + (round.panel * b.blocks + block) * b.scale_bytes;
+    for (int v = 0; v < 2; ++v) {
+      _mm512_storeu_ps(gemm.wide_scales + block * kPanelLanes + 16 * v, load_scales_of_lanes(b.scale_format, from, v));
+    }
+  }
+}
+
+// How the rows of a block are cut: three panels of a make two long tiles where there are such, the last few rows a short one.
+struct RowCut {
+  PanelShape shape, long_shape, last_shape;
+  int64_t long_tiles, tiles;
+  int64_t body, last;  // rows
+
+  RowCut(const PanelOperand &b, Groups groups, bool are_rows_scaled, int64_t rows)
+      : shape(panel_shape_of(b, groups, shape_of(kTileRows))),
+        long_shape(panel_shape_of(b, groups, are_rows_scaled ? kLongShape : kLongUnscaledShape)),
+        last_shape(panel_shape_of(b, groups, shape_of(rows % kTileRows))) {
+    last = kShapeRows[shape_of(rows % kTileRows)] < kTileRows ? rows % kTileRows : 0;
+    body = rows - last;
+    const int64_t panels = (body + kTileRows - 1) / kTileRows;
+    long_tiles = long_shape.run == nullptr ? 0 : panels / 3 * 2;
+    tiles = long_tiles + panels - long_tiles / 2 * 3;
+  }
+
+  TileRows tile(int64_t t) const {
+    if (t < long_tiles) {
+      const int64_t row = t * kLongTileRows;
+      return {long_shape.run, row, min_i64(body - row, kLongTileRows)};
+    }
+    const int64_t row = long_tiles * kLongTileRows + (t - long_tiles) * kTileRows;
+    return {shape.run, row, min_i64(body - row, kTileRows)};
+  }
+};
+
+inline void multiply_round(const PanelGemm &gemm, const PanelRound &round, int64_t rows) {
+  PanelTile tile = gemm.tile;
+  PanelOperand b = gemm.b;
+  const bool is_expanded = expand_round(gemm, round, tile);
+  if (is_expanded) b.kind = PanelKind::kHalves;
+  const RowCut cut(b, gemm.groups, gemm.are_rows_scaled, rows);
+  if (cut.tiles > 0 && tile.scale_format != LPT_FORMAT_F32) {
+    widen_scales(gemm, round);
+    tile.scale_format = LPT_FORMAT_F32;
+    tile.scale_stride = 4 * kPanelLanes;
+  }
+  if (cut.long_tiles > 0) {
+    PanelWork work = work_of(gemm, round, cut.long_shape, is_expanded, cut.tiles, 0, tile);
+    for (int64_t t = 0; t < cut.long_tiles; ++t) multiply_rows(gemm, cut.tile(t), work);
+  }
+  const int64_t rest = cut.tiles - cut.long_tiles;
+  for (int64_t p = 0; p < (rest > 0 ? round.count : 0); ++p) {
+    PanelWork work = work_of(gemm, round, cut.shape, is_expanded, cut.tiles, p, tile);
+    skip_rows(work, cut.long_tiles * kLongTileRows, cut.long_tiles);
+    for (int64_t t = cut.long_tiles; t < cut.tiles; ++t) multiply_rows(gemm, cut.tile(t), work);
+  }
+  for (int64_t p = 0; p < (cut.last > 0 ? round.count : 0); p += cut.last_shape.panels) {
+    PanelWork work = work_of(gemm, round, cut.last_shape, is_expanded, 1, p, tile);
+    skip_rows(work, cut.body, 0);
+    multiply_rows(gemm, {cut.last_shape.run, cut.body, cut.last}, work);
+  }
+}
+
+inline void set_column_factors(const PanelGemm &gemm, PanelRound &round) {
+  const PanelOperand &b = gemm.b;
+  const float factor = b.factor * static_cast<float>(gemm.request->alpha);
+  const bool are_scaled = b.scales != nullptr && b.blocks == 1 && b.zeros == nullptr;
+  const int64_t first = round.panel * kPanelLanes;
+  for (int64_t lane = 0; lane < round.columns; ++lane) {
+    round.column_factors[lane] = are_scaled ? factor * read_scale(b.scale_format, b.scales, first + lane) : factor;
+  }
+  const int64_t end = round_up(round.columns, kPanelsColumns);
+  for (int64_t lane = round.columns; lane < end; ++lane) round.column_factors[lane] = 0;
+}
+
+// All rows of a by `columns` columns of b, which begin at panel `panel` of the operand.
+inline void multiply_columns(PanelGemm &gemm, int64_t panel, int64_t column, int64_t columns) {
+  const GemmRequest &request = *gemm.request;
+  for (int64_t row = 0; row < request.m; row += gemm.blocking.rows) {
+    const int64_t rows = min_i64(request.m - row, gemm.blocking.rows);
+    if (column == 0 || request.m > gemm.blocking.rows) pack_rows(gemm, row, rows);
+    const int64_t most = round_panels_of(gemm) * kPanelLanes;
+    for (int64_t j = 0; j < columns; j += most) {
+      PanelRound round;
+      round.panel = panel + j / kPanelLanes;
+      round.row = row;
+      round.column = column + j;
+      round.columns = min_i64(columns - j, most);
+      round.count = (round.columns + kPanelLanes - 1) / kPanelLanes;
+      set_column_factors(gemm, round);
+      multiply_round(gemm, round, rows);
+    }
+  }
+}
+
+// How k is cut, and what the sums of a group are multiplied by.
+inline void set_groups(PanelGemm &gemm) {
+  static constexpr float kOnes[kPanelLanes] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                               1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const GemmRequest &request = *gemm.request;
+  PanelTile &tile = gemm.tile;
+  const bool is_b_grouped =
+      gemm.blocking.b_blocks > 1 || (request.b.layout == Layout::kPanels && request.b.format.has_zero_point());
+  gemm.are_a_groups_scaled = gemm.a.is_scaled_along_k && !fits_bf16_scaled(request.a.format);
+  gemm.a_blocks = blocks_along_k(request.a, !request.is_a_transposed, request.k);
+  gemm.groups = gemm.are_a_groups_scaled ? Groups::kBoth : is_b_grouped ? Groups::kColumns : Groups::kNone;
+  const int32_t a_shift = gemm.a.is_k_adjacent ? gemm.a.column_shift : gemm.a.row_shift;
+  const int32_t b_extent = request.is_b_transposed ? request.b.format.block_columns : request.b.format.block_rows;
+  const int32_t b_shift = shift_of(gemm.blocking.b_blocks > 1 ? b_extent : LPT_BLOCK_EXTENT_FULL);
+  const int32_t shift = gemm.are_a_groups_scaled && a_shift < b_shift ? a_shift : b_shift;
+  tile.steps = gemm.blocking.steps;
+  tile.group_steps = shift >= 62 ? round_up(tile.steps, 2) : int64_t{1} << (shift - 1);
+  tile.b_group_shift = b_shift - shift;
+  tile.a_group_shift = gemm.are_a_groups_scaled ? a_shift - shift : 0;
+  tile.scale_format = LPT_FORMAT_F32;
+  for (const uint8_t *&scales : tile.scales) scales = reinterpret_cast<const uint8_t *>(kOnes);
+  if (!is_b_grouped) return;
+  if (request.b.layout == Layout::kPanels) tile.scale_format = request.b.format.block_scale;
+  tile.scale_stride = kPanelLanes * scale_bytes(tile.scale_format);
+}
+
+inline void multiply_panels(const GemmRequest &request) {
+  ValueTable values;
+  PanelGemm gemm = {};
+  gemm.request = &request;
+  gemm.blocking = panel_blocking(request);
+  gemm.a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, values);
+  gemm.a_panels = reinterpret_cast<uint32_t *>(request.scratch + gemm.blocking.a_offset);
+  gemm.row_factors = reinterpret_cast<float *>(request.scratch + gemm.blocking.row_factor_offset);
+  gemm.row_scales = reinterpret_cast<float *>(request.scratch + gemm.blocking.row_scale_offset);
+  gemm.wide_scales = reinterpret_cast<float *>(request.scratch + gemm.blocking.wide_scale_offset);
+  gemm.expanded = reinterpret_cast<uint8_t *>(request.scratch + gemm.blocking.expanded_offset);
+  set_groups(gemm);
+  if (request.b.layout == Layout::kPanels) {
+    gemm.b = packed_operand(request.b, request.k);
+    set_tables(request.b.format.element, gemm.b.zeros != nullptr, gemm.tables);
+    return multiply_columns(gemm, request.first_column / kPanelLanes, 0, request.n);
+  }
+  for (int64_t column = 0; column < request.n; column += gemm.blocking.columns) {
+    const int64_t columns = min_i64(request.n - column, gemm.blocking.columns);
+    gemm.b = pack_columns(gemm, column, columns);
+    multiply_columns(gemm, 0, column, columns);
+  }
+}
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,192 @@
+// One panel of b with its scales and zero points ready for tiles.
+// Included by ISA files: everything here has internal linkage.
+#pragma once
+
+#include "kernels/gemm/x86/avx512_panels.hpp"
+#include "kernels/gemm/x86/avx512_vnni_rows.hpp"
+#include "kernels/gemm/x86/avx512_vnni_steps.hpp"
+
+namespace lpt {
+namespace {
+
+struct PanelBuffers {
+  uint8_t *codes;     // of a panel, where b is plain
+  uint8_t *spread;    // codes of kPanelLanes rows, where b's own are not of 4 or 8 bits
+  uint8_t *blocks;    // scales or zero points of a panel, block by block, where b is plain
+  float *scales;      // of groups
+  uint32_t *addends;  // of groups, where there are zero points, and
+  uint32_t *doubled;  // the lanes whose sums start twice as far below zero
+};
+
+struct Columns {
+  const MatrixView &view;
+  const Integers &integers;
+  const Groups &groups;
+  int64_t k;
+  PanelKind kind;
+  GroupScales scales;
+  PanelBuffers buffers;
+};
+
+inline int64_t block_count(const Columns &columns) { return panel_blocks(columns.view.format, columns.k); }
+
+// Scales or zero points, of `size` bytes each, in the order of panels.
+inline const uint8_t *blocks_of(const Columns &columns, const void *data, int64_t size, int64_t lane, int64_t lanes) {
+  const auto *bytes = static_cast<const uint8_t *>(data);
+  const int64_t blocks = block_count(columns);
+  if (columns.view.layout == Layout::kPanels) return bytes + lane * blocks * size;
+  const int32_t shift = shift_of(columns.view.format.block_rows);
+  for (int64_t l = 0; l < lanes; ++l) {
+    const uint8_t *const from = bytes + ((lane + l) >> shift) * columns.view.block_scale_stride * size;
+    uint8_t *const to = columns.buffers.blocks + l * size;
+    if (size == 1) {
+      for (int64_t block = 0; block < blocks; ++block) to[block * kPanelLanes] = from[block];
+    } else {
+      for (int64_t block = 0; block < blocks; ++block) memcpy(to + 4 * block * kPanelLanes, from + 4 * block, 4);
+    }
+  }
+  return columns.buffers.blocks;
+}
+
+// Scales of a whole panel by `scales_of`, from 16 dwords of codes; false where some are not among kModerateCount codes
+// from `least` on.
+template <typename ScalesOf>
+bool write_scales_by(const Columns &columns, const uint8_t *from, int32_t shift, uint8_t least, ScalesOf scales_of) {
+  __m256i largest = _mm256_setzero_si256();
+  float *to = columns.buffers.scales;
+  for (int64_t group = 0; group < columns.groups.count; ++group, to += kPanelLanes) {
+    const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from + (group >> shift) * kPanelLanes));
+    largest = _mm256_max_epu8(largest, _mm256_sub_epi8(codes, _mm256_set1_epi8(static_cast<char>(least))));
+    _mm512_storeu_ps(to, scales_of(_mm512_cvtepu8_epi32(_mm256_castsi256_si128(codes))));
+    _mm512_storeu_ps(to + 16, scales_of(_mm512_cvtepu8_epi32(_mm256_extracti128_si256(codes, 1))));
+  }
+  return _mm256_cmpge_epu8_mask(largest, _mm256_set1_epi8(kModerateCount)) == 0;
+}
+
+// Moderate powers of two, by shifts alone. `bias` is taken from their exponents.
+inline bool write_powers(const Columns &columns, const uint8_t *from, int32_t shift, int32_t bias) {
+  const __m512i taken = _mm512_set1_epi32(bias << 23);
+  return write_scales_by(columns, from, shift, kLeastModerate, [taken](__m512i codes) {
+    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_slli_epi32(codes, 23), taken));
+  });
+}
+
+// Positive e4m3fn, kModerateCount of them: their bits are those of an f32 whose exponent lacks 120.
+inline bool write_positive_e4m3(const Columns &columns, const uint8_t *from, int32_t shift) {
+  const __m512 unit = _mm512_set1_ps(0x1p120f);
+  return write_scales_by(columns, from, shift, 0, [unit](__m512i codes) {
+    return _mm512_mul_ps(_mm512_castsi512_ps(_mm512_slli_epi32(codes, 20)), unit);
+  });
+}
+
+// The scales of a panel, group by group: as exponents without their bias if that is requested and can be, which is reported.
+inline bool write_column_scales(const Columns &columns, int64_t lane, int64_t lanes, bool wants_exponents) {
+  float *to = columns.buffers.scales;
+  const int64_t groups = columns.groups.count;
+  if (!columns.scales.is_along_k) {
+    const __m512 one = _mm512_set1_ps(wants_exponents ? 0.0f : 1.0f);
+    for (int64_t i = 0; i < 2 * groups; ++i) _mm512_storeu_ps(to + 16 * i, one);
+    return wants_exponents;
+  }
+  const lpt_format format = columns.scales.format;
+  const int64_t size = scale_bytes(format);
+  const uint8_t *const from = blocks_of(columns, columns.scales.data, size, lane, lanes);
+  const int32_t shift = columns.scales.shift - columns.groups.shift;
+  if (lanes == kPanelLanes && format == LPT_FORMAT_E8M0FNU) {
+    if (write_powers(columns, from, shift, wants_exponents ? 127 : 0)) return wants_exponents;
+  }
+  if (lanes == kPanelLanes && format == LPT_FORMAT_E4M3FN && write_positive_e4m3(columns, from, shift)) return false;
+  const __mmask16 low_mask = first16(lanes), high_mask = lanes > 16 ? first16(lanes - 16) : 0;
+  for (int64_t group = 0; group < groups; ++group, to += kPanelLanes) {
+    const uint8_t *const block = from + (group >> shift) * kPanelLanes * size;
+    _mm512_storeu_ps(to, load_scales(format, block, low_mask));
+    _mm512_storeu_ps(to + 16, load_scales(format, block + 16 * size, high_mask));
+  }
+  return false;
+}
+
+// code - zero point + 128 is a byte up to a zero point of 128. Beyond it, 128 more are added, and taken off where sums
+// start.
+inline void write_addends(const Columns &columns, int64_t lane, int64_t lanes) {
+  const uint8_t *const from = blocks_of(columns, columns.view.zero_points, 1, lane, lanes);
+  const int32_t shift = shift_of(columns.view.format.block_columns) - columns.groups.shift;
+  const auto mask = static_cast<__mmask32>(lane_mask(0, lanes));
+  const __m512i copies = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12));
+  const __m256i offset = _mm256_set1_epi8(-128);
+  uint32_t *to = columns.buffers.addends;
+  for (int64_t group = 0; group < columns.groups.count; ++group, to += kPanelLanes) {
+    const __m256i zeros = _mm256_maskz_loadu_epi8(mask, from + (group >> shift) * kPanelLanes);
+    const __mmask32 is_beyond = _mm256_cmpgt_epu8_mask(zeros, offset);
+    const __m256i first = _mm256_sub_epi8(offset, zeros);
+    const __m256i addends = _mm256_mask_sub_epi8(first, is_beyond, first, offset);
+    for (int64_t v = 0; v < 2; ++v) {
+      const __m128i half = v == 0 ? _mm256_castsi256_si128(addends) : _mm256_extracti128_si256(addends, 1);
+      _mm512_storeu_si512(to + 16 * v, _mm512_shuffle_epi8(_mm512_cvtepu8_epi32(half), copies));
+    }
+    columns.buffers.doubled[group] = is_beyond;
+  }
+}
+
+// Codes of 2 bits or ternary digits → nibbles, codes of 6 bits → bytes.
+inline const uint8_t *spread_codes(const Columns &columns, int64_t lane, int64_t lanes, int64_t stride) {
+  const Element element = element_of(columns.view.format.element);
+  for (int64_t l = 0; l < lanes; ++l) {
+    uint8_t *const to = columns.buffers.spread + l * stride;
+    const int64_t first = (lane + l) * columns.view.row_stride;
+    for (int64_t p = 0; p < columns.k; p += 64) {
+      const int64_t count = min_i64(columns.k - p, 64);
+      if (element.bits == 6) {
+        const auto *from = static_cast<const uint8_t *>(columns.view.data) + (first + p) / 4 * 3;
+        _mm512_mask_storeu_epi8(to + p, lane_mask(0, count), load_sixes(from, count));
+        continue;
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        const auto code = static_cast<uint8_t>(load_code(element, columns.view.data, first + p + i));
+        uint8_t &byte = to[(p + i) / 2];
+        byte = static_cast<uint8_t>(i % 2 == 0 ? code : byte | code << 4);
+      }
+    }
+  }
+  return columns.buffers.spread;
+}
+
+// The scales of the panel behind this one, for tiles to request: between panels they are no stream that the hardware
+// follows.
+struct NextScales {
+  const uint8_t *data;
+  int64_t group_bytes;  // 0: there are none, or they are gathered
+};
+
+inline NextScales next_scales_of(const Columns &columns, int64_t lane) {
+  const auto *none = static_cast<const uint8_t *>(columns.view.data);
+  if (columns.view.layout != Layout::kPanels || !columns.scales.is_along_k) return {none, 0};
+  const int64_t block_bytes = kPanelLanes * scale_bytes(columns.scales.format);
+  const int64_t panel = lane / kPanelLanes + 1;
+  return {columns.scales.data + panel * block_count(columns) * block_bytes, block_bytes};
+}
+
+// The panel from lane `lane` on.
+inline const uint8_t *panel_of(const Columns &columns, int64_t lane, int64_t lanes) {
+  const auto *data = static_cast<const uint8_t *>(columns.view.data);
+  if (columns.view.layout == Layout::kPanels) return data + lane / kPanelLanes * panel_bytes(columns.kind, columns.k);
+  const bool is_nibbles = columns.kind == PanelKind::kNibbles;
+  const int32_t bits = is_nibbles ? 4 : 8;
+  const bool is_spread = columns.integers.is_ternary || columns.integers.bits != bits;
+  const int64_t stride = (is_spread ? round_up(columns.k, 2) : columns.view.row_stride) * bits / 8;
+  const uint8_t *const rows = is_spread ? spread_codes(columns, lane, lanes, stride) : data + lane * stride;
+  const auto pack = is_nibbles                              ? pack_nibbles
+                    : columns.kind == PanelKind::kByteQuads ? pack_byte_quads
+                                                            : pack_byte_pairs;
+  pack(rows, stride, lanes, columns.k, columns.buffers.codes);
+  return columns.buffers.codes;
+}
+
+// What the first of `tiles` that read a panel requests; `panels` are read alternately.
+inline PrefetchStream requested_by(const Columns &columns, const uint8_t *panel, int64_t tiles, int64_t panels) {
+  if (columns.view.layout != Layout::kPanels) return {panel, 0};
+  const uint8_t *const next = panel + panels * panel_bytes(columns.kind, columns.k);
+  return requested_by(tiles, panel, 1, next, panel_step_bytes(columns.kind));
+}
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,171 @@
+// GEMM in f32 for CPUs without AVX-512. Few rows by 2:4 matrices.
+#include "kernels/gemm/blocked.hpp"
+#include "kernels/gemm/kernels.hpp"
+#include "kernels/gemm/x86/avx2.hpp"
+#include "kernels/gemm/x86/avx2_look_up.hpp"
+#include "kernels/gemm/x86/avx2_panels.hpp"
+#include "kernels/gemm/x86/avx2_sparse.hpp"
+
+namespace lpt {
+namespace {
+
+// The block scales of eight adjacent elements, the first at a multiple of eight.
+inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  if (operand.column_shift >= 3) return _mm256_set1_ps(scale_at(operand, row, column));
+  const int32_t shift = operand.column_shift;
+  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+  const int64_t needed = ((count < 8 ? count : 8) + (1 << shift) - 1) >> shift;
+  const uint8_t *const from = operand.scales + index * scale_bytes(operand.scale_format);
+  const __m256 scales = load_scales(operand.scale_format, from, needed);
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_permutevar8x32_ps(scales, _mm256_srl_epi32(lanes, _mm_cvtsi32_si128(shift)));
+}
+
+// read_values() of eight elements, the first at a multiple of eight.
+inline __m256 look_up(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  const int64_t index = row * operand.row_stride + column;
+  if (operand.element.is_ternary || (operand.zeros != nullptr && operand.column_shift < 3)) {
+    float values[32];
+    read_values(operand, row, column, count, values);
+    return _mm256_loadu_ps(values);
+  }
+  const __m256i codes = load_codes(operand.data + index * operand.bits / 8, operand.bits, count);
+  __m256 value = operand.bits <= 4 ? look_up16(operand.values, codes) : _mm256_i32gather_ps(operand.values, codes, 4);
+  if (operand.zeros != nullptr) {
+    const int64_t block = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+    value = _mm256_sub_ps(value, _mm256_set1_ps(static_cast<float>(operand.zeros[block])));
+  }
+  return _mm256_and_ps(value, _mm256_castsi256_ps(first8(count)));
+}
+
+// To nearest, ties to even; NaN stays NaN.
+inline __m128i round_to_bf16(__m256 value) {
+  const __m256i bits = _mm256_castps_si256(value);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
+  const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x00400000));
+  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+  const __m256i halves = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, is_nan), 16);
+  const __m256i packed = _mm256_packus_epi32(halves, halves);  // each 128-bit half by itself
+  return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
+}
+
+// A tile of 4 × 24 has 12 sums, enough for a latency of 4 to 5 cycles at two products a cycle; with three vectors of b and
+// one of a that makes all 16 registers.
+struct Avx2 {
+  using Dwords = __m256i;
+  using Floats = __m256;
+  using Sums = Floats;
+  using Tiles = LookUpTiles;
+  static constexpr int64_t kVector = 8;
+  static constexpr int64_t kPerDword = 1;
+  static constexpr bool kHasStarts = false;
+  static constexpr int64_t kTileRows = 4;
+  static constexpr int64_t kTileVectors = 3;
+
+  static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
+    lpt::expand_panels<ExpandAvx2<kTileVectors>>(view, first, lanes, k, to);
+  }
+
+  static Dwords no_dwords() { return _mm256_setzero_si256(); }
+  static Floats all(float value) { return _mm256_set1_ps(value); }
+  static Dwords load(const uint32_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); }
+  static Floats load_floats(const float *from) { return _mm256_loadu_ps(from); }
+  static Floats start(const int32_t *) { return _mm256_setzero_ps(); }
+  static Floats floats(Floats sum) { return sum; }
+  static void interleave(Dwords (&)[1]) {}
+  static Dwords repeat(const uint32_t *from) { return _mm256_set1_epi32(static_cast<int32_t>(*from)); }
+  static void store(Dwords lanes, uint32_t *to) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), lanes); }
+  static void store_floats(Floats value, float *to) { _mm256_storeu_ps(to, value); }
+
+  static void store_halves(Dwords lanes, uint32_t *low, uint32_t *high) {
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(low), _mm256_castsi256_si128(lanes));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(high), _mm256_extracti128_si256(lanes, 1));
+  }
+
+  static Floats add_product(Floats sum, Dwords row, Dwords columns) {
+    return _mm256_fmadd_ps(_mm256_castsi256_ps(row), _mm256_castsi256_ps(columns), sum);
+  }
+
+  // 8 × 8 dwords: within 2 × 2, 4 × 4, then whole 128-bit halves.
+  static void transpose(Dwords (&rows)[8]) { lpt::transpose(rows); }
+
+  // Eight adjacent elements, zero past `count`.
+  template <Decoder kDecoder>
+  static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+    const int64_t index = row * operand.row_stride + column;
+    const int64_t present = count < 8 ? count : 8;
+    __m256 value;
+    if constexpr (kDecoder == Decoder::kF32) {
+      value = _mm256_maskload_ps(reinterpret_cast<const float *>(operand.data) + index, first8(present));
+    } else if constexpr (kDecoder == Decoder::kBf16) {
+      value = widen_bf16(load_bytes(operand.data + 2 * index, 2 * present));
+    } else if constexpr (kDecoder == Decoder::kF16) {
+      value = _mm256_cvtph_ps(load_bytes(operand.data + 2 * index, 2 * present));
+    } else if constexpr (kDecoder == Decoder::kInt8) {
+      value = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_bytes(operand.data + index, present)));
+    } else if constexpr (kDecoder == Decoder::kTable) {
+      value = look_up(operand, row, column, present);
+    } else if constexpr (kDecoder == Decoder::kFourBits) {
+      const __m128i words = _mm_cvtepu8_epi16(load_bytes(operand.data + index / 2, (present + 1) / 2));
+      const __m128i bytes = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
+      const __m128i codes = _mm_cvtepu8_epi16(bytes);
+      value = _mm256_and_ps(decode_floats(codes, operand.element), _mm256_castsi256_ps(first8(present)));
+    } else {
+      value = decode_floats(_mm_cvtepu8_epi16(load_bytes(operand.data + index, present)), operand.element);
+    }
+    if (operand.is_scaled_along_k) {
+      const __m256 scaled = _mm256_mul_ps(value, load_scales(operand, row, column, count));
+      value = _mm256_and_ps(scaled, _mm256_castsi256_ps(first8(present)));
+    }
+    return _mm256_castps_si256(value);
+  }
+
+  static Floats read(lpt_format format, const uint8_t *from, int64_t count) {
+    if (format == LPT_FORMAT_F32) return _mm256_maskload_ps(reinterpret_cast<const float *>(from), first8(count));
+    const __m128i halves = load_bytes(from, 2 * count);
+    return format == LPT_FORMAT_BF16 ? widen_bf16(halves) : _mm256_cvtph_ps(halves);
+  }
+
+  static void write(lpt_format format, uint8_t *to, Floats value, int64_t count) {
+    if (format == LPT_FORMAT_F32) {
+      if (count == 8) return _mm256_storeu_ps(reinterpret_cast<float *>(to), value);
+      return _mm256_maskstore_ps(reinterpret_cast<float *>(to), first8(count), value);
+    }
+    const __m128i halves =
+        format == LPT_FORMAT_BF16 ? round_to_bf16(value) : _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+    if (count == 8) return _mm_storeu_si128(reinterpret_cast<__m128i *>(to), halves);
+    uint8_t staged[16];
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(staged), halves);
+    memcpy(to, staged, static_cast<size_t>(2 * count));
+  }
+};
+
+}  // namespace
+
+void gemm_any_x86_avx2(const GemmRequest &request) { multiply<Avx2>(request); }
+
+size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return blocking_of<Avx2>(request).total_bytes; }
+
+void gemm_sparse_floats_x86_avx2(const GemmRequest &request) {
+  switch (request.b.format.element) {
+    case LPT_FORMAT_F32:
+      return multiply_sparse<SparseFloats<StoredF32>>(request);
+    case LPT_FORMAT_E4M3FN:
+      return multiply_sparse<SparseFloats<StoredE4m3fn>>(request);
+    case LPT_FORMAT_E5M2:
+      return multiply_sparse<SparseFloats<StoredE5m2>>(request);
+    default:
+      return multiply_sparse<SparseFloats<StoredBf16>>(request);
+  }
+}
+
+size_t gemm_scratch_sparse_floats_x86_avx2(const GemmRequest &request) {
+  return sparse_scratch<SparseFloats<StoredBf16>>(request);
+}
+
+void gemm_sparse_int8_x86_avx2(const GemmRequest &request) { multiply_sparse<SparseInt8>(request); }
+
+size_t gemm_scratch_sparse_int8_x86_avx2(const GemmRequest &request) { return sparse_scratch<SparseInt8>(request); }
+
+}  // namespace lpt

@@ -1,0 +1,98 @@
+// GEMM in f32: operands are decoded to f32, sums are fused multiply-adds. Few rows by 2:4 matrices.
+#include "kernels/gemm/blocked.hpp"
+#include "kernels/gemm/kernels.hpp"
+#include "kernels/gemm/x86/avx512.hpp"
+#include "kernels/gemm/x86/avx512_f32_panels.hpp"
+#include "kernels/gemm/x86/avx512_sparse.hpp"
+
+namespace lpt {
+namespace {
+
+// read_values() of sixteen elements, the first at a multiple of sixteen.
+inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  if (operand.element.is_ternary || (operand.zeros != nullptr && operand.column_shift < 4)) {
+    float values[32];
+    read_values(operand, row, column, count, values);
+    return _mm512_loadu_ps(values);
+  }
+  const int32_t bits = operand.bits;
+  const uint8_t *const from = operand.data + (row * operand.row_stride + column) * bits / 8;
+  const uint64_t low = spread_codes(load_some_codes(from, bits, count), bits);
+  const uint64_t high = count > 8 ? spread_codes(load_some_codes(from + bits, bits, count - 8), bits) : 0;
+  const __m512i codes = _mm512_cvtepu8_epi32(_mm_set_epi64x(static_cast<int64_t>(high), static_cast<int64_t>(low)));
+  __m512 value = bits <= 4 ? _mm512_permutexvar_ps(codes, _mm512_loadu_ps(operand.values))
+                           : _mm512_i32gather_ps(codes, operand.values, 4);
+  if (operand.zeros != nullptr) {
+    const int64_t block = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+    value = _mm512_sub_ps(value, _mm512_set1_ps(static_cast<float>(operand.zeros[block])));
+  }
+  return _mm512_maskz_mov_ps(first16(count), value);
+}
+
+struct F32 : Avx512 {
+  static constexpr int64_t kPerDword = 1;
+
+  static void interleave(Dwords (&)[1]) {}
+
+  static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
+    lpt::expand_panels<ExpandAvx512>(view, first, lanes, k, to);
+  }
+
+  static Floats add_product(Floats sum, Dwords row, Dwords columns) {
+    return _mm512_fmadd_ps(_mm512_castsi512_ps(row), _mm512_castsi512_ps(columns), sum);
+  }
+
+  // 16 adjacent elements, zero past `count`.
+  template <Decoder kDecoder>
+  static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+    const int64_t index = row * operand.row_stride + column;
+    const __mmask16 mask = first16(count);
+    __m512 value;
+    if constexpr (kDecoder == Decoder::kF32) {
+      value = _mm512_maskz_loadu_ps(mask, operand.data + 4 * index);
+    } else if constexpr (kDecoder == Decoder::kBf16) {
+      value = widen_bf16(_mm256_maskz_loadu_epi16(mask, operand.data + 2 * index));
+    } else if constexpr (kDecoder == Decoder::kF16) {
+      value = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, operand.data + 2 * index));
+    } else if constexpr (kDecoder == Decoder::kInt8) {
+      value = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, operand.data + index)));
+    } else if constexpr (kDecoder == Decoder::kTable) {
+      value = look_up(operand, row, column, min_i64(count, 16));
+    } else if constexpr (kDecoder == Decoder::kFourBits) {
+      value = decode_bytes_f32(unpack_nibbles(operand.data + index / 2, count), *operand.table);
+    } else {
+      value = decode_bytes_f32(_mm_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
+    }
+    if (operand.is_scaled_along_k) {
+      value = _mm512_maskz_mul_ps(mask, value, load_scales(operand, row, column, count));
+    }
+    return _mm512_castps_si512(value);
+  }
+};
+
+}  // namespace
+
+void gemm_any_x86_avx512(const GemmRequest &request) { multiply<F32>(request); }
+
+size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return blocking_of<F32>(request).total_bytes; }
+
+void gemm_sparse_floats_x86_avx512(const GemmRequest &request) {
+  const bool are_halves = request.a.format.element == LPT_FORMAT_BF16 && request.b.format.element == LPT_FORMAT_BF16;
+  if (are_halves) return multiply_sparse<SparseHalves>(request);
+  switch (request.b.format.element) {
+    case LPT_FORMAT_F32:
+      return multiply_sparse<SparseFloats<StoredF32>>(request);
+    case LPT_FORMAT_E4M3FN:
+      return multiply_sparse<SparseFloats<StoredE4m3fn>>(request);
+    case LPT_FORMAT_E5M2:
+      return multiply_sparse<SparseFloats<StoredE5m2>>(request);
+    default:
+      return multiply_sparse<SparseFloats<StoredBf16>>(request);
+  }
+}
+
+size_t gemm_scratch_sparse_floats_x86_avx512(const GemmRequest &request) {
+  return sparse_scratch<SparseFloats<StoredBf16>>(request);
+}
+
+}  // namespace lpt

@@ -1,0 +1,133 @@
+// Codes back to numbers, and the amax of numbers: a thread takes sixteen of a row.
+#include "kernels/quantize/cuda/cuda_decode.hpp"
+#include "kernels/quantize/cuda/cuda_kernels.hpp"
+#include "kernels/quantize/cuda/cuda_scaler.hpp"
+#include "kernels/quantize/kernels.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+// Rows of the grid take rows of the matrix in turn.
+template <lpt_format kFormat, Dtype kTarget>
+__global__ void __launch_bounds__(kThreads) dequantize_fragments(DecodeJob job) {
+  constexpr Element kSource = small_element(kFormat);
+  const int64_t column = first_column_of_grid();
+  const int32_t count = fragment_count(job.columns, column);
+  if (count == 0) return;
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
+    const float scale = scale_at(job, row, column);
+    const CodeFragment<kSource.bits> codes = load_codes<kSource.bits>(
+        job.source, row * job.source_stride + column * kSource.bits / 8, count, count == kFragment && job.loads_whole);
+    FloatFragment fragment;
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i)
+      fragment.number[i] = unscaled(small_number<kSource>(code_at(codes, i)), scale);
+    store_fragment<kTarget>(job.target, row * job.target_stride + column, count, count == kFragment && job.stores_whole,
+                            fragment);
+  }
+}
+
+template <lpt_format kSource>
+void launch_to(const DequantizeRequest &request, void *stream) {
+  const DecodeJob job = decode_job(request);
+  if (job.rows == 0 || job.columns == 0) return;
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
+  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
+  switch (request.target.format.element) {
+    case LPT_FORMAT_F32:
+      LPT_LAUNCH((dequantize_fragments<kSource, Dtype::kF32>), grid, block, 0, stream, job);
+      return;
+    case LPT_FORMAT_BF16:
+      LPT_LAUNCH((dequantize_fragments<kSource, Dtype::kBf16>), grid, block, 0, stream, job);
+      return;
+    default:
+      LPT_LAUNCH((dequantize_fragments<kSource, Dtype::kF16>), grid, block, 0, stream, job);
+  }
+}
+
+// ---- amax
+
+struct AmaxJob {
+  const void *source;
+  int64_t rows, columns, stride;
+  float *amax;
+  bool *has_nan;
+  bool loads_whole;
+  const float *unless;  // NULL, or: nothing is sought where it is not 0
+};
+
+__global__ void clear_facts(AmaxJob job) {
+  *job.amax = 0.0f;
+  *job.has_nan = false;
+}
+
+template <Dtype kSource>
+__global__ void __launch_bounds__(kThreads) raise_facts(AmaxJob job) {
+  if (job.unless != nullptr && *job.unless != 0.0f) return;
+  const int64_t column = first_column_of_grid();
+  const int32_t count = fragment_count(job.columns, column);
+  FragmentFacts facts;
+  for (int64_t row = first_row_of_grid(); row < job.rows && count > 0; row += rows_of_grid()) {
+    const FragmentFacts own = facts_of(
+        load_fragment<kSource>(job.source, row * job.stride + column, count, count == kFragment && job.loads_whole));
+    facts.amax = larger(facts.amax, own.amax);
+    facts.has_nan |= own.has_nan;
+  }
+  tell_facts(job.amax, job.has_nan, facts);
+}
+
+void launch_amax(const AmaxRequest &request, const float *unless, void *stream) {
+  const MatrixView source = with_adjacent_columns(request.source);
+  const int64_t bytes = number_bytes(source.format.element);
+  const AmaxJob job = {source.data,
+                       source.rows,
+                       source.columns,
+                       source.row_stride,
+                       request.amax,
+                       request.has_nan,
+                       is_on(source.data, source.row_stride * bytes, 16),
+                       unless};
+  LPT_LAUNCH(clear_facts, 1, 1, 0, stream, job);
+  if (source.rows == 0 || source.columns == 0) return;
+  const FragmentGrid shape = fragment_grid(source.rows, source.columns, kThreads);
+  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
+  switch (source.format.element) {
+    case LPT_FORMAT_F32:
+      LPT_LAUNCH(raise_facts<Dtype::kF32>, grid, block, 0, stream, job);
+      return;
+    case LPT_FORMAT_BF16:
+      LPT_LAUNCH(raise_facts<Dtype::kBf16>, grid, block, 0, stream, job);
+      return;
+    default:
+      LPT_LAUNCH(raise_facts<Dtype::kF16>, grid, block, 0, stream, job);
+  }
+}
+
+}  // namespace
+
+void dequantize_fragments_cuda(const DequantizeRequest &request, void *stream) {
+  switch (request.source.format.element) {
+    case LPT_FORMAT_E4M3FN:
+      return launch_to<LPT_FORMAT_E4M3FN>(request, stream);
+    case LPT_FORMAT_E5M2:
+      return launch_to<LPT_FORMAT_E5M2>(request, stream);
+    case LPT_FORMAT_E3M2FN:
+      return launch_to<LPT_FORMAT_E3M2FN>(request, stream);
+    case LPT_FORMAT_E2M3FN:
+      return launch_to<LPT_FORMAT_E2M3FN>(request, stream);
+    case LPT_FORMAT_INT8:
+      return launch_to<LPT_FORMAT_INT8>(request, stream);
+    case LPT_FORMAT_INT4:
+      return launch_to<LPT_FORMAT_INT4>(request, stream);
+    default:
+      return launch_to<LPT_FORMAT_E2M1FN>(request, stream);
+  }
+}
+
+void amax_cuda(const AmaxRequest &request, void *stream) { launch_amax(request, nullptr, stream); }
+
+void look_cuda(const LookRequest &request, void *stream) { launch_amax(request.amax, request.unless, stream); }
+
+}  // namespace lpt

@@ -1,0 +1,109 @@
+// Casts with one scale for each 16 × 16 numbers: a thread takes sixteen numbers of a row, and sixteen lanes of a warp a square,
+// which they hold in registers between its scale and its codes.
+#include "kernels/quantize/cuda/cuda_candidates.hpp"
+#include "kernels/quantize/cuda/cuda_kernels.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kLanes = 16;                     // rows of a square
+constexpr int64_t kMostSquares = int64_t{1} << 26;  // of a launch, to the end of a row of them
+
+struct SquarePlace {
+  int64_t square_row, square_column;
+  int64_t row, column;
+  int32_t count;  // of the thread's row; 0: beyond the matrix
+};
+
+__device__ __forceinline__ SquarePlace square_place(const CastJob &job, uint32_t squares_of_row) {
+  const uint32_t index = (blockIdx.x * kThreads + threadIdx.x) / kLanes;
+  SquarePlace place = {};
+  place.square_row = job.first_line + index / squares_of_row;
+  place.square_column = index % squares_of_row;
+  place.row = place.square_row * kLanes + threadIdx.x % kLanes;
+  place.column = place.square_column * kFragment;
+  place.count = place.row < job.rows ? fragment_count(job.columns, place.column) : 0;
+  return place;
+}
+
+// Each row as striped_sum(), then the rows in turn.
+__device__ __forceinline__ float sum_of_square(FloatFragment fragment) {
+  const uint32_t first = threadIdx.x % 32 / kLanes * kLanes;
+  fold<kFragment / 2>(fragment.number);
+  float sum = 0.0f;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) sum += __shfl_sync(kAllLanes, fragment.number[0], first + lane);
+  return sum;
+}
+
+template <lpt_format kFormat, lpt_format kScale>
+__device__ __forceinline__ BlockGridScale search_square(const CastJob &job, const FloatFragment &fragment,
+                                                        uint32_t amax) {
+  ScaleSpec spec = job.spec;
+  spec.kind = kScale;
+  spec.tensor_inverse *= 1.0f / tensor_scale_of(job);
+  const auto sum = [](const FloatFragment &errors) { return sum_of_square(errors); };
+  const uint32_t code = best_candidate<kFormat, kScale>(job, spec, finite_numbers(fragment), bits_float(amax), sum);
+  return {code, inverse_scale(block_scale_value(kScale, code) * tensor_scale_of(job))};
+}
+
+// One that is there already; a warp comes here as one.
+template <lpt_format kScale>
+__device__ __forceinline__ BlockGridScale given_scale(const CastJob &job, const SquarePlace &place) {
+  BlockGridScale scale = {};
+  if (place.count > 0) scale.code = load_scale<kScale>(job, place.square_row, place.square_column);
+  scale.inverse = inverse_scale(block_scale_value(kScale, scale.code) * tensor_scale_of(job));
+  return scale;
+}
+
+template <lpt_format kFormat, lpt_format kScale>
+__device__ __forceinline__ BlockGridScale scale_of_square(const CastJob &job, const SquarePlace &place,
+                                                          const FloatFragment &fragment, uint32_t amax) {
+  if (job.scales == BlockScales::kGiven) return given_scale<kScale>(job, place);
+  if (job.scales == BlockScales::kSearched) return search_square<kFormat, kScale>(job, fragment, amax);
+  return settle_scale<kScale>(job, amax);
+}
+
+template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn>
+__global__ void __launch_bounds__(kThreads) quantize_squares(CastJob job, uint32_t squares_of_row) {
+  constexpr Element kTarget = small_element(kFormat);
+  const SquarePlace place = square_place(job, squares_of_row);
+  const bool is_full = place.count == kFragment;
+  FloatFragment fragment = {};
+  if (place.count > 0) {
+    fragment = load_fragment<kSource>(job.source, place.row * job.source_stride + place.column, place.count,
+                                      is_full && job.loads_whole);
+  }
+  const FragmentFacts facts = facts_of(fragment);
+  tell_facts(job.amax, job.has_nan, facts);
+  const FragmentFacts all = facts_of_lanes(facts, kLanes);
+  const BlockGridScale scale = scale_of_square<kFormat, kScale>(job, place, fragment, all.amax);
+  if (place.count == 0) return;
+  if (threadIdx.x % kLanes == 0 && job.scales != BlockScales::kGiven) {
+    store_scale<kScale>(job, place.square_row, place.square_column,
+                        written_scale<kTarget, kScale>(scale.code, all.has_nan));
+  }
+  const CodeFragment<kTarget.bits> codes = cast_fragment<kTarget, kIsDrawn>(
+      job, fragment, scale.inverse, random_index(job, place.row, place.column), place.count);
+  store_codes(job.target, place.row * job.target_stride + place.column * kTarget.bits / 8, place.count,
+              is_full && job.stores_whole, codes);
+}
+
+}  // namespace
+
+void quantize_squares_cuda(const QuantizeRequest &request, void *stream) {
+  const int64_t across = (request.source.columns + kFragment - 1) / kFragment;
+  const int64_t down = (request.source.rows + kLanes - 1) / kLanes;
+  if (across == 0) return;
+  const int64_t most = (kMostSquares + across - 1) / across;
+  for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
+    for_lines(cast_job(request), down, most, [&](const CastJob &job, uint32_t rows) {
+      const int64_t threads = rows * across * kLanes;
+      LPT_LAUNCH((quantize_squares<LPT_FORMAT_E2M1FN, LPT_FORMAT_E4M3FN, kSource, kIsDrawn>),
+                 static_cast<uint32_t>((threads + kThreads - 1) / kThreads), kThreads, 0, stream, job,
+                 static_cast<uint32_t>(across));
+    });
+  });
+}
+
+}  // namespace lpt
