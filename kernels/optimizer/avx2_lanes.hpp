@@ -1,7 +1,7 @@
 // Eight lanes of AVX2 with FMA and F16C for the loops of a step. Included by an ISA file only.
 #pragma once
 
-#include "kernels/common/x86_avx2.hpp"
+#include "kernels/common/simd_avx2.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {
@@ -40,7 +40,7 @@ struct Avx2 {
     return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
   }
   static __m128i load_codes(const uint8_t *from) { return _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from)); }
-  static Ints load_halves(const uint8_t *from) { return ints(_mm256_cvtepu16_epi32(load_half_vector(from))); }
+  static Ints load_halves(const uint8_t *from) { return ints(dwords_of_words(load_half_vector(from))); }
   static Ints load_bytes(const uint8_t *from) { return ints(_mm256_cvtepu8_epi32(load_codes(from))); }
   static Floats load_f16(const uint8_t *from) { return _mm256_cvtph_ps(load_half_vector(from)); }
   static void store_halves(uint8_t *to, const Ints (&codes)[4]) {

@@ -1,7 +1,7 @@
 // Sixteen lanes of AVX-512 for the loops of a step. Included by an ISA file only.
 #pragma once
 
-#include "kernels/common/x86_avx512.hpp"
+#include "kernels/common/simd_avx512.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {
@@ -40,7 +40,7 @@ struct Avx512 {
   static Floats load(const float *from) { return _mm512_loadu_ps(from); }
   static void store(float *to, Floats v) { _mm512_storeu_ps(to, v); }
   static Ints load_halves(const uint8_t *from) {
-    return ints(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
+    return ints(dwords_of_words(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
   }
   static Ints load_bytes(const uint8_t *from) {
     return ints(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))));

@@ -4,6 +4,7 @@
 #include "kernels/optimizer/cuda_kernels.hpp"
 #include "kernels/optimizer/cuda_state.hpp"
 #include "kernels/optimizer/cuda_state_any.hpp"
+#include "kernels/optimizer/rule.hpp"
 
 namespace lpt {
 namespace {
@@ -23,33 +24,6 @@ struct StepJob {
   const GradientFacts *gradients;
   uint32_t delayed;
 };
-
-__device__ __forceinline__ float sign_of(float value) { return value > 0.0f ? 1.0f : value < 0.0f ? -1.0f : value; }
-
-__device__ __forceinline__ float exact_root(float value) {
-#if defined(__CUDA_ARCH__)
-  return __fsqrt_rn(value);
-#else
-  return __builtin_sqrtf(value);
-#endif
-}
-
-// The direction u of a method; m and v become new.
-__device__ __forceinline__ float direction(lpt_optimizer_method method, const StepConstants &c, float g, float &m,
-                                           float &v) {
-  if (method == LPT_OPTIMIZER_METHOD_SGD) {
-    m = c.beta1 * m + g;
-    return c.is_nesterov ? g + c.beta1 * m : m;
-  }
-  if (method == LPT_OPTIMIZER_METHOD_LION) {
-    const float mixed = c.beta1 * m + c.one_minus_beta1 * g;
-    m = c.beta2 * m + c.one_minus_beta2 * g;
-    return sign_of(mixed);
-  }
-  m = c.beta1 * m + c.one_minus_beta1 * g;
-  v = c.beta2 * v + (c.one_minus_beta2 * g) * g;
-  return m == 0.0f ? 0.0f : m / (exact_root(v * c.root_correction) + c.epsilon);
-}
 
 __device__ __forceinline__ float gradient_scale_of(const StepJob &job) {
   return job.gradients != nullptr ? job.gradients->gradient_scale : job.constants.gradient_scale;

@@ -4,6 +4,7 @@
 
 #include "kernels/optimizer/kernels.hpp"
 #include "kernels/optimizer/power.hpp"
+#include "kernels/optimizer/rule.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -175,24 +176,6 @@ struct Numbers {
   float m, v, p, c;
 };
 
-float sign_of(float value) { return value > 0.0f ? 1.0f : value < 0.0f ? -1.0f : value; }
-
-// The direction u of a method; m and v become new.
-float direction(lpt_optimizer_method method, const StepConstants &c, float g, Numbers &n) {
-  if (method == LPT_OPTIMIZER_METHOD_SGD) {
-    n.m = c.beta1 * n.m + g;
-    return c.is_nesterov ? g + c.beta1 * n.m : n.m;
-  }
-  if (method == LPT_OPTIMIZER_METHOD_LION) {
-    const float mixed = c.beta1 * n.m + c.one_minus_beta1 * g;
-    n.m = c.beta2 * n.m + c.one_minus_beta2 * g;
-    return sign_of(mixed);
-  }
-  n.m = c.beta1 * n.m + c.one_minus_beta1 * g;
-  n.v = c.beta2 * n.v + (c.one_minus_beta2 * g) * g;
-  return n.m == 0.0f ? 0.0f : n.m / (std::sqrt(n.v * c.root_correction) + c.epsilon);
-}
-
 // The arrays of a step.
 struct States {
   explicit States(const StepRequest &request)
@@ -219,7 +202,7 @@ void update(const StepRequest &request, int64_t begin, int64_t count, bool is_co
     float g = number_at(request.gradient_format, gradient, request.gradient, begin + i) * c.gradient_scale;
     Numbers n = {unit.m[i], unit.v[i], unit.p[i], unit.c[i]};
     if (c.coupled_decay != 0.0f) g = g + c.coupled_decay * n.p;
-    const float u = direction(request.method, c, g, n);
+    const float u = direction(request.method, c, g, n.m, n.v);
     unit.m[i] = n.m;
     unit.v[i] = n.v;
     if (!is_compensated) {

@@ -2,6 +2,7 @@
 // f32. Included by ISA files.
 #pragma once
 
+#include "kernels/optimizer/rule.hpp"
 #include "kernels/optimizer/step_codes.hpp"
 
 namespace lpt {
@@ -71,17 +72,17 @@ template <typename Isa, lpt_optimizer_method kMethod>
                                                    typename Isa::Floats v, typename Isa::Floats g) {
   using Floats = typename Isa::Floats;
   if constexpr (kMethod == LPT_OPTIMIZER_METHOD_SGD) {
-    const Floats first = c.beta1 * m + g;
-    return {first, first, c.is_nesterov ? g + c.beta1 * first : first};
+    const Floats first = sgd_first(c, m, g);
+    return {first, first, sgd_direction(c, first, g)};
   } else if constexpr (kMethod == LPT_OPTIMIZER_METHOD_LION) {
-    const Floats mixed = c.beta1 * m + c.one_minus_beta1 * g;
-    const Floats first = c.beta2 * m + c.one_minus_beta2 * g;
+    const Floats mixed = lion_mixed(c, m, g);
+    const Floats first = lion_first(c, m, g);
     const auto is_signed = magnitude_of<Isa>(mixed) > Isa::all(0.0f);
     const auto sign_bit = Isa::bits(mixed) & ~kMagnitude;
     return {first, first, select<Isa>(is_signed, Isa::floats(sign_bit | 0x3F800000), mixed)};
   } else {
-    const Floats first = c.beta1 * m + c.one_minus_beta1 * g;
-    const Floats second = c.beta2 * v + (c.one_minus_beta2 * g) * g;
+    const Floats first = adam_first(c, m, g);
+    const Floats second = adam_second(c, v, g);
     return {first, second, Isa::root(second * c.root_correction)};
   }
 }
