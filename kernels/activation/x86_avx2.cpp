@@ -5,7 +5,7 @@
 #include "kernels/activation/rmsnorm.hpp"
 #include "kernels/activation/softmax.hpp"
 #include "kernels/activation/swiglu.hpp"
-#include "kernels/common/intrinsics.hpp"
+#include "kernels/common/simd_avx2.hpp"
 
 namespace lpt {
 namespace {
@@ -20,17 +20,13 @@ struct Avx2 {
 
   static Columns all_columns() { return kWidth; }
   static Columns first_columns(int64_t count) { return count; }
-  static __m256i mask_of(Columns columns) {
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(columns)), lanes);
-  }
 
   static Floats load(const float *from, Columns columns) {
-    return columns == kWidth ? _mm256_loadu_ps(from) : _mm256_maskload_ps(from, mask_of(columns));
+    return columns == kWidth ? _mm256_loadu_ps(from) : _mm256_maskload_ps(from, first_lanes(columns));
   }
   static void store(float *to, Columns columns, Floats value) {
     if (columns == kWidth) return _mm256_storeu_ps(to, value);
-    _mm256_maskstore_ps(to, mask_of(columns), value);
+    _mm256_maskstore_ps(to, first_lanes(columns), value);
   }
   static Halves load_halves(const uint8_t *from, Columns columns) {
     if (columns == kWidth) return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
@@ -44,15 +40,10 @@ struct Avx2 {
   }
 
   static Floats from_f16(Halves halves) { return _mm256_cvtph_ps(halves); }
-  static Floats from_bf16(Halves halves) {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
-  }
+  static Floats from_bf16(Halves halves) { return f32_of_bf16(halves); }
   static Halves to_f16(Floats value) { return _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
   static Halves to_bf16(Floats value) {
-    const __m256i bits = _mm256_castps_si256(value);
-    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    const __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
-    const __m256i codes = _mm256_srli_epi32(rounded, 16);
+    const __m256i codes = bf16_dwords(value);
     return _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_packus_epi32(codes, codes), 0x08));
   }
 
@@ -69,7 +60,7 @@ struct Avx2 {
   }
   static Floats where(Columns columns, Floats value, Floats other) {
     if (columns == kWidth) return value;
-    return _mm256_blendv_ps(other, value, _mm256_castsi256_ps(mask_of(columns)));
+    return _mm256_blendv_ps(other, value, _mm256_castsi256_ps(first_lanes(columns)));
   }
   static Flags is_nan(Floats value) { return _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q)); }
   static bool has_any(Flags flags) { return _mm256_movemask_epi8(flags) != 0; }

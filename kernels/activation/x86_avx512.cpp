@@ -4,7 +4,7 @@
 #include "kernels/activation/rmsnorm.hpp"
 #include "kernels/activation/softmax.hpp"
 #include "kernels/activation/swiglu.hpp"
-#include "kernels/common/intrinsics.hpp"
+#include "kernels/common/simd_avx512.hpp"
 
 namespace lpt {
 namespace {
@@ -28,16 +28,9 @@ struct Avx512 {
   }
 
   static Floats from_f16(Halves halves) { return _mm512_cvtph_ps(halves); }
-  static Floats from_bf16(Halves halves) {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
-  }
+  static Floats from_bf16(Halves halves) { return f32_of_bf16(halves); }
   static Halves to_f16(Floats value) { return _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-  static Halves to_bf16(Floats value) {
-    const __m512i bits = _mm512_castps_si512(value);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd);
-    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
-  }
+  static Halves to_bf16(Floats value) { return _mm512_cvtepi32_epi16(_mm512_srli_epi32(bf16_rounded(value), 16)); }
 
   static Floats all(float value) { return _mm512_set1_ps(value); }
   static Floats max(Floats a, Floats b) { return _mm512_max_ps(a, b); }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/common/intrinsics.hpp"
+#include "kernels/common/simd_avx2.hpp"
 
 namespace lpt {
 namespace {
@@ -21,8 +21,7 @@ struct Vec8Avx2 {
     return of(_mm256_loadu_ps(static_cast<const float *>(from)));
   }
   [[gnu::always_inline]] static Vec8Avx2 of_bf16(const void *from) {
-    const __m256i codes = _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i *>(from)));
-    return of(_mm256_castsi256_ps(_mm256_slli_epi32(codes, 16)));
+    return of(f32_of_bf16(_mm_loadu_si128(static_cast<const __m128i *>(from))));
   }
   [[gnu::always_inline]] static Vec8Avx2 of_f16(const void *from) {
     return of(_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i *>(from))));

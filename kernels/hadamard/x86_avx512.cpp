@@ -1,6 +1,5 @@
 // Rotations with AVX-512.
-#include "kernels/common/x86_avx512.hpp"
-
+#include "kernels/common/simd_avx512.hpp"
 #include "kernels/hadamard/rotate.hpp"
 
 namespace lpt {
@@ -14,16 +13,10 @@ struct Avx512 {
 
   template <lpt_format kPlain>
   [[gnu::always_inline]] static Vector load(const void *data, int64_t index, int64_t count) {
+    const Vector value = load_numbers<kPlain>(data, index, count);
     if constexpr (kPlain == LPT_FORMAT_F32) {
-      const float *from = static_cast<const float *>(data) + index;
-      return count >= 16 ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(first(count), from);
+      return value;
     } else {
-      const uint16_t *from = static_cast<const uint16_t *>(data) + index;
-      const __m256i codes = count >= 16 ? _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))
-                                        : _mm256_maskz_loadu_epi16(first(count), from);
-      const Vector value = kPlain == LPT_FORMAT_F16
-                               ? _mm512_cvtph_ps(codes)
-                               : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
       // sign | quiet NaN, where it is one
       const __m512i nan = _mm512_ternarylogic_epi32(_mm512_castps_si512(value), _mm512_set1_epi32(INT32_MIN),
                                                     _mm512_set1_epi32(0x7FC00000), 0xEA);

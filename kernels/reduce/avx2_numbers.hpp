@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/common/intrinsics.hpp"
+#include "kernels/common/simd_avx2.hpp"
 
 namespace lpt {
 namespace {
@@ -125,18 +125,10 @@ struct Avx2Halves : Avx2Few<Avx2Halves<Codes>> {
   }
 };
 
-// To nearest even. What is too large carries into infinity; the NaN keeps its place, as its lower half is zero.
 struct Bf16Codes {
-  [[gnu::always_inline]] static F32x8 numbers(__m128i codes) {
-    return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16))};
-  }
-  [[gnu::always_inline]] static __m256i rounded(F32x8 lanes) {
-    const __m256i bits = _mm256_castps_si256(lanes.v);
-    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd), 16);
-  }
+  [[gnu::always_inline]] static F32x8 numbers(__m128i codes) { return {f32_of_bf16(codes)}; }
   [[gnu::always_inline]] static __m256i of(F32x8 first, F32x8 second) {
-    return _mm256_permute4x64_epi64(_mm256_packus_epi32(rounded(first), rounded(second)), 0xD8);
+    return _mm256_permute4x64_epi64(_mm256_packus_epi32(bf16_dwords(first.v), bf16_dwords(second.v)), 0xD8);
   }
 };
 

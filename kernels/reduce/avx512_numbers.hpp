@@ -1,7 +1,7 @@
 // Numbers of AVX-512 for reductions: sixteen f32 or eight f64, and how they lie in memory. Included by an ISA file only.
 #pragma once
 
-#include "kernels/common/x86_avx512.hpp"
+#include "kernels/common/simd_avx512.hpp"
 
 namespace lpt {
 namespace {
@@ -122,22 +122,13 @@ struct Avx512Halves {
   }
 };
 
-// To nearest even by integers, as vcvtneps2bf16 takes subnormals for zero. What is too large carries into infinity; the
-// NaN keeps its place, as its lower half is zero.
 struct Bf16Codes {
-  [[gnu::always_inline]] static F32x16 numbers(__m256i codes) {
-    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16))};
-  }
-  [[gnu::always_inline]] static __m512i rounded(F32x16 lanes) {  // in the upper halves
-    const __m512i bits = _mm512_castps_si512(lanes.v);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    return _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd);
-  }
+  [[gnu::always_inline]] static F32x16 numbers(__m256i codes) { return {f32_of_bf16(codes)}; }
   [[gnu::always_inline]] static __m512i of(F32x16 first, F32x16 second) {
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i pair = _mm512_or_si512(_mm512_slli_epi32(lane, 2), _mm512_slli_epi32(lane, 18));
     const __m512i upper_halves = _mm512_add_epi32(pair, _mm512_set1_epi32(0x00030001));  // words 1, 3, 5, ...
-    return _mm512_permutex2var_epi16(rounded(first), upper_halves, rounded(second));
+    return _mm512_permutex2var_epi16(bf16_rounded(first.v), upper_halves, bf16_rounded(second.v));
   }
 };
 

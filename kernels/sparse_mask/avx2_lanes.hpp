@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/common/x86_avx2.hpp"
+#include "kernels/common/simd_avx2.hpp"
 #include "kernels/sparse_mask/sparse_mask.hpp"
 
 namespace lpt {
@@ -122,7 +122,7 @@ struct Avx2Halves {
 // bf16 as f32, NaN with all of its bits.
 [[gnu::always_inline]] inline __m256 words_of_bf16(const uint16_t *from) {
   const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+  return f32_of_bf16(halves);
 }
 
 // See drawn_loop.hpp and given_loop.hpp.

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/common/x86_avx512.hpp"
+#include "kernels/common/simd_avx512.hpp"
 #include "kernels/sparse_mask/sparse_mask.hpp"
 
 namespace lpt {
@@ -101,7 +101,7 @@ struct Avx512Halves {
 // bf16 as f32, NaN with all of its bits.
 [[gnu::always_inline]] inline __m512 words_of_bf16(const uint16_t *from) {
   const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+  return f32_of_bf16(halves);
 }
 
 // See drawn_loop.hpp and given_loop.hpp.

@@ -1,8 +1,7 @@
 // Transposable masks with AVX2.
-#include "kernels/common/x86_avx2.hpp"
-
 #include <cstring>
 
+#include "kernels/common/simd_avx2.hpp"
 #include "kernels/transposable_mask/greedy_lanes.hpp"
 #include "kernels/transposable_mask/pattern_lanes.hpp"
 
@@ -17,20 +16,7 @@ struct Avx2 {
 
   template <lpt_format kPlain>
   [[gnu::always_inline]] static Floats load(const void *row, int64_t column, int64_t count) {
-    if constexpr (kPlain == LPT_FORMAT_F32) {
-      const float *const from = static_cast<const float *>(row) + column;
-      return count >= 8 ? _mm256_loadu_ps(from) : _mm256_maskload_ps(from, first(count));
-    } else {
-      const uint16_t *const from = static_cast<const uint16_t *>(row) + column;
-      __m128i codes = _mm_setzero_si128();
-      if (count >= 8) {
-        codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
-      } else if (count > 0) {
-        memcpy(&codes, from, static_cast<size_t>(count) * sizeof *from);
-      }
-      if constexpr (kPlain == LPT_FORMAT_F16) return _mm256_cvtph_ps(codes);
-      return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
-    }
+    return load_numbers<kPlain>(row, column, count);
   }
 
   static Floats magnitude(Floats a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
@@ -116,11 +102,6 @@ struct Avx2 {
     const __m256i tile_bytes = _mm256_shuffle_epi8(tiles, byte_places);
     const __m256i stays = _mm256_cmpeq_epi8(_mm256_and_si256(tile_bytes, places), places);
     return _mm256_and_si256(stays, _mm256_set1_epi8(1));
-  }
-
-  static __m256i first(int64_t count) {
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)), lane);
   }
 };
 

@@ -1,6 +1,5 @@
 // Transposable masks with AVX-512.
-#include "kernels/common/x86_avx512.hpp"
-
+#include "kernels/common/simd_avx512.hpp"
 #include "kernels/transposable_mask/greedy_lanes.hpp"
 #include "kernels/transposable_mask/pattern_lanes.hpp"
 
@@ -15,16 +14,7 @@ struct Avx512 {
 
   template <lpt_format kPlain>
   [[gnu::always_inline]] static Floats load(const void *row, int64_t column, int64_t count) {
-    if constexpr (kPlain == LPT_FORMAT_F32) {
-      const float *const from = static_cast<const float *>(row) + column;
-      return count >= 16 ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(first(count), from);
-    } else {
-      const uint16_t *const from = static_cast<const uint16_t *>(row) + column;
-      const __m256i codes = count >= 16 ? _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))
-                                        : _mm256_maskz_loadu_epi16(first(count), from);
-      if constexpr (kPlain == LPT_FORMAT_F16) return _mm512_cvtph_ps(codes);
-      return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
-    }
+    return load_numbers<kPlain>(row, column, count);
   }
 
   static Floats magnitude(Floats a) { return magnitude_f32x16(a); }
@@ -97,8 +87,6 @@ struct Avx512 {
   }
 
  private:
-  static __mmask16 first(int64_t count) { return static_cast<__mmask16>(lane_mask(0, count)); }
-
   // Four times the byte of each tile, in the tiles' order.
   static __m512i byte_places(int byte) {
     const __m512i lanes = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

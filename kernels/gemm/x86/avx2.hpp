@@ -1,7 +1,7 @@
 // What the AVX2 row and its panels share: numbers of eight lanes. Included by ISA files: everything here has internal linkage.
 #pragma once
 
-#include "kernels/common/x86_avx2.hpp"
+#include "kernels/common/simd_avx2.hpp"
 #include "kernels/gemm/operand.hpp"
 
 namespace lpt {
@@ -20,10 +20,6 @@ inline __m128i load_bytes(const uint8_t *from, int64_t bytes) {
   uint8_t staged[16] = {};
   memcpy(staged, from, static_cast<size_t>(bytes));
   return _mm_loadu_si128(reinterpret_cast<const __m128i *>(staged));
-}
-
-inline __m256 widen_bf16(__m128i halves) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
 
 // Whether a float of at most 8 bits has a sign and an exponent that an f16 with another bias can hold.

@@ -61,7 +61,7 @@ struct ExpandAvx2 {
     const Element element = element_of(reader.element);
     const bool is_half = is_small_half(element);
     const auto number = [&](__m128i codes) {
-      return is_half ? decode_floats(codes, element) : look_up(reader, _mm256_cvtepu16_epi32(codes));
+      return is_half ? decode_floats(codes, element) : look_up(reader, dwords_of_words(codes));
     };
     for (int64_t p = 0; p < reader.k; p += 2) {
       for (int e = 0; e < 4; ++e) {  // four lanes lie side by side
@@ -104,7 +104,7 @@ struct ExpandAvx2 {
               t == 0 ? _mm256_and_si256(line, _mm256_set1_epi32(0xFFFF)) : _mm256_srli_epi32(line, 16);
           const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(words, words), 0x08);
           const __m128i numbers = _mm256_castsi256_si128(packed);
-          slab.store(p + t, e, reader.element == LPT_FORMAT_BF16 ? widen_bf16(numbers) : _mm256_cvtph_ps(numbers));
+          slab.store(p + t, e, reader.element == LPT_FORMAT_BF16 ? f32_of_bf16(numbers) : _mm256_cvtph_ps(numbers));
         }
       }
     }

@@ -1,7 +1,7 @@
 // Few rows by a 2:4 matrix: a's numbers are picked at the places that b stores. Included by an ISA file only.
 #pragma once
 
-#include "kernels/common/intrinsics.hpp"
+#include "kernels/common/simd_avx2.hpp"
 #include "kernels/gemm/sparse_loop.hpp"
 
 namespace lpt {
@@ -23,7 +23,7 @@ struct StoredBf16 {
   static constexpr int64_t kBytes = 2;
   static __m256 load(const uint8_t *stored) {
     const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i *>(stored));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+    return f32_of_bf16(halves);
   }
 };
 

@@ -1,7 +1,7 @@
 // What the two AVX-512 rows share. Included by ISA files: everything here has internal linkage.
 #pragma once
 
-#include "kernels/common/x86_avx512.hpp"
+#include "kernels/common/simd_avx512.hpp"
 #include "kernels/gemm/operand.hpp"
 
 namespace lpt {
@@ -110,15 +110,9 @@ inline __m512 load_scales(const Operand &operand, int64_t row, int64_t column, i
 // To nearest, ties to even, subnormals kept (vcvtneps2bf16 flushes them); NaN stays NaN.
 inline __m256i round_to_bf16(__m512 value) {
   const __m512i bits = _mm512_castps_si512(value);
-  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
   const __mmask16 is_nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
   const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x00400000));
-  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_mov_epi32(rounded, is_nan, quiet), 16));
-}
-
-inline __m512 widen_bf16(__m256i halves) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_mov_epi32(bf16_rounded(value), is_nan, quiet), 16));
 }
 
 // Sizes and moves of both rows: a tile of 8 × 32 has 16 sums, enough for a latency of 6 cycles at two products a cycle.
@@ -152,7 +146,7 @@ struct Avx512 {
     const __mmask16 mask = first16(count);
     if (format == LPT_FORMAT_F32) return _mm512_maskz_loadu_ps(mask, from);
     const __m256i halves = _mm256_maskz_loadu_epi16(mask, from);
-    return format == LPT_FORMAT_BF16 ? widen_bf16(halves) : _mm512_cvtph_ps(halves);
+    return format == LPT_FORMAT_BF16 ? f32_of_bf16(halves) : _mm512_cvtph_ps(halves);
   }
 
   static void write(lpt_format format, uint8_t *to, Floats value, int64_t count) {

@@ -102,8 +102,8 @@ struct Bf16 : Avx512 {
       value = decode_bytes_bf16(_mm256_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
     }
     if (operand.is_scaled_along_k) {  // exact: the table rejects scales that are not
-      const __m512 low = widen_bf16(_mm512_castsi512_si256(value));
-      const __m512 high = widen_bf16(_mm512_extracti64x4_epi64(value, 1));
+      const __m512 low = f32_of_bf16(_mm512_castsi512_si256(value));
+      const __m512 high = f32_of_bf16(_mm512_extracti64x4_epi64(value, 1));
       const __m512 low_scales = load_scales(operand, row, column, count);
       const bool is_one_scale = operand.column_shift >= 5 || count <= 16;
       const __m512 high_scales = is_one_scale ? low_scales : load_scales(operand, row, column + 16, count - 16);

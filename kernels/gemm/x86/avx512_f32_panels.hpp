@@ -67,7 +67,7 @@ struct ExpandAvx512 {
         for (int t = 0; t < 2; ++t) {
           const __m256i halves = _mm512_cvtepi32_epi16(t == 0 ? line : _mm512_srli_epi32(line, 16));
           const bool is_bf16 = reader.element == LPT_FORMAT_BF16;
-          store_numbers(reader, p + t, v, is_bf16 ? widen_bf16(halves) : _mm512_cvtph_ps(halves));
+          store_numbers(reader, p + t, v, is_bf16 ? f32_of_bf16(halves) : _mm512_cvtph_ps(halves));
         }
       }
     }

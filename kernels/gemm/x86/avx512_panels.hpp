@@ -5,7 +5,7 @@
 // are missing are taken as zeros. Each function writes whole lines up to the last step of k.
 #pragma once
 
-#include "kernels/common/x86_avx512.hpp"
+#include "kernels/common/simd_avx512.hpp"
 #include "kernels/gemm/panels.hpp"
 
 namespace lpt {

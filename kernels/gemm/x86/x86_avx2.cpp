@@ -99,7 +99,7 @@ struct Avx2 {
     if constexpr (kDecoder == Decoder::kF32) {
       value = _mm256_maskload_ps(reinterpret_cast<const float *>(operand.data) + index, first8(present));
     } else if constexpr (kDecoder == Decoder::kBf16) {
-      value = widen_bf16(load_bytes(operand.data + 2 * index, 2 * present));
+      value = f32_of_bf16(load_bytes(operand.data + 2 * index, 2 * present));
     } else if constexpr (kDecoder == Decoder::kF16) {
       value = _mm256_cvtph_ps(load_bytes(operand.data + 2 * index, 2 * present));
     } else if constexpr (kDecoder == Decoder::kInt8) {
@@ -124,7 +124,7 @@ struct Avx2 {
   static Floats read(lpt_format format, const uint8_t *from, int64_t count) {
     if (format == LPT_FORMAT_F32) return _mm256_maskload_ps(reinterpret_cast<const float *>(from), first8(count));
     const __m128i halves = load_bytes(from, 2 * count);
-    return format == LPT_FORMAT_BF16 ? widen_bf16(halves) : _mm256_cvtph_ps(halves);
+    return format == LPT_FORMAT_BF16 ? f32_of_bf16(halves) : _mm256_cvtph_ps(halves);
   }
 
   static void write(lpt_format format, uint8_t *to, Floats value, int64_t count) {

@@ -51,7 +51,7 @@ struct F32 : Avx512 {
     if constexpr (kDecoder == Decoder::kF32) {
       value = _mm512_maskz_loadu_ps(mask, operand.data + 4 * index);
     } else if constexpr (kDecoder == Decoder::kBf16) {
-      value = widen_bf16(_mm256_maskz_loadu_epi16(mask, operand.data + 2 * index));
+      value = f32_of_bf16(_mm256_maskz_loadu_epi16(mask, operand.data + 2 * index));
     } else if constexpr (kDecoder == Decoder::kF16) {
       value = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, operand.data + 2 * index));
     } else if constexpr (kDecoder == Decoder::kInt8) {

@@ -197,7 +197,7 @@ struct HalfSource {
       if constexpr (kFormat == LPT_FORMAT_F16) {
         value[i] = _mm256_cvtph_ps(codes);
       } else if constexpr (kFormat == LPT_FORMAT_BF16) {
-        value[i] = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
+        value[i] = f32_of_bf16(codes);
       } else {
         value[i] = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(codes));
       }

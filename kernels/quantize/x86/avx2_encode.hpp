@@ -276,7 +276,7 @@ struct CoderLanes {
   [[gnu::always_inline]] static inline void carry16(__m256i (&fixed)[4], const uint8_t *random) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      const __m256i bits = _mm256_cvtepu16_epi32(load_half_bytes(random + 16 * i));
+      const __m256i bits = dwords_of_words(load_half_bytes(random + 16 * i));
       const __m256i addend = _mm256_add_epi32(_mm256_add_epi32(bits, bits), all_lanes(1));
       fixed[i] = _mm256_srli_epi32(_mm256_add_epi32(fixed[i], addend), 17);
     }

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/common/intrinsics.hpp"
+#include "kernels/common/simd_avx2.hpp"
 #include "kernels/quantize/quantize.hpp"
 #include "src/formats/block_scale.hpp"
 

@@ -2,7 +2,7 @@
 // ISA file only.
 #pragma once
 
-#include "kernels/common/x86_avx2.hpp"
+#include "kernels/common/simd_avx2.hpp"
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_candidates.hpp"
 #include "kernels/quantize/x86/avx2_encode.hpp"
@@ -84,7 +84,7 @@ inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int
 
 [[gnu::always_inline]] inline __m256 halves_to_floats(__m128i codes, bool is_f16) {
   if (is_f16) return _mm256_cvtph_ps(codes);
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
+  return f32_of_bf16(codes);
 }
 
 // `count` adjacent numbers as f32; halves go to the buffer.

@@ -48,7 +48,7 @@ struct Avx2Sums {
     } else {
       const __m128i codes = load_half_bytes(from);
       if constexpr (kPlain == LPT_FORMAT_F16) return _mm256_cvtph_ps(codes);
-      return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
+      return f32_of_bf16(codes);
     }
   }
   [[gnu::always_inline]] static __m256 load_floats(const float *from) { return _mm256_loadu_ps(from); }

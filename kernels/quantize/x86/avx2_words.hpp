@@ -14,7 +14,7 @@ constexpr int64_t random_bytes(WordRounding rounding) {
 // Of eight numbers: `added`, or made of the random bits at `random`.
 template <WordRounding kRounding>
 [[gnu::always_inline]] inline __m256i words_at(const uint8_t *random, __m256i added) {
-  if constexpr (kRounding == WordRounding::kDrawn16) return _mm256_cvtepu16_epi32(load_half_bytes(random));
+  if constexpr (kRounding == WordRounding::kDrawn16) return dwords_of_words(load_half_bytes(random));
   if constexpr (kRounding == WordRounding::kDrawn8) {
     const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i *>(random));
     return _mm256_add_epi32(_mm256_slli_epi32(_mm256_cvtepu8_epi32(bytes), 8), all_lanes(0x80));

@@ -2,7 +2,7 @@
 // them, a target stores them. Included by an ISA file only.
 #pragma once
 
-#include "kernels/common/x86_avx512.hpp"
+#include "kernels/common/simd_avx512.hpp"
 #include "kernels/quantize/decode_loop.hpp"
 
 namespace lpt {
@@ -177,7 +177,7 @@ struct HalfSource {
       if constexpr (kFormat == LPT_FORMAT_F16) {
         value[i] = _mm512_cvtph_ps(codes);
       } else if constexpr (kFormat == LPT_FORMAT_BF16) {
-        value[i] = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
+        value[i] = f32_of_bf16(codes);
       } else {
         value[i] = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(codes));
       }

@@ -6,7 +6,7 @@
 // the point. An integer is the case of one exponent.
 #pragma once
 
-#include "kernels/common/x86_avx512.hpp"
+#include "kernels/common/simd_avx512.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {

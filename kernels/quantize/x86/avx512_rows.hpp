@@ -16,7 +16,7 @@ constexpr int64_t bytes_of(Source source) { return source == Source::kF32 ? 4 : 
 
 [[gnu::always_inline]] inline __m512 widened(Source source, __m256i halves) {
   if (source == Source::kF16) return _mm512_cvtph_ps(halves);
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+  return f32_of_bf16(halves);
 }
 
 template <Source kSource>

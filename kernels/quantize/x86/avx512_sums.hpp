@@ -42,7 +42,7 @@ struct Avx512Sums {
     } else {
       const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
       if constexpr (kPlain == LPT_FORMAT_F16) return _mm512_cvtph_ps(codes);
-      return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
+      return f32_of_bf16(codes);
     }
   }
   [[gnu::always_inline]] static __m512 load_floats(const float *from) { return _mm512_loadu_ps(from); }

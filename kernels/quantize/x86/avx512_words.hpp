@@ -49,7 +49,7 @@ template <WordRounding kRounding>
 
 // The first or last sixteen words of a group, one in a lane.
 [[gnu::always_inline]] inline __m512i words_in_lanes(__m512i group, int half) {
-  return _mm512_cvtepu16_epi32(half == 0 ? _mm512_castsi512_si256(group) : _mm512_extracti64x4_epi64(group, 1));
+  return dwords_of_words(half == 0 ? _mm512_castsi512_si256(group) : _mm512_extracti64x4_epi64(group, 1));
 }
 
 // The whole part of numbers with 17 bits behind the point, with their words added.

@@ -1,10 +1,11 @@
-// AVX-512 pieces that families share. Everything is static: each file that includes this owns its copy.
+// What kernel families share of AVX-512. Everything is static: each file that includes this owns its copy.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/common/intrinsics.hpp"
 #include "kernels/common/philox_lanes.hpp"
+#include "lpt.h"
 
 namespace lpt {
 
@@ -18,6 +19,40 @@ static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
 [[gnu::always_inline]] static inline __m512 magnitude_f32x16(__m512 value) {
   return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(value), _mm512_set1_epi32(0x7FFFFFFF)));
 }
+
+// ---- numbers of 16 bits
+
+[[gnu::always_inline]] static inline __m512i dwords_of_words(__m256i words) { return _mm512_cvtepu16_epi32(words); }
+
+// NaN keeps all of its bits.
+[[gnu::always_inline]] static inline __m512 f32_of_bf16(__m256i codes) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(dwords_of_words(codes), 16));
+}
+
+// The codes of bf16 in the upper halves of dwords, to nearest even and without a test for NaN; vcvtneps2bf16 takes subnormals
+// for zero. What is too large carries into infinity; a NaN whose lower half is zero keeps its bits.
+[[gnu::always_inline]] static inline __m512i bf16_rounded(__m512 numbers) {
+  const __m512i bits = _mm512_castps_si512(numbers);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  return _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
+}
+
+// Numbers `index` to `index + 15` of f32, bf16 or f16; zeros from `count` on, whose memory is not read.
+template <lpt_format kPlain>
+[[gnu::always_inline]] static inline __m512 load_numbers(const void *data, int64_t index, int64_t count) {
+  const auto present = static_cast<__mmask16>(lane_mask(0, count));
+  if constexpr (kPlain == LPT_FORMAT_F32) {
+    const float *const from = static_cast<const float *>(data) + index;
+    return count >= 16 ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(present, from);
+  } else {
+    const uint16_t *const from = static_cast<const uint16_t *>(data) + index;
+    const __m256i codes = count >= 16 ? _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))
+                                      : _mm256_maskz_loadu_epi16(present, from);
+    return kPlain == LPT_FORMAT_F16 ? _mm512_cvtph_ps(codes) : f32_of_bf16(codes);
+  }
+}
+
+// ---- lanes
 
 // 16 × 16 dwords: within 2 × 2, 4 × 4, then whole 128-bit quarters.
 [[gnu::always_inline]] static inline void transpose(__m512i (&rows)[16]) {
@@ -67,6 +102,8 @@ static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
   v[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(high, other_high));
   v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high, other_high));
 }
+
+// ---- random bits
 
 // 16 random bits for each of 64 elements, in order: the first 32 elements in `low`. Or 8 bits for each of 128.
 struct RandomU16x64 {

@@ -1,12 +1,56 @@
-// AVX2 pieces that families share. Everything is static: each file that includes this owns its copy.
+// What kernel families share of AVX2. Everything is static: each file that includes this owns its copy.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/common/intrinsics.hpp"
 #include "kernels/common/philox_lanes.hpp"
+#include "lpt.h"
 
 namespace lpt {
+
+// ---- numbers of 16 bits
+
+[[gnu::always_inline]] static inline __m256i dwords_of_words(__m128i words) { return _mm256_cvtepu16_epi32(words); }
+
+// NaN keeps all of its bits.
+[[gnu::always_inline]] static inline __m256 f32_of_bf16(__m128i codes) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(dwords_of_words(codes), 16));
+}
+
+// The codes of bf16 in dwords, to nearest even and without a test for NaN. What is too large carries into infinity; a NaN
+// whose lower half is zero keeps its bits.
+[[gnu::always_inline]] static inline __m256i bf16_dwords(__m256 numbers) {
+  const __m256i bits = _mm256_castps_si256(numbers);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd), 16);
+}
+
+// Ones in the first `count` lanes.
+[[gnu::always_inline]] static inline __m256i first_lanes(int64_t count) {
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)), lane);
+}
+
+// Numbers `index` to `index + 7` of f32, bf16 or f16; zeros from `count` on, whose memory is not read.
+template <lpt_format kPlain>
+[[gnu::always_inline]] static inline __m256 load_numbers(const void *data, int64_t index, int64_t count) {
+  if constexpr (kPlain == LPT_FORMAT_F32) {
+    const float *const from = static_cast<const float *>(data) + index;
+    return count >= 8 ? _mm256_loadu_ps(from) : _mm256_maskload_ps(from, first_lanes(count));
+  } else {
+    const uint16_t *const from = static_cast<const uint16_t *>(data) + index;
+    __m128i codes = _mm_setzero_si128();
+    if (count >= 8) {
+      codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+    } else if (count > 0) {
+      __builtin_memcpy(&codes, from, static_cast<size_t>(count) * sizeof *from);
+    }
+    return kPlain == LPT_FORMAT_F16 ? _mm256_cvtph_ps(codes) : f32_of_bf16(codes);
+  }
+}
+
+// ---- lanes
 
 // 8 × 8 dwords: within 2 × 2, 4 × 4, then whole halves.
 [[gnu::always_inline]] static inline void transpose(__m256i (&rows)[8]) {
@@ -50,6 +94,8 @@ namespace lpt {
   v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high, other_high));
   v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high, other_high));
 }
+
+// ---- random bits
 
 // The bits of blocks `block` to `block + 3`, one word of Philox in 64 bits.
 static inline void store_random_blocks(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, void *to) {
