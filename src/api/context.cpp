@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "src/api/guard.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 
 using namespace lpt;
 

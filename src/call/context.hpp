@@ -76,6 +76,9 @@ namespace lpt {
 
 using Context = lpt_context;
 
+// Whether the context works on the CPU, not on a device.
+inline bool is_on_cpu(const Context &context) { return context.machine.kind == LPT_DEVICE_CPU; }
+
 Status create_context(const lpt_context_options &options, Context **out_context);
 Status set_isa(Context &context, lpt_isa isa);
 Status set_threads(Context &context, int32_t thread_count);

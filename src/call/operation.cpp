@@ -256,10 +256,16 @@ size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::
   return end;
 }
 
-Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
-  std::byte *memory = nullptr;
+Status take_scratch(Context &context, size_t bytes, std::byte **out) {
+  return (is_on_cpu(context) ? *context.arena : *context.device_arena).take(bytes, out);
+}
+
+Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, bool is_check_only,
+                   MatrixView &out_view) {
   const size_t bytes = lay_out_matrix(format, rows, columns, nullptr, out_view);
-  LPT_TRY(context.arena->take(bytes, &memory));
+  if (is_check_only) return {};
+  std::byte *memory = nullptr;
+  LPT_TRY(take_scratch(context, bytes, &memory));
   lay_out_matrix(format, rows, columns, memory, out_view);
   return {};
 }
@@ -268,9 +274,7 @@ Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t co
                    MatrixView &out_view) {
   Format parts;
   find_format(format, parts);
-  if (!is_check_only) return take_matrix(context, parts, rows, columns, out_view);
-  lay_out_matrix(parts, rows, columns, nullptr, out_view);
-  return {};
+  return take_matrix(context, parts, rows, columns, is_check_only, out_view);
 }
 
 Parts split(const Context &context, int64_t units, int64_t work_per_unit) {

@@ -69,8 +69,12 @@ inline bool is_check_only(uint64_t flags) { return (flags & LPT_CHECK_ONLY) != 0
 // Returns its bytes; with memory NULL it only computes them.
 size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view);
 
-// A matrix in the context's scratch; with `is_check_only` one without data.
-Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view);
+// Scratch where the context works, on the CPU or its device, until the next call of the context; uncleared.
+Status take_scratch(Context &context, size_t bytes, std::byte **out);
+
+// A matrix there; with `is_check_only` one without data.
+Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, bool is_check_only,
+                   MatrixView &out_view);
 Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t columns, bool is_check_only,
                    MatrixView &out_view);
 

@@ -1,3 +1,4 @@
+#include "src/call/launch.hpp"
 #include "src/cast/cast.hpp"
 
 namespace lpt {
@@ -6,8 +7,9 @@ Status dequantize_matrix(Context &context, const MatrixView &source, const Matri
   const DequantizeRequest whole{source, target};
   const KernelEntry<DequantizeRequest> *kernel = nullptr;
   LPT_TRY(
-      select_kernel(context, "dequantize", dequantize_kernels(), whole, {source.format.id, target.format.id}, &kernel));
+      select_kernel(context, {"dequantize", dequantize_kernels}, whole, {source.format.id, target.format.id}, &kernel));
   if (is_check_only || source.rows == 0 || source.columns == 0) return {};
+  if (!is_on_cpu(context)) return queue_kernel(context, *kernel, whole);
   const ProfileScope measure(context, "dequantize", kernel->name, view_bytes(source) + view_bytes(target));
   const Format &format = source.format;
   // A single row is cut where its bytes and blocks are whole. A block of a whole axis serves any part of it.

@@ -3,7 +3,7 @@
 #include "kernels/hadamard/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_draw.hpp"
 #include "kernels/quantize/cuda/cuda_scale.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/cast/device_fit.hpp"
 #include "src/cast/device_sums.hpp"
 #include "src/cast/scaler.hpp"
@@ -42,7 +42,7 @@ Status transpose_bits(Context &context, const MatrixView &source, const RandomSo
   MatrixView bits = dense_view(kept.id, const_cast<uint8_t *>(random.words), source.rows, source.columns);
   bits.row_stride = random.row_stride;
   if (random.words == nullptr) {
-    LPT_TRY(take_matrix_on_device(context, kept, source.rows, source.columns, is_check_only, bits));
+    LPT_TRY(take_matrix(context, kept, source.rows, source.columns, is_check_only, bits));
     LPT_TRY(run_on_device(context, "draw", DrawRequest{random, bits}, {kept.id}, is_check_only));
   }
   MatrixView transposed_bits;
@@ -62,8 +62,8 @@ Status prepare_source(Context &context, const Cast &cast, bool is_check_only, Ma
   request.size = preparation.hadamard_size;
   request.signs = preparation.signs;
   (cast.is_transposed ? request.row_factors : request.factors) = preparation.factors;
-  LPT_TRY(take_matrix_on_device(context, plain_format(LPT_FORMAT_F32), source.rows, source.columns, is_check_only,
-                                request.target));
+  LPT_TRY(
+      take_matrix(context, plain_format(LPT_FORMAT_F32), source.rows, source.columns, is_check_only, request.target));
   LPT_TRY(run_on_device(context, "hadamard", request, {source.format.id}, is_check_only));
   source = request.target;
   return {};
@@ -141,7 +141,7 @@ Status queue_pick(Context &context, const Steps &steps, const Scaler &scaler, De
 Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRequest &request, const Scaler *scaler,
                           const float **out_amax) {
   std::byte *memory = nullptr;
-  LPT_TRY(take_on_device(context, sizeof(DeviceAmax), &memory));
+  LPT_TRY(take_scratch(context, sizeof(DeviceAmax), &memory));
   auto *const found = reinterpret_cast<DeviceAmax *>(memory);
   const AmaxRequest amax{request.source, &found->amax, &found->has_nan};
   if (steps.amax != nullptr) LPT_TRY(queue_kernel(context, *steps.amax, amax));
@@ -156,7 +156,7 @@ Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRe
 
 Status clear_nan(Context &context, QuantizeRequest &request) {
   std::byte *memory = nullptr;
-  LPT_TRY(take_on_device(context, sizeof(bool), &memory));
+  LPT_TRY(take_scratch(context, sizeof(bool), &memory));
   request.has_nan = reinterpret_cast<bool *>(memory);
   return context.queue.fill(request.has_nan, 0, sizeof(bool));
 }
@@ -190,7 +190,7 @@ Status cast_smoothed_on_device(Context &context, const MatrixView &source, const
 Status take_ones(Context &context, int64_t count, bool is_check_only, float *&out_ones) {
   std::byte *sign = nullptr;
   const float *ones = nullptr;
-  LPT_TRY(take_on_device(context, sizeof(int8_t), &sign));
+  LPT_TRY(take_scratch(context, sizeof(int8_t), &sign));
   if (!is_check_only) LPT_TRY(context.queue.fill(sign, 1, sizeof(int8_t)));
   LPT_TRY(factors_on_device(context, LPT_FORMAT_INT8, sign, 1, count, is_check_only, &ones));
   out_ones = const_cast<float *>(ones);  // scratch of this call
@@ -215,7 +215,7 @@ Status set_block_scales(Context &context, bool is_check_only, MatrixView &codes)
 // Codes in scratch; what no one finds of their scales is 1.
 Status take_codes(Context &context, const MatrixView &source, const Format &format, lpt_scale_rule rule,
                   bool is_check_only, MatrixView &out_codes) {
-  LPT_TRY(take_matrix_on_device(context, format, source.rows, source.columns, is_check_only, out_codes));
+  LPT_TRY(take_matrix(context, format, source.rows, source.columns, is_check_only, out_codes));
   if (format.has_tensor_scale()) LPT_TRY(take_ones(context, 1, is_check_only, out_codes.tensor_scale));
   const bool is_fixed = rule == LPT_SCALE_RULE_FIXED && format.has_block_scale();
   return is_fixed ? set_block_scales(context, is_check_only, out_codes) : Status();
@@ -227,7 +227,7 @@ Status go_and_come_back(Context &context, const MatrixView &source, const Format
   LPT_TRY(take_codes(context, source, format, cast.rule, is_check_only, codes[0]));
   LPT_TRY(cast_on_device(context, source, codes[0], cast, is_check_only));
   if (cast.sums != nullptr) LPT_TRY(count_on_device(context, source, codes, cast, is_check_only));
-  return dequantize_on_device(context, codes[0], target, is_check_only);
+  return dequantize_matrix(context, codes[0], target, is_check_only);
 }
 
 }  // namespace
@@ -235,15 +235,15 @@ Status go_and_come_back(Context &context, const MatrixView &source, const Format
 Status factors_on_device(Context &context, lpt_format format, const void *data, int64_t given, int64_t count,
                          bool is_check_only, const float **out_factors) {
   std::byte *memory = nullptr;
-  LPT_TRY(take_on_device(context, static_cast<size_t>(count) * sizeof(float), &memory));
+  LPT_TRY(take_scratch(context, static_cast<size_t>(count) * sizeof(float), &memory));
   auto *const factors = reinterpret_cast<float *>(memory);
   *out_factors = factors;
   return run_on_device(context, "factors", FactorRequest{format, data, given, count, factors}, {format}, is_check_only);
 }
 
 Status transpose_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_transposed) {
-  LPT_TRY(take_matrix_on_device(context, plain_format(source.format.id), source.columns, source.rows, is_check_only,
-                                out_transposed));
+  LPT_TRY(
+      take_matrix(context, plain_format(source.format.id), source.columns, source.rows, is_check_only, out_transposed));
   return run_on_device(context, "transpose", TransposeRequest{source, out_transposed}, {source.format.id},
                        is_check_only);
 }
@@ -295,14 +295,6 @@ Status cast_and_back_on_device(Context &context, const MatrixView &source, const
 
 Status signs_on_device(Context &context, const RandomSource &random, int8_t *signs, int64_t count) {
   return run_on_device(context, "signs", SignRequest{random, signs, count}, {LPT_FORMAT_INT8}, false);
-}
-
-Status dequantize_on_device(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
-  const DequantizeRequest request{source, target};
-  const KernelEntry<DequantizeRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "dequantize", request, {source.format.id, target.format.id}, &kernel));
-  if (is_check_only || source.rows == 0 || source.columns == 0) return {};
-  return queue_kernel(context, *kernel, request);
 }
 
 }  // namespace lpt

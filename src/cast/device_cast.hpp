@@ -26,6 +26,4 @@ Status transpose_on_device(Context &context, const MatrixView &source, bool is_c
 
 Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only);
 
-Status dequantize_on_device(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only);
-
 }  // namespace lpt

@@ -2,7 +2,7 @@
 
 #include "kernels/quantize/cuda/cuda_fit.hpp"
 #include "kernels/quantize/cuda/cuda_sums.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/cast/casting.hpp"
 
 namespace lpt {
@@ -23,7 +23,7 @@ Status fit_by_sums(Context &context, const MatrixView &source, const QuantizeReq
   }
   std::byte *memory = nullptr;
   if (!is_check_only) {
-    LPT_TRY(take_on_device(context, static_cast<size_t>(2 * source.rows) * sizeof(float), &memory));
+    LPT_TRY(take_scratch(context, static_cast<size_t>(2 * source.rows) * sizeof(float), &memory));
   }
   auto *const sums = reinterpret_cast<float *>(memory);
   float *const squares = is_sawb && !is_check_only ? sums + source.rows : nullptr;
@@ -58,8 +58,8 @@ Status select_kernels(Context &context, Trials &trials) {
 
 Status take_memory(Context &context, Trials &trials) {
   std::byte *search = nullptr, *scratch = nullptr;
-  LPT_TRY(take_on_device(context, sizeof(ScaleSearch), &search));
-  LPT_TRY(take_on_device(context, static_cast<size_t>(sums_scratch(trials.sums)) * sizeof(double), &scratch));
+  LPT_TRY(take_scratch(context, sizeof(ScaleSearch), &search));
+  LPT_TRY(take_scratch(context, static_cast<size_t>(sums_scratch(trials.sums)) * sizeof(double), &scratch));
   trials.search = reinterpret_cast<ScaleSearch *>(search);
   trials.cast.target.tensor_scale = trials.sums.quantized.tensor_scale = &trials.search->trial;
   trials.sums.scratch = reinterpret_cast<double *>(scratch);
@@ -91,8 +91,7 @@ Status fit_by_trials(Context &context, const MatrixView &source, const QuantizeR
   trials.cast.rule = LPT_SCALE_RULE_FIXED;
   trials.cast.amax = nullptr;
   const MatrixView &target = request.target;
-  LPT_TRY(
-      take_matrix_on_device(context, target.format, target.rows, target.columns, is_check_only, trials.cast.target));
+  LPT_TRY(take_matrix(context, target.format, target.rows, target.columns, is_check_only, trials.cast.target));
   const Tiles tiles = cut_in_tiles(source, {{target.format, false}}, cast.preparation);
   trials.sums = {request.source, trials.cast.target, tiles.tile_rows, tiles.tile_columns, nullptr, nullptr};
   LPT_TRY(select_kernels(context, trials));

@@ -1,7 +1,7 @@
 #include "src/cast/device_sums.hpp"
 
 #include "kernels/quantize/cuda/cuda_sums.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/cast/casting.hpp"
 
 namespace lpt {
@@ -36,7 +36,7 @@ Status count_on_device(Context &context, const MatrixView &source, const MatrixV
   LPT_TRY(select_kernel(context, "tile_sums", request, {source.format.id, quantized.format.id}, &kernel));
   if (is_check_only || source.rows == 0 || source.columns == 0) return {};
   std::byte *scratch = nullptr;
-  LPT_TRY(take_on_device(context, static_cast<size_t>(sums_scratch(request)) * sizeof(double), &scratch));
+  LPT_TRY(take_scratch(context, static_cast<size_t>(sums_scratch(request)) * sizeof(double), &scratch));
   request.scratch = reinterpret_cast<double *>(scratch);
   return queue_kernel(context, *kernel, request);
 }

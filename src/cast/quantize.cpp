@@ -309,7 +309,6 @@ Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_o
   LPT_TRY(check_wide_float(output_view, "output"));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
   LPT_TRY(check_no_overlap(output_view, "output", source_view, "source"));
-  if (!device.is_cpu()) return dequantize_on_device(context, source_view, output_view, !needs_data);
   return dequantize_matrix(context, source_view, output_view, !needs_data);
 }
 

@@ -3,7 +3,7 @@
 #include <cfloat>
 #include <cstring>
 
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 
 namespace lpt {
 namespace {
@@ -62,7 +62,7 @@ Scaler make_scaler(const lpt_scaler_options &options) {
 
 Status create_scaler(const Context &context, const lpt_scaler_options &options, Scaler **out_scaler) {
   auto scaler = std::make_unique<Scaler>(make_scaler(options));
-  if (!context.queue.device().is_cpu()) LPT_TRY(send_scaler(context, *scaler));
+  if (!is_on_cpu(context)) LPT_TRY(send_scaler(context, *scaler));
   *out_scaler = scaler.release();
   return {};
 }

@@ -1,9 +1,14 @@
 #include "src/cast/stored.hpp"
 
+#include "src/call/launch.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
 namespace {
+
+// Decoded at a time: on the CPU a mebibyte of f32; on a device 16, so that a launch has work for all of it and finds the
+// numbers in its cache.
+constexpr int64_t kElements = int64_t{1} << 18, kDeviceElements = int64_t{1} << 22;
 
 bool is_wide(const MatrixView &view) { return is_wide_float(view.format.id); }
 
@@ -25,11 +30,11 @@ Status Stored::prepare(Context &context, const MatrixView &view, int64_t rows, b
   view_ = numbers_ = view;
   if (is_wide(view)) return {};
   numbers_ = dense_view(LPT_FORMAT_F32, nullptr, rows, view.columns);
-  LPT_TRY(select_kernel(context, "dequantize", dequantize_kernels(), DequantizeRequest{view, numbers_},
+  LPT_TRY(select_kernel(context, {"dequantize", dequantize_kernels}, DequantizeRequest{view, numbers_},
                         {view.format.id, numbers_.format.id}, &kernel_));
   if (is_check_only) return {};
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(rows * view.columns) * sizeof(float), &memory));
+  LPT_TRY(take_scratch(context, static_cast<size_t>(rows * view.columns) * sizeof(float), &memory));
   numbers_.data = memory;
   return {};
 }
@@ -41,7 +46,13 @@ MatrixView Stored::rows(int64_t chunk_begin, int64_t begin, int64_t count) const
   return target;
 }
 
-int64_t stored_chunk(std::initializer_list<const MatrixView *> views, int64_t unit, int64_t elements) {
+Status Stored::queue_rows(Context &context, int64_t begin, int64_t count, MatrixView &out_rows) const {
+  const MatrixView part = cut_rows(view_, begin, count);
+  out_rows = kernel_ == nullptr ? part : cut_rows(numbers_, 0, count);
+  return kernel_ == nullptr ? Status() : queue_kernel(context, *kernel_, DequantizeRequest{part, out_rows});
+}
+
+int64_t stored_chunk(const Context &context, std::initializer_list<const MatrixView *> views, int64_t unit) {
   int64_t rows = 0, columns = 1;
   bool is_decoded = false;
   for (const MatrixView *view : views) {
@@ -50,7 +61,7 @@ int64_t stored_chunk(std::initializer_list<const MatrixView *> views, int64_t un
     is_decoded = is_decoded || !is_wide(*view);
   }
   if (!is_decoded) return std::max<int64_t>(rows, 1);
-  return std::max<int64_t>(elements / (columns * unit), 1) * unit;
+  return std::max<int64_t>((is_on_cpu(context) ? kElements : kDeviceElements) / (columns * unit), 1) * unit;
 }
 
 }  // namespace lpt

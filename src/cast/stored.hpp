@@ -9,8 +9,6 @@
 
 namespace lpt {
 
-constexpr int64_t kStoredElements = int64_t{1} << 18;  // decoded at a time: a mebibyte of f32
-
 // check_matrix() of a matrix of wide floats, or of codes whose blocks are one row high.
 Status check_stored_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
                            const Device &device = {});
@@ -23,9 +21,12 @@ class Stored {
   // What a kernel sees instead of the whole: numbers.
   MatrixView numbers() const { return numbers_; }
 
-  // Rows begin .. begin + count as numbers; `chunk_begin` is the first row of the scratch. Safe from many threads for
-  // rows of their own.
+  // On the CPU: rows begin .. begin + count as numbers; `chunk_begin` is the first row of the scratch. Safe from many threads
+  // for rows of their own.
   MatrixView rows(int64_t chunk_begin, int64_t begin, int64_t count) const;
+
+  // On a device: the same, until the next call. Work that is queued in between comes before it.
+  Status queue_rows(Context &context, int64_t begin, int64_t count, MatrixView &out_rows) const;
 
  private:
   MatrixView view_;
@@ -33,7 +34,7 @@ class Stored {
   const KernelEntry<DequantizeRequest> *kernel_ = nullptr;
 };
 
-// Rows that are decoded at a time: `elements` or one unit of `unit` rows; all rows where nothing is decoded.
-int64_t stored_chunk(std::initializer_list<const MatrixView *> views, int64_t unit, int64_t elements = kStoredElements);
+// Rows that are decoded at a time, in whole units of `unit` rows; all rows where nothing is decoded.
+int64_t stored_chunk(const Context &context, std::initializer_list<const MatrixView *> views, int64_t unit);
 
 }  // namespace lpt

@@ -1,8 +1,8 @@
-#include "src/gemm/device.hpp"
-
+// GEMMs on a device: a kernel of ours, or a vendor's library with our kernels before and after it.
 #include "kernels/quantize/quantize.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/gemm/library.hpp"
+#include "src/gemm/run.hpp"
 #include "src/tensor/sparse_matrix.hpp"
 
 namespace lpt {
@@ -18,7 +18,7 @@ class Scratch {
   Status take(size_t bytes, std::byte **out) {
     bytes_ += aligned(bytes);
     *out = nullptr;
-    return is_counted_ || bytes == 0 ? Status() : take_on_device(context_, bytes, out);
+    return is_counted_ || bytes == 0 ? Status() : take_scratch(context_, bytes, out);
   }
   size_t bytes() const { return bytes_; }
 
@@ -362,8 +362,7 @@ Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_
   return queue_steps(context, name, request, selected.steps);
 }
 
-Status run_gemms(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
-  if (context.queue.device().is_cpu()) return multiply_many(context, calls, is_check_only);
+Status multiply_many_on_device(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
   for (const GemmCall &call : calls) LPT_TRY(multiply_on_device(context, call, true, nullptr));
   if (is_check_only) return {};
   const Arena::Mark mark = context.device_arena->mark();

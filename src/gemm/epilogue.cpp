@@ -1,10 +1,10 @@
 #include "src/gemm/epilogue.hpp"
 
 #include "kernels/activation/activation.hpp"
-#include "src/call/device.hpp"
+#include "kernels/gemm/library.hpp"
+#include "src/call/launch.hpp"
 #include "src/cast/cast.hpp"
 #include "src/cast/quantize.hpp"
-#include "src/gemm/device_epilogue.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -14,18 +14,17 @@ bool is_same_place(const MatrixView &a, const MatrixView &b) {
   return a.data == b.data && a.format.id == b.format.id && a.row_stride == b.row_stride;
 }
 
-// Numbers in f32 where the context works, before c is made of them.
-Status take_numbers(Context &context, int64_t rows, int64_t columns, bool is_check_only, MatrixView &out_view) {
-  if (context.queue.device().is_cpu()) {
-    return take_matrix(context, LPT_FORMAT_F32, rows, columns, is_check_only, out_view);
+// c, as it is before the GEMM, in f32.
+Status read_c(Context &context, const MatrixView &c, const MatrixView &target, bool is_check_only) {
+  if (is_on_cpu(context)) return widen_matrix(context, c, target, is_check_only);
+  if (c.format.id != LPT_FORMAT_F32) {
+    return run_on_device(context, "gemm_conversion", OperandConversionRequest{c, target, false},
+                         {c.format.id, LPT_FORMAT_F32}, is_check_only);
   }
-  const Format format = dense_view(LPT_FORMAT_F32, nullptr, rows, columns).format;
-  return take_matrix_on_device(context, format, rows, columns, is_check_only, out_view);
-}
-
-Status widen_numbers(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
-  return context.queue.device().is_cpu() ? widen_matrix(context, source, target, is_check_only)
-                                         : widen_on_device(context, source, target, is_check_only);
+  if (is_check_only || c.rows == 0 || c.columns == 0) return {};
+  const auto bytes = [](int64_t numbers) { return numbers * static_cast<int64_t>(sizeof(float)); };
+  return context.queue.copy(
+      {target.data, bytes(target.row_stride), c.data, bytes(c.row_stride), bytes(c.columns), c.rows});
 }
 
 Status check_residual(const lpt_gemm_options &options, bool needs_data, const Device &device, GemmEpilogue &epilogue) {
@@ -46,20 +45,16 @@ Status run_finish(Context &context, const GemmEpilogue &epilogue, const MatrixVi
   whole.activation = epilogue.activation;
   whole.residual = epilogue.residual;
   whole.out = out;
-  if (!context.queue.device().is_cpu()) return epilogue_on_device(context, whole, is_check_only);
-  const KernelEntry<EpilogueRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "gemm finish", epilogue_kernels(), whole, {out.format.id}, &kernel));
-  if (is_check_only) return {};
-  const ProfileScope measure(context, "gemm finish", kernel->name, view_bytes(epilogue.target) + view_bytes(out));
-  parallel_parts(context, out.rows, epilogue.columns, [&](int64_t begin, int64_t count) {
-    EpilogueRequest part = whole;
-    part.x += begin * whole.x_stride;
+  const auto slice = [](const EpilogueRequest &of, int64_t begin, int64_t count) {
+    EpilogueRequest part = of;
+    part.x += begin * of.x_stride;
     part.rows = count;
-    part.out = cut_rows(out, begin, count);
-    if (whole.residual.data != nullptr) part.residual = cut_rows(whole.residual, begin, count);
-    kernel->run(part);
-  });
-  return {};
+    part.out = cut_rows(of.out, begin, count);
+    if (of.residual.data != nullptr) part.residual = cut_rows(of.residual, begin, count);
+    return part;
+  };
+  return launch(context, {"finish", epilogue_kernels}, whole, {out.format.id}, is_check_only,
+                {out.rows, epilogue.columns, view_bytes(epilogue.target) + view_bytes(out)}, slice);
 }
 
 // A tensor around a view of plain rows.
@@ -94,8 +89,8 @@ Status take_target(Context &context, int64_t rows, bool is_check_only, bool is_r
     return {};
   }
   epilogue.target_bytes = static_cast<size_t>(rows * epilogue.columns) * sizeof(float);
-  LPT_TRY(take_numbers(context, rows, epilogue.columns, is_check_only, epilogue.target));
-  return is_read ? widen_numbers(context, c, epilogue.target, is_check_only) : Status();
+  LPT_TRY(take_matrix(context, LPT_FORMAT_F32, rows, epilogue.columns, is_check_only, epilogue.target));
+  return is_read ? read_c(context, c, epilogue.target, is_check_only) : Status();
 }
 
 // What would be rejected is said before anything is multiplied; the explanation tells of it when it runs.
@@ -157,7 +152,8 @@ Status end_epilogue(Context &context, const GemmEpilogue &epilogue, bool is_chec
   MatrixView numbers = epilogue.target;
   const bool is_gated = epilogue.activation == LPT_ACTIVATION_SWIGLU;
   if (is_gated) {
-    LPT_TRY(take_numbers(context, epilogue.c_view.rows, epilogue.c_view.columns, is_check_only, numbers));
+    LPT_TRY(
+        take_matrix(context, LPT_FORMAT_F32, epilogue.c_view.rows, epilogue.c_view.columns, is_check_only, numbers));
   }
   if (epilogue.activation != LPT_ACTIVATION_NONE || epilogue.residual.format.element != LPT_FORMAT_NONE) {
     LPT_TRY(run_finish(context, epilogue, numbers, is_check_only));

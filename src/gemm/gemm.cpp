@@ -2,9 +2,9 @@
 
 #include "src/gemm/cast.hpp"
 #include "src/gemm/checks.hpp"
-#include "src/gemm/device.hpp"
 #include "src/gemm/epilogue.hpp"
 #include "src/gemm/outliers.hpp"
+#include "src/gemm/run.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -49,8 +49,7 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
   size_t cast_bytes = 0;
   LPT_TRY(cast_first_operand(context, options, call.a, cast_bytes));
   if (out_dispatch != nullptr) {
-    LPT_TRY(device.is_cpu() ? dispatch_gemm(context, call, *out_dispatch)
-                            : multiply_on_device(context, call, true, out_dispatch));
+    LPT_TRY(dispatch_gemm(context, call, *out_dispatch));
     out_dispatch->workspace_bytes += epilogue.target_bytes + cast_bytes;
     return end_epilogue(context, epilogue, true);
   }
@@ -60,7 +59,7 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
     }
     LPT_TRY(multiply_with_outliers(context, call, static_cast<float>(options.outlier_threshold), is_check));
   } else {
-    LPT_TRY(device.is_cpu() ? run_gemm(context, call, is_check) : multiply_on_device(context, call, is_check, nullptr));
+    LPT_TRY(run_gemm(context, call, is_check));
   }
   return end_epilogue(context, epilogue, is_check);
 }

@@ -2,9 +2,9 @@
 
 #include "src/gemm/cast.hpp"
 #include "src/gemm/checks.hpp"
-#include "src/gemm/device.hpp"
 #include "src/gemm/epilogue.hpp"
 #include "src/gemm/gemm.hpp"
+#include "src/gemm/run.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

@@ -1,6 +1,6 @@
 #include "src/gemm/library.hpp"
 
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 
 namespace lpt {
 namespace {

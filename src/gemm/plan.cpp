@@ -49,7 +49,7 @@ Status check_as_planned(const Tensor *tensor, const char *name, const OperandSha
 // The plan's kernel runs where the context works.
 Status check_place(const Context &context, const GemmPlan &plan) {
   const KernelEntry<GemmRequest> *const kernel = plan.dispatch.kernel;
-  if ((kernel == nullptr) != context.queue.device().is_cpu()) {
+  if ((kernel == nullptr) != is_on_cpu(context)) {
     const CpuFeatures missing = kernel == nullptr ? 0 : kernel->needs.cpu & ~context.machine.cpu;
     if (missing == 0) return {};
     return invalid("the plan's kernel, %s, needs features that this context lacks", kernel->name);

@@ -298,6 +298,7 @@ class CombinedProgress {
 }  // namespace
 
 Status run_gemm(Context &context, const GemmCall &call, bool is_check_only) {
+  if (!is_on_cpu(context)) return multiply_on_device(context, call, is_check_only, nullptr);
   GemmRequest whole = request_of(call);
   const KernelEntry<GemmRequest> *kernel = nullptr;
   DenseCopy written;
@@ -342,6 +343,7 @@ Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t column
 }
 
 Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_dispatch) {
+  if (!is_on_cpu(context)) return multiply_on_device(context, call, true, &out_dispatch);
   GemmRequest whole = request_of(call);
   const bool was_packed = is_packed(whole.b.layout);
   const bool was_sparse[] = {whole.a.layout == Layout::kSparse, whole.b.layout == Layout::kSparse};
@@ -396,7 +398,8 @@ Status multiply_in_order(Context &context, const std::vector<GemmCall> &calls, b
 
 }  // namespace
 
-Status multiply_many(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
+Status run_gemms(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
+  if (!is_on_cpu(context)) return multiply_many_on_device(context, calls, is_check_only);
   const bool has_sparse =
       std::any_of(calls.begin(), calls.end(), [](const GemmCall &call) { return is_sparse_packed(call.b.layout); });
   if (has_sparse) return multiply_in_order(context, calls, is_check_only);

@@ -24,8 +24,8 @@ bool is_identity(const PartialPlan &plan) { return plan.ranks == 1 && (plan.shar
 Status add_bias(const Call &call, const GemmCall &gemm) {
   GemmCall sum;
   const Format format = format_of(is_f64_gemm(gemm) ? LPT_FORMAT_F64 : LPT_FORMAT_F32);
-  LPT_TRY(take_matrix(call.context, format, gemm.c.rows, 0, sum.a));
-  LPT_TRY(take_matrix(call.context, format, 0, gemm.c.columns, sum.b));
+  LPT_TRY(take_matrix(call.context, format, gemm.c.rows, 0, false, sum.a));
+  LPT_TRY(take_matrix(call.context, format, 0, gemm.c.columns, false, sum.b));
   sum.c = gemm.c;
   sum.beta = 1.0;
   sum.bias = gemm.bias;
@@ -96,7 +96,7 @@ Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
   if (!is_row_parallel(call.options) || call.options.plan == nullptr || is_identity(*call.options.plan)) return {};
   const PartialPlan &plan = *call.options.plan;
   Partial partial{};
-  LPT_TRY(take_matrix(call.context, gradient.format, gradient.rows, gradient.columns, out_view));
+  LPT_TRY(take_matrix(call.context, gradient.format, gradient.rows, gradient.columns, false, out_view));
   LPT_TRY(prepare_partial(call.context, plan, LPT_PARTIAL_PASS_BACKWARD, gradient, out_view, partial));
   if (call.is_check_only) return {};
   if (plan.shared == 0) return scale_private(call.context, plan, partial);

@@ -5,7 +5,7 @@
 
 #include "kernels/hadamard/hadamard.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/formats/block_scale.hpp"
 #include "src/linear/parts.hpp"
 

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "kernels/linear/cuda_kernels.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/cast/scaler.hpp"
 #include "src/linear/parts.hpp"
 #include "src/tensor/checks.hpp"

@@ -85,8 +85,8 @@ Status select_again(const Call &call, const Linear &linear, const SparseRule &ru
   MatrixView mask;
   MatrixView masked;
   const Format bytes = format_of(LPT_FORMAT_UINT8);
-  LPT_TRY(take_matrix(call.context, bytes, numbers.rows, numbers.columns, mask));
-  LPT_TRY(take_matrix(call.context, numbers.format, numbers.rows, numbers.columns, masked));
+  LPT_TRY(take_matrix(call.context, bytes, numbers.rows, numbers.columns, false, mask));
+  LPT_TRY(take_matrix(call.context, numbers.format, numbers.rows, numbers.columns, false, masked));
   LPT_TRY(select_mask(call.context, options_of(rule, call.is_check_only), numbers, mask, masked));
   if (call.is_check_only) return {};
   LPT_TRY(allocate_bytes(call.context.allocator, bits_bytes(linear), out_mask.bits));
@@ -110,7 +110,7 @@ Status mask_weight(const Call &call, const Linear &linear, const MatrixView &wei
   out_view = weight;
   if (!rule.is_used()) return {};
   if (weight.format.id == LPT_FORMAT_F64) return unsupported("weight is f64: a recipe with sparse weights takes f32");
-  LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), weight.rows, weight.columns, out_view));
+  LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), weight.rows, weight.columns, false, out_view));
   LPT_TRY(widen_matrix(call.context, weight, out_view, call.is_check_only));
   if (!is_mask_kept(linear, rule, call.options.random.step)) {
     return select_again(call, linear, rule, out_view, out_mask);
@@ -129,7 +129,7 @@ Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
   }
   const bool is_f64 = gradient.format.id == LPT_FORMAT_F64;
   LPT_TRY(take_matrix(call.context, format_of(is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32), gradient.rows,
-                      gradient.columns, out_view));
+                      gradient.columns, false, out_view));
   lpt_sparse_options options = options_of(rule, call.is_check_only);
   options.random = random_of(call.options, LPT_LINEAR_OPERAND_GRADIENT);
   options.random.offset = call.options.first_row * gradient.columns;

@@ -1,9 +1,9 @@
 // A layer's memory and work: on the CPU, or queued on the device of its context.
 #include "kernels/gemm/library.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/cast/device_cast.hpp"
-#include "src/gemm/device.hpp"
+#include "src/gemm/run.hpp"
 #include "src/linear/parts.hpp"
 
 namespace lpt {
@@ -59,8 +59,8 @@ Status check_served(const Call &call) {
 }
 
 Status take_view(const Call &call, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
-  if (!is_on_device(call)) return take_matrix(call.context, format, rows, columns, out_view);
-  return take_matrix_on_device(call.context, format, rows, columns, call.is_check_only, out_view);
+  // A check on the CPU has the memory as well: signs of a rotation are drawn in it.
+  return take_matrix(call.context, format, rows, columns, call.is_check_only && is_on_device(call), out_view);
 }
 
 Status cast_view(const Call &call, const MatrixView &source, const MatrixView &target, const Cast &cast) {
@@ -69,9 +69,8 @@ Status cast_view(const Call &call, const MatrixView &source, const MatrixView &t
 }
 
 Status decode_view(const Call &call, const MatrixView &source, const MatrixView &target) {
-  if (!is_on_device(call)) return dequantize_matrix(call.context, source, target, call.is_check_only);
-  if (is_wide_float(source.format.id)) return widen_view_on_device(call, source, target);
-  return dequantize_on_device(call.context, source, target, call.is_check_only);
+  if (is_on_device(call) && is_wide_float(source.format.id)) return widen_view_on_device(call, source, target);
+  return dequantize_matrix(call.context, source, target, call.is_check_only);
 }
 
 Status widen_view(const Call &call, const MatrixView &source, const MatrixView &target) {
@@ -87,7 +86,7 @@ Status rotate_view(const Call &call, const MatrixView &source, const MatrixView 
 Status multiply_views(const Call &call, const GemmCall &gemm) {
   if (!is_on_device(call)) return run_gemm(call.context, gemm, call.is_check_only);
   const Arena::Mark mark = call.context.device_arena->mark();
-  LPT_TRY(multiply_on_device(call.context, gemm, call.is_check_only, nullptr));
+  LPT_TRY(run_gemm(call.context, gemm, call.is_check_only));
   call.context.device_arena->give_back(mark);  // what comes next is queued behind it
   return {};
 }

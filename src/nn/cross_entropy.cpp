@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
+#include "kernels/activation/cuda_steps.hpp"
 #include "kernels/activation/row_loss.hpp"
-#include "src/nn/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -47,7 +48,12 @@ struct Loss {
 
   const Device &device() const { return context.queue.device(); }
   bool counts(int64_t row) const { return targets[row] != options.ignored_target; }
-  int64_t loss_count() const { return options.reduction == LPT_LOSS_REDUCTION_NONE ? logits.rows : 1; }
+  bool is_for_rows() const { return options.reduction == LPT_LOSS_REDUCTION_NONE; }  // every row keeps its loss
+  int64_t loss_count() const { return is_for_rows() ? logits.rows : 1; }
+
+  // What a target has of a row's probability, and every class beside it.
+  double on() const { return 1.0 - options.label_smoothing; }
+  double off() const { return classes == 0 ? 0.0 : options.label_smoothing / static_cast<double>(classes); }
 };
 
 // A number that stands for all that ranks must agree in.
@@ -97,7 +103,7 @@ Status exchange_numbers(const Loss &loss, const char *operation, const Number *m
     }
     return engine.release();
   };
-  const DeviceSupport reach = loss.device().is_cpu() ? DeviceSupport::kCpu : DeviceSupport::kDevices;
+  const DeviceSupport reach = is_on_cpu(loss.context) ? DeviceSupport::kCpu : DeviceSupport::kDevices;
   return run_collective(loss.context, *loss.options.comm, exchange, nullptr, reach);
 }
 
@@ -164,11 +170,11 @@ void write_losses(const Loss &loss, const std::vector<RowSums> &all, const Matri
     const double log_sum = log_sum_of(sums), smoothing = loss.options.label_smoothing;
     const double one = loss.counts(r) ? row_loss(sums, log_sum, smoothing, loss.classes) : 0.0;
     if (log_sums != nullptr) log_sums[r] = log_sum;
-    if (loss.options.reduction == LPT_LOSS_REDUCTION_NONE) write_number(losses, r, one);
+    if (loss.is_for_rows()) write_number(losses, r, one);
     sum += one;
   }
   const double divisor = divisor_of(loss);
-  if (loss.options.reduction != LPT_LOSS_REDUCTION_NONE) write_number(losses, 0, divisor == 0.0 ? sum : sum / divisor);
+  if (!loss.is_for_rows()) write_number(losses, 0, divisor == 0.0 ? sum : sum / divisor);
 }
 
 // What each row's gradient is multiplied by.
@@ -176,12 +182,32 @@ std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
   std::vector<double> factors;
   const double divisor = divisor_of(loss);
   for (int64_t r = 0; r < loss.logits.rows; ++r) {
-    const int64_t index = loss.options.reduction == LPT_LOSS_REDUCTION_NONE ? r : 0;
+    const int64_t index = loss.is_for_rows() ? r : 0;
     double factor = gradient.data == nullptr ? 1.0 : read_number(gradient, index);
     if (divisor != 0.0) factor /= divisor;
     factors.push_back(loss.counts(r) ? factor : 0.0);
   }
   return factors;
+}
+
+// ---- on a device
+
+template <typename Number>
+Status take_numbers(Context &context, int64_t count, Number **out) {
+  std::byte *memory = nullptr;
+  LPT_TRY(take_scratch(context, static_cast<size_t>(count) * sizeof(Number), &memory));
+  *out = reinterpret_cast<Number *>(memory);
+  return {};
+}
+
+// Copies from memory that the caller may change at once: it is not page-locked, so CUDA has read it when it returns.
+Status take_places(Context &context, const std::vector<int64_t> &places, const int64_t **out) {
+  const auto count = static_cast<int64_t>(places.size());
+  const int64_t bytes = count * static_cast<int64_t>(sizeof(int64_t));
+  int64_t *memory = nullptr;
+  LPT_TRY(take_numbers(context, count, &memory));
+  *out = memory;
+  return context.queue.copy({memory, bytes, places.data(), bytes, bytes, 1});
 }
 
 // Hosts tell each other how many classes they have.
@@ -222,28 +248,72 @@ Status share_sums(const Loss &loss, RowSums *all) {
   return run_collective(loss.context, *loss.options.comm, exchange, nullptr, DeviceSupport::kDevices);
 }
 
-DeviceLoss on_device(const Loss &loss, bool is_check_only) {
-  const bool is_for_rows = loss.options.reduction == LPT_LOSS_REDUCTION_NONE;
-  DeviceLoss there{loss.logits, loss.places,      loss.options.label_smoothing,
-                   is_for_rows, divisor_of(loss), is_check_only};
-  there.classes = loss.classes;
-  if (loss.options.comm == nullptr) return there;
-  there.rank = loss.options.comm->engine->rank();
-  there.ranks = loss.options.comm->engine->ranks();
-  there.share = [&loss](RowSums *all) { return share_sums(loss, all); };
-  return there;
+Status queue_forward(const Loss &loss, const MatrixView &out, double *log_sums, bool is_check_only) {
+  Context &context = loss.context;
+  const Comm *comm = loss.options.comm;
+  const int64_t rows = loss.logits.rows;
+  CrossEntropySumsRequest sums{loss.logits, nullptr, nullptr};
+  LossesRequest losses{};
+  const KernelEntry<CrossEntropySumsRequest> *sums_kernel = nullptr;
+  const KernelEntry<LossesRequest> *losses_kernel = nullptr;
+  LPT_TRY(select_kernel(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
+  LPT_TRY(select_kernel(context, "losses", losses, {out.format.id}, &losses_kernel));
+  if (is_check_only) return {};
+  const int64_t ranks = comm == nullptr ? 1 : comm->engine->ranks(), rank = comm == nullptr ? 0 : comm->engine->rank();
+  LPT_TRY(take_places(context, loss.places, &sums.places));
+  RowSums *all = nullptr;
+  LPT_TRY(take_numbers(context, ranks * rows, &all));
+  sums.sums = all + rank * rows;
+  double *scratch = nullptr;
+  LPT_TRY(take_numbers(context, rows, &scratch));
+  losses = {.sums = all,
+            .places = sums.places,
+            .ranks = ranks,
+            .rows = rows,
+            .classes = loss.classes,
+            .label_smoothing = loss.options.label_smoothing,
+            .log_sums = log_sums,
+            .losses = scratch,
+            .out = out.data,
+            .is_f64 = is_f64(out),
+            .is_for_rows = loss.is_for_rows(),
+            .divisor = divisor_of(loss)};
+  LPT_TRY(queue_kernel(context, *sums_kernel, sums));
+  if (comm != nullptr) LPT_TRY(share_sums(loss, all));
+  return queue_kernel(context, *losses_kernel, losses);
 }
 
-// run(loss) queues a pass: all that it would reject is said before other ranks hear of it.
+Status queue_backward(const Loss &loss, const double *log_sums, const MatrixView &loss_gradient,
+                      const MatrixView &gradient, bool is_check_only) {
+  Context &context = loss.context;
+  const int64_t rows = loss.logits.rows;
+  CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, log_sums, nullptr, loss.on(), loss.off()};
+  LossFactorsRequest factors{
+      loss_gradient.data, is_f64(loss_gradient), loss.is_for_rows(), divisor_of(loss), nullptr, rows, nullptr};
+  const KernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
+  const KernelEntry<LossFactorsRequest> *factors_kernel = nullptr;
+  LPT_TRY(
+      select_kernel(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id}, &kernel));
+  LPT_TRY(select_kernel(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_kernel));
+  if (is_check_only) return {};
+  LPT_TRY(take_places(context, loss.places, &factors.places));
+  LPT_TRY(take_numbers(context, rows, &factors.factors));
+  whole.places = factors.places;
+  whole.factors = factors.factors;
+  LPT_TRY(queue_kernel(context, *factors_kernel, factors));
+  return queue_kernel(context, *kernel, whole);
+}
+
+// run(is_check_only) queues a pass: all that it would reject is said before other ranks hear of it.
 template <typename Run>
 Status queue_loss(Loss &loss, const Run &run) {
   LPT_TRY(check_comm_on_device(loss));
   const size_t reported = loss.context.choices.size();
-  LPT_TRY(run(on_device(loss, true)));
+  LPT_TRY(run(true));
   if (!loss.needs_data) return {};
   loss.context.choices.resize(reported);
   LPT_TRY(find_on_device(loss));
-  return run(on_device(loss, false));
+  return run(false);
 }
 
 }  // namespace
@@ -263,9 +333,9 @@ Status cross_entropy_forward(Context &context, const Tensor *logits, const int64
     LPT_TRY(check_no_overlap(logs, "log_sums", loss.logits, "logits"));
     LPT_TRY(check_no_overlap(logs, "log_sums", losses, "loss"));
   }
-  if (!loss.device().is_cpu()) {
-    return queue_loss(loss, [&](const DeviceLoss &there) {
-      return cross_entropy_forward_on_device(context, there, losses, static_cast<double *>(log_data));
+  if (!is_on_cpu(context)) {
+    return queue_loss(loss, [&](bool is_check_only) {
+      return queue_forward(loss, losses, static_cast<double *>(log_data), is_check_only);
     });
   }
   CrossEntropySumsRequest whole{loss.logits, nullptr, nullptr};
@@ -311,9 +381,9 @@ Status cross_entropy_backward(Context &context, const Tensor *logits, const int6
   }
   LPT_TRY(check_no_overlap(gradient, "logits_gradient", vector_view(LPT_FORMAT_F64, log_data, rows), "log_sums"));
   LPT_TRY(check_no_overlap(gradient, "logits_gradient", factors_from, "loss_gradient"));
-  if (!loss.device().is_cpu()) {
-    return queue_loss(loss, [&](const DeviceLoss &there) {
-      return cross_entropy_backward_on_device(context, there, static_cast<double *>(log_data), factors_from, gradient);
+  if (!is_on_cpu(context)) {
+    return queue_loss(loss, [&](bool is_check_only) {
+      return queue_backward(loss, static_cast<double *>(log_data), factors_from, gradient, is_check_only);
     });
   }
   CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, static_cast<double *>(log_data), nullptr, 0.0, 0.0};
@@ -326,8 +396,8 @@ Status cross_entropy_backward(Context &context, const Tensor *logits, const int6
   const ProfileScope measure(context, "cross_entropy_backward", kernel->name,
                              view_bytes(loss.logits) + view_bytes(gradient));
   const std::vector<double> factors = factors_of(loss, factors_from);
-  whole.on = 1.0 - options.label_smoothing;
-  whole.off = loss.classes == 0 ? 0.0 : options.label_smoothing / static_cast<double>(loss.classes);
+  whole.on = loss.on();
+  whole.off = loss.off();
   parallel_parts(context, rows, loss.logits.columns, [&](int64_t begin, int64_t count) {
     CrossEntropyGradientRequest part = whole;
     part.logits = cut_rows(loss.logits, begin, count);

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
+#include "kernels/activation/cuda_steps.hpp"
 #include "kernels/reduce/reduce.hpp"
+#include "src/call/launch.hpp"
 #include "src/cast/stored.hpp"
-#include "src/nn/device.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -84,20 +85,12 @@ Status check_forward(const Context &context, const Tensor *weight, const lpt_rms
   return {};
 }
 
-Status choose_forward(Context &context, const RmsnormForwardRequest &whole,
-                      const KernelEntry<RmsnormForwardRequest> **out_kernel) {
-  return select_kernel(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole,
-                       {whole.input.format.id, whole.output.format.id}, out_kernel);
-}
-
-// Norms the rows from `begin` on, `count` of them.
-void norm_rows(const KernelEntry<RmsnormForwardRequest> &kernel, const RmsnormForwardRequest &whole, int64_t begin,
-               int64_t count) {
+RmsnormForwardRequest cut_norm(const RmsnormForwardRequest &whole, int64_t begin, int64_t count) {
   RmsnormForwardRequest part = whole;
   part.input = cut_rows(whole.input, begin, count);
   part.output = cut_rows(whole.output, begin, count);
   part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
-  kernel.run(part);
+  return part;
 }
 
 // The two addends of a sum, checked.
@@ -153,24 +146,104 @@ void add_row(const Addends &addends, const MatrixView &sum, int64_t row) {
   addends.kernel->run(request);
 }
 
+// ---- the backward pass on a device
+
+struct WeightGradient {
+  bool is_requested;
+  void *data;  // f32
+  bool is_accumulated;
+};
+
+// On a device the weight gradient is summed in smaller parts, by two kernels.
+struct GradientParts {
+  int64_t rows, part_rows, count;
+};
+
+GradientParts gradient_parts(int64_t rows) {
+  constexpr int64_t kMost = 256;  // bounds the scratch; with the slabs of a row some thousand blocks of threads
+  constexpr int64_t kLeastRows = 64;
+  const int64_t part_rows = std::max(kLeastRows, (rows + kMost - 1) / kMost);
+  return {rows, part_rows, (rows + part_rows - 1) / part_rows};
+}
+
+// The rows of a norm's backward pass; NULL: not needed.
+struct NormSteps {
+  const KernelEntry<RmsnormBackwardRequest> *input = nullptr;
+  const KernelEntry<GradientPartsRequest> *parts = nullptr;
+  const KernelEntry<GradientSumRequest> *sum = nullptr;
+};
+
+GradientPartsRequest parts_request(const RmsnormBackwardRequest &whole, int64_t part_rows) {
+  return {whole.input, whole.output_gradient, static_cast<const float *>(whole.inverse_rms), part_rows, nullptr};
+}
+
+Status choose_norm_steps(Context &context, const RmsnormBackwardRequest &whole, bool wants_weight, NormSteps &steps) {
+  const lpt_format input = whole.input.format.id, gradient = whole.output_gradient.format.id;
+  if (whole.input_gradient.format.id != LPT_FORMAT_NONE) {
+    LPT_TRY(select_kernel(context, "rmsnorm_backward", whole, {input, gradient, whole.input_gradient.format.id},
+                          &steps.input));
+  }
+  if (!wants_weight) return {};
+  LPT_TRY(select_kernel(context, "gradient_parts", parts_request(whole, 1), {input, gradient}, &steps.parts));
+  return select_kernel(context, "gradient_sum", GradientSumRequest{}, {LPT_FORMAT_F32}, &steps.sum);
+}
+
+// Rows begin .. begin + count of both gradients.
+Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBackwardRequest &whole,
+                       const MatrixView &input, int64_t begin, int64_t part_rows, double *sums) {
+  RmsnormBackwardRequest part = whole;
+  part.input = input;
+  part.output_gradient = cut_rows(whole.output_gradient, begin, input.rows);
+  part.inverse_rms = static_cast<const float *>(whole.inverse_rms) + begin;
+  if (steps.input != nullptr) {
+    part.input_gradient = cut_rows(whole.input_gradient, begin, input.rows);
+    LPT_TRY(queue_kernel(context, *steps.input, part));
+  }
+  if (steps.parts == nullptr) return {};
+  GradientPartsRequest parts = parts_request(part, part_rows);
+  parts.sums = sums + begin / part_rows * input.columns;
+  return queue_kernel(context, *steps.parts, parts);
+}
+
+// `input` may be codes; `whole` has all else.
+Status queue_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
+                      const WeightGradient &gradient, bool is_check_only) {
+  const GradientParts parts = gradient_parts(input.rows);
+  const int64_t chunk = stored_chunk(context, {&input}, parts.part_rows);
+  Stored stored;
+  NormSteps steps;
+  LPT_TRY(stored.prepare(context, input, std::min(chunk, input.rows), is_check_only));
+  RmsnormBackwardRequest seen = whole;
+  seen.input = stored.numbers();
+  LPT_TRY(choose_norm_steps(context, seen, gradient.is_requested, steps));
+  if (is_check_only || input.columns == 0) return {};
+  std::byte *sums = nullptr;
+  if (gradient.is_requested) {
+    LPT_TRY(take_scratch(context, static_cast<size_t>(parts.count * input.columns) * sizeof(double), &sums));
+  }
+  for (int64_t begin = 0; begin < input.rows; begin += chunk) {
+    MatrixView rows;
+    LPT_TRY(stored.queue_rows(context, begin, std::min(chunk, input.rows - begin), rows));
+    LPT_TRY(queue_norm_rows(context, steps, whole, rows, begin, parts.part_rows, reinterpret_cast<double *>(sums)));
+  }
+  if (!gradient.is_requested) return {};
+  return queue_kernel(context, *steps.sum,
+                      {reinterpret_cast<double *>(sums), parts.count, input.columns,
+                       static_cast<float *>(gradient.data), gradient.is_accumulated});
+}
+
 }  // namespace
 
 Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weight, const lpt_rmsnorm_options &options,
                        Tensor *output, Tensor *inverse_rms) {
   RmsnormForwardRequest whole{};
-  const KernelEntry<RmsnormForwardRequest> *kernel = nullptr;
   LPT_TRY(check_options(options));
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, context.queue.device()));
   LPT_TRY(check_forward(context, weight, options, "input", output, inverse_rms, whole));
-  if (!context.queue.device().is_cpu()) return rmsnorm_forward_on_device(context, whole, !needs_data);
-  LPT_TRY(choose_forward(context, whole, &kernel));
-  if (!needs_data) return {};
-  const ProfileScope measure(context, "rmsnorm_forward", kernel->name,
-                             view_bytes(whole.input) + view_bytes(whole.output));
-  parallel_parts(context, whole.input.rows, whole.input.columns,
-                 [&](int64_t begin, int64_t count) { norm_rows(*kernel, whole, begin, count); });
-  return {};
+  return launch(context, {"rmsnorm_forward", rmsnorm_forward_kernels}, whole,
+                {whole.input.format.id, whole.output.format.id}, !needs_data,
+                {whole.input.rows, whole.input.columns, view_bytes(whole.input) + view_bytes(whole.output)}, cut_norm);
 }
 
 Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tensor *branch, const Tensor *weight,
@@ -193,18 +266,20 @@ Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tenso
     LPT_TRY(check_no_overlap(view, "inverse_rms", addends.residual, "residual"));
     LPT_TRY(check_no_overlap(view, "inverse_rms", addends.branch, "branch"));
   }
-  if (!context.queue.device().is_cpu()) {
-    return rmsnorm_forward_sum_on_device(context, {addends.residual, addends.branch, whole}, !needs_data);
+  const std::initializer_list<lpt_format> formats = {whole.input.format.id, whole.output.format.id};
+  if (!is_on_cpu(context)) {
+    const RmsnormSumRequest sum_request{addends.residual, addends.branch, whole};
+    return run_on_device(context, "rmsnorm_forward_sum", sum_request, formats, !needs_data);
   }
   LPT_TRY(choose_addition(context, addends));
-  LPT_TRY(choose_forward(context, whole, &kernel));
+  LPT_TRY(select_kernel(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole, formats, &kernel));
   if (!needs_data) return {};
   const ProfileScope measure(context, "rmsnorm_forward_sum", kernel->name,
                              3 * view_bytes(whole.input) + view_bytes(whole.output));
   parallel_parts(context, whole.input.rows, whole.input.columns, [&](int64_t begin, int64_t count) {
     for (int64_t r = begin; r < begin + count; ++r) {  // the sum is read again while it is in the nearest cache
       add_row(addends, whole.input, r);
-      norm_rows(*kernel, whole, r, 1);
+      kernel->run(cut_norm(whole, r, 1));
     }
   });
   return {};
@@ -256,12 +331,12 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
     LPT_TRY(check_no_overlap(view, name, vector_view(format, inverse_data, rows), "inverse_rms"));
   }
   LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
-  if (!device.is_cpu()) {
+  if (!is_on_cpu(context)) {
     const WeightGradient gradient{weight_gradient != nullptr, weight_gradient_data, options.is_accumulated != 0};
-    return rmsnorm_backward_on_device(context, stored_view, whole, gradient, !needs_data);
+    return queue_backward(context, stored_view, whole, gradient, !needs_data);
   }
   const Blocks blocks = weight_gradient_blocks(rows);
-  const int64_t chunk = stored_chunk({&stored_view}, blocks.length);
+  const int64_t chunk = stored_chunk(context, {&stored_view}, blocks.length);
   Stored stored;
   LPT_TRY(stored.prepare(context, stored_view, std::min(chunk, rows), !needs_data));
   whole.input = stored.numbers();

@@ -1,10 +1,9 @@
 #include "src/nn/softmax.hpp"
 
-#include <algorithm>
 #include <cfloat>
 
 #include "kernels/activation/activation.hpp"
-#include "src/nn/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -29,30 +28,21 @@ Status check_rank(const Tensor &tensor, const char *name, const lpt_softmax_opti
   return invalid("%s is %s and is_causal is 1: expected rank 2 or more", name, tensor_text(tensor).c_str());
 }
 
-// Rows of the whole, some for each thread: `row` runs what `part` makes of them.
-template <typename Request, typename Part>
-Status run_rows(Context &context, const char *operation, const KernelEntry<Request> &kernel,
-                const SoftmaxForwardRequest &whole, const Part &part) {
-  const ProfileScope measure(context, operation, kernel.name, view_bytes(whole.input) + view_bytes(whole.output));
-  parallel_parts(context, whole.input.rows, whole.input.columns, [&](int64_t begin, int64_t count) {
-    SoftmaxForwardRequest rows = whole;
-    rows.input = cut_rows(whole.input, begin, count);
-    rows.output = cut_rows(whole.output, begin, count);
-    rows.first_row = begin;
-    kernel.run(part(rows));
-  });
-  return {};
+SoftmaxForwardRequest cut_softmax(const SoftmaxForwardRequest &whole, int64_t begin, int64_t count) {
+  SoftmaxForwardRequest rows = whole;
+  rows.input = cut_rows(whole.input, begin, count);
+  rows.output = cut_rows(whole.output, begin, count);
+  rows.first_row = begin;
+  return rows;
 }
 
-Status softmax_with_levels(Context &context, const SoftmaxExaqRequest &whole, bool is_check_only) {
-  if (!context.queue.device().is_cpu()) return softmax_exaq_on_device(context, whole, is_check_only);
-  const KernelEntry<SoftmaxExaqRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "softmax_exaq", softmax_exaq_kernels(), whole,
-                        {whole.softmax.input.format.id, whole.softmax.output.format.id}, &kernel));
-  if (is_check_only) return {};
-  return run_rows(context, "softmax_exaq", *kernel, whole.softmax, [&](const SoftmaxForwardRequest &rows) {
-    return SoftmaxExaqRequest{rows, whole.bits, whole.clip};
-  });
+SoftmaxExaqRequest cut_levels(const SoftmaxExaqRequest &whole, int64_t begin, int64_t count) {
+  return {cut_softmax(whole.softmax, begin, count), whole.bits, whole.clip};
+}
+
+SoftmaxBackwardRequest cut_backward(const SoftmaxBackwardRequest &whole, int64_t begin, int64_t count) {
+  return {cut_rows(whole.output, begin, count), cut_rows(whole.output_gradient, begin, count),
+          cut_rows(whole.input_gradient, begin, count), whole.scale};
 }
 
 }  // namespace
@@ -72,15 +62,14 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
   whole.scale = options.scale;
   whole.is_causal = options.is_causal != 0;
   whole.period = whole.is_causal ? input->extents[input->rank - 2] : rows;
+  const Split by_rows{rows, columns, view_bytes(whole.input) + view_bytes(whole.output)};
+  const std::initializer_list<lpt_format> formats = {whole.input.format.id, whole.output.format.id};
   if (options.exaq_bits != 0) {
-    return softmax_with_levels(context, {whole, options.exaq_bits, options.exaq_clip}, !needs_data);
+    const SoftmaxExaqRequest levels{whole, options.exaq_bits, options.exaq_clip};
+    return launch(context, {"softmax_exaq", softmax_exaq_kernels}, levels, formats, !needs_data, by_rows, cut_levels);
   }
-  if (!device.is_cpu()) return softmax_forward_on_device(context, whole, !needs_data);
-  const KernelEntry<SoftmaxForwardRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "softmax_forward", softmax_forward_kernels(), whole,
-                        {whole.input.format.id, whole.output.format.id}, &kernel));
-  if (!needs_data) return {};
-  return run_rows(context, "softmax_forward", *kernel, whole, [](const SoftmaxForwardRequest &rows) { return rows; });
+  return launch(context, {"softmax_forward", softmax_forward_kernels}, whole, formats, !needs_data, by_rows,
+                cut_softmax);
 }
 
 Status softmax_backward(Context &context, const Tensor *output, const Tensor *output_gradient,
@@ -100,22 +89,11 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", whole.output, "output"));
   LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", whole.output_gradient, "output_gradient"));
   whole.scale = options.scale;
-  if (!device.is_cpu()) return softmax_backward_on_device(context, whole, !needs_data);
-  const KernelEntry<SoftmaxBackwardRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "softmax_backward", softmax_backward_kernels(), whole,
-                        {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id},
-                        &kernel));
-  if (!needs_data) return {};
-
-  const ProfileScope measure(
-      context, "softmax_backward", kernel->name,
-      view_bytes(whole.output) + view_bytes(whole.output_gradient) + view_bytes(whole.input_gradient));
-  parallel_parts(context, rows, columns, [&](int64_t begin, int64_t count) {
-    kernel->run(SoftmaxBackwardRequest{cut_rows(whole.output, begin, count),
-                                       cut_rows(whole.output_gradient, begin, count),
-                                       cut_rows(whole.input_gradient, begin, count), whole.scale});
-  });
-  return {};
+  return launch(
+      context, {"softmax_backward", softmax_backward_kernels}, whole,
+      {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id}, !needs_data,
+      {rows, columns, view_bytes(whole.output) + view_bytes(whole.output_gradient) + view_bytes(whole.input_gradient)},
+      cut_backward);
 }
 
 }  // namespace lpt

@@ -5,7 +5,7 @@
 
 #include "kernels/optimizer/clip.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 
 namespace lpt {
 namespace {
@@ -47,7 +47,7 @@ struct Measured {
   int64_t part_count;
 };
 
-Status take_scratch(Context &context, const std::vector<MatrixView> &gradients, Measured &out) {
+Status prepare(Context &context, const std::vector<MatrixView> &gradients, Measured &out) {
   int64_t blocks = 0;
   for (const MatrixView &gradient : gradients) {
     blocks = std::max(blocks, blocks_of(gradient.columns));
@@ -84,7 +84,7 @@ Status measure_one(Context &context, const MatrixView &gradient, const Measured 
 // Of one gradient a sum for each block; raises the count.
 Status measure_blocks(Context &context, const MatrixView &gradient, double *out_sums, int64_t &nonfinite_count) {
   Measured measured = {};
-  LPT_TRY(take_scratch(context, {gradient}, measured));
+  LPT_TRY(prepare(context, {gradient}, measured));
   LPT_TRY(measure_one(context, gradient, measured, nonfinite_count));
   std::copy_n(measured.sums, blocks_of(gradient.columns), out_sums);
   return {};
@@ -123,7 +123,7 @@ Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, Nor
   }
   LPT_TRY(select_kernel(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &plan.clip));
   std::byte *memory = nullptr;
-  LPT_TRY(take_on_device(context, static_cast<size_t>(norm.block_count + rank_count) * sizeof(double), &memory));
+  LPT_TRY(take_scratch(context, static_cast<size_t>(norm.block_count + rank_count) * sizeof(double), &memory));
   plan.sums = reinterpret_cast<double *>(memory);
   if (rank_count > 0) plan.nonfinite_counts = reinterpret_cast<int64_t *>(plan.sums + norm.block_count);
   return {};
@@ -176,7 +176,7 @@ Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts
 template <typename RunNorm>
 Status fetch_sums(Context &context, const RunNorm &run, GradientSums &out_sums) {
   std::byte *facts = nullptr;
-  LPT_TRY(take_on_device(context, sizeof(GradientFacts), &facts));
+  LPT_TRY(take_scratch(context, sizeof(GradientFacts), &facts));
   LPT_TRY(run(ClipRequest{nullptr, 0, 1.0, 0.0, reinterpret_cast<GradientFacts *>(facts), nullptr, 0}));
   GradientFacts found;
   LPT_TRY(fetch_facts(context, facts, found));
@@ -184,12 +184,10 @@ Status fetch_sums(Context &context, const RunNorm &run, GradientSums &out_sums) 
   return {};
 }
 
-bool is_here(const Context &context) { return context.queue.device().is_cpu(); }
-
 }  // namespace
 
 Status measure_gradients(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums) {
-  if (!is_here(context)) {
+  if (!is_on_cpu(context)) {
     NormOf norm;
     for (const MatrixView &gradient : gradients) norm.add(gradient, gradient.columns, 0);
     return fetch_sums(
@@ -197,7 +195,7 @@ Status measure_gradients(Context &context, const std::vector<MatrixView> &gradie
   }
   out_sums = {};
   Measured measured = {};
-  LPT_TRY(take_scratch(context, gradients, measured));
+  LPT_TRY(prepare(context, gradients, measured));
   for (const MatrixView &gradient : gradients) {
     LPT_TRY(measure_one(context, gradient, measured, out_sums.nonfinite_count));
     for (int64_t i = 0; i < blocks_of(gradient.columns); ++i) out_sums.sum_of_squares += measured.sums[i];
@@ -212,7 +210,7 @@ Status measure_works(Context &context, const std::vector<StepWork> &works, StepR
     for (const StepWork &work : works) gradients.push_back(work.gradient);
     return measure_gradients(context, gradients, out_sums);
   }
-  if (is_here(context)) return measure_shards(context, works, *ranks, out_sums);
+  if (is_on_cpu(context)) return measure_shards(context, works, *ranks, out_sums);
   return fetch_sums(
       context, [&](const ClipRequest &clip) { return run_norm_of_shards(context, works, *ranks, clip); }, out_sums);
 }

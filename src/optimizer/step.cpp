@@ -8,7 +8,7 @@
 
 #include "kernels/optimizer/clip.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -330,7 +330,7 @@ Status share_amaxes(Context &context, const std::vector<StepWork *> &works, Step
   constexpr int64_t kCount = 3, kBytes = kCount * static_cast<int64_t>(sizeof(float));
   const auto count = static_cast<int64_t>(works.size());
   std::byte *memory = nullptr;
-  LPT_TRY(take_on_device(context, static_cast<size_t>(count * kBytes), &memory));
+  LPT_TRY(take_scratch(context, static_cast<size_t>(count * kBytes), &memory));
   for (int64_t i = 0; i < count; ++i) {
     const float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
     LPT_TRY(context.queue.copy({memory + i * kBytes, kBytes, amax, kBytes, kBytes, 1}));

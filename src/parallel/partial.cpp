@@ -2,7 +2,7 @@
 #include "src/parallel/partial.hpp"
 
 #include "kernels/reduce/cuda_columns.hpp"
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/ranks/device_reducing.hpp"
 #include "src/tensor/checks.hpp"
 

@@ -1,6 +1,6 @@
 // A GEMM and the reduction of its shared columns, which are computed first and fly while the private ones are computed.
 #include "src/gemm/checks.hpp"
-#include "src/gemm/device.hpp"
+#include "src/gemm/run.hpp"
 #include "src/parallel/partial.hpp"
 #include "src/parallel/pending_reductions.hpp"
 #include "src/tensor/checks.hpp"
@@ -8,15 +8,10 @@
 namespace lpt {
 namespace {
 
-Status multiply_here(Context &context, const GemmCall &call, bool is_check_only) {
-  if (context.queue.device().is_cpu()) return run_gemm(context, call, is_check_only);
-  return multiply_on_device(context, call, is_check_only, nullptr);
-}
-
 // What would be rejected later is rejected before other ranks hear of it.
 Status check_gemm(Context &context, const GemmCall &call) {
   const size_t reported = context.choices.size();
-  LPT_TRY(multiply_here(context, call, true));
+  LPT_TRY(run_gemm(context, call, true));
   context.choices.resize(reported);
   return {};
 }
@@ -114,9 +109,9 @@ Status multiply_on_two_streams(Context &context, Comm &comm, const PartialPlan &
                                const Partial &partial) {
   const std::vector<GemmCall> parts = parts_of(context, call, plan.shared);
   PendingReductions pending(context, comm);
-  LPT_TRY(multiply_here(context, parts.front(), false));
+  LPT_TRY(run_gemm(context, parts.front(), false));
   LPT_TRY(pending.begin(partial.reducing));
-  if (parts.size() > 1) LPT_TRY(multiply_here(context, parts.back(), false));
+  if (parts.size() > 1) LPT_TRY(run_gemm(context, parts.back(), false));
   LPT_TRY(scale_private(context, plan, partial));
   return pending.end();
 }
@@ -134,10 +129,10 @@ Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan,
   LPT_TRY(check_gemm(context, call));
   const SuppressProgress silence(context);
   if (plan.shared == 0) {
-    LPT_TRY(multiply_here(context, call, false));
+    LPT_TRY(run_gemm(context, call, false));
     return scale_private(context, plan, partial);
   }
-  if (!context.queue.device().is_cpu()) return multiply_on_two_streams(context, comm, plan, call, partial);
+  if (!is_on_cpu(context)) return multiply_on_two_streams(context, comm, plan, call, partial);
   return multiply_in_flight(context, comm, plan, call, partial);
 }
 

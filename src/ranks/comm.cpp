@@ -4,7 +4,7 @@
 #include <cmath>
 #include <new>
 
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/comm/local_engine.hpp"
 #include "src/comm/local_transport.hpp"
 #include "src/comm/message_engine.hpp"

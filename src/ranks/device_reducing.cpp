@@ -1,7 +1,7 @@
 #include "src/ranks/device_reducing.hpp"
 
-#include "src/call/device.hpp"
-#include "src/tensor/device_flat_view.hpp"
+#include "src/call/launch.hpp"
+#include "src/tensor/flat_view.hpp"
 
 namespace lpt {
 namespace {

@@ -1,8 +1,8 @@
 // Numbers that are cast for the transfer between devices.
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/cast/device_cast.hpp"
 #include "src/ranks/device_reducing.hpp"
-#include "src/tensor/device_flat_view.hpp"
+#include "src/tensor/flat_view.hpp"
 
 namespace lpt {
 namespace {
@@ -80,14 +80,14 @@ class WireSum {
 
   Status take_message(const std::vector<Range> &ranges, MessageLayout &out_layout, Bytes &out_bytes) {
     out_bytes = {nullptr, lay_out_message(wire_, ranges, nullptr).bytes};
-    LPT_TRY(take_on_device(worker_, static_cast<size_t>(out_bytes.count), &out_bytes.data));
+    LPT_TRY(take_scratch(worker_, static_cast<size_t>(out_bytes.count), &out_bytes.data));
     out_layout = lay_out_message(wire_, ranges, out_bytes.data);
     return {};
   }
 
   Status take_f32(int64_t elements, MatrixView &out_view) {
     std::byte *memory = nullptr;
-    LPT_TRY(take_on_device(worker_, static_cast<size_t>(elements) * sizeof(float), &memory));
+    LPT_TRY(take_scratch(worker_, static_cast<size_t>(elements) * sizeof(float), &memory));
     out_view = dense_view(LPT_FORMAT_F32, memory, 1, elements);
     return {};
   }
@@ -145,7 +145,7 @@ class WireSum {
     for (const MatrixView &theirs : codes) {
       MatrixView decoded;
       LPT_TRY(take_f32(target.columns, decoded));
-      LPT_TRY(dequantize_on_device(worker_, theirs, decoded, false));
+      LPT_TRY(dequantize_matrix(worker_, theirs, decoded, false));
       sources.push_back(decoded.data);
     }
     void *place = target.data;
@@ -168,7 +168,7 @@ class WireSum {
     for (size_t q = 0; q < incoming.size(); ++q) {
       if (shares_[q].count() == 0) continue;
       const MatrixView codes = lay_out_message(wire_, {shares_[q]}, incoming[q].data).shares[0];
-      LPT_TRY(dequantize_on_device(worker_, codes, output.run(shares_[q]), false));
+      LPT_TRY(dequantize_matrix(worker_, codes, output.run(shares_[q]), false));
     }
     return output.write_back(worker_);
   }

@@ -82,7 +82,7 @@ Status check_wire_on_device(Context &context, const Format &own, const Wire &wir
   for (const lpt_format wide : {own.id, lpt_format{LPT_FORMAT_F32}}) {
     const MatrixView numbers = dense_view(wide, nullptr, 1, wire.segment);
     LPT_TRY(cast_on_device(context, numbers, wire.cast.target, cast, true));
-    LPT_TRY(dequantize_on_device(context, wire.cast.target, numbers, true));
+    LPT_TRY(dequantize_matrix(context, wire.cast.target, numbers, true));
     if (own.id == LPT_FORMAT_F32) break;
   }
   return {};

@@ -1,7 +1,7 @@
 // Masks that are there already: counted, compared, applied, and as decay.
 #include <vector>
 
-#include "src/call/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/sparse/parts.hpp"
 #include "src/tensor/checks.hpp"
 #include "src/tensor/sparse_matrix.hpp"
@@ -39,19 +39,13 @@ Status check_output(const Tensor *tensor, const char *name, bool needs_data, con
 Status apply_mask(Context &context, const MaskApplyRequest &given, bool is_run) {
   MaskApplyRequest whole = given;
   whole.is_streamed = view_bytes(whole.target) >= kStreamedBytes;
-  if (!context.queue.device().is_cpu()) {
-    return run_on_device(context, "mask_apply", whole, {whole.source.format.id, whole.target.format.id}, !is_run);
-  }
-  const KernelEntry<MaskApplyRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "mask_apply", mask_apply_kernels(), whole,
-                        {whole.source.format.id, whole.target.format.id}, &kernel));
-  if (!is_run) return {};
-  const ProfileScope measure(context, "mask_apply", kernel->name, view_bytes(whole.source) + view_bytes(whole.target));
-  parallel_parts(context, whole.source.rows, whole.source.columns, [&](int64_t begin, int64_t count) {
-    kernel->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count),
-                 cut_rows(whole.target, begin, count), whole.is_streamed});
-  });
-  return {};
+  const auto slice = [](const MaskApplyRequest &of, int64_t begin, int64_t count) {
+    return MaskApplyRequest{cut_rows(of.source, begin, count), cut_rows(of.mask, begin, count),
+                            cut_rows(of.target, begin, count), of.is_streamed};
+  };
+  return launch(context, {"mask_apply", mask_apply_kernels}, whole, {whole.source.format.id, whole.target.format.id},
+                !is_run, {whole.source.rows, whole.source.columns, view_bytes(whole.source) + view_bytes(whole.target)},
+                slice);
 }
 
 namespace {
@@ -146,14 +140,13 @@ Status decay_masked(Context &context, const Tensor *weight, const Tensor *mask, 
   LPT_TRY(check_beside(whole.gradient, "gradient", whole.weight, "weight"));
   LPT_TRY(check_no_overlap(whole.gradient, "gradient", whole.mask, "mask"));
   whole.rate = static_cast<float>(rate);
-  if (!device.is_cpu()) return run_on_device(context, "mask_decay", whole, {whole.weight.format.id}, false);
-  const KernelEntry<MaskDecayRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "mask_decay", mask_decay_kernels(), whole, {whole.weight.format.id}, &kernel));
-  parallel_parts(context, whole.weight.rows, whole.weight.columns, [&](int64_t begin, int64_t count) {
-    kernel->run({cut_rows(whole.weight, begin, count), cut_rows(whole.mask, begin, count),
-                 cut_rows(whole.gradient, begin, count), whole.rate});
-  });
-  return {};
+  const auto slice = [](const MaskDecayRequest &of, int64_t begin, int64_t count) {
+    return MaskDecayRequest{cut_rows(of.weight, begin, count), cut_rows(of.mask, begin, count),
+                            cut_rows(of.gradient, begin, count), of.rate};
+  };
+  return launch(context, {"mask_decay", mask_decay_kernels}, whole, {whole.weight.format.id}, false,
+                {whole.weight.rows, whole.weight.columns, view_bytes(whole.weight) + view_bytes(whole.gradient)},
+                slice);
 }
 
 Status absorb_masked(Context &context, const Tensor *source, const Tensor *mask, int32_t of,

@@ -4,8 +4,8 @@
 
 #include "kernels/quantize/quantize.hpp"
 #include "kernels/sparse_pack/sparse_pack.hpp"
+#include "src/call/launch.hpp"
 #include "src/gemm/run.hpp"
-#include "src/sparse/device.hpp"
 #include "src/sparse/parts.hpp"
 #include "src/tensor/checks.hpp"
 #include "src/tensor/sparse_matrix.hpp"
@@ -86,7 +86,7 @@ Status compress(Context &context, const MatrixView &source, const MatrixView &ma
 constexpr int64_t kTransposedSide = 256;
 
 Status transpose_matrix(Context &context, const MatrixView &source, MatrixView &out_transposed) {
-  LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, out_transposed));
+  LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, false, out_transposed));
   if (source.tensor_scale != nullptr) *out_transposed.tensor_scale = *source.tensor_scale;
   const KernelEntry<TransposeRequest> *kernel = nullptr;
   LPT_TRY(select_kernel(context, "transpose", transpose_kernels(), TransposeRequest{source, out_transposed},
@@ -111,7 +111,84 @@ Status check_transposing(const Format &format) {
                      format_name(format.id).c_str());
 }
 
+// ---- on a device
+
+bool is_given(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
+
+// Views are checked; those without a format are not there: no mask, or an output that is not requested. A group whose mask keeps
+// more than two keeps the first two of them.
+struct DevicePacking {
+  MatrixView source, mask;
+  MatrixView compressed, transposed;
+};
+
+CopyRequest copy_of(const MatrixView &source, const MatrixView &target) {
+  const lpt_format element = source.format.element;
+  return {target.data,
+          row_bytes(element, target.row_stride),
+          source.data,
+          row_bytes(element, source.row_stride),
+          row_bytes(element, source.columns),
+          source.rows};
+}
+
+// Scales of a format lie the same way whether all columns are stored or not.
+Status queue_scales(const Context &context, const MatrixView &source, const MatrixView &target) {
+  if (source.tensor_scale != nullptr) {
+    constexpr int64_t kBytes = sizeof(float);
+    LPT_TRY(context.queue.copy({target.tensor_scale, kBytes, source.tensor_scale, kBytes, kBytes, 1}));
+  }
+  return source.format.has_block_scale() ? context.queue.copy(copy_of(scales_of(source), scales_of(target))) : Status();
+}
+
+Status compress_rows(Context &context, const MatrixView &source, const MatrixView &mask, const MatrixView &target,
+                     bool is_check_only) {
+  const CompressRequest request{plain_view(source), mask, plain_view(target), target.indices, target.index_stride};
+  LPT_TRY(run_on_device(context, "compress", request, {source.format.id}, is_check_only));
+  return is_check_only ? Status() : queue_scales(context, source, target);
+}
+
+Status find_nonzero_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_mask) {
+  LPT_TRY(take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, is_check_only, out_mask));
+  const NonzeroRequest request{plain_view(source), out_mask};
+  return run_on_device(context, "nonzero", request, {source.format.id}, is_check_only);
+}
+
+Status compress_view_on_device(Context &context, const DevicePacking &packing, bool is_check_only) {
+  MatrixView mask = packing.mask;
+  if (!is_given(mask)) LPT_TRY(find_nonzero_on_device(context, packing.source, is_check_only, mask));
+  if (is_given(packing.compressed)) {
+    LPT_TRY(compress_rows(context, packing.source, mask, packing.compressed, is_check_only));
+  }
+  if (!is_given(packing.transposed)) return {};
+  MatrixView transposed_source, transposed_mask;
+  LPT_TRY(transpose_with_scales(context, packing.source, is_check_only, transposed_source));
+  LPT_TRY(transpose_with_scales(context, mask, is_check_only, transposed_mask));
+  return compress_rows(context, transposed_source, transposed_mask, packing.transposed, is_check_only);
+}
+
+Status queue_compression(Context &context, const DevicePacking &packing) {
+  LPT_TRY(compress_view_on_device(context, packing, true));
+  context.choices.clear();
+  return compress_view_on_device(context, packing, false);
+}
+
+// Places are not looked at: one that is not legal is as good as any other.
+Status decompress_on_device(Context &context, const MatrixView &sparse, const MatrixView &dense) {
+  const DecompressRequest request{plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense)};
+  LPT_TRY(run_on_device(context, "decompress", request, {sparse.format.id}, false));
+  return queue_scales(context, sparse, dense);
+}
+
 }  // namespace
+
+Status transpose_with_scales(Context &context, const MatrixView &source, bool is_check_only,
+                             MatrixView &out_transposed) {
+  LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, is_check_only, out_transposed));
+  out_transposed.tensor_scale = source.tensor_scale;
+  return run_on_device(context, "transpose", TransposeRequest{source, out_transposed}, {source.format.id},
+                       is_check_only);
+}
 
 Status compress_sparse(Context &context, const Tensor *source, const Tensor *mask, Tensor *compressed,
                        Tensor *transposed) {
@@ -142,7 +219,7 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
     if (mask != nullptr) LPT_TRY(check_no_overlap(columns, "transposed", kept, "mask"));
     if (compressed != nullptr) LPT_TRY(check_no_overlap(columns, "transposed", rows, "compressed"));
   }
-  if (!device.is_cpu()) return compress_on_device(context, {dense, kept, rows, columns});
+  if (!is_on_cpu(context)) return queue_compression(context, {dense, kept, rows, columns});
   if (mask == nullptr) LPT_TRY(find_nonzero(context, dense, kept));
   if (compressed != nullptr) LPT_TRY(check_groups(context, kept, "row"));
   MatrixView other;
@@ -164,7 +241,7 @@ Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *out
   LPT_TRY(check_matrix(output, "output", true, dense, device));
   LPT_TRY(check_pair(sparse, "compressed", dense, "output"));
   LPT_TRY(check_no_overlap(sparse, "compressed", dense, "output"));
-  if (!device.is_cpu()) return decompress_on_device(context, sparse, dense);
+  if (!is_on_cpu(context)) return decompress_on_device(context, sparse, dense);
   LPT_TRY(check_places(sparse, "compressed"));
   return decompress_view(context, sparse, dense);
 }

@@ -40,4 +40,8 @@ Status select_mask(Context &context, const lpt_sparse_options &options, const Ma
 // Checks that a kernel runs the request, and runs it if `is_run`.
 Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run);
 
+// On a device: columns as rows with their scales, in scratch. The tensor scale is that of the source.
+Status transpose_with_scales(Context &context, const MatrixView &source, bool is_check_only,
+                             MatrixView &out_transposed);
+
 }  // namespace lpt

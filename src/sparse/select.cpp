@@ -1,10 +1,10 @@
 #include <span>
 #include <vector>
 
+#include "kernels/quantize/quantize.hpp"
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "kernels/transposable_mask/transposable_mask.hpp"
-#include "src/call/device.hpp"
-#include "src/sparse/device.hpp"
+#include "src/call/launch.hpp"
 #include "src/sparse/parts.hpp"
 #include "src/tensor/checks.hpp"
 #include "src/tensor/sparse_matrix.hpp"
@@ -125,6 +125,46 @@ SparseMaskRequest cut(const SparseMaskRequest &whole, int64_t begin, int64_t cou
   return part;
 }
 
+// ---- on a device: groups along columns are selected along rows of transposed copies
+
+bool is_requested(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
+
+// An output of a selection as it is in scratch, columns as rows; without one there is none.
+Status take_beside(Context &context, const MatrixView &output, const MatrixView &source, bool is_check_only,
+                   MatrixView &out_view) {
+  if (!is_requested(output)) return {};
+  return take_matrix(context, output.format, source.rows, source.columns, is_check_only, out_view);
+}
+
+Status transpose_back(Context &context, const MatrixView &transposed_output, const MatrixView &output,
+                      bool is_check_only) {
+  if (!is_requested(output)) return {};
+  const TransposeRequest request{transposed_output, transposed_view(output)};
+  return run_on_device(context, "transpose", request, {output.format.id}, is_check_only);
+}
+
+Status select_columns(Context &context, const SparseMaskRequest &request, bool is_check_only) {
+  SparseMaskRequest lines = request;
+  LPT_TRY(transpose_with_scales(context, transposed_view(request.source), is_check_only, lines.source));
+  LPT_TRY(take_beside(context, request.mask, lines.source, is_check_only, lines.mask));
+  LPT_TRY(take_beside(context, request.masked, lines.source, is_check_only, lines.masked));
+  LPT_TRY(run_on_device(context, "sparse_mask", lines, {lines.source.format.id}, is_check_only));
+  LPT_TRY(transpose_back(context, lines.mask, request.mask, is_check_only));
+  return transpose_back(context, lines.masked, request.masked, is_check_only);
+}
+
+Status queue_groups(Context &context, const SparseMaskRequest &request, bool is_check_only) {
+  if (request.source.column_stride == 1) {
+    return run_on_device(context, "sparse_mask", request, {request.source.format.id}, is_check_only);
+  }
+  LPT_TRY(select_columns(context, request, true));
+  if (is_check_only) return {};
+  context.choices.clear();
+  return select_columns(context, request, false);
+}
+
+// ---- on either
+
 // Groups along rows, or along columns of transposed views: those are cut in lumps, so that lines of memory stay whole.
 Status select_groups(Context &context, const lpt_sparse_options &options, const Selection &selection) {
   const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
@@ -139,7 +179,7 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
   whole.importance = selection.importance;
   whole.is_streamed = bytes_of(selection.masked) >= kStreamedBytes;
   LPT_TRY(place_draws(options, selection.random, whole));
-  if (!context.queue.device().is_cpu()) return select_on_device(context, whole, is_check_only(options.flags));
+  if (!is_on_cpu(context)) return queue_groups(context, whole, is_check_only(options.flags));
   const KernelEntry<SparseMaskRequest> *kernel = nullptr;
   LPT_TRY(select_kernel(context, "sparse_mask", sparse_mask_kernels(), whole, {selection.source.format.id}, &kernel));
   if (is_check_only(options.flags)) return {};
@@ -157,12 +197,7 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
 Status need_mask(Context &context, bool is_run, Selection &selection) {
   if (selection.mask.format.id != LPT_FORMAT_NONE) return {};
   const MatrixView &source = selection.source;
-  if (context.queue.device().is_cpu()) {
-    return take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, !is_run, selection.mask);
-  }
-  Format bytes;
-  find_format(LPT_FORMAT_UINT8, bytes);
-  return take_matrix_on_device(context, bytes, source.rows, source.columns, !is_run, selection.mask);
+  return take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, !is_run, selection.mask);
 }
 
 // In small tiles, and where less than half stays, SEARCH misses up to a fifth of a tile's optimum. EXACT takes at most four
@@ -191,14 +226,12 @@ Status select_tiles(Context &context, const lpt_sparse_options &options, Selecti
   const bool is_masked = selection.masked.format.id != LPT_FORMAT_NONE;
   LPT_TRY(need_mask(context, is_run, selection));
   const TransposableMaskRequest whole = tiles_of(options, selection);
-  if (!context.queue.device().is_cpu()) {
-    LPT_TRY(select_tiles_on_device(context, whole, !is_run));
-    return is_masked ? apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run) : Status();
-  }
   const KernelEntry<TransposableMaskRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "transposable_mask", transposable_mask_kernels(), whole, {selection.source.format.id},
+  LPT_TRY(select_kernel(context, {"transposable_mask", transposable_mask_kernels}, whole, {selection.source.format.id},
                         &kernel));
-  if (is_run) {
+  if (is_run && !is_on_cpu(context)) {
+    LPT_TRY(queue_kernel(context, *kernel, whole));
+  } else if (is_run) {
     const ProfileScope measure(context, "transposable_mask", kernel->name,
                                view_bytes(whole.source) + view_bytes(whole.mask));
     const int64_t unit = options.of;
@@ -216,9 +249,23 @@ Status select_tiles(Context &context, const lpt_sparse_options &options, Selecti
   return apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run);
 }
 
+// What a selection did to each row, in memory of the CPU: waits. The request's own sums are not looked at.
+Status measure_on_device(Context &context, const SparseMeasureRequest &request, bool is_check_only,
+                         std::span<SparseSums> sums) {
+  const auto bytes = static_cast<int64_t>(sums.size_bytes());
+  std::byte *memory = nullptr;
+  if (!is_check_only) LPT_TRY(take_scratch(context, sums.size_bytes(), &memory));
+  SparseMeasureRequest there = request;
+  there.sums = reinterpret_cast<SparseSums *>(memory);
+  LPT_TRY(run_on_device(context, "sparse_measure", there, {request.source.format.id}, is_check_only));
+  if (is_check_only || sums.empty()) return {};
+  LPT_TRY(context.queue.copy({sums.data(), bytes, memory, bytes, bytes, 1}));
+  return context.queue.synchronize();
+}
+
 Status measure_rows(Context &context, const SparseMeasureRequest &whole, bool is_check_only,
                     std::span<SparseSums> sums) {
-  if (!context.queue.device().is_cpu()) return measure_on_device(context, whole, is_check_only, sums);
+  if (!is_on_cpu(context)) return measure_on_device(context, whole, is_check_only, sums);
   const KernelEntry<SparseMeasureRequest> *kernel = nullptr;
   LPT_TRY(select_kernel(context, "sparse_measure", sparse_measure_kernels(), whole, {whole.source.format.id}, &kernel));
   if (is_check_only) return {};

@@ -69,7 +69,7 @@ Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_da
 Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only, MatrixView &out_dense) {
   out_dense = dense_shape(sparse);
   if (is_check_only) return {};
-  LPT_TRY(take_matrix(context, out_dense.format, sparse.rows, sparse.columns, out_dense));
+  LPT_TRY(take_matrix(context, out_dense.format, sparse.rows, sparse.columns, false, out_dense));
   return decompress_view(context, sparse, out_dense);
 }
 

@@ -80,7 +80,7 @@ namespace {
 
 // Cleared, on the device of the context.
 Status allocate_on(Context &context, size_t bytes, std::shared_ptr<std::byte> &out_memory) {
-  if (context.queue.device().is_cpu()) return allocate_bytes(context.allocator, bytes, out_memory);
+  if (is_on_cpu(context)) return allocate_bytes(context.allocator, bytes, out_memory);
   LPT_TRY(allocate_uncleared(context.device_allocator, bytes, out_memory));
   return context.queue.fill(out_memory.get(), 0, bytes);
 }
@@ -143,7 +143,7 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
     view.index_stride = tensor->sparse_index_stride = index_bytes(shape.columns);
     tensor->sparse_indices = view.indices;
   }
-  LPT_TRY(context.queue.device().is_cpu() ? set_unit_parts(view) : queue_unit_parts(context.queue, view));
+  LPT_TRY(is_on_cpu(context) ? set_unit_parts(view) : queue_unit_parts(context.queue, view));
   tensor->device = context.queue.device();
   tensor->data = view.data;
   tensor->block_scales = view.block_scales;
