@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "src/collective/wire.hpp"
-#include "src/ranks/device_reducing.hpp"
 #include "src/ranks/reducing.hpp"
 #include "src/ranks/segments.hpp"
 #include "src/tensor/checks.hpp"

@@ -1,7 +1,5 @@
 #include "src/collective/wire.hpp"
 
-#include "src/ranks/device_reducing.hpp"
-
 namespace lpt {
 namespace {
 
@@ -41,31 +39,22 @@ const char *reason_for_plain(const WireReductionPlan &wired, int32_t ranks) {
   return elements < kLeastElements * ranks ? "fewer than 512 elements for each rank" : nullptr;
 }
 
-Status choose_sum(Context &context, const WireReductionPlan &wired, lpt_format target,
-                  const KernelEntry<ReduceRequest> **out_kernel) {
+Status choose_wire_sum(Context &context, const WireReductionPlan &wired, int32_t ranks, lpt_format target,
+                       const KernelEntry<ReduceRequest> **out_kernel) {
   ReduceRequest request{};
   request.format = LPT_FORMAT_F32;
   request.target_format = target;
   request.reduction = wired.reduction;
-  request.source_count = request.target_count = 1;
-  request.factor = wired.factor;
-  return select_kernel(context, "reduce", reduce_kernels(), request, {LPT_FORMAT_F32, target}, out_kernel);
-}
-
-Status choose_sums(Context &context, int32_t ranks, WireReductionPlan &wired) {
-  const lpt_format own = wired.input.format.id;
-  if (wired.device.is_cpu()) {
-    LPT_TRY(choose_sum(context, wired, own, &wired.kernel));
-    return choose_sum(context, wired, LPT_FORMAT_F32, &wired.kernel_to_f32);
-  }
-  ReduceRequest request{};
-  request.format = LPT_FORMAT_F32;
-  request.target_format = own;
-  request.reduction = wired.reduction;
-  request.source_count = ranks;
+  request.source_count = wired.device.is_cpu() ? 1 : ranks;
   request.target_count = 1;
   request.factor = wired.factor;
-  return choose_sum_on_device(context, wired.device, request, &wired.kernel);
+  return choose_sum(context, wired.device, request, out_kernel);
+}
+
+Status choose_wire_sums(Context &context, int32_t ranks, WireReductionPlan &wired) {
+  LPT_TRY(choose_wire_sum(context, wired, ranks, wired.input.format.id, &wired.kernel));
+  if (!wired.device.is_cpu()) return {};
+  return choose_wire_sum(context, wired, ranks, LPT_FORMAT_F32, &wired.kernel_to_f32);
 }
 
 ReductionPath path_of(const lpt_reduce_options &options, const WireReductionPlan &wired, int32_t ranks,
@@ -112,7 +101,7 @@ Status select_path(Context &context, const lpt_reduce_options &options, const Re
     log_selected(context, reducing.operation, "as it is");
     return {};
   }
-  LPT_TRY(choose_sums(context, ranks, out_wired));
+  LPT_TRY(choose_wire_sums(context, ranks, out_wired));
   out_path = path_of(options, out_wired, ranks, is_to_all);
   const char *const name = !is_to_all ? "cast once" : out_path == ReductionPath::kOneShot ? "one-shot" : "two-shot";
   log_selected(context, reducing.operation, name);
@@ -127,13 +116,10 @@ Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing
   request.format = reducing.input.format.id;
   request.target_format = reducing.output.format.id;
   request.reduction = reducing.reduction;
-  request.source_count = request.target_count = 1;
+  request.source_count = reducing.device.is_cpu() ? 1 : ranks;
+  request.target_count = 1;
   request.factor = reducing.factor;
-  if (!reducing.device.is_cpu()) {
-    request.source_count = ranks;
-    return choose_sum_on_device(context, reducing.device, request, &reducing.kernel);
-  }
-  return select_kernel(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.kernel);
+  return choose_sum(context, reducing.device, request, &reducing.kernel);
 }
 
 Status select_reduction(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
@@ -151,31 +137,7 @@ Status select_reduction(Context &context, const lpt_reduce_options &options, con
   return has_own_sum ? choose_reduction(context, ranks, out_chosen.plain) : Status();
 }
 
-namespace {
-
-Status run_to_all_on_device(Context &worker, DeviceEngine &engine, const SelectedReduction &chosen) {
-  switch (chosen.path) {
-    case ReductionPath::kOneShot:
-      return reduce_in_one_shot_on_device(worker, engine, chosen.wired);
-    case ReductionPath::kTwoShots:
-      return reduce_in_two_shots_on_device(worker, engine, chosen.wired);
-    case ReductionPath::kNative:
-      return reduce_natively(worker, engine, chosen.plain, true);
-    default:
-      return reduce_to_all_on_device(worker, engine, chosen.plain);
-  }
-}
-
-Status run_to_parts_on_device(Context &worker, DeviceEngine &engine, const SelectedReduction &chosen) {
-  if (chosen.path == ReductionPath::kNative) return reduce_natively(worker, engine, chosen.plain, false);
-  return chosen.path == ReductionPath::kPlain ? reduce_to_parts_on_device(worker, engine, chosen.plain)
-                                              : reduce_wire_to_parts_on_device(worker, engine, chosen.wired);
-}
-
-}  // namespace
-
 Status run_to_all(Context &worker, Engine &engine, const SelectedReduction &chosen) {
-  if (!engine.device().is_cpu()) return run_to_all_on_device(worker, static_cast<DeviceEngine &>(engine), chosen);
   switch (chosen.path) {
     case ReductionPath::kOneShot:
       return reduce_in_one_shot(worker, engine, chosen.wired);
@@ -183,16 +145,24 @@ Status run_to_all(Context &worker, Engine &engine, const SelectedReduction &chos
       return reduce_in_two_shots(worker, engine, chosen.wired);
     case ReductionPath::kCodec:
       return reduce_to_all_by_codec(worker, engine, chosen.coded);
+    case ReductionPath::kNative:
+      return reduce_natively(worker, static_cast<DeviceEngine &>(engine), chosen.plain, true);
     default:
       return reduce_to_all(worker, engine, chosen.plain);
   }
 }
 
 Status run_to_parts(Context &worker, Engine &engine, const SelectedReduction &chosen) {
-  if (!engine.device().is_cpu()) return run_to_parts_on_device(worker, static_cast<DeviceEngine &>(engine), chosen);
-  if (chosen.path == ReductionPath::kCodec) return reduce_to_parts_by_codec(worker, engine, chosen.coded);
-  return chosen.path == ReductionPath::kPlain ? reduce_to_parts(worker, engine, chosen.plain)
-                                              : reduce_wire_to_parts(worker, engine, chosen.wired);
+  switch (chosen.path) {
+    case ReductionPath::kCodec:
+      return reduce_to_parts_by_codec(worker, engine, chosen.coded);
+    case ReductionPath::kNative:
+      return reduce_natively(worker, static_cast<DeviceEngine &>(engine), chosen.plain, false);
+    case ReductionPath::kPlain:
+      return reduce_to_parts(worker, engine, chosen.plain);
+    default:
+      return reduce_wire_to_parts(worker, engine, chosen.wired);
+  }
 }
 
 }  // namespace lpt

@@ -3,7 +3,7 @@
 
 #include "kernels/reduce/cuda_columns.hpp"
 #include "src/call/launch.hpp"
-#include "src/ranks/device_reducing.hpp"
+#include "src/ranks/reducing.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {

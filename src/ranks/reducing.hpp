@@ -28,10 +28,17 @@ int64_t agreed_factor(double factor);
 // The element ranges that ranks reduce, of `elements`: equal, and cut at multiples of `unit`, here those of a cache line.
 std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit = 32);
 
+// A kernel for sums, of the CPU or of the context's device, which has to be that of the ranks.
+Status choose_sum(Context &context, const Device &device, const ReduceRequest &request,
+                  const KernelEntry<ReduceRequest> **out_kernel);
+
 // Every rank gets the whole.
 Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing);
 
 // Every rank gets its share.
 Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing);
+
+// On devices: by the sums of their own wire.
+Status reduce_natively(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing, bool is_to_all);
 
 }  // namespace lpt
