@@ -89,7 +89,7 @@ int64_t resident_bytes(const Directory &directory) {
   int64_t bytes = 0;
   bool is_ours = false;
   for (std::string line; std::getline(maps, line);) {
-    if (line.find('-') != std::string::npos && line.find(" rw") != std::string::npos) {
+    if (line.find('-') < line.find(' ')) {  // the addresses of a mapping
       is_ours = line.find(directory.path()) != std::string::npos || line.find("(deleted)") != std::string::npos;
     } else if (is_ours && line.rfind("Rss:", 0) == 0) {
       std::istringstream words(line.substr(4));
