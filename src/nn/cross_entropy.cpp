@@ -210,7 +210,7 @@ Status take_places(Context &context, const std::vector<int64_t> &places, const i
   return context.queue.copy({memory, bytes, places.data(), bytes, bytes, 1});
 }
 
-// Hosts tell each other how many classes they have.
+// Hosts exchange their numbers of classes.
 Status check_comm_on_device(const Loss &loss) {
   if (loss.options.comm == nullptr) return {};
   const Comm &comm = *loss.options.comm;
@@ -233,7 +233,7 @@ Status find_on_device(Loss &loss) {
   return find_places(loss);
 }
 
-// The sums of all ranks' rows, each where `all` has place for them.
+// Exchanges the sums of rows: `all` has those of every rank, one rank after the other.
 Status share_sums(const Loss &loss, RowSums *all) {
   const auto ranks = static_cast<size_t>(loss.options.comm->engine->ranks());
   const int64_t bytes = loss.logits.rows * static_cast<int64_t>(sizeof(RowSums));
@@ -304,7 +304,7 @@ Status queue_backward(const Loss &loss, const double *log_sums, const MatrixView
   return queue_kernel(context, *kernel, whole);
 }
 
-// run(is_check_only) queues a pass: all that it would reject is said before other ranks hear of it.
+// run(is_check_only) queues a pass. A rejection is returned before anything is exchanged with other ranks.
 template <typename Run>
 Status queue_loss(Loss &loss, const Run &run) {
   LPT_TRY(check_comm_on_device(loss));

@@ -166,7 +166,7 @@ GradientParts gradient_parts(int64_t rows) {
   return {rows, part_rows, (rows + part_rows - 1) / part_rows};
 }
 
-// The rows of a norm's backward pass; NULL: not needed.
+// The kernels of a norm's backward pass; NULL: not needed.
 struct NormSteps {
   const KernelEntry<RmsnormBackwardRequest> *input = nullptr;
   const KernelEntry<GradientPartsRequest> *parts = nullptr;

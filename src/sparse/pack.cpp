@@ -113,10 +113,8 @@ Status check_transposing(const Format &format) {
 
 // ---- on a device
 
-bool is_given(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
-
-// Views are checked; those without a format are not there: no mask, or an output that is not requested. A group whose mask keeps
-// more than two keeps the first two of them.
+// Checked views. One without a format is absent: no mask, or an output that is not requested. Of a group whose mask keeps more than
+// two, the first two are kept.
 struct DevicePacking {
   MatrixView source, mask;
   MatrixView compressed, transposed;
@@ -156,11 +154,11 @@ Status find_nonzero_on_device(Context &context, const MatrixView &source, bool i
 
 Status compress_view_on_device(Context &context, const DevicePacking &packing, bool is_check_only) {
   MatrixView mask = packing.mask;
-  if (!is_given(mask)) LPT_TRY(find_nonzero_on_device(context, packing.source, is_check_only, mask));
-  if (is_given(packing.compressed)) {
+  if (!is_present(mask)) LPT_TRY(find_nonzero_on_device(context, packing.source, is_check_only, mask));
+  if (is_present(packing.compressed)) {
     LPT_TRY(compress_rows(context, packing.source, mask, packing.compressed, is_check_only));
   }
-  if (!is_given(packing.transposed)) return {};
+  if (!is_present(packing.transposed)) return {};
   MatrixView transposed_source, transposed_mask;
   LPT_TRY(transpose_with_scales(context, packing.source, is_check_only, transposed_source));
   LPT_TRY(transpose_with_scales(context, mask, is_check_only, transposed_mask));
@@ -173,7 +171,7 @@ Status queue_compression(Context &context, const DevicePacking &packing) {
   return compress_view_on_device(context, packing, false);
 }
 
-// Places are not looked at: one that is not legal is as good as any other.
+// Places are not checked: reading them would wait for the device.
 Status decompress_on_device(Context &context, const MatrixView &sparse, const MatrixView &dense) {
   const DecompressRequest request{plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense)};
   LPT_TRY(run_on_device(context, "decompress", request, {sparse.format.id}, false));

@@ -127,18 +127,16 @@ SparseMaskRequest cut(const SparseMaskRequest &whole, int64_t begin, int64_t cou
 
 // ---- on a device: groups along columns are selected along rows of transposed copies
 
-bool is_requested(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
-
-// An output of a selection as it is in scratch, columns as rows; without one there is none.
+// An output of a selection in scratch, columns as rows, where it is requested.
 Status take_beside(Context &context, const MatrixView &output, const MatrixView &source, bool is_check_only,
                    MatrixView &out_view) {
-  if (!is_requested(output)) return {};
+  if (!is_present(output)) return {};
   return take_matrix(context, output.format, source.rows, source.columns, is_check_only, out_view);
 }
 
 Status transpose_back(Context &context, const MatrixView &transposed_output, const MatrixView &output,
                       bool is_check_only) {
-  if (!is_requested(output)) return {};
+  if (!is_present(output)) return {};
   const TransposeRequest request{transposed_output, transposed_view(output)};
   return run_on_device(context, "transpose", request, {output.format.id}, is_check_only);
 }
@@ -249,7 +247,7 @@ Status select_tiles(Context &context, const lpt_sparse_options &options, Selecti
   return apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run);
 }
 
-// What a selection did to each row, in memory of the CPU: waits. The request's own sums are not looked at.
+// Copies the measures of each row to `sums`, in memory of the CPU, and waits. The request's own sums are not read.
 Status measure_on_device(Context &context, const SparseMeasureRequest &request, bool is_check_only,
                          std::span<SparseSums> sums) {
   const auto bytes = static_cast<int64_t>(sums.size_bytes());
