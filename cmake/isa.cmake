@@ -9,7 +9,7 @@ if(NOT LPT_SIMD OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(LPT_ISAS)
 endif()
 
-# A sanitizer watches what runs: its builds have no kernels that this CPU cannot run.
+# A sanitizer checks code that runs: builds with one leave out kernels that this CPU cannot run.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND EXISTS /proc/cpuinfo)
   set(LPT_CPU_x86_avx2 avx2 fma f16c)
   set(LPT_CPU_x86_avx512 avx512f avx512bw avx512vl avx512dq avx512vbmi)

@@ -16,6 +16,13 @@ Status queue_kernel(Context &context, const KernelEntry<Request> &kernel, const 
   return context.queue.run(kernel.name, [&] { kernel.queue(request, context.queue.stream()); });
 }
 
+// As copy_matrix(), queued on the device.
+inline Status queue_copy(const Context &context, const MatrixView &source, const MatrixView &target) {
+  const lpt_format element = source.format.element;
+  return context.queue.copy({target.data, row_bytes(element, target.row_stride), source.data,
+                             row_bytes(element, source.row_stride), row_bytes(element, source.columns), source.rows});
+}
+
 // Selects a kernel of the family for `whole` and runs it, unless `is_check_only`. slice(whole, begin, count) is the request
 // for some units. An operation of several steps goes through all of them twice, so that a rejection leaves nothing queued.
 template <typename Request, typename Slice>

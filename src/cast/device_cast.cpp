@@ -29,21 +29,15 @@ QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, c
 
 // ---- what happens to the source first
 
-Format plain_format(lpt_format id) {
-  Format format;
-  find_format(id, format);
-  return format;
-}
-
 // The random bits of the source, or the caller's, in the order of its columns.
 Status transpose_bits(Context &context, const MatrixView &source, const RandomSource &random, bool is_check_only,
                       QuantizeRequest &request) {
-  const Format kept = plain_format(random.bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16);  // of as many bits
-  MatrixView bits = dense_view(kept.id, const_cast<uint8_t *>(random.words), source.rows, source.columns);
+  const lpt_format kept = random.bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16;  // of as many bits
+  MatrixView bits = dense_view(kept, const_cast<uint8_t *>(random.words), source.rows, source.columns);
   bits.row_stride = random.row_stride;
   if (random.words == nullptr) {
     LPT_TRY(take_matrix(context, kept, source.rows, source.columns, is_check_only, bits));
-    LPT_TRY(run_on_device(context, "draw", DrawRequest{random, bits}, {kept.id}, is_check_only));
+    LPT_TRY(run_on_device(context, "draw", DrawRequest{random, bits}, {kept}, is_check_only));
   }
   MatrixView transposed_bits;
   LPT_TRY(transpose_on_device(context, bits, is_check_only, transposed_bits));
@@ -62,8 +56,7 @@ Status prepare_source(Context &context, const Cast &cast, bool is_check_only, Ma
   request.size = preparation.hadamard_size;
   request.signs = preparation.signs;
   (cast.is_transposed ? request.row_factors : request.factors) = preparation.factors;
-  LPT_TRY(
-      take_matrix(context, plain_format(LPT_FORMAT_F32), source.rows, source.columns, is_check_only, request.target));
+  LPT_TRY(take_matrix(context, LPT_FORMAT_F32, source.rows, source.columns, is_check_only, request.target));
   LPT_TRY(run_on_device(context, "hadamard", request, {source.format.id}, is_check_only));
   source = request.target;
   return {};
@@ -242,8 +235,8 @@ Status factors_on_device(Context &context, lpt_format format, const void *data, 
 }
 
 Status transpose_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_transposed) {
-  LPT_TRY(
-      take_matrix(context, plain_format(source.format.id), source.columns, source.rows, is_check_only, out_transposed));
+  LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, is_check_only, out_transposed));
+  out_transposed.tensor_scale = source.tensor_scale;
   return run_on_device(context, "transpose", TransposeRequest{source, out_transposed}, {source.format.id},
                        is_check_only);
 }

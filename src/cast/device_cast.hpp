@@ -21,7 +21,7 @@ Status signs_on_device(Context &context, const RandomSource &random, int8_t *sig
 Status factors_on_device(Context &context, lpt_format format, const void *data, int64_t given, int64_t count,
                          bool is_check_only, const float **out_factors);
 
-// Columns as rows, in scratch: kernels read adjacent numbers.
+// Columns as rows, in scratch: kernels read adjacent numbers. The tensor scale is that of the source.
 Status transpose_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_transposed);
 
 Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only);

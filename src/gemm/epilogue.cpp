@@ -21,10 +21,7 @@ Status read_c(Context &context, const MatrixView &c, const MatrixView &target, b
     return run_on_device(context, "gemm_conversion", OperandConversionRequest{c, target, false},
                          {c.format.id, LPT_FORMAT_F32}, is_check_only);
   }
-  if (is_check_only || c.rows == 0 || c.columns == 0) return {};
-  const auto bytes = [](int64_t numbers) { return numbers * static_cast<int64_t>(sizeof(float)); };
-  return context.queue.copy(
-      {target.data, bytes(target.row_stride), c.data, bytes(c.row_stride), bytes(c.columns), c.rows});
+  return is_check_only ? Status() : queue_copy(context, c, target);
 }
 
 Status check_residual(const lpt_gemm_options &options, bool needs_data, const Device &device, GemmEpilogue &epilogue) {

@@ -17,11 +17,7 @@ Status widen_view_on_device(const Call &call, const MatrixView &source, const Ma
     request.target = target;
     return hadamard_on_device(call.context, request, call.is_check_only);
   }
-  const lpt_format element = source.format.element;
-  if (call.is_check_only || source.rows == 0 || source.columns == 0) return {};
-  return call.context.queue.copy({target.data, row_bytes(element, target.row_stride), source.data,
-                                  row_bytes(element, source.row_stride), row_bytes(element, source.columns),
-                                  source.rows});
+  return call.is_check_only ? Status() : queue_copy(call.context, source, target);
 }
 
 Status rotate_on_device(const Call &call, const MatrixView &source, const MatrixView &target,
@@ -42,7 +38,7 @@ Status rotate_on_device(const Call &call, const MatrixView &source, const Matrix
 
 const Device &device_of(const Call &call) { return call.context.queue.device(); }
 
-bool is_on_device(const Call &call) { return !device_of(call).is_cpu(); }
+bool is_on_device(const Call &call) { return !is_on_cpu(call.context); }
 
 Status check_served(const Call &call) {
   if (!is_on_device(call)) return {};

@@ -30,15 +30,14 @@ void *cut_vector(const void *data, bool is_f64, int64_t begin) {
   return const_cast<char *>(static_cast<const char *>(data)) + begin * (is_f64 ? 8 : 4);
 }
 
-// The weight gradient is summed in blocks of rows that depend on the shape only, then over the blocks in order.
+// The weight gradient is summed in blocks of rows that depend on the shape only, then over the blocks in order. At most `most`
+// blocks bound the memory: one sum of each column per block.
 struct Blocks {
   int64_t count;
   int64_t length;
 };
-Blocks weight_gradient_blocks(int64_t rows) {
-  constexpr int64_t kMost = 64;  // bounds the memory: one sum of each column per block
-  constexpr int64_t kLeastRows = 16;
-  const int64_t length = std::max(kLeastRows, (rows + kMost - 1) / kMost);
+Blocks weight_gradient_blocks(int64_t rows, int64_t most, int64_t least_rows) {
+  const int64_t length = std::max(least_rows, (rows + most - 1) / most);
   return {(rows + length - 1) / length, length};
 }
 
@@ -154,18 +153,6 @@ struct WeightGradient {
   bool is_accumulated;
 };
 
-// On a device the weight gradient is summed in smaller parts, by two kernels.
-struct GradientParts {
-  int64_t rows, part_rows, count;
-};
-
-GradientParts gradient_parts(int64_t rows) {
-  constexpr int64_t kMost = 256;  // bounds the scratch; with the slabs of a row some thousand blocks of threads
-  constexpr int64_t kLeastRows = 64;
-  const int64_t part_rows = std::max(kLeastRows, (rows + kMost - 1) / kMost);
-  return {rows, part_rows, (rows + part_rows - 1) / part_rows};
-}
-
 // The kernels of a norm's backward pass; NULL: not needed.
 struct NormSteps {
   const KernelEntry<RmsnormBackwardRequest> *input = nullptr;
@@ -208,8 +195,9 @@ Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBa
 // `input` may be codes; `whole` has all else.
 Status queue_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
                       const WeightGradient &gradient, bool is_check_only) {
-  const GradientParts parts = gradient_parts(input.rows);
-  const int64_t chunk = stored_chunk(context, {&input}, parts.part_rows);
+  // With the columns of a row, some thousand blocks of threads.
+  const Blocks parts = weight_gradient_blocks(input.rows, 256, 64);
+  const int64_t chunk = stored_chunk(context, {&input}, parts.length);
   Stored stored;
   NormSteps steps;
   LPT_TRY(stored.prepare(context, input, std::min(chunk, input.rows), is_check_only));
@@ -224,7 +212,7 @@ Status queue_backward(Context &context, const MatrixView &input, const RmsnormBa
   for (int64_t begin = 0; begin < input.rows; begin += chunk) {
     MatrixView rows;
     LPT_TRY(stored.queue_rows(context, begin, std::min(chunk, input.rows - begin), rows));
-    LPT_TRY(queue_norm_rows(context, steps, whole, rows, begin, parts.part_rows, reinterpret_cast<double *>(sums)));
+    LPT_TRY(queue_norm_rows(context, steps, whole, rows, begin, parts.length, reinterpret_cast<double *>(sums)));
   }
   if (!gradient.is_requested) return {};
   return queue_kernel(context, *steps.sum,
@@ -335,7 +323,7 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
     const WeightGradient gradient{weight_gradient != nullptr, weight_gradient_data, options.is_accumulated != 0};
     return queue_backward(context, stored_view, whole, gradient, !needs_data);
   }
-  const Blocks blocks = weight_gradient_blocks(rows);
+  const Blocks blocks = weight_gradient_blocks(rows, 64, 16);
   const int64_t chunk = stored_chunk(context, {&stored_view}, blocks.length);
   Stored stored;
   LPT_TRY(stored.prepare(context, stored_view, std::min(chunk, rows), !needs_data));

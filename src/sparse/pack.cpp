@@ -5,6 +5,7 @@
 #include "kernels/quantize/quantize.hpp"
 #include "kernels/sparse_pack/sparse_pack.hpp"
 #include "src/call/launch.hpp"
+#include "src/cast/device_cast.hpp"
 #include "src/gemm/run.hpp"
 #include "src/sparse/parts.hpp"
 #include "src/tensor/checks.hpp"
@@ -120,23 +121,13 @@ struct DevicePacking {
   MatrixView compressed, transposed;
 };
 
-CopyRequest copy_of(const MatrixView &source, const MatrixView &target) {
-  const lpt_format element = source.format.element;
-  return {target.data,
-          row_bytes(element, target.row_stride),
-          source.data,
-          row_bytes(element, source.row_stride),
-          row_bytes(element, source.columns),
-          source.rows};
-}
-
 // Scales of a format lie the same way whether all columns are stored or not.
 Status queue_scales(const Context &context, const MatrixView &source, const MatrixView &target) {
   if (source.tensor_scale != nullptr) {
     constexpr int64_t kBytes = sizeof(float);
     LPT_TRY(context.queue.copy({target.tensor_scale, kBytes, source.tensor_scale, kBytes, kBytes, 1}));
   }
-  return source.format.has_block_scale() ? context.queue.copy(copy_of(scales_of(source), scales_of(target))) : Status();
+  return source.format.has_block_scale() ? queue_copy(context, scales_of(source), scales_of(target)) : Status();
 }
 
 Status compress_rows(Context &context, const MatrixView &source, const MatrixView &mask, const MatrixView &target,
@@ -160,8 +151,8 @@ Status compress_view_on_device(Context &context, const DevicePacking &packing, b
   }
   if (!is_present(packing.transposed)) return {};
   MatrixView transposed_source, transposed_mask;
-  LPT_TRY(transpose_with_scales(context, packing.source, is_check_only, transposed_source));
-  LPT_TRY(transpose_with_scales(context, mask, is_check_only, transposed_mask));
+  LPT_TRY(transpose_on_device(context, packing.source, is_check_only, transposed_source));
+  LPT_TRY(transpose_on_device(context, mask, is_check_only, transposed_mask));
   return compress_rows(context, transposed_source, transposed_mask, packing.transposed, is_check_only);
 }
 
@@ -179,14 +170,6 @@ Status decompress_on_device(Context &context, const MatrixView &sparse, const Ma
 }
 
 }  // namespace
-
-Status transpose_with_scales(Context &context, const MatrixView &source, bool is_check_only,
-                             MatrixView &out_transposed) {
-  LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, is_check_only, out_transposed));
-  out_transposed.tensor_scale = source.tensor_scale;
-  return run_on_device(context, "transpose", TransposeRequest{source, out_transposed}, {source.format.id},
-                       is_check_only);
-}
 
 Status compress_sparse(Context &context, const Tensor *source, const Tensor *mask, Tensor *compressed,
                        Tensor *transposed) {

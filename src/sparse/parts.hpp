@@ -43,8 +43,4 @@ Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run);
 // Whether an optional view of a call is given.
 inline bool is_present(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
 
-// On a device: columns as rows with their scales, in scratch. The tensor scale is that of the source.
-Status transpose_with_scales(Context &context, const MatrixView &source, bool is_check_only,
-                             MatrixView &out_transposed);
-
 }  // namespace lpt

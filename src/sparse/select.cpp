@@ -5,6 +5,7 @@
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "kernels/transposable_mask/transposable_mask.hpp"
 #include "src/call/launch.hpp"
+#include "src/cast/device_cast.hpp"
 #include "src/sparse/parts.hpp"
 #include "src/tensor/checks.hpp"
 #include "src/tensor/sparse_matrix.hpp"
@@ -143,7 +144,7 @@ Status transpose_back(Context &context, const MatrixView &transposed_output, con
 
 Status select_columns(Context &context, const SparseMaskRequest &request, bool is_check_only) {
   SparseMaskRequest lines = request;
-  LPT_TRY(transpose_with_scales(context, transposed_view(request.source), is_check_only, lines.source));
+  LPT_TRY(transpose_on_device(context, transposed_view(request.source), is_check_only, lines.source));
   LPT_TRY(take_beside(context, request.mask, lines.source, is_check_only, lines.mask));
   LPT_TRY(take_beside(context, request.masked, lines.source, is_check_only, lines.masked));
   LPT_TRY(run_on_device(context, "sparse_mask", lines, {lines.source.format.id}, is_check_only));

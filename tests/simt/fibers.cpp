@@ -25,7 +25,7 @@ constexpr uint32_t kWarp = 32;
 
 enum class State { kReady, kAtBarrier, kInWarp, kDone };
 
-// Where a fiber or the scheduler goes on: frame, stack and address, as __builtin_setjmp keeps them.
+// Where a fiber or the scheduler resumes: frame, stack and address, as __builtin_setjmp stores them.
 using Resumption = void *[5];
 
 struct Fiber {
@@ -115,7 +115,7 @@ void leave_fiber(Fiber &fiber) {
   for (;;) {
     machine.body(machine.closure);
     running().state = State::kDone;
-    leave_fiber(running());  // until it is a thread of the next block: AddressSanitizer takes long to set a fiber up
+    leave_fiber(running());  // resumed for the next block: setting up a fiber is slow under AddressSanitizer
   }
 }
 
