@@ -5,6 +5,7 @@ set(LPT_ISA_x86_avx512_vnni ${LPT_ISA_x86_avx512} -mavx512vnni -mavx512vbmi2)
 set(LPT_ISA_x86_avx512_bf16 ${LPT_ISA_x86_avx512} -mavx512bf16)
 set(LPT_ISA_x86_amx ${LPT_ISA_x86_avx512_bf16} -mavx512vnni -mamx-tile -mamx-bf16 -mamx-int8)
 set(LPT_ISAS x86_avx2 x86_avx512 x86_avx512_vnni x86_avx512_bf16 x86_amx)
+set(LPT_SIMD_ISAS x86_avx2 x86_avx512)  # those with a header of vectors, kernels/common/simd_*.hpp
 if(NOT LPT_SIMD OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(LPT_ISAS)
 endif()

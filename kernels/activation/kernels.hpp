@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/activation/activation.hpp"
+#include "kernels/common/simd_entries.hpp"
 
 namespace lpt {
 
@@ -24,24 +25,14 @@ void cross_entropy_sums_any_ref(const CrossEntropySumsRequest &request);
 void cross_entropy_gradient_any_ref(const CrossEntropyGradientRequest &request);
 void finish_any_ref(const EpilogueRequest &request);
 
-void swiglu_forward_x86_avx2(const SwigluForwardRequest &request);
-void swiglu_backward_x86_avx2(const SwigluBackwardRequest &request);
-void rmsnorm_forward_x86_avx2(const RmsnormForwardRequest &request);
-void rmsnorm_backward_x86_avx2(const RmsnormBackwardRequest &request);
-void softmax_forward_x86_avx2(const SoftmaxForwardRequest &request);
-void softmax_backward_x86_avx2(const SoftmaxBackwardRequest &request);
-void cross_entropy_sums_x86_avx2(const CrossEntropySumsRequest &request);
-void cross_entropy_gradient_x86_avx2(const CrossEntropyGradientRequest &request);
-void finish_x86_avx2(const EpilogueRequest &request);
-
-void swiglu_forward_x86_avx512(const SwigluForwardRequest &request);
-void swiglu_backward_x86_avx512(const SwigluBackwardRequest &request);
-void rmsnorm_forward_x86_avx512(const RmsnormForwardRequest &request);
-void rmsnorm_backward_x86_avx512(const RmsnormBackwardRequest &request);
-void softmax_forward_x86_avx512(const SoftmaxForwardRequest &request);
-void softmax_backward_x86_avx512(const SoftmaxBackwardRequest &request);
-void cross_entropy_sums_x86_avx512(const CrossEntropySumsRequest &request);
-void cross_entropy_gradient_x86_avx512(const CrossEntropyGradientRequest &request);
-void finish_x86_avx512(const EpilogueRequest &request);
+LPT_DECLARE_SIMD(swiglu_forward, SwigluForwardRequest)
+LPT_DECLARE_SIMD(swiglu_backward, SwigluBackwardRequest)
+LPT_DECLARE_SIMD(rmsnorm_forward, RmsnormForwardRequest)
+LPT_DECLARE_SIMD(rmsnorm_backward, RmsnormBackwardRequest)
+LPT_DECLARE_SIMD(softmax_forward, SoftmaxForwardRequest)
+LPT_DECLARE_SIMD(softmax_backward, SoftmaxBackwardRequest)
+LPT_DECLARE_SIMD(cross_entropy_sums, CrossEntropySumsRequest)
+LPT_DECLARE_SIMD(cross_entropy_gradient, CrossEntropyGradientRequest)
+LPT_DECLARE_SIMD(finish, EpilogueRequest)
 
 }  // namespace lpt

@@ -18,7 +18,7 @@ const char *unsupported_any(std::initializer_list<const MatrixView *> views) {
   return nullptr;
 }
 
-#if defined(LPT_HAVE_X86_AVX2)
+#if defined(LPT_HAVE_SIMD)
 const char *unsupported_vectors(std::initializer_list<const MatrixView *> views) {
   for (const MatrixView *view : views) {
     if (view->format.id == LPT_FORMAT_F64 || !is_wide(*view)) return "a format is none of f32, f16, bf16";
@@ -86,7 +86,7 @@ const char *unsupported_finish_any(const EpilogueRequest &request) {
   return unsupported_any({&request.out, &residual});
 }
 
-#if defined(LPT_HAVE_X86_AVX2)
+#if defined(LPT_HAVE_SIMD)
 const char *unsupported_finish_vectors(const EpilogueRequest &request) {
   if (const char *reason = unsupported_finish_any(request); reason != nullptr) return reason;
   return unsupported_vectors({&request.out, &residual_or_out(request)});
@@ -132,66 +132,36 @@ const char *unsupported_cross_entropy_gradient_vectors(const CrossEntropyGradien
 
 std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_kernels() {
   static constexpr KernelEntry<SwigluForwardRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"swiglu_forward_x86_avx512", kCpuAvx512, unsupported_swiglu_forward_vectors, swiglu_forward_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"swiglu_forward_x86_avx2", kCpuAvx2, unsupported_swiglu_forward_vectors, swiglu_forward_x86_avx2},
-#endif
-    {"swiglu_forward_any_ref", 0, unsupported_swiglu_forward_any, swiglu_forward_any_ref},
-  };
+      LPT_SIMD_ENTRIES(swiglu_forward, unsupported_swiglu_forward_vectors)
+          LPT_REF_ENTRY(swiglu_forward_any, unsupported_swiglu_forward_any)};
   return kernels;
 }
 
 std::span<const KernelEntry<SwigluBackwardRequest>> swiglu_backward_kernels() {
   static constexpr KernelEntry<SwigluBackwardRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"swiglu_backward_x86_avx512", kCpuAvx512, unsupported_swiglu_backward_vectors, swiglu_backward_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"swiglu_backward_x86_avx2", kCpuAvx2, unsupported_swiglu_backward_vectors, swiglu_backward_x86_avx2},
-#endif
-    {"swiglu_backward_any_ref", 0, unsupported_swiglu_backward_any, swiglu_backward_any_ref},
-  };
+      LPT_SIMD_ENTRIES(swiglu_backward, unsupported_swiglu_backward_vectors)
+          LPT_REF_ENTRY(swiglu_backward_any, unsupported_swiglu_backward_any)};
   return kernels;
 }
 
 std::span<const KernelEntry<RmsnormForwardRequest>> rmsnorm_forward_kernels() {
   static constexpr KernelEntry<RmsnormForwardRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"rmsnorm_forward_x86_avx512", kCpuAvx512, unsupported_rmsnorm_forward_vectors, rmsnorm_forward_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"rmsnorm_forward_x86_avx2", kCpuAvx2, unsupported_rmsnorm_forward_vectors, rmsnorm_forward_x86_avx2},
-#endif
-    {"rmsnorm_forward_any_ref", 0, unsupported_rmsnorm_forward_any, rmsnorm_forward_any_ref},
-  };
+      LPT_SIMD_ENTRIES(rmsnorm_forward, unsupported_rmsnorm_forward_vectors)
+          LPT_REF_ENTRY(rmsnorm_forward_any, unsupported_rmsnorm_forward_any)};
   return kernels;
 }
 
 std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_kernels() {
   static constexpr KernelEntry<RmsnormBackwardRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"rmsnorm_backward_x86_avx512", kCpuAvx512, unsupported_rmsnorm_backward_vectors, rmsnorm_backward_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"rmsnorm_backward_x86_avx2", kCpuAvx2, unsupported_rmsnorm_backward_vectors, rmsnorm_backward_x86_avx2},
-#endif
-    {"rmsnorm_backward_any_ref", 0, unsupported_rmsnorm_backward_any, rmsnorm_backward_any_ref},
-  };
+      LPT_SIMD_ENTRIES(rmsnorm_backward, unsupported_rmsnorm_backward_vectors)
+          LPT_REF_ENTRY(rmsnorm_backward_any, unsupported_rmsnorm_backward_any)};
   return kernels;
 }
 
 std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_kernels() {
   static constexpr KernelEntry<SoftmaxForwardRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"softmax_forward_x86_avx512", kCpuAvx512, unsupported_softmax_forward_vectors, softmax_forward_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"softmax_forward_x86_avx2", kCpuAvx2, unsupported_softmax_forward_vectors, softmax_forward_x86_avx2},
-#endif
-    {"softmax_forward_any_ref", 0, unsupported_softmax_forward_any, softmax_forward_any_ref},
-  };
+      LPT_SIMD_ENTRIES(softmax_forward, unsupported_softmax_forward_vectors)
+          LPT_REF_ENTRY(softmax_forward_any, unsupported_softmax_forward_any)};
   return kernels;
 }
 
@@ -204,56 +174,28 @@ std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_kernels() {
 
 std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_kernels() {
   static constexpr KernelEntry<SoftmaxBackwardRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"softmax_backward_x86_avx512", kCpuAvx512, unsupported_softmax_backward_vectors, softmax_backward_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"softmax_backward_x86_avx2", kCpuAvx2, unsupported_softmax_backward_vectors, softmax_backward_x86_avx2},
-#endif
-    {"softmax_backward_any_ref", 0, unsupported_softmax_backward_any, softmax_backward_any_ref},
-  };
+      LPT_SIMD_ENTRIES(softmax_backward, unsupported_softmax_backward_vectors)
+          LPT_REF_ENTRY(softmax_backward_any, unsupported_softmax_backward_any)};
   return kernels;
 }
 
 std::span<const KernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_kernels() {
   static constexpr KernelEntry<CrossEntropySumsRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"cross_entropy_sums_x86_avx512", kCpuAvx512, unsupported_cross_entropy_sums_vectors,
-     cross_entropy_sums_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"cross_entropy_sums_x86_avx2", kCpuAvx2, unsupported_cross_entropy_sums_vectors, cross_entropy_sums_x86_avx2},
-#endif
-    {"cross_entropy_sums_any_ref", 0, unsupported_cross_entropy_sums_any, cross_entropy_sums_any_ref},
-  };
+      LPT_SIMD_ENTRIES(cross_entropy_sums, unsupported_cross_entropy_sums_vectors)
+          LPT_REF_ENTRY(cross_entropy_sums_any, unsupported_cross_entropy_sums_any)};
   return kernels;
 }
 
 std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_kernels() {
   static constexpr KernelEntry<CrossEntropyGradientRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"cross_entropy_gradient_x86_avx512", kCpuAvx512, unsupported_cross_entropy_gradient_vectors,
-     cross_entropy_gradient_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"cross_entropy_gradient_x86_avx2", kCpuAvx2, unsupported_cross_entropy_gradient_vectors,
-     cross_entropy_gradient_x86_avx2},
-#endif
-    {"cross_entropy_gradient_any_ref", 0, unsupported_cross_entropy_gradient_any, cross_entropy_gradient_any_ref},
-  };
+      LPT_SIMD_ENTRIES(cross_entropy_gradient, unsupported_cross_entropy_gradient_vectors)
+          LPT_REF_ENTRY(cross_entropy_gradient_any, unsupported_cross_entropy_gradient_any)};
   return kernels;
 }
 
 std::span<const KernelEntry<EpilogueRequest>> epilogue_kernels() {
-  static constexpr KernelEntry<EpilogueRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"finish_x86_avx512", kCpuAvx512, unsupported_finish_vectors, finish_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"finish_x86_avx2", kCpuAvx2, unsupported_finish_vectors, finish_x86_avx2},
-#endif
-    {"finish_any_ref", 0, unsupported_finish_any, finish_any_ref},
-  };
+  static constexpr KernelEntry<EpilogueRequest> kernels[] = {LPT_SIMD_ENTRIES(finish, unsupported_finish_vectors)
+                                                                 LPT_REF_ENTRY(finish_any, unsupported_finish_any)};
   return kernels;
 }
 

@@ -1,24 +1,21 @@
-// What the layers' loops are made of, once for all instruction sets: groups of adjacent columns in f32 and their sums in
-// f64. Included by ISA files: everything here has internal linkage.
-//
-// An Isa gives the vector types, of which gcc and clang add, subtract, multiply and divide the lanes, and what else is
-// done with them; see x86_avx2.cpp for the list. Isa::Columns says which lanes of a group there are.
+// What the layers' loops are made of: groups of adjacent columns in f32 and their sums in f64. Included by simd_*.cpp.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/activation/kernels.hpp"
+#include "kernels/common/simd.hpp"
 #include "src/formats/functions.hpp"
 
 namespace lpt {
 namespace {
 
 // body(column, columns) for every group in [begin, end); `columns` is constant but for the last one.
-template <typename Isa, typename Body>
+template <typename Body>
 [[gnu::always_inline]] inline void for_columns(int64_t begin, int64_t end, const Body &body) {
   int64_t column = begin;
-  for (; column + Isa::kWidth <= end; column += Isa::kWidth) body(column, Isa::all_columns());
-  if (column < end) body(column, Isa::first_columns(end - column));
+  for (; column + kLanes <= end; column += kLanes) body(column, all_lanes());
+  if (column < end) body(column, first_lanes(end - column));
 }
 
 // ---- numbers in memory
@@ -38,83 +35,73 @@ inline RowSource line_of(const MatrixView &view, int64_t row) {
 inline float *floats_at(const RowSource &line, int64_t column) { return reinterpret_cast<float *>(line.data) + column; }
 
 // Zero where there is no column. kIsF32: so are all lines, and the loops test no formats.
-template <typename Isa, bool kIsF32>
-[[gnu::always_inline]] inline typename Isa::Floats load(const RowSource &line, int64_t column,
-                                                        typename Isa::Columns columns) {
-  if (kIsF32 || line.format == LPT_FORMAT_F32) return Isa::load(floats_at(line, column), columns);
-  const auto halves = Isa::load_halves(line.data + 2 * column, columns);
-  return line.format == LPT_FORMAT_F16 ? Isa::from_f16(halves) : Isa::from_bf16(halves);
+template <bool kIsF32>
+[[gnu::always_inline]] inline F32 load_row(const RowSource &line, int64_t column, ActiveLanes columns) {
+  if (kIsF32 || line.format == LPT_FORMAT_F32) return load(floats_at(line, column), columns);
+  const auto halves = load_u16(line.data + 2 * column, columns);
+  return line.format == LPT_FORMAT_F16 ? f32_of_f16(halves) : f32_of_bf16(halves);
 }
 
 // Nearest even; beyond the largest value infinity; NaN the positive quiet one.
-template <typename Isa, bool kIsF32>
-[[gnu::always_inline]] inline void store(const RowSource &line, int64_t column, typename Isa::Columns columns,
-                                         typename Isa::Floats value) {
-  value = Isa::with_plain_nan(value);
-  if (kIsF32 || line.format == LPT_FORMAT_F32) return Isa::store(floats_at(line, column), columns, value);
-  const auto halves = line.format == LPT_FORMAT_F16 ? Isa::to_f16(value) : Isa::to_bf16(value);
-  Isa::store_halves(line.data + 2 * column, columns, halves);
+template <bool kIsF32>
+[[gnu::always_inline]] inline void store_row(const RowSource &line, int64_t column, ActiveLanes columns, F32 value) {
+  value = with_default_nan(value);
+  if (kIsF32 || line.format == LPT_FORMAT_F32) return store(floats_at(line, column), columns, value);
+  const auto halves = line.format == LPT_FORMAT_F16 ? f16_of_f32(value) : bf16_of_f32(value);
+  store_u16(line.data + 2 * column, columns, halves);
 }
 
 // ---- functions: the operations of src/formats/functions.hpp
 
-template <typename Isa>
-[[gnu::always_inline]] inline typename Isa::Floats exp_polynomial(typename Isa::Floats r) {
+[[gnu::always_inline]] inline F32 exp_polynomial(F32 r) {
   using K = ExpConstants;
-  using Floats = typename Isa::Floats;
-  Floats p = Isa::fused(Isa::all(K::kC6), r, Isa::all(K::kC5));
-  p = Isa::fused(p, r, Isa::all(K::kC4));
-  p = Isa::fused(p, r, Isa::all(K::kC3));
-  p = Isa::fused(p, r, Isa::all(K::kC2));
-  p = Isa::fused(p, r, Isa::all(1.0f));
-  return Isa::fused(p, r, Isa::all(1.0f));
+  F32 p = mul_add(broadcast(K::kC6), r, broadcast(K::kC5));
+  p = mul_add(p, r, broadcast(K::kC4));
+  p = mul_add(p, r, broadcast(K::kC3));
+  p = mul_add(p, r, broadcast(K::kC2));
+  p = mul_add(p, r, broadcast(1.0f));
+  return mul_add(p, r, broadcast(1.0f));
 }
 
 // The operand order of min and max keeps NaN.
-template <typename Isa>
-[[gnu::always_inline]] inline typename Isa::Floats exponential(typename Isa::Floats x) {
+[[gnu::always_inline]] inline F32 exponential(F32 x) {
   using K = ExpConstants;
-  using Floats = typename Isa::Floats;
-  x = Isa::max(Isa::all(K::kLowest), x);
-  x = Isa::min(Isa::all(K::kHighest), x);
-  const Floats bias = Isa::all(K::kRoundBias);
-  const Floats n = Isa::fused(x, Isa::all(K::kLog2E), bias) - bias;
-  Floats r = Isa::fused(n, Isa::all(-K::kLn2High), x);
-  r = Isa::fused(n, Isa::all(-K::kLn2Low), r);
-  return Isa::times_power_of_two(exp_polynomial<Isa>(r), n);
+  x = max(broadcast(K::kLowest), x);
+  x = min(broadcast(K::kHighest), x);
+  const F32 bias = broadcast(K::kRoundBias);
+  const F32 n = mul_add(x, broadcast(K::kLog2E), bias) - bias;
+  F32 r = mul_add(n, broadcast(-K::kLn2High), x);
+  r = mul_add(n, broadcast(-K::kLn2Low), r);
+  return times_power_of_two(exp_polynomial(r), n);
 }
 
-template <typename Isa>
 struct Logistic {
-  typename Isa::Floats value, complement;
+  F32 value, complement;
 };
 
-template <typename Isa>
-[[gnu::always_inline]] inline Logistic<Isa> logistic(typename Isa::Floats x) {
-  using Floats = typename Isa::Floats;
-  const Floats one = Isa::all(1.0f);
-  const Floats e = exponential<Isa>(Isa::with_sign(x));
-  const Floats larger = one / (one + e);
-  const Floats smaller = e * larger;
-  return {Isa::if_negative(x, smaller, larger), Isa::if_negative(x, larger, smaller)};
+[[gnu::always_inline]] inline Logistic logistic(F32 x) {
+  const F32 one = broadcast(1.0f);
+  const F32 e = exponential(negative_abs(x));
+  const F32 larger = one / (one + e);
+  const F32 smaller = e * larger;
+  return {select(is_negative(x), smaller, larger), select(is_negative(x), larger, smaller)};
 }
 
 // ---- sums in f64: of the lower lanes and of the upper ones
 
-template <typename Isa>
 struct Sum {
-  typename Isa::Doubles low = {}, high = {};
+  F64 low = {}, high = {};
 
   // The product is exact.
-  [[gnu::always_inline]] void add_products(typename Isa::Floats a, typename Isa::Floats b) {
-    low = Isa::fused(Isa::low_half(a), Isa::low_half(b), low);
-    high = Isa::fused(Isa::high_half(a), Isa::high_half(b), high);
+  [[gnu::always_inline]] void add_products(F32 a, F32 b) {
+    low = mul_add(lower_f64(a), lower_f64(b), low);
+    high = mul_add(upper_f64(a), upper_f64(b), high);
   }
-  [[gnu::always_inline]] void add(typename Isa::Floats value) {
-    low += Isa::low_half(value);
-    high += Isa::high_half(value);
+  [[gnu::always_inline]] void add(F32 value) {
+    low += lower_f64(value);
+    high += upper_f64(value);
   }
-  double total() const { return Isa::total(low + high); }
+  double total() const { return reduce_add(low + high); }
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What kernel families share of AVX-512. Everything is static: each file that includes this owns its copy.
+// Vectors of AVX-512 (simd.hpp). Everything is static: each file that includes this owns its copy.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,23 @@
 
 namespace lpt {
 
+using F32 = __m512;
+using F64 = __m512d;
+using I32 = int32_t __attribute__((vector_size(64)));
+using U32 = uint32_t __attribute__((vector_size(64)));
+using U16 = __m256i;
+using Mask = __mmask16;
+using ActiveLanes = __mmask16;
+constexpr int64_t kLanes = 16;
+
+static inline ActiveLanes all_lanes() { return 0xFFFF; }
+static inline ActiveLanes first_lanes(int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
+
 // One bit for each lane in [begin, end), cut to 64 lanes.
 static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
   const uint64_t below_end = end >= 64 ? ~uint64_t{0} : end <= 0 ? 0 : (uint64_t{1} << end) - 1;
   const uint64_t below_begin = begin >= 64 ? ~uint64_t{0} : begin <= 0 ? 0 : (uint64_t{1} << begin) - 1;
   return below_end & ~below_begin;
-}
-
-[[gnu::always_inline]] static inline __m512 magnitude_f32x16(__m512 value) {
-  return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(value), _mm512_set1_epi32(0x7FFFFFFF)));
 }
 
 // ---- numbers of 16 bits
@@ -37,6 +45,46 @@ static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
   return _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
 }
 
+[[gnu::always_inline]] static inline F32 f32_of_f16(U16 codes) { return _mm512_cvtph_ps(codes); }
+
+// To nearest even; NaN stays one.
+[[gnu::always_inline]] static inline U16 f16_of_f32(F32 value) {
+  return _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+// As bf16_rounded().
+[[gnu::always_inline]] static inline U16 bf16_of_f32(F32 value) {
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(bf16_rounded(value), 16));
+}
+
+// Two vectors of numbers.
+[[gnu::always_inline]] static inline __m512i f16_of_f32(F32 first, F32 second) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(f16_of_f32(first)), f16_of_f32(second), 1);
+}
+[[gnu::always_inline]] static inline __m512i bf16_of_f32(F32 first, F32 second) {
+  const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i pair = _mm512_or_si512(_mm512_slli_epi32(lane, 2), _mm512_slli_epi32(lane, 18));
+  const __m512i upper_halves = _mm512_add_epi32(pair, _mm512_set1_epi32(0x00030001));  // words 1, 3, 5, ...
+  return _mm512_permutex2var_epi16(bf16_rounded(first), upper_halves, bf16_rounded(second));
+}
+
+// ---- memory
+
+// What is not active is neither read nor written; loads give zeros there.
+[[gnu::always_inline]] static inline F32 load(const float *from) { return _mm512_loadu_ps(from); }
+[[gnu::always_inline]] static inline F32 load(const float *from, ActiveLanes lanes) {
+  return _mm512_maskz_loadu_ps(lanes, from);
+}
+[[gnu::always_inline]] static inline void store(float *to, F32 value) { _mm512_storeu_ps(to, value); }
+[[gnu::always_inline]] static inline void store(float *to, ActiveLanes lanes, F32 value) {
+  _mm512_mask_storeu_ps(to, lanes, value);
+}
+[[gnu::always_inline]] static inline U16 load_u16(const uint8_t *from, ActiveLanes lanes) {
+  return _mm256_maskz_loadu_epi16(lanes, from);
+}
+[[gnu::always_inline]] static inline void store_u16(uint8_t *to, ActiveLanes lanes, U16 codes) {
+  _mm256_mask_storeu_epi16(to, lanes, codes);
+}
+
 // Numbers `index` to `index + 15` of f32, bf16 or f16; zeros from `count` on, whose memory is not read.
 template <lpt_format kPlain>
 [[gnu::always_inline]] static inline __m512 load_numbers(const void *data, int64_t index, int64_t count) {
@@ -52,7 +100,248 @@ template <lpt_format kPlain>
   }
 }
 
+// The first `count` numbers of a vector, all if there are fewer.
+[[gnu::always_inline]] static inline void store_numbers(float *to, F32 value, int64_t count) {
+  if (count >= kLanes) return store(to, value);
+  _mm512_mask_storeu_ps(to, static_cast<__mmask16>(lane_mask(0, count)), value);
+}
+
+[[gnu::always_inline]] static inline F64 load(const double *from) { return _mm512_loadu_pd(from); }
+
+// Of the first kLanes / 2 active lanes.
+[[gnu::always_inline]] static inline F64 load(const double *from, ActiveLanes lanes) {
+  return _mm512_maskz_loadu_pd(static_cast<__mmask8>(lanes), from);
+}
+[[gnu::always_inline]] static inline void store(double *to, ActiveLanes lanes, F64 value) {
+  _mm512_mask_storeu_pd(to, static_cast<__mmask8>(lanes), value);
+}
+[[gnu::always_inline]] static inline __m512i bits_of(F32 value) { return _mm512_castps_si512(value); }
+[[gnu::always_inline]] static inline __m512i bits_of(F64 value) { return _mm512_castpd_si512(value); }
+
+[[gnu::always_inline]] static inline void store_past_caches(float *to, F32 value) { _mm512_stream_ps(to, value); }
+
+// A whole vector, past the caches if it `is_streamed`; then `to` is a multiple of its size.
+[[gnu::always_inline]] static inline void store_bits(uint8_t *to, __m512i bits, bool is_streamed) {
+  auto *const place = reinterpret_cast<__m512i *>(to);
+  is_streamed ? _mm512_stream_si512(place, bits) : _mm512_storeu_si512(place, bits);
+}
+
+// ---- arithmetic: lanes are added, subtracted, multiplied and divided by + - * /
+
+[[gnu::always_inline]] static inline F64 broadcast(double value) { return _mm512_set1_pd(value); }
+[[gnu::always_inline]] static inline F32 broadcast(float value) { return _mm512_set1_ps(value); }
+// a · b + c, rounded once.
+[[gnu::always_inline]] static inline F32 mul_add(F32 a, F32 b, F32 c) { return _mm512_fmadd_ps(a, b, c); }
+[[gnu::always_inline]] static inline F64 mul_add(F64 a, F64 b, F64 c) { return _mm512_fmadd_pd(a, b, c); }
+// c - a · b, rounded once.
+[[gnu::always_inline]] static inline F32 neg_mul_add(F32 a, F32 b, F32 c) { return _mm512_fnmadd_ps(a, b, c); }
+// Of two zeros, and where one is NaN: b.
+[[gnu::always_inline]] static inline F32 max(F32 a, F32 b) { return _mm512_max_ps(a, b); }
+[[gnu::always_inline]] static inline F32 min(F32 a, F32 b) { return _mm512_min_ps(a, b); }
+[[gnu::always_inline]] static inline F32 xor_bits(F32 a, F32 b) { return _mm512_xor_ps(a, b); }
+[[gnu::always_inline]] static inline F32 abs(F32 value) { return _mm512_abs_ps(value); }
+[[gnu::always_inline]] static inline F32 negative_abs(F32 value) { return _mm512_or_ps(value, _mm512_set1_ps(-0.0f)); }
+[[gnu::always_inline]] static inline F32 with_sign_of(F32 magnitude, F32 source) {
+  const __m512i sign = _mm512_and_si512(_mm512_castps_si512(source), _mm512_set1_epi32(INT32_MIN));
+  return _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(magnitude), sign));
+}
+
+[[gnu::always_inline]] static inline F32 sqrt(F32 value) { return _mm512_sqrt_ps(value); }
+// a / b, 0 where a is 0.
+[[gnu::always_inline]] static inline F32 quotient_or_zero(F32 a, F32 b) {
+  return _mm512_maskz_div_ps(_mm512_cmp_ps_mask(a, _mm512_setzero_ps(), _CMP_NEQ_UQ), a, b);
+}
+
+// value · 2^n, rounded once.
+[[gnu::always_inline]] static inline F32 times_power_of_two(F32 value, F32 n) { return _mm512_scalef_ps(value, n); }
+
+// ---- integers: operators of C++ work on lanes
+
+[[gnu::always_inline]] static inline __m512i bits_of(U32 value) { return reinterpret_cast<__m512i>(value); }
+[[gnu::always_inline]] static inline U32 u32_of(F32 value) { return reinterpret_cast<U32>(value); }
+[[gnu::always_inline]] static inline F32 f32_of(U32 value) { return reinterpret_cast<F32>(value); }
+[[gnu::always_inline]] static inline U32 broadcast_bits(uint32_t bits) {
+  return reinterpret_cast<U32>(_mm512_set1_epi32(static_cast<int32_t>(bits)));
+}
+[[gnu::always_inline]] static inline U32 min(U32 a, U32 b) {
+  return reinterpret_cast<U32>(_mm512_min_epu32(bits_of(a), bits_of(b)));
+}
+[[gnu::always_inline]] static inline __m512i bits_of(I32 value) { return reinterpret_cast<__m512i>(value); }
+[[gnu::always_inline]] static inline I32 i32_of(__m512i bits) { return reinterpret_cast<I32>(bits); }
+[[gnu::always_inline]] static inline I32 i32_of(F32 value) { return reinterpret_cast<I32>(value); }
+[[gnu::always_inline]] static inline F32 f32_of(I32 value) { return reinterpret_cast<F32>(value); }
+[[gnu::always_inline]] static inline I32 broadcast_i32(int32_t value) { return i32_of(_mm512_set1_epi32(value)); }
+[[gnu::always_inline]] static inline I32 min(I32 a, I32 b) { return i32_of(_mm512_min_epi32(bits_of(a), bits_of(b))); }
+[[gnu::always_inline]] static inline I32 max(I32 a, I32 b) { return i32_of(_mm512_max_epi32(bits_of(a), bits_of(b))); }
+[[gnu::always_inline]] static inline I32 min_unsigned(I32 a, I32 b) {
+  return i32_of(_mm512_min_epu32(bits_of(a), bits_of(b)));
+}
+[[gnu::always_inline]] static inline I32 max_unsigned(I32 a, I32 b) {
+  return i32_of(_mm512_max_epu32(bits_of(a), bits_of(b)));
+}
+[[gnu::always_inline]] static inline I32 wrapping_add(I32 a, I32 b) {
+  return i32_of(_mm512_add_epi32(bits_of(a), bits_of(b)));
+}
+[[gnu::always_inline]] static inline F32 f32_of_i32(I32 value) { return _mm512_cvtepi32_ps(bits_of(value)); }
+// Toward zero.
+[[gnu::always_inline]] static inline I32 truncate_i32(F32 value) { return i32_of(_mm512_cvttps_epi32(value)); }
+// The bits of the larger magnitude, `largest` being one; a NaN may be left out.
+[[gnu::always_inline]] static inline I32 larger_magnitude(I32 largest, F32 value) {
+  constexpr int kLargerWithoutSign = 11;
+  return i32_of(_mm512_range_ps(f32_of(largest), value, kLargerWithoutSign));
+}
+static inline int32_t reduce_max_unsigned(I32 value) {
+  return static_cast<int32_t>(_mm512_reduce_max_epu32(bits_of(value)));
+}
+static inline int32_t reduce_min_unsigned(I32 value) {
+  return static_cast<int32_t>(_mm512_reduce_min_epu32(bits_of(value)));
+}
+[[gnu::always_inline]] static inline I32 load_u16_as_i32(const uint8_t *from) {
+  return i32_of(dwords_of_words(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
+}
+[[gnu::always_inline]] static inline I32 load_u8_as_i32(const uint8_t *from) {
+  return i32_of(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))));
+}
+// By the lanes of `counts`; zero for counts from 32 on.
+[[gnu::always_inline]] static inline U32 shift_left(U32 value, U32 counts) {
+  return reinterpret_cast<U32>(_mm512_sllv_epi32(bits_of(value), bits_of(counts)));
+}
+[[gnu::always_inline]] static inline U32 shift_right(U32 value, U32 counts) {
+  return reinterpret_cast<U32>(_mm512_srlv_epi32(bits_of(value), bits_of(counts)));
+}
+[[gnu::always_inline]] static inline I32 shift_left(I32 value, I32 counts) {
+  return i32_of(_mm512_sllv_epi32(bits_of(value), bits_of(counts)));
+}
+// Without regard to the sign.
+[[gnu::always_inline]] static inline I32 shift_right(I32 value, I32 counts) {
+  return i32_of(_mm512_srlv_epi32(bits_of(value), bits_of(counts)));
+}
+// The bits that are in neither a nor b.
+[[gnu::always_inline]] static inline U32 neither_of(U32 a, U32 b, uint32_t bits) {
+  return reinterpret_cast<U32>(_mm512_ternarylogic_epi32(bits_of(a), bits_of(b), bits_of(broadcast_bits(bits)), 0x02));
+}
+// A bit for each lane that is below the limit, of numbers below 2^31.
+[[gnu::always_inline]] static inline uint32_t lanes_below(U32 value, uint32_t limit) {
+  return _mm512_cmplt_epi32_mask(bits_of(value), bits_of(broadcast_bits(limit)));
+}
+// A bit for each lane that is as large, or NaN.
+[[gnu::always_inline]] static inline uint32_t lanes_not_below(F32 value, float limit) {
+  return _mm512_cmp_ps_mask(value, _mm512_set1_ps(limit), _CMP_NLT_UQ);
+}
+
+// ---- masks
+
+[[gnu::always_inline]] static inline Mask is_nan(F32 value) { return _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q); }
+[[gnu::always_inline]] static inline Mask is_negative(F32 value) {
+  return _mm512_cmp_ps_mask(value, _mm512_setzero_ps(), _CMP_LT_OQ);
+}
+[[gnu::always_inline]] static inline Mask is_greater(F32 a, F32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+[[gnu::always_inline]] static inline Mask is_at_least(F32 a, F32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
+[[gnu::always_inline]] static inline Mask is_equal(F32 a, F32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+[[gnu::always_inline]] static inline Mask both(Mask a, Mask b) { return _kand_mask16(a, b); }
+[[gnu::always_inline]] static inline Mask either(Mask a, Mask b) { return _kor_mask16(a, b); }
+[[gnu::always_inline]] static inline Mask without(Mask a, Mask b) { return _kandn_mask16(b, a); }
+[[gnu::always_inline]] static inline Mask opposite(Mask mask) { return _knot_mask16(mask); }
+[[gnu::always_inline]] static inline bool has_all(Mask mask) { return mask == 0xFFFF; }
+[[gnu::always_inline]] static inline bool has_any(Mask mask) { return mask != 0; }
+[[gnu::always_inline]] static inline F32 select(Mask mask, F32 yes, F32 no) {
+  return _mm512_mask_mov_ps(no, mask, yes);
+}
+[[gnu::always_inline]] static inline U32 select(Mask mask, U32 yes, U32 no) {
+  return reinterpret_cast<U32>(_mm512_mask_mov_epi32(bits_of(no), mask, bits_of(yes)));
+}
+// a ^ b where true, else a.
+[[gnu::always_inline]] static inline U32 xor_where(Mask mask, U32 a, U32 b) {
+  return reinterpret_cast<U32>(_mm512_mask_xor_epi32(bits_of(a), mask, bits_of(a), bits_of(b)));
+}
+// Zero elsewhere.
+[[gnu::always_inline]] static inline F32 only(Mask mask, F32 value) { return _mm512_maskz_mov_ps(mask, value); }
+[[gnu::always_inline]] static inline F32 select_active(ActiveLanes lanes, F32 active, F32 other) {
+  return _mm512_mask_mov_ps(other, lanes, active);
+}
+[[gnu::always_inline]] static inline F32 select_first(int64_t count, F32 first, F32 other) {
+  return _mm512_mask_mov_ps(other, static_cast<__mmask16>(lane_mask(0, count)), first);
+}
+// The positive quiet NaN of those that are one.
+[[gnu::always_inline]] static inline F32 with_default_nan(F32 value) {
+  return select(is_nan(value), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)), value);
+}
+// The quiet NaN of the same sign, of those that are one.
+[[gnu::always_inline]] static inline F32 with_quiet_nan(F32 value) {
+  // sign | quiet NaN
+  const __m512i nan = _mm512_ternarylogic_epi32(_mm512_castps_si512(value), _mm512_set1_epi32(INT32_MIN),
+                                                _mm512_set1_epi32(0x7FC00000), 0xEA);
+  return select(is_nan(value), _mm512_castsi512_ps(nan), value);
+}
+
+// `value`, or the positive quiet NaN where one of a and b is NaN.
+[[gnu::always_inline]] static inline F32 unless_nan(F32 a, F32 b, F32 value) {
+  return select(_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)), value);
+}
+[[gnu::always_inline]] static inline F64 unless_nan(F64 a, F64 b, F64 value) {
+  const F64 nan = _mm512_castsi512_pd(_mm512_set1_epi64(0x7FF8000000000000));
+  return _mm512_mask_mov_pd(value, _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q), nan);
+}
+[[gnu::always_inline]] static inline F64 with_default_nan(F64 value) { return unless_nan(value, value, value); }
+
+// The larger and the smaller, with NaN for NaN and +0 above -0: of two zeros _mm512_max_ps gives the second, so that both
+// orders are taken and their bits joined; of other numbers the two are the same.
+[[gnu::always_inline]] static inline F32 maximum(F32 a, F32 b) {
+  return unless_nan(a, b, _mm512_and_ps(_mm512_max_ps(a, b), _mm512_max_ps(b, a)));
+}
+[[gnu::always_inline]] static inline F64 maximum(F64 a, F64 b) {
+  return unless_nan(a, b, _mm512_and_pd(_mm512_max_pd(a, b), _mm512_max_pd(b, a)));
+}
+[[gnu::always_inline]] static inline F32 minimum(F32 a, F32 b) {
+  return unless_nan(a, b, _mm512_or_ps(_mm512_min_ps(a, b), _mm512_min_ps(b, a)));
+}
+[[gnu::always_inline]] static inline F64 minimum(F64 a, F64 b) {
+  return unless_nan(a, b, _mm512_or_pd(_mm512_min_pd(a, b), _mm512_min_pd(b, a)));
+}
+
+// Zero for infinity and NaN.
+[[gnu::always_inline]] static inline F32 finite_abs(F32 value) {
+  const F32 size = abs(value);
+  return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(size, _mm512_set1_ps(__builtin_inff()), _CMP_LT_OQ), size);
+}
+
 // ---- lanes
+
+// Without NaN.
+static inline float reduce_max(F32 values) { return _mm512_reduce_max_ps(values); }
+
+[[gnu::always_inline]] static inline F64 lower_f64(F32 value) { return _mm512_cvtps_pd(_mm512_castps512_ps256(value)); }
+[[gnu::always_inline]] static inline F64 upper_f64(F32 value) {
+  return _mm512_cvtps_pd(_mm512_extractf32x8_ps(value, 1));
+}
+// The upper half is added to the lower one until one is left.
+static inline double reduce_add(F64 values) { return _mm512_reduce_add_pd(values); }
+
+// sums[i] += a[i] · b[i] for active lanes; the products are exact.
+[[gnu::always_inline]] static inline void add_products_to(double *sums, ActiveLanes lanes, F32 a, F32 b) {
+  const auto low = static_cast<__mmask8>(lanes), high = static_cast<__mmask8>(lanes >> 8);
+  _mm512_mask_storeu_pd(sums, low, mul_add(lower_f64(a), lower_f64(b), _mm512_maskz_loadu_pd(low, sums)));
+  if (high == 0) return;
+  sums += 8;
+  _mm512_mask_storeu_pd(sums, high, mul_add(upper_f64(a), upper_f64(b), _mm512_maskz_loadu_pd(high, sums)));
+}
+
+// (a, b) → (a + b, a - b) between lanes: the partner plus or minus the lane itself, whose multiplication by 1 or -1 is exact.
+template <int kStride>
+[[gnu::always_inline]] static inline F32 butterfly(F32 value) {
+  const auto signs = [](__mmask16 negative) {
+    return _mm512_mask_mov_ps(_mm512_set1_ps(1.0f), negative, _mm512_set1_ps(-1.0f));
+  };
+  if constexpr (kStride == 1) {
+    return _mm512_fmadd_ps(value, signs(0xAAAA), _mm512_permute_ps(value, 0xB1));
+  } else if constexpr (kStride == 2) {
+    return _mm512_fmadd_ps(value, signs(0xCCCC), _mm512_permute_ps(value, 0x4E));
+  } else if constexpr (kStride == 4) {
+    return _mm512_fmadd_ps(value, signs(0xF0F0), _mm512_shuffle_f32x4(value, value, 0xB1));
+  } else {
+    return _mm512_fmadd_ps(value, signs(0xFF00), _mm512_shuffle_f32x4(value, value, 0x4E));
+  }
+}
 
 // 16 × 16 dwords: within 2 × 2, 4 × 4, then whole 128-bit quarters.
 [[gnu::always_inline]] static inline void transpose(__m512i (&rows)[16]) {

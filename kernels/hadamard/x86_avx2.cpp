@@ -25,7 +25,7 @@ struct Avx2 {
 
   [[gnu::always_inline]] static void store(float *to, Vector value, int64_t count) {
     if (count >= 8) return _mm256_storeu_ps(to, value);
-    _mm256_maskstore_ps(to, first_lanes(count), value);
+    _mm256_maskstore_ps(to, lane_bits(count), value);
   }
 
   static Vector spread(float value) { return _mm256_set1_ps(value); }
@@ -33,7 +33,7 @@ struct Avx2 {
   static Vector subtract(Vector a, Vector b) { return _mm256_sub_ps(a, b); }
   static Vector multiply(Vector a, Vector b) { return _mm256_mul_ps(a, b); }
   static Vector blend(Vector a, Vector b, int64_t count) {
-    return _mm256_blendv_ps(a, b, _mm256_castsi256_ps(first_lanes(count)));
+    return _mm256_blendv_ps(a, b, _mm256_castsi256_ps(lane_bits(count)));
   }
 
   // The partner plus or minus the lane itself: a product with 1 or -1 is exact.

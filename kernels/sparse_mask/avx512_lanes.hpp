@@ -115,7 +115,7 @@ struct Avx512Floats {
   static void stream(float *to, Floats a) { _mm512_stream_ps(to, a); }
   static Floats all(float number) { return _mm512_set1_ps(number); }
   static Floats zero() { return _mm512_setzero_ps(); }
-  static Floats magnitude(Floats a) { return magnitude_f32x16(a); }
+  static Floats magnitude(Floats a) { return abs(a); }
   static Floats with_sign_of(Floats magnitude, Floats source) {
     const __m512i sign = _mm512_and_si512(_mm512_castps_si512(source), _mm512_set1_epi32(INT32_MIN));
     return _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(magnitude), sign));
@@ -218,7 +218,7 @@ struct Avx512Rows {
     __m512i stay_count = {}, special_count = {};
 
     [[gnu::always_inline]] void add(Marked marked) {
-      const __m512 magnitude = magnitude_f32x16(_mm512_castsi512_ps(marked));
+      const __m512 magnitude = abs(_mm512_castsi512_ps(marked));
       const __mmask16 stays = _mm512_movepi32_mask(marked);
       const __mmask16 is_finite = _mm512_cmp_ps_mask(magnitude, infinity(), _CMP_LT_OQ);
       const __m512 number = _mm512_maskz_mov_ps(is_finite, magnitude);
@@ -260,7 +260,7 @@ struct Avx512Rows {
 
  private:
   static Marked marked(__m512 numbers, const uint8_t *mask) {
-    const __m512i magnitudes = _mm512_castps_si512(magnitude_f32x16(numbers));
+    const __m512i magnitudes = _mm512_castps_si512(abs(numbers));
     return _mm512_mask_or_epi32(magnitudes, Avx512Words::kept_of(mask), magnitudes, _mm512_set1_epi32(INT32_MIN));
   }
 };

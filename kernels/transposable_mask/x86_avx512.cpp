@@ -17,7 +17,7 @@ struct Avx512 {
     return load_numbers<kPlain>(row, column, count);
   }
 
-  static Floats magnitude(Floats a) { return magnitude_f32x16(a); }
+  static Floats magnitude(Floats a) { return abs(a); }
   static Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
   static Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
   static Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }

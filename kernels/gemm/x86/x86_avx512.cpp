@@ -29,7 +29,7 @@ inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64
   return _mm512_maskz_mov_ps(first16(count), value);
 }
 
-struct F32 : Avx512 {
+struct FloatTiles : Avx512 {
   static constexpr int64_t kPerDword = 1;
 
   static void interleave(Dwords (&)[1]) {}
@@ -72,9 +72,9 @@ struct F32 : Avx512 {
 
 }  // namespace
 
-void gemm_any_x86_avx512(const GemmRequest &request) { multiply<F32>(request); }
+void gemm_any_x86_avx512(const GemmRequest &request) { multiply<FloatTiles>(request); }
 
-size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return blocking_of<F32>(request).total_bytes; }
+size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return blocking_of<FloatTiles>(request).total_bytes; }
 
 void gemm_sparse_floats_x86_avx512(const GemmRequest &request) {
   const bool are_halves = request.a.format.element == LPT_FORMAT_BF16 && request.b.format.element == LPT_FORMAT_BF16;

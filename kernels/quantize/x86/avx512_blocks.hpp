@@ -33,9 +33,7 @@ constexpr int64_t kCastElements = 16384;  // stay in the cache between the two r
   return _mm512_max_epu32(_mm512_shuffle_i32x4(v[0], v[1], 0x88), _mm512_shuffle_i32x4(v[0], v[1], 0xDD));
 }
 
-[[gnu::always_inline]] inline __m512i magnitude_bits(__m512 value) {
-  return _mm512_castps_si512(magnitude_f32x16(value));
-}
+[[gnu::always_inline]] inline __m512i magnitude_bits(__m512 value) { return _mm512_castps_si512(abs(value)); }
 
 // The largest magnitudes of sixteen whole blocks of one or two vectors per row, as bits; infinities and NaN count.
 template <Source kSource, int kVectors>

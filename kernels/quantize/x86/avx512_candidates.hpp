@@ -21,7 +21,7 @@ inline ErrorLanes error_lanes() {
 // Squares of what finite numbers lose; 0 for others.
 [[gnu::always_inline]] inline __m512 lost_squares(__m512 numbers, __m512 scale, __m512 inverse,
                                                   const ErrorLanes &lanes) {
-  const __m512 magnitude = magnitude_f32x16(numbers);
+  const __m512 magnitude = abs(numbers);
   const __m512i code = rounded<Kind::kEven>(_mm512_mul_ps(magnitude, inverse), lanes.element);
   const __m512 decoded = _mm512_mul_ps(_mm512_permutexvar_ps(code, lanes.levels), scale);
   const __m512 error = _mm512_sub_ps(magnitude, decoded);

@@ -9,7 +9,7 @@ namespace {
 
 // Finite numbers; 0 for others.
 [[gnu::always_inline]] inline __m512 finite_numbers(__m512 numbers) {
-  const __mmask16 is_finite = _mm512_cmp_ps_mask(magnitude_f32x16(numbers), _mm512_set1_ps(kLargestFloat), _CMP_LE_OQ);
+  const __mmask16 is_finite = _mm512_cmp_ps_mask(abs(numbers), _mm512_set1_ps(kLargestFloat), _CMP_LE_OQ);
   return _mm512_maskz_mov_ps(is_finite, numbers);
 }
 
@@ -93,8 +93,7 @@ void sum_rows(const MagnitudeSumRequest &request) {
       const auto mask = static_cast<__mmask16>(lane_mask(0, source.columns - at) & 0xFFFF);
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
-        const __m512 numbers =
-            magnitude_f32x16(finite_numbers(load16<kSource>(lines[i] + at * bytes_of(kSource), mask)));
+        const __m512 numbers = abs(finite_numbers(load16<kSource>(lines[i] + at * bytes_of(kSource), mask)));
         sums[i] = _mm512_add_ps(sums[i], numbers);
         squares[i] = _mm512_add_ps(squares[i], _mm512_mul_ps(numbers, numbers));
       }

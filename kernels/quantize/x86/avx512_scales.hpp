@@ -187,7 +187,7 @@ inline __m512 f32_scales(__m512 amax, const ScaleLanes &lanes) {
   const __m512 scale = _mm512_mul_ps(scale_values(lanes.spec.kind, codes), lanes.tensor_scale);
   const __m512 inverse = _mm512_div_ps(_mm512_set1_ps(1.0f), scale);
   // A NaN stays: it is the second operand. The sign is the source's alone.
-  return magnitude_f32x16(_mm512_min_ps(_mm512_set1_ps(kLargestFloat), inverse));
+  return abs(_mm512_min_ps(_mm512_set1_ps(kLargestFloat), inverse));
 }
 
 // The scales of sixteen finite amax.

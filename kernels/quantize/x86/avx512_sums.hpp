@@ -51,7 +51,7 @@ struct Avx512Sums {
   [[gnu::always_inline]] static void store_doubles(double *to, __m512d value) { _mm512_store_pd(to, value); }
   [[gnu::always_inline]] static __m512 all(float value) { return _mm512_set1_ps(value); }
 
-  [[gnu::always_inline]] static __m512 magnitude(__m512 value) { return magnitude_f32x16(value); }
+  [[gnu::always_inline]] static __m512 magnitude(__m512 value) { return abs(value); }
   [[gnu::always_inline]] static __m512 scaled(__m512 a, __m512 b) { return _mm512_mul_ps(a, b); }
   [[gnu::always_inline]] static __m512 difference(__m512 a, __m512 b) { return _mm512_sub_ps(a, b); }
 

@@ -296,7 +296,7 @@ void cast_transposed_part(const QuantizeRequest &request, BlockCast &cast, const
 
 // Of the one scale of a cast without blocks, in place of all blocks'.
 inline void set_inverse(ByteTile &tile, float inverse) {
-  const __m512 magnitude = magnitude_f32x16(_mm512_set1_ps(inverse));
+  const __m512 magnitude = abs(_mm512_set1_ps(inverse));
   for (int64_t at = 0; at < kTileNumbers; at += 16) _mm512_store_ps(tile.inverses[0] + at, magnitude);
 }
 

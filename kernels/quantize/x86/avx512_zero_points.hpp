@@ -24,11 +24,11 @@ constexpr float kZeroGemms = 1023.0f;
 template <WordRounding kRounding, bool kIsCareful>
 [[gnu::always_inline]] inline __m512i whole_numbers(__m512 scaled_value, __m512i words, const ZeroLanes &lanes) {
   if constexpr (kIsCareful) {
-    const __mmask16 is_number = _mm512_cmp_ps_mask(magnitude_f32x16(scaled_value), lanes.bound, _CMP_LE_OQ);
+    const __mmask16 is_number = _mm512_cmp_ps_mask(abs(scaled_value), lanes.bound, _CMP_LE_OQ);
     scaled_value = _mm512_maskz_range_ps(is_number, scaled_value, _mm512_set1_ps(kZeroGemms), kSmallerMagnitudeSigned);
   }
   if constexpr (kRounding == WordRounding::kEven) return _mm512_cvtps_epi32(scaled_value);
-  const __m512i fixed = _mm512_cvttps_epi32(_mm512_mul_ps(magnitude_f32x16(scaled_value), _mm512_set1_ps(0x1p17f)));
+  const __m512i fixed = _mm512_cvttps_epi32(_mm512_mul_ps(abs(scaled_value), _mm512_set1_ps(0x1p17f)));
   const __m512i whole = cut_at_17<kRounding>(fixed, words);
   const __mmask16 is_negative = _mm512_movepi32_mask(_mm512_castps_si512(scaled_value));
   return _mm512_mask_sub_epi32(whole, is_negative, _mm512_setzero_si512(), whole);
