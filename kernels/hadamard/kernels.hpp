@@ -1,14 +1,14 @@
 // What the files of this family offer to the table.
 #pragma once
 
+#include "kernels/common/simd_entries.hpp"
 #include "kernels/hadamard/hadamard.hpp"
 #include "src/base/host_device.hpp"
 
 namespace lpt {
 
 void hadamard_any_ref(const HadamardRequest &request);
-void hadamard_floats_x86_avx2(const HadamardRequest &request);
-void hadamard_floats_x86_avx512(const HadamardRequest &request);
+LPT_DECLARE_SIMD(hadamard_floats, HadamardRequest)
 
 // 1 / sqrt(size) for the powers of two up to 128.
 LPT_HOST_DEVICE static inline float hadamard_factor(int64_t size) {

@@ -4,8 +4,7 @@
 namespace lpt {
 namespace {
 
-#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
-
+#if defined(LPT_HAVE_SIMD)
 const char *unsupported_floats(const HadamardRequest &request) {
   const lpt_format plain = request.source.format.element;
   if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
@@ -14,18 +13,10 @@ const char *unsupported_floats(const HadamardRequest &request) {
   if (request.source.column_stride == 1 || request.source.row_stride == 1) return nullptr;
   return "neither columns nor rows of source are adjacent";
 }
-
 #endif
 
-constexpr KernelEntry<HadamardRequest> kHadamardKernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"hadamard_floats_x86_avx512", kCpuAvx512, unsupported_floats, hadamard_floats_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"hadamard_floats_x86_avx2", kCpuAvx2, unsupported_floats, hadamard_floats_x86_avx2},
-#endif
-    {"hadamard_any_ref", 0, nullptr, hadamard_any_ref},
-};
+constexpr KernelEntry<HadamardRequest> kHadamardKernels[] = {LPT_SIMD_ENTRIES(hadamard_floats, unsupported_floats)
+                                                                 LPT_REF_ENTRY(hadamard_any, nullptr)};
 
 }  // namespace
 

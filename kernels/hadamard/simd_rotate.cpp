@@ -1,0 +1,317 @@
+// Rotations with vectors.
+//
+// A group is in vectors. Steps of strides below a vector's width exchange lanes of one vector, the others pair vectors.
+// Where the columns of a source are lines of memory, the narrow steps pair these lines, a transpose in registers makes
+// rows of them, and the wide steps follow on the rows.
+#include "kernels/common/simd.hpp"
+#include "kernels/hadamard/kernels.hpp"
+
+namespace lpt {
+namespace {
+
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// One row on its way.
+struct RotateRow {
+  const void *from;
+  float *to;
+  const float *row_factor;  // of the row; NULL or one number
+  const float *factors;
+  const float *signs_before, *signs_after;
+  const float *tail_factors;  // of the columns that fill no vector
+};
+
+// A NaN of 16 bits becomes the quiet one of its sign.
+template <lpt_format kPlain>
+[[gnu::always_inline]] inline F32 load_quiet(const void *data, int64_t index, int64_t count) {
+  const F32 value = load_numbers<kPlain>(data, index, count);
+  return kPlain == LPT_FORMAT_F32 ? value : with_quiet_nan(value);
+}
+
+template <lpt_format kPlain>
+[[gnu::always_inline]] inline F32 prepared(const RotateRow &line, int64_t column, int64_t count) {
+  F32 value = load_quiet<kPlain>(line.from, column, count);
+  if (line.row_factor != nullptr) value = value * broadcast(*line.row_factor);
+  if (line.factors != nullptr) value = value * load_numbers<LPT_FORMAT_F32>(line.factors, column, count);
+  if (line.signs_before == nullptr) return value;
+  return value * load_numbers<LPT_FORMAT_F32>(line.signs_before, column, count);
+}
+
+[[gnu::always_inline]] inline void put(const RotateRow &line, int64_t column, F32 value, int64_t count) {
+  if (line.signs_after != nullptr) {
+    value = value * load_numbers<LPT_FORMAT_F32>(line.signs_after, column, count);
+  }
+  store_numbers(line.to + column, value, count);
+}
+
+[[gnu::always_inline]] inline F32 narrow_steps(F32 value) {
+  value = butterfly<1>(value);
+  value = butterfly<2>(value);
+  value = butterfly<4>(value);
+  if constexpr (kLanes == 16) value = butterfly<8>(value);
+  return value;
+}
+
+// All steps between vectors. Not a loop over strides: such a loop stays one, and its vectors go through memory.
+template <int kCount, int kStride = 1>
+[[gnu::always_inline]] inline void pair_steps(F32 (&vectors)[kCount]) {
+  if constexpr (kStride < kCount) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i) {
+      if ((i & kStride) != 0) continue;
+      const F32 a = vectors[i];
+      const F32 b = vectors[i + kStride];
+      vectors[i] = a + b;
+      vectors[i + kStride] = a - b;
+    }
+    pair_steps<kCount, 2 * kStride>(vectors);
+  }
+}
+
+// Steps between the vectors of a group that begins at `column`, the product, and the signs that come last.
+template <int kVectors>
+[[gnu::always_inline]] inline void finish_group(const RotateRow &line, int64_t column, F32 (&group)[kVectors]) {
+  const F32 factor = broadcast(hadamard_factor(kVectors * kLanes));
+  pair_steps<kVectors>(group);
+#pragma GCC unroll 16
+  for (int i = 0; i < kVectors; ++i) {
+    put(line, column + i * kLanes, group[i] * factor, kLanes);
+  }
+}
+
+// As many groups of kVectors vectors as fit between `column` and `end`; gives where they end.
+template <lpt_format kPlain, int kVectors>
+int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
+  const RotateRow line = given;  // so that no store can be meant for it: its pointers stay in registers
+  for (; column + kVectors * kLanes <= end; column += kVectors * kLanes) {
+    F32 group[kVectors];
+#pragma GCC unroll 16
+    for (int i = 0; i < kVectors; ++i) {
+      group[i] = narrow_steps(prepared<kPlain>(line, column + i * kLanes, kLanes));
+    }
+    finish_group<kVectors>(line, column, group);
+  }
+  return column;
+}
+
+// The last columns, fewer than a vector holds: groups of 8, 4, 2 and 1, each at a multiple of its size.
+template <lpt_format kPlain>
+void rotate_tail(const RotateRow &line, int64_t column, int64_t count) {
+  F32 value = prepared<kPlain>(line, column, count);
+  value = select_first(count & ~int64_t{1}, butterfly<1>(value), value);
+  value = select_first(count & ~int64_t{3}, butterfly<2>(value), value);
+  if constexpr (kLanes == 16) value = select_first(count & ~int64_t{7}, butterfly<4>(value), value);
+  const F32 factors = load_numbers<LPT_FORMAT_F32>(line.tail_factors, 0, count);
+  put(line, column, select_first(count & ~int64_t{1}, value * factors, value), count);
+}
+
+void fill_tail_factors(int64_t count, float *factors) {
+  int64_t size = kLanes / 2;
+  for (int64_t begin = 0; begin < count; begin += size) {
+    size = hadamard_group(size, count - begin);
+    for (int64_t i = begin; i < begin + size; ++i) factors[i] = hadamard_factor(size);
+  }
+}
+
+// What does not fill a group of kVectors vectors: at most one of each smaller power of two.
+template <lpt_format kPlain, int kVectors>
+void rotate_rest(const RotateRow &line, int64_t column, int64_t columns) {
+  if constexpr (kVectors >= 16) column = rotate_groups<kPlain, 8>(line, column, columns);
+  if constexpr (kVectors >= 8) column = rotate_groups<kPlain, 4>(line, column, columns);
+  if constexpr (kVectors >= 4) column = rotate_groups<kPlain, 2>(line, column, columns);
+  if constexpr (kVectors >= 2) column = rotate_groups<kPlain, 1>(line, column, columns);
+  if (column < columns) rotate_tail<kPlain>(line, column, columns - column);
+}
+
+template <lpt_format kPlain, int kVectors>
+void rotate_line(const RotateRow &line, int64_t columns) {
+  const int64_t column = rotate_groups<kPlain, kVectors>(line, 0, columns);
+  if (column < columns) rotate_rest<kPlain, kVectors>(line, column, columns);
+}
+
+// Without a rotation.
+template <lpt_format kPlain>
+void copy_line(const RotateRow &given, int64_t columns) {
+  const RotateRow line = given;
+  int64_t column = 0;
+  for (; column + kLanes <= columns; column += kLanes) {
+    put(line, column, prepared<kPlain>(line, column, kLanes), kLanes);
+  }
+  if (column < columns) put(line, column, prepared<kPlain>(line, column, columns - column), columns - column);
+}
+
+using RunRow = void (*)(const RotateRow &line, int64_t columns);
+
+template <lpt_format kPlain>
+RunRow line_of(int32_t size) {
+  switch (size) {
+    case 16:
+      return rotate_line<kPlain, 16 / kLanes>;
+    case 32:
+      return rotate_line<kPlain, 32 / kLanes>;
+    case 64:
+      return rotate_line<kPlain, 64 / kLanes>;
+    case 128:
+      return rotate_line<kPlain, 128 / kLanes>;
+    default:
+      return copy_line<kPlain>;
+  }
+}
+
+float *target_row(const HadamardRequest &request, int64_t row) {
+  return static_cast<float *>(request.target.data) + row * request.target.row_stride;
+}
+
+template <lpt_format kPlain>
+void rotate_rows(const HadamardRequest &request) {
+  constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
+  const MatrixView &source = request.source;
+  const RunRow run = line_of<kPlain>(request.size);
+  float tail_factors[kLanes];
+  fill_tail_factors(source.columns % kLanes, tail_factors);
+  RotateRow line = {};
+  line.factors = request.factors;
+  (request.is_inverse ? line.signs_after : line.signs_before) = request.signs;
+  line.tail_factors = tail_factors;
+  for (int64_t row = 0; row < source.rows; ++row) {
+    line.from = static_cast<const uint8_t *>(source.data) + row * source.row_stride * kBytes;
+    line.to = target_row(request, row);
+    if (request.row_factors != nullptr) line.row_factor = request.row_factors + row;
+    run(line, source.columns);
+  }
+}
+
+// ---- a source whose rows are adjacent
+
+// Rows [row, end) of such a source, two vectors of them at most: so a line of the cache is read once.
+struct RowChunk {
+  const HadamardRequest &request;
+  int64_t row, end;
+};
+
+// Writes kLanes rows of kLanes columns from lines of memory, or what there is of them, with the narrow steps done or not.
+// All loops are unrolled: an index that is not known would put the tile in memory.
+template <lpt_format kPlain, bool kIsWhole>
+void transpose_tile(const HadamardRequest &request, int64_t row, int64_t column, bool has_steps) {
+  const MatrixView &source = request.source;
+  const int64_t rows = kIsWhole ? kLanes : smaller(source.rows - row, kLanes);
+  const int64_t columns = kIsWhole ? kLanes : smaller(source.columns - column, kLanes);
+  const float *const signs = request.is_inverse && request.size != 0 ? nullptr : request.signs;
+  const float *const factors = request.factors;
+  const float *const row_factors = request.row_factors;
+  F32 tile[kLanes];
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes; ++i) {
+    const int64_t from = column + (i < columns ? i : 0);
+    tile[i] = load_quiet<kPlain>(source.data, row + from * source.column_stride, rows);
+    if (row_factors != nullptr) tile[i] = tile[i] * load_numbers<LPT_FORMAT_F32>(row_factors, row, rows);
+    if (factors != nullptr) tile[i] = tile[i] * broadcast(factors[from]);
+    if (signs != nullptr) tile[i] = tile[i] * broadcast(signs[from]);
+  }
+  if (has_steps) pair_steps<kLanes>(tile);
+  transpose(tile);
+  float *const to = target_row(request, row) + column;
+  const int64_t stride = request.target.row_stride;
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes; ++i) {
+    if (i < rows) store_numbers(to + i * stride, tile[i], columns);
+  }
+}
+
+template <lpt_format kPlain>
+void transpose_tiles(const RowChunk &slab, int64_t column, bool has_steps) {
+  const bool is_whole = column + kLanes <= slab.request.source.columns;
+  for (int64_t row = slab.row; row < slab.end; row += kLanes) {
+    if (is_whole && row + kLanes <= slab.end) {
+      transpose_tile<kPlain, true>(slab.request, row, column, has_steps);
+    } else {
+      transpose_tile<kPlain, false>(slab.request, row, column, has_steps);
+    }
+  }
+}
+
+// As many groups of kVectors vectors as fit from `column` on: each is transposed, then finished while it is near.
+template <lpt_format kPlain, int kVectors>
+int64_t rotate_groups(const RowChunk &slab, int64_t column) {
+  RotateRow line = {};
+  line.signs_after = slab.request.is_inverse ? slab.request.signs : nullptr;
+  for (; column + kVectors * kLanes <= slab.request.source.columns; column += kVectors * kLanes) {
+    for (int i = 0; i < kVectors; ++i) transpose_tiles<kPlain>(slab, column + i * kLanes, true);
+    line.to = target_row(slab.request, slab.row);
+    for (int64_t row = slab.row; row < slab.end; ++row, line.to += slab.request.target.row_stride) {
+      F32 group[kVectors];
+#pragma GCC unroll 16
+      for (int i = 0; i < kVectors; ++i) {
+        group[i] = load_numbers<LPT_FORMAT_F32>(line.to, column + i * kLanes, kLanes);
+      }
+      finish_group<kVectors>(line, column, group);
+    }
+  }
+  return column;
+}
+
+template <lpt_format kPlain>
+void transpose_tail(const RowChunk &slab, int64_t column) {
+  const int64_t count = slab.request.source.columns - column;
+  float tail_factors[kLanes];
+  fill_tail_factors(count, tail_factors);
+  transpose_tiles<kPlain>(slab, column, false);
+  RotateRow line = {};
+  line.signs_after = slab.request.is_inverse ? slab.request.signs : nullptr;
+  line.tail_factors = tail_factors;
+  for (int64_t row = slab.row; row < slab.end; ++row) {
+    line.from = line.to = target_row(slab.request, row);
+    rotate_tail<LPT_FORMAT_F32>(line, column, count);
+  }
+}
+
+template <lpt_format kPlain>
+void transpose_slab(const RowChunk &slab) {
+  const int64_t vectors = slab.request.size / kLanes;
+  int64_t column = 0;
+  if constexpr (kLanes == 8) {
+    if (vectors >= 16) column = rotate_groups<kPlain, 16>(slab, column);
+  }
+  if (vectors >= 8) column = rotate_groups<kPlain, 8>(slab, column);
+  if (vectors >= 4) column = rotate_groups<kPlain, 4>(slab, column);
+  if (vectors >= 2) column = rotate_groups<kPlain, 2>(slab, column);
+  column = rotate_groups<kPlain, 1>(slab, column);
+  if (column < slab.request.source.columns) transpose_tail<kPlain>(slab, column);
+}
+
+template <lpt_format kPlain>
+void rotate_transposed(const HadamardRequest &request) {
+  const MatrixView &source = request.source;
+  for (int64_t row = 0; row < source.rows; row += 2 * kLanes) {
+    const RowChunk slab = {request, row, smaller(row + 2 * kLanes, source.rows)};
+    if (request.size != 0) {
+      transpose_slab<kPlain>(slab);
+    } else {
+      for (int64_t column = 0; column < source.columns; column += kLanes) transpose_tiles<kPlain>(slab, column, false);
+    }
+  }
+}
+
+template <lpt_format kPlain>
+void rotate_any(const HadamardRequest &request) {
+  if (request.source.column_stride == 1) {
+    rotate_rows<kPlain>(request);
+  } else {
+    rotate_transposed<kPlain>(request);
+  }
+}
+
+}  // namespace
+
+void LPT_KERNEL(hadamard_floats)(const HadamardRequest &request) {
+  switch (request.source.format.element) {
+    case LPT_FORMAT_BF16:
+      return rotate_any<LPT_FORMAT_BF16>(request);
+    case LPT_FORMAT_F16:
+      return rotate_any<LPT_FORMAT_F16>(request);
+    default:
+      return rotate_any<LPT_FORMAT_F32>(request);
+  }
+}
+
+}  // namespace lpt
