@@ -1,13 +1,16 @@
-// How fast rows go over a request: tiles side by side, as many as lanes. Included by ISA files: everything here has internal
-// linkage.
+// How SIMD kernels walk a request: tiles side by side, as many as lanes. Included by simd_*.cpp.
 //
-// An Isa gives kWidth, Floats, and
-//   load<plain>(row, column, count)  adjacent numbers as f32, zero past `count`
-//   magnitude(a), multiply(a, b)
 // A solver gives kRows, kColumns, and solve<plain, whole>(slab, column, count): the tiles of `count` columns.
 #pragma once
 
+#include "kernels/common/simd.hpp"
 #include "kernels/transposable_mask/kernels.hpp"
+
+#if defined(__AVX512F__)
+#include "kernels/transposable_mask/avx512_tiles.hpp"
+#else
+#include "kernels/transposable_mask/avx2_tiles.hpp"
+#endif
 
 namespace lpt {
 namespace {
@@ -32,25 +35,24 @@ inline int64_t bytes_to_next(int64_t slab_bytes) {
 
 // Row i of kVectors vectors, whole or what there is of them. The next ones are requested: their tiles come after many
 // operations on these, and in rows far apart.
-template <typename Isa, lpt_format kPlain, bool kIsWhole, int kVectors>
+template <lpt_format kPlain, bool kIsWhole, int kVectors>
 [[gnu::always_inline]] inline void load_weights(const TileRowSpan &slab, int i, int64_t column, int64_t count,
-                                                typename Isa::Floats (&weights)[kVectors]) {
-  constexpr int64_t kWidth = Isa::kWidth;
+                                                F32 (&weights)[kVectors]) {
   const float *const importance = slab.request.importance;
 #pragma GCC unroll 8
   for (int j = 0; j < kVectors; ++j) {
-    const int64_t left = kIsWhole ? kWidth : i < slab.rows ? count - j * kWidth : 0;
+    const int64_t left = kIsWhole ? kLanes : i < slab.rows ? count - j * kLanes : 0;
     const bool is_inside = kIsWhole || left > 0;
     const void *const row = slab.from + (is_inside ? i * slab.from_stride : 0);
-    const int64_t at = column + (is_inside ? j * kWidth : 0);
+    const int64_t at = column + (is_inside ? j * kLanes : 0);
     if (kIsWhole) {
       constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
-      __builtin_prefetch(static_cast<const char *>(row) + (at + kVectors * kWidth) * kBytes);
+      __builtin_prefetch(static_cast<const char *>(row) + (at + kVectors * kLanes) * kBytes);
       __builtin_prefetch(static_cast<const char *>(row) + at * kBytes + slab.next, 0, 2);
     }
-    weights[j] = Isa::magnitude(Isa::template load<kPlain>(row, at, left));
+    weights[j] = abs(load_numbers<kPlain>(row, at, left));
     if (importance != nullptr) {
-      weights[j] = Isa::multiply(weights[j], Isa::template load<LPT_FORMAT_F32>(importance, at, left));
+      weights[j] = weights[j] * load_numbers<LPT_FORMAT_F32>(importance, at, left);
     }
   }
 }
@@ -66,8 +68,8 @@ inline TransposableMaskRequest part_of(const TileRowSpan &slab, int64_t column, 
   return part;
 }
 
-// The plain row, on tile number `tile` of those that begin at `column`.
-inline void run_plainly(const TileRowSpan &slab, int64_t column, int64_t tile, int64_t count) {
+// The reference kernel, on tile number `tile` of those that begin at `column`.
+inline void run_reference(const TileRowSpan &slab, int64_t column, int64_t tile, int64_t count) {
   const int64_t size = slab.request.of;
   const int64_t left = count - tile * size;
   if (left > 0) transposable_mask_any_ref(part_of(slab, column + tile * size, left < size ? left : size));

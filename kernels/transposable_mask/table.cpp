@@ -4,8 +4,7 @@
 namespace lpt {
 namespace {
 
-#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
-
+#if defined(LPT_HAVE_SIMD)
 const char *unsupported_operands(const TransposableMaskRequest &request) {
   const lpt_format plain = request.source.format.element;
   if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
@@ -29,23 +28,12 @@ const char *unsupported_search(const TransposableMaskRequest &request) {
   if (request.of != 8 || request.solver != LPT_SPARSE_SOLVER_SEARCH) return "not N:8 by SEARCH";
   return unsupported_operands(request);
 }
-
 #endif
 
 constexpr KernelEntry<TransposableMaskRequest> kTransposableMaskKernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"transposable_mask_2_4_exact_x86_avx512", kCpuAvx512, unsupported_patterns,
-     transposable_mask_2_4_exact_x86_avx512},
-    {"transposable_mask_8_greedy_x86_avx512", kCpuAvx512, unsupported_greedy, transposable_mask_8_greedy_x86_avx512},
-    {"transposable_mask_8_search_x86_avx512", kCpuAvx512, unsupported_search, transposable_mask_8_search_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"transposable_mask_2_4_exact_x86_avx2", kCpuAvx2, unsupported_patterns, transposable_mask_2_4_exact_x86_avx2},
-    {"transposable_mask_8_greedy_x86_avx2", kCpuAvx2, unsupported_greedy, transposable_mask_8_greedy_x86_avx2},
-    {"transposable_mask_8_search_x86_avx2", kCpuAvx2, unsupported_search, transposable_mask_8_search_x86_avx2},
-#endif
-    {"transposable_mask_any_ref", 0, nullptr, transposable_mask_any_ref},
-};
+    LPT_SIMD_ENTRIES(transposable_mask_2_4_exact, unsupported_patterns) LPT_SIMD_ENTRIES(
+        transposable_mask_8_greedy, unsupported_greedy) LPT_SIMD_ENTRIES(transposable_mask_8_search, unsupported_search)
+        LPT_REF_ENTRY(transposable_mask_any, nullptr)};
 
 }  // namespace
 
