@@ -1,4 +1,4 @@
-// Lanes of AVX2 for selections: codes of 32 and of 16 bits, and numbers. Included by an ISA file only.
+// Lanes of AVX2 for selections: codes of 32 and of 16 bits, and numbers. Included by simd_*.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
   return _mm_and_si128(_mm_packs_epi16(halves, halves), _mm_set1_epi8(1));
 }
 
-struct Avx2Words {
+struct Words {
   static constexpr int kWidth = 8, kWidestTranspose = 8;
   using Code = uint32_t;
   using Vector = __m256i;
@@ -64,7 +64,7 @@ struct Avx2Words {
   }
 };
 
-struct Avx2Halves {
+struct Halves {
   static constexpr int kWidth = 16, kWidestTranspose = 8;
   using Code = uint16_t;
   using Vector = __m256i;
@@ -125,104 +125,75 @@ struct Avx2Halves {
   return f32_of_bf16(halves);
 }
 
-// See drawn_loop.hpp and given_loop.hpp.
-struct Avx2Floats {
-  static constexpr int kWidth = 8;
-  using Floats = __m256;
-  using Mask = __m256;  // all ones
+// ---- numbers
 
-  static Floats load(const float *from) { return _mm256_loadu_ps(from); }
-  static void store(float *to, Floats a) { _mm256_storeu_ps(to, a); }
-  static void stream(float *to, Floats a) { _mm256_stream_ps(to, a); }
-  static Floats all(float number) { return _mm256_set1_ps(number); }
-  static Floats zero() { return _mm256_setzero_ps(); }
-  static Floats magnitude(Floats a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
-  static Floats with_sign_of(Floats magnitude, Floats source) {
-    return _mm256_or_ps(magnitude, _mm256_and_ps(source, _mm256_set1_ps(-0.0f)));
-  }
+inline __m256i order_of_pairs() { return _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7); }
+inline __m256i byte_of(Mask mask, int byte) {
+  return _mm256_and_si256(_mm256_castps_si256(mask), _mm256_set1_epi32(1 << (8 * byte)));
+}
 
-  static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
-  static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
-  static Floats least(Floats a, Floats b) { return _mm256_min_ps(a, b); }
-  static Floats most(Floats a, Floats b) { return _mm256_max_ps(a, b); }
-  static Floats just_below(Floats a) {
-    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(1)));
-  }
-  static Floats choose(Mask mask, Floats a, Floats b) { return _mm256_blendv_ps(b, a, mask); }
-  static Floats only(Mask mask, Floats a) { return _mm256_and_ps(mask, a); }
+inline F32 just_below(F32 a) {
+  return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(1)));
+}
 
-  static Mask above(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
-  static Mask at_least(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_GE_OQ); }
-  static Mask equal(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
-  static Mask both(Mask a, Mask b) { return _mm256_and_ps(a, b); }
-  static Mask either(Mask a, Mask b) { return _mm256_or_ps(a, b); }
-  static Mask without(Mask a, Mask b) { return _mm256_andnot_ps(b, a); }
-  static Mask opposite(Mask a) { return _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1))); }
-  static bool is_everywhere(Mask a) { return _mm256_movemask_ps(a) == 0xFF; }
+inline F32 uniforms(const uint32_t *words) {
+  return _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(load_codes(words), 8)), _mm256_set1_ps(0x1p-24f));
+}
 
-  static Floats uniforms(const uint32_t *words) {
-    return _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(load_codes(words), 8)), _mm256_set1_ps(0x1p-24f));
-  }
+// Pairs: the even numbers, the odd ones, of two vectors in rotation by halves.
+[[gnu::always_inline]] inline void apart(F32 (&v)[2]) {
+  const F32 even = _mm256_shuffle_ps(v[0], v[1], 0x88);
+  v[1] = _mm256_shuffle_ps(v[0], v[1], 0xDD);
+  v[0] = even;
+}
+[[gnu::always_inline]] inline void together(F32 (&v)[2]) {
+  const F32 low = _mm256_unpacklo_ps(v[0], v[1]);
+  v[1] = _mm256_unpackhi_ps(v[0], v[1]);
+  v[0] = low;
+}
+[[gnu::always_inline]] inline void apart(F32 (&v)[4]) { transpose_fours(v); }
+[[gnu::always_inline]] inline void together(F32 (&v)[4]) { transpose_fours(v); }
 
-  // Pairs: the even numbers, the odd ones, of two vectors in rotation by halves.
-  [[gnu::always_inline]] static void apart(Floats (&v)[2]) {
-    const Floats even = _mm256_shuffle_ps(v[0], v[1], 0x88);
-    v[1] = _mm256_shuffle_ps(v[0], v[1], 0xDD);
-    v[0] = even;
-  }
-  [[gnu::always_inline]] static void together(Floats (&v)[2]) {
-    const Floats low = _mm256_unpacklo_ps(v[0], v[1]);
-    v[1] = _mm256_unpackhi_ps(v[0], v[1]);
-    v[0] = low;
-  }
-  [[gnu::always_inline]] static void apart(Floats (&v)[4]) { transpose_fours(v); }
-  [[gnu::always_inline]] static void together(Floats (&v)[4]) { transpose_fours(v); }
+template <int kOf>
+inline F32 in_order_of_apart(F32 a) {
+  if constexpr (kOf == 4) return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+  return _mm256_permutevar8x32_ps(a, order_of_pairs());
+}
 
-  template <int kOf>
-  static Floats in_order_of_apart(Floats a) {
-    if constexpr (kOf == 4) return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
-    return _mm256_permutevar8x32_ps(a, order_of_pairs());
-  }
+// The bytes of a group make one lane.
+[[gnu::always_inline]] inline void store_bytes(uint8_t *to, const Mask (&masks)[2]) {
+  const __m256i lanes = _mm256_or_si256(byte_of(masks[0], 0), byte_of(masks[1], 1));
+  const __m256i pairs = _mm256_permutevar8x32_epi32(lanes, order_of_pairs());
+  const __m128i bytes = _mm_packus_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(to), bytes);
+}
+[[gnu::always_inline]] inline void store_bytes(uint8_t *to, const Mask (&masks)[4]) {
+  const __m256i low = _mm256_or_si256(byte_of(masks[0], 0), byte_of(masks[1], 1));
+  const __m256i lanes = _mm256_or_si256(low, _mm256_or_si256(byte_of(masks[2], 2), byte_of(masks[3], 3)));
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_permutevar8x32_epi32(lanes, order));
+}
+inline void store_bytes(uint8_t *to, Mask mask) { Words::store_bytes(to, _mm256_castps_si256(mask)); }
+inline Mask mask_of(const uint8_t *mask) { return _mm256_castsi256_ps(Words::kept_of(mask)); }
 
-  // The bytes of a group make one lane.
-  [[gnu::always_inline]] static void store_bytes(uint8_t *to, const Mask (&masks)[2]) {
-    const __m256i lanes = _mm256_or_si256(byte_of(masks[0], 0), byte_of(masks[1], 1));
-    const __m256i pairs = _mm256_permutevar8x32_epi32(lanes, order_of_pairs());
-    const __m128i bytes = _mm_packus_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), bytes);
-  }
-  [[gnu::always_inline]] static void store_bytes(uint8_t *to, const Mask (&masks)[4]) {
-    const __m256i low = _mm256_or_si256(byte_of(masks[0], 0), byte_of(masks[1], 1));
-    const __m256i lanes = _mm256_or_si256(low, _mm256_or_si256(byte_of(masks[2], 2), byte_of(masks[3], 3)));
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_permutevar8x32_epi32(lanes, order));
-  }
-  static void store_bytes(uint8_t *to, Mask mask) { Avx2Words::store_bytes(to, _mm256_castps_si256(mask)); }
-  static Mask kept_of(const uint8_t *mask) { return _mm256_castsi256_ps(Avx2Words::kept_of(mask)); }
+// A NaN is that of decode(): quiet, with its sign alone.
+inline F32 widened(const uint16_t *from) {
+  const F32 numbers = words_of_bf16(from);
+  const F32 is_nan = _mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q);
+  const F32 nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000));
+  return with_sign_of(_mm256_blendv_ps(abs(numbers), nan, is_nan), numbers);
+}
 
-  // A NaN is that of decode(): quiet, with its sign alone.
-  static Floats widened(const uint16_t *from) {
-    const Floats numbers = words_of_bf16(from);
-    const Floats is_nan = _mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q);
-    const Floats nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000));
-    return with_sign_of(_mm256_blendv_ps(magnitude(numbers), nan, is_nan), numbers);
-  }
+constexpr int kRandomBlocks = 4;
+inline void store_random_words(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint32_t *to) {
+  store_random_blocks(lanes, block, rounds, to);
+}
 
-  static constexpr int kBlocks = 4;
-  static void store_words(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint32_t *to) {
-    store_random_blocks(lanes, block, rounds, to);
-  }
+// ---- sums of rows
 
- private:
-  static __m256i order_of_pairs() { return _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7); }
-  static __m256i byte_of(Mask mask, int byte) {
-    return _mm256_and_si256(_mm256_castps_si256(mask), _mm256_set1_epi32(1 << (8 * byte)));
-  }
-};
-
-// See measure_loop.hpp.
-struct Avx2Rows {
-  static constexpr int kWidth = 8;
+// Rows in lanes: numbers whose sign says what stays.
+struct MarkedRows {
+  static constexpr int kWidth = kLanes;
   using Marked = __m256i;
 
   static Marked marked(const float *from, const uint8_t *mask) { return marked(_mm256_loadu_ps(from), mask); }
@@ -235,7 +206,7 @@ struct Avx2Rows {
     __m256i stay_count = {}, special_count = {};
 
     [[gnu::always_inline]] void add(Marked marked) {
-      const __m256 magnitude = Avx2Floats::magnitude(_mm256_castsi256_ps(marked));
+      const __m256 magnitude = abs(_mm256_castsi256_ps(marked));
       const __m256i stays = _mm256_srai_epi32(marked, 31);
       const __m256 number = _mm256_and_ps(magnitude, _mm256_cmp_ps(magnitude, infinity(), _CMP_LT_OQ));
       group = _mm256_add_ps(group, magnitude);
@@ -277,8 +248,8 @@ struct Avx2Rows {
 
  private:
   static Marked marked(__m256 numbers, const uint8_t *mask) {
-    const __m256i sign = _mm256_slli_epi32(Avx2Words::kept_of(mask), 31);
-    return _mm256_or_si256(_mm256_castps_si256(Avx2Floats::magnitude(numbers)), sign);
+    const __m256i sign = _mm256_slli_epi32(Words::kept_of(mask), 31);
+    return _mm256_or_si256(_mm256_castps_si256(abs(numbers)), sign);
   }
 };
 

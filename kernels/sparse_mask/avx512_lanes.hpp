@@ -1,4 +1,4 @@
-// Lanes of AVX-512 for selections: codes of 32 and of 16 bits, and numbers. Included by an ISA file only.
+// Lanes of AVX-512 for selections: codes of 32 and of 16 bits, and numbers. Included by simd_*.cpp.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace lpt {
 namespace {
 
-struct Avx512Words {
+struct Words {
   static constexpr int kWidth = 16, kWidestTranspose = 16;
   using Code = uint32_t;
   using Vector = __m512i;
@@ -53,7 +53,7 @@ struct Avx512Words {
   }
 };
 
-struct Avx512Halves {
+struct Halves {
   static constexpr int kWidth = 32, kWidestTranspose = 16;
   using Code = uint16_t;
   using Vector = __m512i;
@@ -104,108 +104,78 @@ struct Avx512Halves {
   return f32_of_bf16(halves);
 }
 
-// See drawn_loop.hpp and given_loop.hpp.
-struct Avx512Floats {
-  static constexpr int kWidth = 16;
-  using Floats = __m512;
-  using Mask = __mmask16;
+// ---- numbers
 
-  static Floats load(const float *from) { return _mm512_loadu_ps(from); }
-  static void store(float *to, Floats a) { _mm512_storeu_ps(to, a); }
-  static void stream(float *to, Floats a) { _mm512_stream_ps(to, a); }
-  static Floats all(float number) { return _mm512_set1_ps(number); }
-  static Floats zero() { return _mm512_setzero_ps(); }
-  static Floats magnitude(Floats a) { return abs(a); }
-  static Floats with_sign_of(Floats magnitude, Floats source) {
-    const __m512i sign = _mm512_and_si512(_mm512_castps_si512(source), _mm512_set1_epi32(INT32_MIN));
-    return _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(magnitude), sign));
-  }
+inline __m512i order_of_fours() { return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15); }
+inline __m512i with_byte(Mask mask, int byte, __m512i lanes) {
+  return _mm512_mask_or_epi32(lanes, mask, lanes, _mm512_set1_epi32(1 << (8 * byte)));
+}
 
-  static Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
-  static Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
-  static Floats least(Floats a, Floats b) { return _mm512_min_ps(a, b); }
-  static Floats most(Floats a, Floats b) { return _mm512_max_ps(a, b); }
-  static Floats just_below(Floats a) {
-    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(1)));
-  }
-  static Floats choose(Mask mask, Floats a, Floats b) { return _mm512_mask_mov_ps(b, mask, a); }
-  static Floats only(Mask mask, Floats a) { return _mm512_maskz_mov_ps(mask, a); }
+inline F32 just_below(F32 a) {
+  return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(1)));
+}
 
-  static Mask above(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
-  static Mask at_least(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
-  static Mask equal(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
-  static Mask both(Mask a, Mask b) { return _kand_mask16(a, b); }
-  static Mask either(Mask a, Mask b) { return _kor_mask16(a, b); }
-  static Mask without(Mask a, Mask b) { return _kandn_mask16(b, a); }
-  static Mask opposite(Mask a) { return _knot_mask16(a); }
-  static bool is_everywhere(Mask a) { return a == 0xFFFF; }
+inline F32 uniforms(const uint32_t *words) {
+  const __m512i upper = _mm512_srli_epi32(_mm512_loadu_si512(words), 8);
+  return _mm512_mul_ps(_mm512_cvtepi32_ps(upper), _mm512_set1_ps(0x1p-24f));
+}
 
-  static Floats uniforms(const uint32_t *words) {
-    const __m512i upper = _mm512_srli_epi32(_mm512_loadu_si512(words), 8);
-    return _mm512_mul_ps(_mm512_cvtepi32_ps(upper), _mm512_set1_ps(0x1p-24f));
-  }
+// Pairs: the even numbers, the odd ones, of two vectors in rotation by quarters.
+[[gnu::always_inline]] inline void apart(F32 (&v)[2]) {
+  const F32 even = _mm512_shuffle_ps(v[0], v[1], 0x88);
+  v[1] = _mm512_shuffle_ps(v[0], v[1], 0xDD);
+  v[0] = even;
+}
+[[gnu::always_inline]] inline void together(F32 (&v)[2]) {
+  const F32 low = _mm512_unpacklo_ps(v[0], v[1]);
+  v[1] = _mm512_unpackhi_ps(v[0], v[1]);
+  v[0] = low;
+}
+[[gnu::always_inline]] inline void apart(F32 (&v)[4]) { transpose_fours(v); }
+[[gnu::always_inline]] inline void together(F32 (&v)[4]) { transpose_fours(v); }
 
-  // Pairs: the even numbers, the odd ones, of two vectors in rotation by quarters.
-  [[gnu::always_inline]] static void apart(Floats (&v)[2]) {
-    const Floats even = _mm512_shuffle_ps(v[0], v[1], 0x88);
-    v[1] = _mm512_shuffle_ps(v[0], v[1], 0xDD);
-    v[0] = even;
-  }
-  [[gnu::always_inline]] static void together(Floats (&v)[2]) {
-    const Floats low = _mm512_unpacklo_ps(v[0], v[1]);
-    v[1] = _mm512_unpackhi_ps(v[0], v[1]);
-    v[0] = low;
-  }
-  [[gnu::always_inline]] static void apart(Floats (&v)[4]) { transpose_fours(v); }
-  [[gnu::always_inline]] static void together(Floats (&v)[4]) { transpose_fours(v); }
+template <int kOf>
+inline F32 in_order_of_apart(F32 a) {
+  if constexpr (kOf == 4) return _mm512_permutexvar_ps(order_of_fours(), a);
+  return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15), a);
+}
 
-  template <int kOf>
-  static Floats in_order_of_apart(Floats a) {
-    if constexpr (kOf == 4) return _mm512_permutexvar_ps(order_of_fours(), a);
-    return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15), a);
-  }
-
-  // The bytes of a group make one lane.
-  [[gnu::always_inline]] static void store_bytes(uint8_t *to, const Mask (&masks)[2]) {
-    const __m512i order = _mm512_setr_epi32(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
-    const __m512i pairs =
-        _mm512_permutexvar_epi32(order, with_byte(masks[1], 1, with_byte(masks[0], 0, _mm512_setzero_si512())));
-    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm512_cvtepi32_epi16(pairs));
-  }
-  [[gnu::always_inline]] static void store_bytes(uint8_t *to, const Mask (&masks)[4]) {
-    __m512i fours = _mm512_setzero_si512();
+// The bytes of a group make one lane.
+[[gnu::always_inline]] inline void store_bytes(uint8_t *to, const Mask (&masks)[2]) {
+  const __m512i order = _mm512_setr_epi32(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+  const __m512i pairs =
+      _mm512_permutexvar_epi32(order, with_byte(masks[1], 1, with_byte(masks[0], 0, _mm512_setzero_si512())));
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm512_cvtepi32_epi16(pairs));
+}
+[[gnu::always_inline]] inline void store_bytes(uint8_t *to, const Mask (&masks)[4]) {
+  __m512i fours = _mm512_setzero_si512();
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) fours = with_byte(masks[i], i, fours);
-    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order_of_fours(), fours));
-  }
-  static void store_bytes(uint8_t *to, Mask mask) { Avx512Words::store_bytes(to, mask); }
-  static Mask kept_of(const uint8_t *mask) { return Avx512Words::kept_of(mask); }
+  for (int i = 0; i < 4; ++i) fours = with_byte(masks[i], i, fours);
+  _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order_of_fours(), fours));
+}
+inline void store_bytes(uint8_t *to, Mask mask) { Words::store_bytes(to, mask); }
+inline Mask mask_of(const uint8_t *mask) { return Words::kept_of(mask); }
 
-  // A NaN is that of decode(): quiet, with its sign alone.
-  static Floats widened(const uint16_t *from) {
-    const Floats numbers = words_of_bf16(from);
-    const __mmask16 is_nan = _mm512_cmp_ps_mask(numbers, numbers, _CMP_UNORD_Q);
-    return with_sign_of(
-        _mm512_mask_mov_ps(magnitude(numbers), is_nan, _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000))), numbers);
-  }
+// A NaN is that of decode(): quiet, with its sign alone.
+inline F32 widened(const uint16_t *from) {
+  const F32 numbers = words_of_bf16(from);
+  const __mmask16 is_nan = _mm512_cmp_ps_mask(numbers, numbers, _CMP_UNORD_Q);
+  return with_sign_of(_mm512_mask_mov_ps(abs(numbers), is_nan, _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000))),
+                      numbers);
+}
 
-  static constexpr int kBlocks = 8;
-  static void store_words(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint32_t *to) {
-    const RandomU16x64 drawn = random_blocks(lanes, block, rounds);
-    _mm512_storeu_si512(to, drawn.low);
-    _mm512_storeu_si512(to + 16, drawn.high);
-  }
+constexpr int kRandomBlocks = 8;
+inline void store_random_words(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint32_t *to) {
+  const RandomU16x64 drawn = random_blocks(lanes, block, rounds);
+  _mm512_storeu_si512(to, drawn.low);
+  _mm512_storeu_si512(to + 16, drawn.high);
+}
 
- private:
-  static __m512i order_of_fours() { return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15); }
-  static __m512i with_byte(Mask mask, int byte, __m512i lanes) {
-    return _mm512_mask_or_epi32(lanes, mask, lanes, _mm512_set1_epi32(1 << (8 * byte)));
-  }
-};
+// ---- sums of rows
 
-// See measure_loop.hpp.
-struct Avx512Rows {
-  static constexpr int kWidth = 16;
+// Rows in lanes: numbers whose sign says what stays.
+struct MarkedRows {
+  static constexpr int kWidth = kLanes;
   using Marked = __m512i;
 
   static Marked marked(const float *from, const uint8_t *mask) { return marked(_mm512_loadu_ps(from), mask); }
@@ -261,7 +231,7 @@ struct Avx512Rows {
  private:
   static Marked marked(__m512 numbers, const uint8_t *mask) {
     const __m512i magnitudes = _mm512_castps_si512(abs(numbers));
-    return _mm512_mask_or_epi32(magnitudes, Avx512Words::kept_of(mask), magnitudes, _mm512_set1_epi32(INT32_MIN));
+    return _mm512_mask_or_epi32(magnitudes, Words::kept_of(mask), magnitudes, _mm512_set1_epi32(INT32_MIN));
   }
 };
 

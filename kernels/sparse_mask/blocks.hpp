@@ -1,5 +1,4 @@
-// Pieces of a selection that the fast rows share, whatever they select by. Included by ISA files: everything here has internal
-// linkage.
+// Pieces of a selection that the SIMD kernels share, whatever they select by. Included by simd_*.cpp.
 //
 // Work is done in blocks: whole vectors of adjacent numbers. Where groups lie along lines of memory, a block is one piece of a
 // line; where they lie across lines, it is a vector from each line of a group, and lanes are groups side by side.
@@ -8,7 +7,14 @@
 #include <cstdint>
 
 #include "kernels/common/prefetcher.hpp"
+#include "kernels/common/simd.hpp"
 #include "kernels/sparse_mask/kernels.hpp"
+
+#if defined(__AVX512F__)
+#include "kernels/sparse_mask/avx512_lanes.hpp"
+#else
+#include "kernels/sparse_mask/avx2_lanes.hpp"
+#endif
 
 namespace lpt {
 namespace {

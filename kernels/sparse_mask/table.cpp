@@ -4,8 +4,7 @@
 namespace lpt {
 namespace {
 
-#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
-
+#if defined(LPT_HAVE_SIMD)
 bool is_along_lines(const SparseMaskRequest &request) { return request.source.column_stride == 1; }
 
 // Lines of memory are rows of all views, or columns of all of them.
@@ -81,54 +80,25 @@ const char *unsupported_measure(const SparseMeasureRequest &request) {
   const bool is_alike = (is_along_lines ? request.mask.column_stride : request.mask.row_stride) == 1;
   return is_alike ? nullptr : "the numbers of mask are not adjacent as those of source are";
 }
-
 #endif
 
 constexpr KernelEntry<SparseMaskRequest> kSparseMaskKernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"sparse_mask_largest_x86_avx512", kCpuAvx512, unsupported_largest<16>, sparse_mask_largest_x86_avx512},
-    {"sparse_mask_drawn_x86_avx512", kCpuAvx512, unsupported_drawn, sparse_mask_drawn_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"sparse_mask_largest_x86_avx2", kCpuAvx2, unsupported_largest<8>, sparse_mask_largest_x86_avx2},
-    {"sparse_mask_drawn_x86_avx2", kCpuAvx2, unsupported_drawn, sparse_mask_drawn_x86_avx2},
-#endif
-    {"sparse_mask_any_ref", 0, nullptr, sparse_mask_any_ref},
-};
+    LPT_AVX512_ENTRY(sparse_mask_largest, unsupported_largest<16>)
+        LPT_AVX2_ENTRY(sparse_mask_largest, unsupported_largest<8>)
+            LPT_SIMD_ENTRIES(sparse_mask_drawn, unsupported_drawn) LPT_REF_ENTRY(sparse_mask_any, nullptr)};
 
-constexpr KernelEntry<MaskApplyRequest> kMaskApplyKernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"mask_apply_x86_avx512", kCpuAvx512, unsupported_apply, mask_apply_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"mask_apply_x86_avx2", kCpuAvx2, unsupported_apply, mask_apply_x86_avx2},
-#endif
-    {"mask_apply_any_ref", 0, nullptr, mask_apply_any_ref},
-};
+constexpr KernelEntry<MaskApplyRequest> kMaskApplyKernels[] = {LPT_SIMD_ENTRIES(mask_apply, unsupported_apply)
+                                                                   LPT_REF_ENTRY(mask_apply_any, nullptr)};
 
-constexpr KernelEntry<MaskDecayRequest> kMaskDecayKernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"mask_decay_x86_avx512", kCpuAvx512, unsupported_decay, mask_decay_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"mask_decay_x86_avx2", kCpuAvx2, unsupported_decay, mask_decay_x86_avx2},
-#endif
-    {"mask_decay_any_ref", 0, nullptr, mask_decay_any_ref},
-};
+constexpr KernelEntry<MaskDecayRequest> kMaskDecayKernels[] = {LPT_SIMD_ENTRIES(mask_decay, unsupported_decay)
+                                                                   LPT_REF_ENTRY(mask_decay_any, nullptr)};
 
 constexpr KernelEntry<MaskAbsorbRequest> kMaskAbsorbKernels[] = {
     {"mask_absorb_any_ref", 0, nullptr, mask_absorb_any_ref},
 };
 
 constexpr KernelEntry<SparseMeasureRequest> kSparseMeasureKernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"sparse_measure_x86_avx512", kCpuAvx512, unsupported_measure, sparse_measure_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"sparse_measure_x86_avx2", kCpuAvx2, unsupported_measure, sparse_measure_x86_avx2},
-#endif
-    {"sparse_measure_any_ref", 0, nullptr, sparse_measure_any_ref},
-};
+    LPT_SIMD_ENTRIES(sparse_measure, unsupported_measure) LPT_REF_ENTRY(sparse_measure_any, nullptr)};
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-// The largest magnitudes of each group, once for all instruction sets. Included by ISA files: everything here has internal
-// linkage.
+// The largest magnitudes of each group.
 //
 // Numbers stay codes: without its sign, an integer orders them as the magnitude does, and all NaN are cut to the first one. A
 // number wins against another if it is larger, or equal and comes first: own + (1 if it comes first) > other. It stays if it
@@ -11,8 +10,6 @@
 //   plus_one, plus_if_above(count, a, b), at_least(count, number)
 //   wins_two_of_three(magnitudes) of groups of four adjacent lanes
 //   rotation(indices), rotated(vector, rotation) lanes of a group by their indices
-#pragma once
-
 #include "kernels/sparse_mask/blocks.hpp"
 #include "kernels/sparse_mask/group.hpp"
 
@@ -190,12 +187,11 @@ void keep_largest_of(const SparseMaskRequest &request) {
   }
 }
 
-// By the width of the codes.
-template <typename Words, typename Halves>
-void keep_largest_of_any(const SparseMaskRequest &request) {
-  if (request.source.format.element == LPT_FORMAT_F32) return keep_largest_of<Words>(request);
-  keep_largest_of<Halves>(request);
+}  // namespace
+
+void LPT_KERNEL(sparse_mask_largest)(const SparseMaskRequest &request) {
+  request.source.format.element == LPT_FORMAT_F32 ? keep_largest_of<Words>(request) : keep_largest_of<Halves>(request);
+  if (request.is_streamed) _mm_sfence();
 }
 
-}  // namespace
 }  // namespace lpt

@@ -1,10 +1,5 @@
-// What is done by a mask that is there already, once for all instruction sets: numbers that it keeps, decay of the
-// others. Included by ISA files: everything here has internal linkage.
-//
-// Lanes of codes are those of largest_loop.hpp, and give kept_of(mask), the lanes whose byte is not zero. Lanes of
-// numbers are those of drawn_loop.hpp, and give kept_of(mask) and widened(from), bf16 as f32.
-#pragma once
-
+// What is done by a mask that is there already: numbers that it keeps, decay of the
+// others.
 #include "kernels/sparse_mask/blocks.hpp"
 
 namespace lpt {
@@ -85,68 +80,57 @@ void apply_to(const MaskApplyRequest &request) {
   }
 }
 
-// By the width of the codes.
-template <typename Words, typename Halves>
-void apply_to_any(const MaskApplyRequest &request) {
-  if (request.source.format.element == LPT_FORMAT_F32) return apply_to<Words>(request);
-  apply_to<Halves>(request);
-}
-
 // ---- decay
 
-template <typename Lanes>
-[[gnu::always_inline]] inline typename Lanes::Floats load_number(const float *from) {
-  return Lanes::load(from);
-}
-template <typename Lanes>
-[[gnu::always_inline]] inline typename Lanes::Floats load_number(const uint16_t *from) {
-  return Lanes::widened(from);
-}
+[[gnu::always_inline]] inline F32 load_number(const float *from) { return load(from); }
+[[gnu::always_inline]] inline F32 load_number(const uint16_t *from) { return widened(from); }
 
-template <typename Lanes, typename Weight>
-[[gnu::always_inline]] inline void decay_vector(const Weight *weight, const uint8_t *mask, typename Lanes::Floats rate,
-                                                float *gradient) {
-  const typename Lanes::Floats old = Lanes::load(gradient);
-  const typename Lanes::Floats change = Lanes::multiply(rate, load_number<Lanes>(weight));
-  Lanes::store(gradient, Lanes::choose(Lanes::kept_of(mask), old, Lanes::add(old, change)));
+template <typename Weight>
+[[gnu::always_inline]] inline void decay_vector(const Weight *weight, const uint8_t *mask, F32 rate, float *gradient) {
+  const F32 old = load(gradient);
+  const F32 change = rate * load_number(weight);
+  store(gradient, select(mask_of(mask), old, old + change));
 }
 
 // The end of a line runs on a copy.
-template <typename Lanes, typename Weight>
-[[gnu::noinline]] void decay_end(const Weight *weight, const uint8_t *mask, typename Lanes::Floats rate,
-                                 float *gradient, int64_t count) {
-  Weight weights[Lanes::kWidth] = {};
-  uint8_t bytes[Lanes::kWidth] = {};
-  float gradients[Lanes::kWidth] = {};
+template <typename Weight>
+[[gnu::noinline]] void decay_end(const Weight *weight, const uint8_t *mask, F32 rate, float *gradient, int64_t count) {
+  Weight weights[kLanes] = {};
+  uint8_t bytes[kLanes] = {};
+  float gradients[kLanes] = {};
   const auto size = static_cast<size_t>(count);
   __builtin_memcpy(weights, weight, size * sizeof *weight);
   __builtin_memcpy(bytes, mask, size);
   __builtin_memcpy(gradients, gradient, size * sizeof *gradient);
-  decay_vector<Lanes>(weights, bytes, rate, gradients);
+  decay_vector(weights, bytes, rate, gradients);
   __builtin_memcpy(gradient, gradients, size * sizeof *gradient);
 }
 
-template <typename Lanes, typename Weight>
+template <typename Weight>
 void decay_of(const MaskDecayRequest &request) {
   const Lines lines = lines_without_gaps(request.weight, request.mask, request.gradient);
-  const typename Lanes::Floats rate = Lanes::all(request.rate);
+  const F32 rate = broadcast(request.rate);
   for (int64_t i = 0; i < lines.count; ++i) {
     const Weight *weight = static_cast<const Weight *>(request.weight.data) + i * request.weight.row_stride;
     const uint8_t *mask = static_cast<const uint8_t *>(request.mask.data) + i * request.mask.row_stride;
     float *gradient = static_cast<float *>(request.gradient.data) + i * request.gradient.row_stride;
     int64_t at = 0;
-    for (; at + Lanes::kWidth <= lines.length; at += Lanes::kWidth) {
-      decay_vector<Lanes>(weight + at, mask + at, rate, gradient + at);
+    for (; at + kLanes <= lines.length; at += kLanes) {
+      decay_vector(weight + at, mask + at, rate, gradient + at);
     }
-    if (at < lines.length) decay_end<Lanes>(weight + at, mask + at, rate, gradient + at, lines.length - at);
+    if (at < lines.length) decay_end(weight + at, mask + at, rate, gradient + at, lines.length - at);
   }
 }
 
-template <typename Lanes>
-void decay_of_any(const MaskDecayRequest &request) {
-  if (request.weight.format.element == LPT_FORMAT_F32) return decay_of<Lanes, float>(request);
-  decay_of<Lanes, uint16_t>(request);
+}  // namespace
+
+void LPT_KERNEL(mask_apply)(const MaskApplyRequest &request) {
+  request.source.format.element == LPT_FORMAT_F32 ? apply_to<Words>(request) : apply_to<Halves>(request);
+  if (request.is_streamed) _mm_sfence();
 }
 
-}  // namespace
+void LPT_KERNEL(mask_decay)(const MaskDecayRequest &request) {
+  request.weight.format.element == LPT_FORMAT_F32 ? decay_of<float>(request) : decay_of<uint16_t>(request);
+}
+
 }  // namespace lpt
