@@ -4,15 +4,8 @@
 namespace lpt {
 namespace {
 
-constexpr KernelEntry<ReduceRequest> kReduceKernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"reduce_x86_avx512", kCpuAvx512, nullptr, reduce_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"reduce_x86_avx2", kCpuAvx2, nullptr, reduce_x86_avx2},
-#endif
-    {"reduce_ref", 0, nullptr, reduce_ref},
-};
+constexpr KernelEntry<ReduceRequest> kReduceKernels[] = {LPT_SIMD_ENTRIES(reduce, nullptr)
+                                                             LPT_REF_ENTRY(reduce, nullptr)};
 
 }  // namespace
 

@@ -1,11 +1,9 @@
-// The walk over the sources and targets of a reduction, four vectors at a time. Included by an ISA file only, after its
-// numbers (avx2_numbers.hpp, avx512_numbers.hpp).
-#pragma once
-
+// Reductions with vectors: sources and targets are walked four vectors at a time.
 #include <cstdint>
 
 #include "kernels/common/prefetcher.hpp"
-#include "kernels/reduce/reduce.hpp"
+#include "kernels/common/simd.hpp"
+#include "kernels/reduce/kernels.hpp"
 
 namespace lpt {
 namespace {
@@ -29,31 +27,84 @@ inline uint8_t *target_at(const ReduceRequest &request, int32_t target) {
   return static_cast<uint8_t *>(request.targets[target]);
 }
 
+// ---- formats: load, load_few and store_few up to a vector of numbers, store four vectors
+
+template <typename Element>
+struct Stored {
+  using Number = Element;
+  using Lanes = decltype(broadcast(Number()));
+  static constexpr int64_t kBytes = sizeof(Number);
+  static constexpr int64_t kCount = sizeof(Lanes) / sizeof(Number);
+
+  [[gnu::always_inline]] static Lanes load(const uint8_t *from) {
+    return lpt::load(reinterpret_cast<const Number *>(from));
+  }
+  static Lanes load_few(const uint8_t *from, int64_t count) {
+    return lpt::load(reinterpret_cast<const Number *>(from), first_lanes(count));
+  }
+  static void store_few(uint8_t *to, Lanes lanes, int64_t count) {
+    lpt::store(reinterpret_cast<Number *>(to), first_lanes(count), lanes);
+  }
+  [[gnu::always_inline]] static void store(uint8_t *to, const Lanes (&lanes)[kStepVectors], bool is_streamed) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kStepVectors; ++i) {
+      store_bits(to + i * static_cast<int64_t>(sizeof(Lanes)), bits_of(lanes[i]), is_streamed);
+    }
+  }
+};
+using StoredF64 = Stored<double>;
+using StoredF32 = Stored<float>;
+
+// f16 or bf16.
+template <lpt_format kFormat>
+struct StoredHalves {
+  using Number = float;
+  using Lanes = F32;
+  static constexpr int64_t kBytes = 2;
+  static constexpr int64_t kCount = kLanes;
+  static constexpr bool kIsBf16 = kFormat == LPT_FORMAT_BF16;
+
+  [[gnu::always_inline]] static F32 numbers(U16 codes) { return kIsBf16 ? f32_of_bf16(codes) : f32_of_f16(codes); }
+  [[gnu::always_inline]] static Lanes load(const uint8_t *from) { return numbers(load_u16(from, all_lanes())); }
+  static Lanes load_few(const uint8_t *from, int64_t count) { return numbers(load_u16(from, first_lanes(count))); }
+  static void store_few(uint8_t *to, Lanes lanes, int64_t count) {
+    store_u16(to, first_lanes(count), kIsBf16 ? bf16_of_f32(lanes) : f16_of_f32(lanes));
+  }
+  [[gnu::always_inline]] static void store(uint8_t *to, const Lanes (&lanes)[kStepVectors], bool is_streamed) {
+#pragma GCC unroll 2
+    for (int i = 0; i < kStepVectors; i += 2) {
+      store_bits(to + i * static_cast<int64_t>(sizeof(U16)),
+                 kIsBf16 ? bf16_of_f32(lanes[i], lanes[i + 1]) : f16_of_f32(lanes[i], lanes[i + 1]), is_streamed);
+    }
+  }
+};
+
 // What is done to the joined numbers: a quotient where one is requested, then a product. An average over a power of two whose
 // factor is 1 is a product alone: its share is exact, so that the product is the quotient, subnormal or not.
-template <typename Lanes>
+template <typename From>
 struct Finish {
-  using Number = typename Lanes::Number;
+  using Number = typename From::Number;
+  using Lanes = typename From::Lanes;
 
   explicit Finish(const ReduceRequest &request) {
     const int32_t count = request.reduction == Reduction::kAverage ? request.source_count : 1;
     const auto number = static_cast<Number>(count), given_factor = static_cast<Number>(request.factor);
     divides = (count & (count - 1)) != 0 || (count > 1 && given_factor != 1);
-    divisor = Lanes::all(number);
-    factor = Lanes::all(divides ? given_factor : given_factor / number);
+    divisor = broadcast(number);
+    factor = broadcast(divides ? given_factor : given_factor / number);
   }
   [[gnu::always_inline]] Lanes of(Lanes lanes) const {
-    return ((divides ? lanes / divisor : lanes) * factor).with_plain_nan();
+    return with_default_nan((divides ? lanes / divisor : lanes) * factor);
   }
 
   Lanes divisor, factor;
   bool divides;
 };
 
-template <typename Lanes, Reduction kReduction>
-[[gnu::always_inline]] inline Lanes joined(Lanes a, Lanes b) {
-  if constexpr (kReduction == Reduction::kMaximum) return a.larger(b);
-  if constexpr (kReduction == Reduction::kMinimum) return a.smaller(b);
+template <typename From, Reduction kReduction>
+[[gnu::always_inline]] inline typename From::Lanes joined(typename From::Lanes a, typename From::Lanes b) {
+  if constexpr (kReduction == Reduction::kMaximum) return maximum(a, b);
+  if constexpr (kReduction == Reduction::kMinimum) return minimum(a, b);
   return a + b;
 }
 
@@ -94,7 +145,7 @@ Stream stream_of(const ReduceRequest &request) {
 template <typename From, typename To, Reduction kReduction, int32_t kSources>
 struct Walk {
   using Lanes = typename From::Lanes;
-  static constexpr int64_t kStep = kStepVectors * Lanes::kCount;
+  static constexpr int64_t kStep = kStepVectors * From::kCount;
 
   explicit Walk(const ReduceRequest &given)
       : request(given),
@@ -109,7 +160,7 @@ struct Walk {
     Lanes lanes = From::load_few(source_at(request, 0) + at * From::kBytes, elements);
     for (int32_t source = 1; source < source_count(); ++source) {
       const uint8_t *const from = source_at(request, source) + at * From::kBytes;
-      lanes = joined<Lanes, kReduction>(lanes, From::load_few(from, elements));
+      lanes = joined<From, kReduction>(lanes, From::load_few(from, elements));
     }
     lanes = finish.of(lanes);
     for (int32_t target = 0; target < request.target_count; ++target) {
@@ -118,8 +169,8 @@ struct Walk {
   }
 
   [[gnu::noinline]] void edge(int64_t begin, int64_t end) const {
-    for (int64_t at = begin; at < end; at += Lanes::kCount) {
-      few(at, end - at < Lanes::kCount ? end - at : Lanes::kCount);
+    for (int64_t at = begin; at < end; at += From::kCount) {
+      few(at, end - at < From::kCount ? end - at : From::kCount);
     }
   }
 
@@ -134,12 +185,12 @@ struct Walk {
     Lanes lanes[kStepVectors];
     const uint8_t *from = address(0, at);
 #pragma GCC unroll 4
-    for (int i = 0; i < kStepVectors; ++i) lanes[i] = From::load(from + i * Lanes::kCount * From::kBytes);
+    for (int i = 0; i < kStepVectors; ++i) lanes[i] = From::load(from + i * From::kCount * From::kBytes);
     for (int32_t source = 1; source < source_count(); ++source) {
       from = address(source, at);
 #pragma GCC unroll 4
       for (int i = 0; i < kStepVectors; ++i) {
-        lanes[i] = joined<Lanes, kReduction>(lanes[i], From::load(from + i * Lanes::kCount * From::kBytes));
+        lanes[i] = joined<From, kReduction>(lanes[i], From::load(from + i * From::kCount * From::kBytes));
       }
     }
 #pragma GCC unroll 4
@@ -161,7 +212,7 @@ struct Walk {
   const ReduceRequest &request;
   bool is_spread;  // how memory is requested, and how far ahead
   int64_t distance;
-  Finish<Lanes> finish;
+  Finish<From> finish;
 };
 
 template <typename From, typename To>
@@ -173,21 +224,20 @@ void reduce(const ReduceRequest &request) {
   Walk<From, To, Reduction::kSum, 0>(request).run();
 }
 
-template <typename Set, typename From>
+template <typename From>
 void reduce_to(const ReduceRequest &request) {
-  if (request.target_format == LPT_FORMAT_BF16) return reduce<From, typename Set::Bf16>(request);
-  if (request.target_format == LPT_FORMAT_F16) return reduce<From, typename Set::F16>(request);
-  reduce<From, typename Set::F32>(request);
-}
-
-// Set: what an instruction set has for each format.
-template <typename Set>
-void reduce_any(const ReduceRequest &request) {
-  if (request.format == LPT_FORMAT_F64) return reduce<typename Set::F64, typename Set::F64>(request);
-  if (request.format == LPT_FORMAT_BF16) return reduce_to<Set, typename Set::Bf16>(request);
-  if (request.format == LPT_FORMAT_F16) return reduce_to<Set, typename Set::F16>(request);
-  reduce_to<Set, typename Set::F32>(request);
+  if (request.target_format == LPT_FORMAT_BF16) return reduce<From, StoredHalves<LPT_FORMAT_BF16>>(request);
+  if (request.target_format == LPT_FORMAT_F16) return reduce<From, StoredHalves<LPT_FORMAT_F16>>(request);
+  reduce<From, StoredF32>(request);
 }
 
 }  // namespace
+
+void LPT_KERNEL(reduce)(const ReduceRequest &request) {
+  if (request.format == LPT_FORMAT_F64) return reduce<StoredF64, StoredF64>(request);
+  if (request.format == LPT_FORMAT_BF16) return reduce_to<StoredHalves<LPT_FORMAT_BF16>>(request);
+  if (request.format == LPT_FORMAT_F16) return reduce_to<StoredHalves<LPT_FORMAT_F16>>(request);
+  reduce_to<StoredF32>(request);
+}
+
 }  // namespace lpt
