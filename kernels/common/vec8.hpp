@@ -1,11 +1,18 @@
-// What eight numbers have in common, whatever holds them (vec8_avx2.hpp, vec8_avx512.hpp). Included by an ISA file only.
+// Eight numbers as f64 of the instruction set that a file is compiled for.
 #pragma once
+
+#include "kernels/common/simd.hpp"
+
+#if defined(__AVX512F__)
+#include "kernels/common/vec8_avx512.hpp"
+#else
+#include "kernels/common/vec8_avx2.hpp"
+#endif
 
 namespace lpt {
 namespace {
 
 // The upper half is added to the lower one, three times, as the references do.
-template <typename Vec8>
 double sum_of_eight(const Vec8 &lanes) {
   double sum[8];
   lanes.store(sum);

@@ -1,4 +1,4 @@
-// Eight numbers as f64 with AVX2 and F16C. Included by an ISA file only.
+// Eight numbers as f64 with AVX2 and F16C.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 namespace lpt {
 namespace {
 
-struct Vec8Avx2 {
+struct Vec8 {
   struct Mask {
     __m256d low, high;
   };
   __m256d low = _mm256_setzero_pd(), high = _mm256_setzero_pd();
 
-  [[gnu::always_inline]] static Vec8Avx2 of(__m256 numbers) {
+  [[gnu::always_inline]] static Vec8 of(__m256 numbers) {
     return {_mm256_cvtps_pd(_mm256_castps256_ps128(numbers)), _mm256_cvtps_pd(_mm256_extractf128_ps(numbers, 1))};
   }
-  [[gnu::always_inline]] static Vec8Avx2 of_f32(const void *from) {
+  [[gnu::always_inline]] static Vec8 of_f32(const void *from) {
     return of(_mm256_loadu_ps(static_cast<const float *>(from)));
   }
-  [[gnu::always_inline]] static Vec8Avx2 of_bf16(const void *from) {
+  [[gnu::always_inline]] static Vec8 of_bf16(const void *from) {
     return of(f32_of_bf16(_mm_loadu_si128(static_cast<const __m128i *>(from))));
   }
-  [[gnu::always_inline]] static Vec8Avx2 of_f16(const void *from) {
+  [[gnu::always_inline]] static Vec8 of_f16(const void *from) {
     return of(_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i *>(from))));
   }
 
@@ -40,17 +40,17 @@ struct Vec8Avx2 {
     return static_cast<uint32_t>(_mm256_movemask_pd(mask.low) | _mm256_movemask_pd(mask.high) << 4);
   }
   // Zero elsewhere.
-  [[gnu::always_inline]] Vec8Avx2 only(Mask mask) const {
+  [[gnu::always_inline]] Vec8 only(Mask mask) const {
     return {_mm256_and_pd(low, mask.low), _mm256_and_pd(high, mask.high)};
   }
 
-  [[gnu::always_inline]] Vec8Avx2 operator+(Vec8Avx2 other) const {
+  [[gnu::always_inline]] Vec8 operator+(Vec8 other) const {
     return {_mm256_add_pd(low, other.low), _mm256_add_pd(high, other.high)};
   }
-  [[gnu::always_inline]] Vec8Avx2 operator-(Vec8Avx2 other) const {
+  [[gnu::always_inline]] Vec8 operator-(Vec8 other) const {
     return {_mm256_sub_pd(low, other.low), _mm256_sub_pd(high, other.high)};
   }
-  [[gnu::always_inline]] Vec8Avx2 operator*(Vec8Avx2 other) const {
+  [[gnu::always_inline]] Vec8 operator*(Vec8 other) const {
     return {_mm256_mul_pd(low, other.low), _mm256_mul_pd(high, other.high)};
   }
 

@@ -1,4 +1,4 @@
-// Eight numbers as f64 with AVX-512. Included by an ISA file only.
+// Eight numbers as f64 with AVX-512.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 namespace lpt {
 namespace {
 
-struct Vec8Avx512 {
+struct Vec8 {
   using Mask = __mmask8;
   __m512d lanes = _mm512_setzero_pd();
 
-  [[gnu::always_inline]] static Vec8Avx512 of_f32(const void *from) {
+  [[gnu::always_inline]] static Vec8 of_f32(const void *from) {
     return {_mm512_cvtps_pd(_mm256_loadu_ps(static_cast<const float *>(from)))};
   }
-  [[gnu::always_inline]] static Vec8Avx512 of_bf16(const void *from) {
+  [[gnu::always_inline]] static Vec8 of_bf16(const void *from) {
     const __m256i codes = _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i *>(from)));
     return {_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(codes, 16)))};
   }
-  [[gnu::always_inline]] static Vec8Avx512 of_f16(const void *from) {
+  [[gnu::always_inline]] static Vec8 of_f16(const void *from) {
     return {_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i *>(from))))};
   }
 
@@ -30,11 +30,11 @@ struct Vec8Avx512 {
   [[gnu::always_inline]] static Mask both(Mask a, Mask b) { return _kand_mask8(a, b); }
   [[gnu::always_inline]] static uint32_t bits(Mask mask) { return mask; }
   // Zero elsewhere.
-  [[gnu::always_inline]] Vec8Avx512 only(Mask mask) const { return {_mm512_maskz_mov_pd(mask, lanes)}; }
+  [[gnu::always_inline]] Vec8 only(Mask mask) const { return {_mm512_maskz_mov_pd(mask, lanes)}; }
 
-  [[gnu::always_inline]] Vec8Avx512 operator+(Vec8Avx512 other) const { return {_mm512_add_pd(lanes, other.lanes)}; }
-  [[gnu::always_inline]] Vec8Avx512 operator-(Vec8Avx512 other) const { return {_mm512_sub_pd(lanes, other.lanes)}; }
-  [[gnu::always_inline]] Vec8Avx512 operator*(Vec8Avx512 other) const { return {_mm512_mul_pd(lanes, other.lanes)}; }
+  [[gnu::always_inline]] Vec8 operator+(Vec8 other) const { return {_mm512_add_pd(lanes, other.lanes)}; }
+  [[gnu::always_inline]] Vec8 operator-(Vec8 other) const { return {_mm512_sub_pd(lanes, other.lanes)}; }
+  [[gnu::always_inline]] Vec8 operator*(Vec8 other) const { return {_mm512_mul_pd(lanes, other.lanes)}; }
 
   void store(double *to) const { _mm512_storeu_pd(to, lanes); }
 };

@@ -1,6 +1,7 @@
 // What the files of this family offer to its table.
 #pragma once
 
+#include "kernels/common/simd_entries.hpp"
 #include "kernels/optimizer/optimizer.hpp"
 
 namespace lpt {
@@ -8,10 +9,7 @@ namespace lpt {
 void step_any_ref(const StepRequest &request);
 void norm_any_ref(const NormRequest &request);
 
-void norm_x86_avx2(const NormRequest &request);
-void norm_x86_avx512(const NormRequest &request);
-
-void step_x86_avx2(const StepRequest &request);
-void step_x86_avx512(const StepRequest &request);
+LPT_DECLARE_SIMD(step, StepRequest)
+LPT_DECLARE_SIMD(norm, NormRequest)
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// A moment between memory and f32, by its kind. Included by ISA files.
+// A moment between memory and f32, by its kind. Included by simd_*.cpp.
 #pragma once
 
 #include "kernels/optimizer/step_random.hpp"
@@ -22,7 +22,6 @@ inline bool is_drawing(const StateArray &array) {
 }
 
 // One of a request's arrays.
-template <typename Isa>
 struct StateCursor {
   explicit StateCursor(const StateArray &given)
       : array(given),
@@ -36,7 +35,7 @@ struct StateCursor {
   // The coding of `count` elements from `index` on.
   Coding coding_at(int64_t index, int64_t count, RandomSlab &slab) const {
     Coding result = coding;
-    if (is_drawn) result.random = draw_slab<Isa>(array.random, philox, index, count, slab);
+    if (is_drawn) result.random = draw_slab(array.random, philox, index, count, slab);
     return result;
   }
 
@@ -47,13 +46,12 @@ struct StateCursor {
   PhiloxLanes philox;
 };
 
-template <typename Isa>
 class Moment {
  public:
   Moment(const StateArray &array, bool is_second) : lane_(array), is_second_(is_second), reading_(reading_of(array)) {
     if (is_byte(array.element)) {
-      numbers_ = Isa::byte_numbers(lane_.coding.layout);
-      codes_ = Isa::byte_codes(lane_.coding.layout);
+      numbers_ = byte_numbers(lane_.coding.layout);
+      codes_ = byte_codes(lane_.coding.layout);
     }
   }
 
@@ -63,8 +61,8 @@ class Moment {
 
   // Sets the places of a unit whose first element is `index` of the array and is at `data`. `tree` is of kDynamic,
   // else NULL. With is_kept nothing is written in place.
-  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes<Isa> *tree, float *scratch,
-            int64_t prefetch_distance, bool is_kept, MomentPlaces<Isa> &places) const {
+  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, float *scratch,
+            int64_t prefetch_distance, bool is_kept, MomentPlaces &places) const {
     const StateArray &given = lane_.array;
     places.numbers = &numbers_;
     places.codes = data;
@@ -81,29 +79,29 @@ class Moment {
       places.floats = reinterpret_cast<float *>(data);
       if (!is_kept) places.to = reinterpret_cast<float *>(data);
     } else if (given.block == 0) {
-      load_numbers<Isa>(given.element, data, given.scale, scratch, whole_quads<Isa>(count));
+      load_scaled(given.element, data, given.scale, scratch, whole_quads(count));
     } else {
       for (int64_t at = 0; at < count; at += given.block) {
         const int64_t length = count - at < given.block ? count - at : given.block;
         const float scale = given.block_scales[first_block + at / given.block];
         if (tree != nullptr) {
-          load_tree<Isa>(*tree, data + at, scale, scratch + at, whole_quads<Isa>(length));
+          load_tree(*tree, data + at, scale, scratch + at, whole_quads(length));
         } else {
           const uint16_t exponent = given.exponents[first_block + at / given.block];
-          compress<Isa>(make_expansion(lane_.largest, scale, exponent), numbers_, data + at, scratch + at,
-                        whole_quads<Isa>(length));
+          compress(make_expansion(lane_.largest, scale, exponent), numbers_, data + at, scratch + at,
+                   whole_quads(length));
         }
       }
     }
   }
 
   // Writes what the update left.
-  void write(uint8_t *data, int64_t index, int64_t count, const TreeLanes<Isa> *tree, bool has_nan,
-             const MomentPlaces<Isa> &places) const {
+  void write(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, bool has_nan,
+             const MomentPlaces &places) const {
     const StateArray &given = lane_.array;
     if (reading_ == Reading::kNot) return;
     if (given.element == LPT_FORMAT_F32) {
-      if (has_nan) plain_nans<Isa>(places.to, count);
+      if (has_nan) plain_nans(places.to, count);
       return;
     }
     if (is_short() && !has_nan && !has_special(places, count)) {
@@ -111,12 +109,12 @@ class Moment {
     }
     if (is_short_whole() && !has_nan && !has_special(places, count)) {
       const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
-      return store(codes_, places.to, given.inverse_scale, data, whole_quads<Isa>(count));
+      return store(codes_, places.to, given.inverse_scale, data, whole_quads(count));
     }
     RandomSlab slab;
     Coding coding = lane_.coding_at(index, count, slab);
     if (given.block == 0) {
-      return store_codes<Isa>(coding, places.to, places.to, given.inverse_scale, data, whole_quads<Isa>(count));
+      return store_codes(coding, places.to, places.to, given.inverse_scale, data, whole_quads(count));
     }
     const uint8_t *random = coding.random;
     for (int64_t at = 0; at < count; at += given.block) {
@@ -124,7 +122,7 @@ class Moment {
       const int64_t block = (index + at) / given.block;
       if (random != nullptr) coding.random = random + at * (coding.random_bits / 8);
       if (tree != nullptr) {
-        given.block_scales[block] = store_tree_block<Isa>(*tree, given, places.to + at, data + at, index + at, length);
+        given.block_scales[block] = store_tree_block(*tree, given, places.to + at, data + at, index + at, length);
       } else {
         write_block(coding, data + at, block, length, places.to + at);
       }
@@ -137,7 +135,7 @@ class Moment {
            lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
   }
 
-  static bool has_special(const MomentPlaces<Isa> &places, int64_t count) {
+  static bool has_special(const MomentPlaces &places, int64_t count) {
     uint32_t largest = 0;
     for (int64_t group = 0; group * kGroup < count; ++group) {
       const auto bits = static_cast<uint32_t>(places.largest[group]);
@@ -147,10 +145,10 @@ class Moment {
   }
 
   // Stores the scales of groups that the update left, and hands out their inverses.
-  void settle(int64_t index, int64_t count, const MomentPlaces<Isa> &places, float *inverses) const {
+  void settle(int64_t index, int64_t count, const MomentPlaces &places, float *inverses) const {
     float amax[kUnitLanes] = {}, scales[kUnitLanes];
     memcpy(amax, places.largest, static_cast<size_t>((count + kGroup - 1) / kGroup * 4));
-    find_scales<Isa>(amax, lane_.largest, scales, inverses);
+    find_scales(amax, lane_.largest, scales, inverses);
     float *const kept = lane_.array.block_scales + index / kGroup;
     for (int64_t group = 0; group * kGroup < count; ++group) kept[group] = scales[group];
   }
@@ -174,13 +172,13 @@ class Moment {
   template <bool kIsClamped>
   static void store_held(const ByteCodes &codes, const float *from, float inverse, uint8_t *to, int64_t count) {
     const ByteCodes lanes = codes;
-    const typename Isa::Floats inverses = Isa::all(inverse);
-    for (int64_t i = 0; i < count; i += Isa::kQuad) {
-      Isa::template store_nearest<true, kIsClamped, true>(lanes, from + i, inverses, to + i);
+    const F32 inverses = broadcast(inverse);
+    for (int64_t i = 0; i < count; i += kQuad) {
+      store_nearest<true, kIsClamped, true>(lanes, from + i, inverses, to + i);
     }
   }
 
-  void write_groups(uint8_t *data, int64_t index, int64_t count, const MomentPlaces<Isa> &places) const {
+  void write_groups(uint8_t *data, int64_t index, int64_t count, const MomentPlaces &places) const {
     float inverses[kUnitLanes];
     settle(index, count, places, inverses);
     const bool is_clamped = lane_.array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP;
@@ -193,33 +191,33 @@ class Moment {
   static void store_groups(const ByteCodes &codes, const float *from, const float *inverses, uint8_t *to,
                            int64_t count) {
     const ByteCodes lanes = codes;
-    for (int64_t i = 0; i < count; i += Isa::kQuad) {
-      Isa::template store_nearest<kIsSigned, kIsClamped>(lanes, from + i, Isa::all(inverses[i / kGroup]), to + i);
+    for (int64_t i = 0; i < count; i += kQuad) {
+      store_nearest<kIsSigned, kIsClamped>(lanes, from + i, broadcast(inverses[i / kGroup]), to + i);
     }
   }
 
   void write_block(const Coding &coding, uint8_t *data, int64_t block, int64_t count, const float *values) const {
     const StateArray &given = lane_.array;
-    const int64_t padded = whole_quads<Isa>(count);
-    const BlockMagnitudes found = block_magnitudes<Isa>(values, padded);
+    const int64_t padded = whole_quads(count);
+    const BlockMagnitudes found = block_magnitudes(values, padded);
     if (given.exponents == nullptr) {
       const float scale = found.amax == 0.0f ? 1.0f : clamp_scale(found.amax / lane_.largest);
       given.block_scales[block] = scale;
-      return store_codes<Isa>(coding, values, values, inverse_scale(scale), data, padded);
+      return store_codes(coding, values, values, inverse_scale(scale), data, padded);
     }
     const float amax = found.amax == 0.0f ? 1.0f : found.amax;
     given.block_scales[block] = amax;
     given.exponents[block] = expansion_exponent(lane_.largest, found.amax, found.least);
     float stretched[kGroup];
-    expand<Isa>(make_expansion(lane_.largest, amax, given.exponents[block]), values, stretched, padded);
+    expand(make_expansion(lane_.largest, amax, given.exponents[block]), values, stretched, padded);
     if (is_nearest() && !found.is_special) {
       const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
       return store(codes_, stretched, 1.0f, data, padded);
     }
-    store_codes<Isa>(coding, values, stretched, 1.0f, data, padded);
+    store_codes(coding, values, stretched, 1.0f, data, padded);
   }
 
-  StateCursor<Isa> lane_;
+  StateCursor lane_;
   bool is_second_;
   Reading reading_;
   ByteNumbers numbers_;

@@ -1,7 +1,7 @@
-// Random bits of a unit of elements, in order. Included by ISA files.
+// Random bits of a unit of elements, in order. Included by simd_*.cpp.
 #pragma once
 
-#include "kernels/common/philox_lanes.hpp"
+#include "kernels/optimizer/step_codes.hpp"
 
 namespace lpt {
 namespace {
@@ -13,15 +13,14 @@ struct RandomSlab {
 };
 
 // The bits of `count` elements from `index` on begin where the result points.
-template <typename Isa>
 const uint8_t *draw_slab(const RandomSource &source, const PhiloxLanes &lanes, int64_t index, int64_t count,
                          RandomSlab &slab) {
   const uint64_t bytes_each = source.bits == 16 ? 2 : 1;
   const uint64_t first = (static_cast<uint64_t>(source.offset) + static_cast<uint64_t>(index)) * bytes_each;
   const auto needed = static_cast<int64_t>(first % 16 + static_cast<uint64_t>(count) * bytes_each);
   uint64_t block = first / 16;
-  for (int64_t at = 0; at < needed; at += Isa::kRandomBytes, block += Isa::kRandomBytes / 16) {
-    Isa::random_bytes(lanes, block, source.rounds, slab.bytes + at);
+  for (int64_t at = 0; at < needed; at += kRandomBytes, block += kRandomBytes / 16) {
+    random_bytes(lanes, block, source.rounds, slab.bytes + at);
   }
   return slab.bytes + first % 16;
 }

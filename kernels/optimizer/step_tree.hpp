@@ -1,4 +1,4 @@
-// Blocks of the 8-bit dynamic tree (dynamic_tree.hpp). Included by ISA files.
+// Blocks of the 8-bit dynamic tree (dynamic_tree.hpp). Included by simd_*.cpp.
 //
 // Levels of one decade are evenly spaced, so that a multiplication gives the code or the one below it, and a comparison
 // with the threshold above that says which. A decade is known from the exponent and one comparison.
@@ -51,77 +51,67 @@ constexpr TreeSearch make_tree_search(const DynamicTree &tree) {
 
 alignas(64) constexpr TreeSearch kSearches[2] = {make_tree_search(kUnsignedTree), make_tree_search(kSignedTree)};
 
-template <typename Isa>
 struct TreeLanes {
   explicit TreeLanes(bool is_signed)
       : tree(is_signed ? kSignedTree : kUnsignedTree),
-        levels(Isa::numbers256(tree.level)),
-        thresholds(Isa::numbers256(kSearches[is_signed].threshold)),
-        edges(Isa::numbers32(kSearches[is_signed].edge)),
-        decades(Isa::numbers32(reinterpret_cast<const float *>(kSearches[is_signed].decade))),
-        slopes(Isa::numbers8(kSearches[is_signed].slope)),
-        offsets(Isa::numbers8(kSearches[is_signed].offset)) {}
+        levels(numbers256(tree.level)),
+        thresholds(numbers256(kSearches[is_signed].threshold)),
+        edges(numbers32(kSearches[is_signed].edge)),
+        decades(numbers32(reinterpret_cast<const float *>(kSearches[is_signed].decade))),
+        slopes(numbers8(kSearches[is_signed].slope)),
+        offsets(numbers8(kSearches[is_signed].offset)) {}
   const DynamicTree &tree;
-  typename Isa::Numbers256 levels, thresholds;
-  typename Isa::Numbers32 edges, decades;
-  typename Isa::Numbers8 slopes, offsets;
+  Numbers256 levels, thresholds;
+  Numbers32 edges, decades;
+  Numbers8 slopes, offsets;
 };
 
-template <typename Isa>
-void load_tree(const TreeLanes<Isa> &lanes, const uint8_t *from, float scale, float *to, int64_t count) {
-  using Floats = typename Isa::Floats;
-  const Floats scales = Isa::all(scale);
-  for (int64_t i = 0; i < count; i += Isa::kQuad) {
-    Floats levels[4];
-    Isa::look_up(lanes.levels, from + i, levels);
+void load_tree(const TreeLanes &lanes, const uint8_t *from, float scale, float *to, int64_t count) {
+  const F32 scales = broadcast(scale);
+  for (int64_t i = 0; i < count; i += kQuad) {
+    F32 levels[4];
+    look_up(lanes.levels, from + i, levels);
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) Isa::store(to + i + j * Isa::kWidth, levels[j] * scales);
+    for (int j = 0; j < 4; ++j) store(to + i + j * kLanes, levels[j] * scales);
   }
 }
 
 // The code of a scaled number or the one below it.
-template <typename Isa>
-[[gnu::always_inline]] inline typename Isa::Ints tree_candidates(const TreeLanes<Isa> &lanes,
-                                                                 typename Isa::Floats scaled) {
-  using Floats = typename Isa::Floats;
-  using Ints = typename Isa::Ints;
+[[gnu::always_inline]] inline I32 tree_candidates(const TreeLanes &lanes, F32 scaled) {
   const bool is_signed = lanes.tree.zero != 0;
-  const Floats x = is_signed ? magnitude_of<Isa>(scaled) : Isa::greatest(scaled, Isa::all(0.0f));
-  const Ints field = Isa::greatest(Isa::bits(x), Isa::all_ints(kLeastTreeField << 23)) >> 23;
-  const Ints is_above = x > Isa::look_up(lanes.edges, field);
-  const Ints decade = Isa::bits(Isa::look_up(lanes.decades, field)) - is_above;
-  const Floats place = Isa::fused(x, Isa::look_up(lanes.slopes, decade), Isa::look_up(lanes.offsets, decade));
-  const Ints steps = Isa::truncated(place);
-  return is_signed ? (steps ^ (Isa::bits(scaled) >> 31)) + lanes.tree.zero : steps;
+  const F32 x = is_signed ? abs(scaled) : max(scaled, broadcast(0.0f));
+  const I32 field = max(i32_of(x), broadcast_i32(kLeastTreeField << 23)) >> 23;
+  const I32 is_above = x > look_up(lanes.edges, field);
+  const I32 decade = i32_of(look_up(lanes.decades, field)) - is_above;
+  const F32 place = mul_add(x, look_up(lanes.slopes, decade), look_up(lanes.offsets, decade));
+  const I32 steps = truncate_i32(place);
+  return is_signed ? (steps ^ (i32_of(scaled) >> 31)) + lanes.tree.zero : steps;
 }
 
 // Numbers are finite.
-template <typename Isa>
-void store_tree(const TreeLanes<Isa> &lanes, bool is_clamped, const float *values, float inverse, uint8_t *to,
+void store_tree(const TreeLanes &lanes, bool is_clamped, const float *values, float inverse, uint8_t *to,
                 int64_t count) {
-  using Floats = typename Isa::Floats;
-  using Ints = typename Isa::Ints;
-  const Floats inverses = Isa::all(inverse);
+  const F32 inverses = broadcast(inverse);
   const int32_t zero = lanes.tree.zero;
-  for (int64_t i = 0; i < count; i += Isa::kQuad) {
-    Ints codes[4];
-    Floats thresholds[4];
+  for (int64_t i = 0; i < count; i += kQuad) {
+    I32 codes[4];
+    F32 thresholds[4];
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
-      codes[j] = tree_candidates<Isa>(lanes, Isa::load(values + i + j * Isa::kWidth) * inverses);
+      codes[j] = tree_candidates(lanes, load(values + i + j * kLanes) * inverses);
     }
-    Isa::look_up(lanes.thresholds, codes, thresholds);
+    look_up(lanes.thresholds, codes, thresholds);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
-      const Floats value = Isa::load(values + i + j * Isa::kWidth);
+      const F32 value = load(values + i + j * kLanes);
       codes[j] -= value * inverses > thresholds[j];
       if (is_clamped) {
-        const Ints is_lost = (codes[j] == zero) & (value != Isa::all(0.0f));
-        const Ints least = zero == 0 ? Isa::all_ints(1) : (Isa::bits(value) >> 31) * 2 + 1;
+        const I32 is_lost = (codes[j] == zero) & (value != broadcast(0.0f));
+        const I32 least = zero == 0 ? broadcast_i32(1) : (i32_of(value) >> 31) * 2 + 1;
         codes[j] += is_lost & least;
       }
     }
-    Isa::store_bytes(to + i, codes);
+    store_u8(to + i, codes);
   }
 }
 
@@ -141,15 +131,13 @@ inline uint32_t tree_code(const DynamicTree &tree, const StateArray &array, floa
 }
 
 // One block of `count` numbers, whose first one is element `index` of the array; its scale comes back.
-template <typename Isa>
-float store_tree_block(const TreeLanes<Isa> &lanes, const StateArray &array, const float *values, uint8_t *to,
-                       int64_t index, int64_t count) {
-  const BlockMagnitudes found = block_magnitudes<Isa>(values, whole_quads<Isa>(count));
+float store_tree_block(const TreeLanes &lanes, const StateArray &array, const float *values, uint8_t *to, int64_t index,
+                       int64_t count) {
+  const BlockMagnitudes found = block_magnitudes(values, whole_quads(count));
   const float scale = found.amax == 0.0f ? 1.0f : clamp_scale(found.amax);
   const float inverse = inverse_scale(scale);
   if (!found.is_special && array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC) {
-    store_tree<Isa>(lanes, array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP, values, inverse, to,
-                    whole_quads<Isa>(count));
+    store_tree(lanes, array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP, values, inverse, to, whole_quads(count));
     return scale;
   }
   for (int64_t i = 0; i < count; ++i) {

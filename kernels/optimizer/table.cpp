@@ -36,7 +36,7 @@ const char *unsupported_any(const StepRequest &request) {
   return nullptr;
 }
 
-#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
+#if defined(LPT_HAVE_SIMD)
 const char *unsupported_vectors(const StepRequest &request) {
   for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
     if (array->random.words != nullptr) return "random bits are the caller's";
@@ -58,28 +58,14 @@ const char *unsupported_norm(const NormRequest &request) {
 }  // namespace
 
 std::span<const KernelEntry<NormRequest>> norm_kernels() {
-  static constexpr KernelEntry<NormRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"norm_x86_avx512", kCpuAvx512, unsupported_norm, norm_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"norm_x86_avx2", kCpuAvx2, unsupported_norm, norm_x86_avx2},
-#endif
-    {"norm_any_ref", 0, unsupported_norm, norm_any_ref},
-  };
+  static constexpr KernelEntry<NormRequest> kernels[] = {LPT_SIMD_ENTRIES(norm, unsupported_norm)
+                                                             LPT_REF_ENTRY(norm_any, unsupported_norm)};
   return kernels;
 }
 
 std::span<const KernelEntry<StepRequest>> step_kernels() {
-  static constexpr KernelEntry<StepRequest> kernels[] = {
-#if defined(LPT_HAVE_X86_AVX512)
-    {"step_x86_avx512", kCpuAvx512, unsupported_vectors, step_x86_avx512},
-#endif
-#if defined(LPT_HAVE_X86_AVX2)
-    {"step_x86_avx2", kCpuAvx2, unsupported_vectors, step_x86_avx2},
-#endif
-    {"step_any_ref", 0, unsupported_any, step_any_ref},
-  };
+  static constexpr KernelEntry<StepRequest> kernels[] = {LPT_SIMD_ENTRIES(step, unsupported_vectors)
+                                                             LPT_REF_ENTRY(step_any, unsupported_any)};
   return kernels;
 }
 

@@ -1,8 +1,7 @@
 // A request in units that stay in the first cache: what is not f32 is decoded, the update is computed, scales follow
 // from it, and codes are made; what comes some hundred elements later is fetched meanwhile. The last elements are
-// copied to a unit of their own, so that no loop knows of tails. Included by ISA files.
-#pragma once
-
+// copied to a unit of their own, so that no loop knows of tails.
+#include "kernels/optimizer/kernels.hpp"
 #include "kernels/optimizer/step_moment.hpp"
 
 namespace lpt {
@@ -19,15 +18,13 @@ struct UnitData {
 };
 
 // Codes of a unit that are made while the next one is updated.
-template <typename Isa, bool kIsClamped>
+template <bool kIsClamped>
 struct CodesOfBefore {
   static constexpr bool kMayBeCoupled = false;
   [[gnu::always_inline]] inline void operator()(int64_t i) const {
     const int64_t group = i / kGroup;
-    Isa::template store_nearest<true, false>(first_codes, first_from + i, Isa::all(first_inverses[group]),
-                                             first_to + i);
-    Isa::template store_nearest<false, kIsClamped>(second_codes, second_from + i, Isa::all(second_inverses[group]),
-                                                   second_to + i);
+    store_nearest<true, false>(first_codes, first_from + i, broadcast(first_inverses[group]), first_to + i);
+    store_nearest<false, kIsClamped>(second_codes, second_from + i, broadcast(second_inverses[group]), second_to + i);
   }
 
   const ByteCodes &first_codes, &second_codes;
@@ -35,11 +32,11 @@ struct CodesOfBefore {
   uint8_t *first_to, *second_to;
 };
 
-template <typename Isa, bool kIsClamped>
-[[gnu::noinline]] void update_beside_codes(const UpdateConstants<Isa> &constants, UpdatePlaces<Isa> &places,
-                                           const CodesOfBefore<Isa, kIsClamped> &codes) {
+template <bool kIsClamped>
+[[gnu::noinline]] void update_beside_codes(const UpdateConstants &constants, UpdatePlaces &places,
+                                           const CodesOfBefore<kIsClamped> &codes) {
   constexpr Reading kCodes = Reading::kCodes;
-  update_beside<Isa, LPT_OPTIMIZER_METHOD_ADAM, kCodes, kCodes, false>(constants, places, kUnit, codes);
+  update_beside<LPT_OPTIMIZER_METHOD_ADAM, kCodes, kCodes, false>(constants, places, kUnit, codes);
 }
 
 // Numbers of a unit on their way; those of moments for two units in turn.
@@ -48,26 +45,22 @@ struct UnitMemory {
   alignas(64) float old[kUnit], change[kUnit], fresh[kUnit];  // of a compensated parameter
 };
 
-template <typename Isa>
-using Update = void (*)(const UpdateConstants<Isa> &, UpdatePlaces<Isa> &, int64_t);
+using Update = void (*)(const UpdateConstants &, UpdatePlaces &, int64_t);
 
-template <typename Isa, lpt_optimizer_method kMethod, bool kIsStep>
-Update<Isa> update_of(Reading first, Reading second) {
+template <lpt_optimizer_method kMethod, bool kIsStep>
+Update update_of(Reading first, Reading second) {
   constexpr Reading kFloats = Reading::kFloats, kCodes = Reading::kCodes;
   if constexpr (kMethod == LPT_OPTIMIZER_METHOD_SGD || kMethod == LPT_OPTIMIZER_METHOD_LION) {
-    return first == kCodes ? update<Isa, kMethod, kCodes, Reading::kNot, kIsStep>
-                           : update<Isa, kMethod, kFloats, Reading::kNot, kIsStep>;
+    return first == kCodes ? update<kMethod, kCodes, Reading::kNot, kIsStep>
+                           : update<kMethod, kFloats, Reading::kNot, kIsStep>;
   } else {
     if (first == kCodes) {
-      return second == kCodes ? update<Isa, kMethod, kCodes, kCodes, kIsStep>
-                              : update<Isa, kMethod, kCodes, kFloats, kIsStep>;
+      return second == kCodes ? update<kMethod, kCodes, kCodes, kIsStep> : update<kMethod, kCodes, kFloats, kIsStep>;
     }
-    return second == kCodes ? update<Isa, kMethod, kFloats, kCodes, kIsStep>
-                            : update<Isa, kMethod, kFloats, kFloats, kIsStep>;
+    return second == kCodes ? update<kMethod, kFloats, kCodes, kIsStep> : update<kMethod, kFloats, kFloats, kIsStep>;
   }
 }
 
-template <typename Isa>
 class Walk {
  public:
   explicit Walk(const StepRequest &request)
@@ -84,7 +77,7 @@ class Walk {
                   request.first.underflow == LPT_OPTIMIZER_UNDERFLOW_ALLOWED && !constants_.is_coupled),
         update_(is_compensated_ ? chosen_update<true>() : chosen_update<false>()) {}
 
-  void run(const TreeLanes<Isa> *first_tree, const TreeLanes<Isa> *second_tree) {
+  void run(const TreeLanes *first_tree, const TreeLanes *second_tree) {
     first_tree_ = first_tree;
     second_tree_ = second_tree;
     const int64_t end = request_.begin + request_.count;
@@ -99,13 +92,12 @@ class Walk {
 
  private:
   template <bool kIsStep>
-  Update<Isa> chosen_update() const {
+  Update chosen_update() const {
     const Reading first = first_.reading(), second = second_.reading();
-    if (request_.method == LPT_OPTIMIZER_METHOD_SGD)
-      return update_of<Isa, LPT_OPTIMIZER_METHOD_SGD, kIsStep>(first, second);
+    if (request_.method == LPT_OPTIMIZER_METHOD_SGD) return update_of<LPT_OPTIMIZER_METHOD_SGD, kIsStep>(first, second);
     if (request_.method == LPT_OPTIMIZER_METHOD_LION)
-      return update_of<Isa, LPT_OPTIMIZER_METHOD_LION, kIsStep>(first, second);
-    return update_of<Isa, LPT_OPTIMIZER_METHOD_ADAM, kIsStep>(first, second);
+      return update_of<LPT_OPTIMIZER_METHOD_LION, kIsStep>(first, second);
+    return update_of<LPT_OPTIMIZER_METHOD_ADAM, kIsStep>(first, second);
   }
 
   bool is_adam() const {
@@ -160,7 +152,7 @@ class Walk {
   // `count` elements; memory has space for whole groups, and reads as zero behind them.
   void run_unit(const UnitData &data, int64_t index, int64_t count) {
     const int64_t padded = (count + kGroup - 1) / kGroup * kGroup;
-    UpdatePlaces<Isa> places;
+    UpdatePlaces places;
     const bool is_measure = request_.is_measure;
     first_.read(data.first, index, padded, first_tree_, memory_.first[slot_], data.prefetch_distance, is_measure,
                 places.first);
@@ -170,7 +162,7 @@ class Walk {
     places.gradient_prefetch_distance = data.prefetch_distance;
     if (gradient_bytes_ == 2) {
       fetch_halves(data.gradient, padded, data.prefetch_distance);
-      load_numbers<Isa>(LPT_FORMAT_BF16, data.gradient, 1.0f, memory_.gradient, padded);
+      load_scaled(LPT_FORMAT_BF16, data.gradient, 1.0f, memory_.gradient, padded);
       places.gradient = memory_.gradient;
       places.gradient_prefetch_distance = 0;
     }
@@ -179,8 +171,7 @@ class Walk {
     places.parameter_prefetch_distance = data.prefetch_distance;
     if (parameter_bytes_ == 2) {
       fetch_halves(data.parameter, padded, data.prefetch_distance);
-      load_numbers<Isa>(request_.parameter.element, data.parameter, request_.parameter.scale, memory_.parameter,
-                        padded);
+      load_scaled(request_.parameter.element, data.parameter, request_.parameter.scale, memory_.parameter, padded);
       places.parameter = places.parameter_to = memory_.parameter;
       places.parameter_prefetch_distance = 0;
     }
@@ -205,7 +196,7 @@ class Walk {
 
   // ---- codes that wait for the next update
 
-  void let_wait(const UnitData &data, int64_t index, const UpdatePlaces<Isa> &places) {
+  void let_wait(const UnitData &data, int64_t index, const UpdatePlaces &places) {
     first_.settle(index, kUnit, places.first, waiting_.first_inverses);
     second_.settle(index, kUnit, places.second, waiting_.second_inverses);
     waiting_.first_to = data.first;
@@ -215,18 +206,18 @@ class Walk {
   }
 
   template <bool kIsClamped>
-  CodesOfBefore<Isa, kIsClamped> codes_of_before() const {
+  CodesOfBefore<kIsClamped> codes_of_before() const {
     const int64_t before = 1 - slot_;
     return {first_.codes(),          second_.codes(),          memory_.first[before], memory_.second[before],
             waiting_.first_inverses, waiting_.second_inverses, waiting_.first_to,     waiting_.second_to};
   }
 
-  void update_beside_waiting(UpdatePlaces<Isa> &places) {
+  void update_beside_waiting(UpdatePlaces &places) {
     is_waiting_ = false;
     if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
-      update_beside_codes<Isa, true>(constants_, places, codes_of_before<true>());
+      update_beside_codes<true>(constants_, places, codes_of_before<true>());
     } else {
-      update_beside_codes<Isa, false>(constants_, places, codes_of_before<false>());
+      update_beside_codes<false>(constants_, places, codes_of_before<false>());
     }
   }
 
@@ -234,9 +225,9 @@ class Walk {
     if (!is_waiting_) return;
     is_waiting_ = false;
     if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
-      for (int64_t i = 0; i < kUnit; i += Isa::kQuad) codes_of_before<true>()(i);
+      for (int64_t i = 0; i < kUnit; i += kQuad) codes_of_before<true>()(i);
     } else {
-      for (int64_t i = 0; i < kUnit; i += Isa::kQuad) codes_of_before<false>()(i);
+      for (int64_t i = 0; i < kUnit; i += kQuad) codes_of_before<false>()(i);
     }
   }
 
@@ -247,7 +238,7 @@ class Walk {
   }
 
   // A scale that is no number makes zeros none.
-  void clear_behind(UpdatePlaces<Isa> &places, int64_t count, int64_t padded) const {
+  void clear_behind(UpdatePlaces &places, int64_t count, int64_t padded) const {
     for (int64_t i = count; i < padded; ++i) {
       places.first.to[i] = 0.0f;
       places.parameter_to[i] = 0.0f;
@@ -255,7 +246,7 @@ class Walk {
     }
   }
 
-  void raise(const UpdatePlaces<Isa> &places, int64_t count) const {
+  void raise(const UpdatePlaces &places, int64_t count) const {
     if (request_.amax == nullptr) return;
     raise(request_.first, places.first.to, count, request_.amax[0]);
     raise(request_.second, places.second.to, count, request_.amax[1]);
@@ -264,51 +255,50 @@ class Walk {
 
   static void raise(const StateArray &array, const float *numbers, int64_t count, float &amax) {
     if (array.data == nullptr || !has_whole_scale(array)) return;
-    const float found = block_magnitudes<Isa>(numbers, count).amax;
+    const float found = block_magnitudes(numbers, count).amax;
     if (found > amax) amax = found;
   }
 
-  void write_parameter(const UnitData &data, int64_t index, int64_t count, UpdatePlaces<Isa> &places) {
+  void write_parameter(const UnitData &data, int64_t index, int64_t count, UpdatePlaces &places) {
     if (parameter_bytes_ == 4) {
-      if (places.has_nan) plain_nans<Isa>(places.parameter_to, count);
+      if (places.has_nan) plain_nans(places.parameter_to, count);
       return;
     }
     RandomSlab slab;
     const Coding coding = parameter_.coding_at(index, count, slab);
     if (!is_compensated_) {
-      return store_codes<Isa>(coding, places.parameter_to, places.parameter_to, request_.parameter.inverse_scale,
-                              data.parameter, count);
+      return store_codes(coding, places.parameter_to, places.parameter_to, request_.parameter.inverse_scale,
+                         data.parameter, count);
     }
     write_compensated(data, coding, count, places.parameter_to);
   }
 
   // `steps` is what shall be taken off.
   void write_compensated(const UnitData &data, const Coding &coding, int64_t count, const float *steps) {
-    using Floats = typename Isa::Floats;
     float *const old = memory_.old, *const change = memory_.change, *const fresh = memory_.fresh;
-    load_numbers<Isa>(LPT_FORMAT_BF16, data.parameter, 1.0f, old, count);
-    load_numbers<Isa>(LPT_FORMAT_BF16, data.compensation, 1.0f, change, count);
-    for (int64_t i = 0; i < count; i += Isa::kWidth) {
-      const Floats d = Isa::load(change + i) - Isa::load(steps + i);
-      Isa::store(change + i, d);
-      Isa::store(fresh + i, Isa::load(old + i) + d);
+    load_scaled(LPT_FORMAT_BF16, data.parameter, 1.0f, old, count);
+    load_scaled(LPT_FORMAT_BF16, data.compensation, 1.0f, change, count);
+    for (int64_t i = 0; i < count; i += kLanes) {
+      const F32 d = load(change + i) - load(steps + i);
+      store(change + i, d);
+      store(fresh + i, load(old + i) + d);
     }
-    store_codes<Isa>(coding, fresh, fresh, 1.0f, data.parameter, count);
-    load_numbers<Isa>(LPT_FORMAT_BF16, data.parameter, 1.0f, fresh, count);
-    for (int64_t i = 0; i < count; i += Isa::kWidth) {
-      Isa::store(change + i, Isa::load(change + i) - (Isa::load(fresh + i) - Isa::load(old + i)));
+    store_codes(coding, fresh, fresh, 1.0f, data.parameter, count);
+    load_scaled(LPT_FORMAT_BF16, data.parameter, 1.0f, fresh, count);
+    for (int64_t i = 0; i < count; i += kLanes) {
+      store(change + i, load(change + i) - (load(fresh + i) - load(old + i)));
     }
-    store_codes<Isa>(compensation_.coding, change, change, 1.0f, data.compensation, count);
+    store_codes(compensation_.coding, change, change, 1.0f, data.compensation, count);
   }
 
   const StepRequest &request_;
-  UpdateConstants<Isa> constants_;
-  Moment<Isa> first_, second_;
-  StateCursor<Isa> parameter_, compensation_;
+  UpdateConstants constants_;
+  Moment first_, second_;
+  StateCursor parameter_, compensation_;
   int64_t gradient_bytes_, parameter_bytes_;
   bool is_compensated_, can_wait_;
-  Update<Isa> update_;
-  const TreeLanes<Isa> *first_tree_ = nullptr, *second_tree_ = nullptr;
+  Update update_;
+  const TreeLanes *first_tree_ = nullptr, *second_tree_ = nullptr;
   bool is_waiting_ = false;
   int64_t slot_ = 0;
   struct {
@@ -318,15 +308,15 @@ class Walk {
   UnitMemory memory_;
 };
 
-template <typename Isa>
-void run_step(const StepRequest &request) {
-  Walk<Isa> walk(request);
+}  // namespace
+
+void LPT_KERNEL(step)(const StepRequest &request) {
+  Walk walk(request);
   const bool is_first = is_dynamic(request.first.element), is_second = is_dynamic(request.second.element);
   if (!is_first && !is_second) return walk.run(nullptr, nullptr);
-  const TreeLanes<Isa> first(request.first.element == kDynamicSigned);
-  const TreeLanes<Isa> second(request.second.element == kDynamicSigned);
+  const TreeLanes first(request.first.element == kDynamicSigned);
+  const TreeLanes second(request.second.element == kDynamicSigned);
   walk.run(is_first ? &first : nullptr, is_second ? &second : nullptr);
 }
 
-}  // namespace
 }  // namespace lpt

@@ -1,0 +1,149 @@
+// Codes of eight bits, tables of f32 and random bits with AVX2, for the loops of a step.
+#pragma once
+
+#include "kernels/common/simd_avx2.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+
+// How codes of a byte are laid out as f16, and what makes infinity and NaN of the last ones.
+struct ByteNumbers {
+  bool is_e5m2;
+  __m128i last_finite;
+  __m256i special;
+};
+
+// A small element: see store_nearest().
+struct ByteCodes {
+  __m256 largest;
+  __m256i least, raise;
+  __m128i dropped;
+};
+
+// ---- codes of a byte, those of four vectors at a time
+
+// Byte 0 of the lanes: dword i of each half holds four of vector i.
+static inline __m256i first_bytes(const __m256i (&lanes)[4]) {
+  const __m256i mask = _mm256_set1_epi32(0xFF);
+  const __m256i low = _mm256_packus_epi32(_mm256_and_si256(lanes[0], mask), _mm256_and_si256(lanes[1], mask));
+  const __m256i high = _mm256_packus_epi32(_mm256_and_si256(lanes[2], mask), _mm256_and_si256(lanes[3], mask));
+  return _mm256_packus_epi16(low, high);
+}
+static inline __m256i in_order(__m256i bytes) {
+  return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+static inline void store_u8(uint8_t *to, const I32 (&codes)[4]) {
+  const __m256i lanes[4] = {bits_of(codes[0]), bits_of(codes[1]), bits_of(codes[2]), bits_of(codes[3])};
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), in_order(first_bytes(lanes)));
+}
+static inline void store_u16(uint8_t *to, const I32 (&codes)[4]) {
+  for (int i = 0; i < 4; i += 2) {
+    const __m256i halves = _mm256_packus_epi32(bits_of(codes[i]), bits_of(codes[i + 1]));
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + 16 * i), _mm256_permute4x64_epi64(halves, 0xD8));
+  }
+}
+
+static inline ByteNumbers byte_numbers(const Element &layout) {
+  const bool is_infinite = layout.infinity_code != layout.nan_code;
+  return {layout.mantissa_bits == 2, _mm_set1_epi16(static_cast<int16_t>(layout.max_code)),
+          _mm256_set1_epi32(is_infinite ? 0x7F800000 : 0x7FC00000)};
+}
+
+// The CPU decodes f16. e5m2 is its upper half; the others have fewer exponents, and so no f16 is infinite.
+[[gnu::always_inline]] static inline void decode(const ByteNumbers &numbers, const uint8_t *from, F32 (&out)[4]) {
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const __m128i codes = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from + 8 * i)));
+    if (numbers.is_e5m2) {
+      out[i] = _mm256_cvtph_ps(_mm_slli_epi16(codes, 8));
+      continue;
+    }
+    const __m128i magnitude = _mm_and_si128(codes, _mm_set1_epi16(0x7F));
+    const __m128i sign = _mm_slli_epi16(_mm_xor_si128(codes, magnitude), 8);
+    const __m256 value = _mm256_cvtph_ps(_mm_or_si128(sign, _mm_slli_epi16(magnitude, 7))) * _mm256_set1_ps(256.0f);
+    const __m256i is_special = _mm256_cvtepi16_epi32(_mm_cmpgt_epi16(magnitude, numbers.last_finite));
+    out[i] = _mm256_or_ps(value, _mm256_castsi256_ps(_mm256_and_si256(is_special, numbers.special)));
+  }
+}
+
+static inline ByteCodes byte_codes(const Element &layout) {
+  const int32_t field = layout.min_exponent + 127, dropped = 23 - layout.mantissa_bits;
+  return {_mm256_set1_ps(decode(layout, layout.max_code)), _mm256_set1_epi32(field << 23),
+          _mm256_set1_epi32((dropped << 23) - (field << layout.mantissa_bits)), _mm_cvtsi32_si128(dropped)};
+}
+
+// 1 for each number that is not zero, in the order of first_bytes().
+static inline __m256i nonzero_of(const __m256 (&numbers)[4]) {
+  __m256i flags[4];
+  for (int i = 0; i < 4; ++i) flags[i] = bits_of(_mm256_cmp_ps(numbers[i], _mm256_setzero_ps(), _CMP_NEQ_UQ));
+  const __m256i bytes =
+      _mm256_packs_epi16(_mm256_packs_epi32(flags[0], flags[1]), _mm256_packs_epi32(flags[2], flags[3]));
+  return _mm256_abs_epi8(bytes);
+}
+
+// The codes of four vectors, to nearest even. With E the exponent of a magnitude, or of the smallest normal if that
+// is more, adding 2^(E + 23 - M) leaves the magnitude, rounded to M mantissa bits, at the foot of the sum. The addend
+// has the code of E's first number there already, so that the lowest byte of the sum is the code.
+// kIsHeld: magnitudes may pass the largest.
+template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
+[[gnu::always_inline]] static inline void store_nearest(const ByteCodes &element, const float *from, F32 inverse,
+                                                        uint8_t *to) {
+  __m256i sums[4];
+  __m256 numbers[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    numbers[i] = _mm256_loadu_ps(from + 8 * i);
+    __m256 scaled = numbers[i] * inverse;
+    if (kIsSigned) scaled = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), scaled);
+    if (kIsHeld) scaled = _mm256_min_ps(scaled, element.largest);
+    const __m256i exponent = _mm256_and_si256(_mm256_castps_si256(scaled), _mm256_set1_epi32(0x7F800000));
+    const __m256i field = _mm256_max_epi32(exponent, element.least);
+    const __m256i addend =
+        _mm256_add_epi32(_mm256_add_epi32(field, element.raise), _mm256_srl_epi32(field, element.dropped));
+    sums[i] = _mm256_castps_si256(scaled + _mm256_castsi256_ps(addend));
+  }
+  __m256i codes = first_bytes(sums);
+  // Packing with saturation keeps signs, and nothing but 0 becomes 0.
+  const __m256i signs = _mm256_packs_epi16(_mm256_packs_epi32(bits_of(numbers[0]), bits_of(numbers[1])),
+                                           _mm256_packs_epi32(bits_of(numbers[2]), bits_of(numbers[3])));
+  if (kIsClamped) codes = _mm256_max_epu8(codes, nonzero_of(numbers));
+  if (kIsSigned) codes = _mm256_or_si256(codes, _mm256_and_si256(signs, _mm256_set1_epi8(-128)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), in_order(codes));
+}
+
+// ---- tables of f32, by the low bits of an index
+
+using Numbers8 = __m256;
+struct Numbers32 {
+  const float *from;
+};
+struct Numbers256 {
+  const float *from;
+};
+static inline Numbers8 numbers8(const float *from) { return _mm256_loadu_ps(from); }
+static inline Numbers32 numbers32(const float *from) { return {from}; }
+static inline Numbers256 numbers256(const float *from) { return {from}; }
+
+static inline F32 gathered(const float *from, I32 index, int32_t mask) {
+  return _mm256_i32gather_ps(from, bits_of(index & mask), 4);
+}
+static inline F32 look_up(const Numbers8 &numbers, I32 index) {
+  return _mm256_permutevar8x32_ps(numbers, bits_of(index));
+}
+static inline F32 look_up(const Numbers32 &numbers, I32 index) { return gathered(numbers.from, index, 31); }
+static inline void look_up(const Numbers256 &numbers, const I32 (&index)[4], F32 (&out)[4]) {
+  for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, index[i], 255);
+}
+static inline void look_up(const Numbers256 &numbers, const uint8_t *index, F32 (&out)[4]) {
+  for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, load_u8_as_i32(index + 8 * i), 255);
+}
+
+// ---- random bits: those of four blocks, one word of Philox in 64 bits
+
+static constexpr int64_t kRandomBytes = 64;
+static inline void random_bytes(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint8_t *to) {
+  store_random_blocks(lanes, block, rounds, to);
+}
+
+}  // namespace lpt

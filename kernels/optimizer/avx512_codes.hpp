@@ -1,0 +1,220 @@
+// Codes of eight bits, tables of f32 and random bits with AVX-512, for the loops of a step.
+#pragma once
+
+#include "kernels/common/simd_avx512.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+
+// 128 magnitude codes of a byte, as the upper halves of their f32 numbers, and where vpermi2b finds these for lane i.
+struct ByteNumbers {
+  __m512i high[2], low[2], places[4];
+};
+
+// A small element: see store_nearest().
+struct ByteCodes {
+  __m512 largest;
+  __m512i smallest;   // bits of the smallest normal
+  __m512 addends[2];  // by the low five bits of the exponent field
+};
+
+alignas(64) constexpr uint8_t kFirstBytes[64] = {0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
+                                                 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124,
+                                                 0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
+                                                 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
+
+// ---- codes of a byte, those of four vectors at a time
+
+static inline __m512i bytes_of_lanes(const __m512i (&lanes)[4], int byte) {
+  const __m512i index = _mm512_add_epi8(_mm512_load_si512(kFirstBytes), _mm512_set1_epi8(static_cast<char>(byte)));
+  return _mm512_mask_blend_epi64(0xF0, _mm512_permutex2var_epi8(lanes[0], index, lanes[1]),
+                                 _mm512_permutex2var_epi8(lanes[2], index, lanes[3]));
+}
+
+static inline void store_u8(uint8_t *to, const I32 (&codes)[4]) {
+  const __m512i lanes[4] = {bits_of(codes[0]), bits_of(codes[1]), bits_of(codes[2]), bits_of(codes[3])};
+  _mm512_storeu_si512(to, bytes_of_lanes(lanes, 0));
+}
+static inline void store_u16(uint8_t *to, const I32 (&codes)[4]) {
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to) + i, _mm512_cvtepi32_epi16(bits_of(codes[i])));
+  }
+}
+
+static inline F32 number_of_bytes(const Element &layout, __m128i codes) {
+  const __m256i halves = _mm256_cvtepu8_epi16(codes);
+  if (layout.mantissa_bits == 2) return _mm512_cvtph_ps(_mm256_slli_epi16(halves, 8));
+  const __m512 values = _mm512_cvtph_ps(_mm256_slli_epi16(halves, 7)) * _mm512_set1_ps(256.0f);
+  const auto above = [&](uint32_t code) {
+    return _mm256_cmpgt_epi16_mask(halves, _mm256_set1_epi16(static_cast<int16_t>(code)));
+  };
+  const __m512 infinities = _mm512_mask_mov_ps(values, above(layout.max_code), _mm512_set1_ps(__builtin_inff()));
+  const uint32_t last = layout.infinity_code == layout.nan_code ? layout.max_code : layout.infinity_code;
+  return _mm512_mask_mov_ps(infinities, above(last), _mm512_set1_ps(__builtin_nanf("")));
+}
+
+static inline ByteNumbers byte_numbers(const Element &layout) {
+  ByteNumbers numbers;
+  alignas(64) uint8_t bytes[2][128];
+  for (int code = 0; code < 128; code += 16) {
+    const __m128i codes = _mm_add_epi8(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                                       _mm_set1_epi8(static_cast<char>(code)));
+    const __m512i values = _mm512_castps_si512(number_of_bytes(layout, codes));
+    _mm_store_si128(reinterpret_cast<__m128i *>(bytes[0] + code), _mm512_cvtepi32_epi8(_mm512_srli_epi32(values, 24)));
+    _mm_store_si128(reinterpret_cast<__m128i *>(bytes[1] + code), _mm512_cvtepi32_epi8(_mm512_srli_epi32(values, 16)));
+  }
+  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (int i = 0; i < 4; ++i) {
+    if (i < 2) {
+      numbers.high[i] = _mm512_load_si512(bytes[0] + 64 * i);
+      numbers.low[i] = _mm512_load_si512(bytes[1] + 64 * i);
+    }
+    const __m512i place = _mm512_add_epi32(lane, _mm512_set1_epi32(16 * i));
+    numbers.places[i] = _mm512_or_si512(_mm512_slli_epi32(place, 24),
+                                        _mm512_slli_epi32(_mm512_add_epi32(place, _mm512_set1_epi32(64)), 16));
+  }
+  return numbers;
+}
+
+[[gnu::always_inline]] static inline void decode(const ByteNumbers &numbers, const uint8_t *from, F32 (&out)[4]) {
+  const __m512i codes = _mm512_loadu_si512(from);
+  const __m512i magnitudes = _mm512_permutex2var_epi8(numbers.high[0], codes, numbers.high[1]);
+  const __m512i high = _mm512_ternarylogic_epi32(magnitudes, codes, _mm512_set1_epi8(-128), 0xF8);
+  const __m512i low = _mm512_permutex2var_epi8(numbers.low[0], codes, numbers.low[1]);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    out[i] = _mm512_castsi512_ps(_mm512_maskz_permutex2var_epi8(0xCCCCCCCCCCCCCCCC, high, numbers.places[i], low));
+  }
+}
+
+static inline ByteCodes byte_codes(const Element &layout) {
+  ByteCodes codes;
+  const int32_t smallest = layout.min_exponent + 127;
+  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (int half = 0; half < 2; ++half) {
+    const __m512i above =
+        _mm512_and_si512(_mm512_add_epi32(lane, _mm512_set1_epi32(16 * half - smallest)), _mm512_set1_epi32(31));
+    const __m512i exponent = _mm512_add_epi32(above, _mm512_set1_epi32(smallest + 23 - layout.mantissa_bits));
+    codes.addends[half] = _mm512_castsi512_ps(_mm512_or_si512(
+        _mm512_slli_epi32(exponent, 23), _mm512_sll_epi32(above, _mm_cvtsi32_si128(layout.mantissa_bits))));
+  }
+  codes.largest = _mm512_set1_ps(decode(layout, layout.max_code));
+  codes.smallest = _mm512_set1_epi32(smallest << 23);
+  return codes;
+}
+
+static inline __mmask64 nonzero_of(const float *from) {
+  __mmask64 mask = 0;
+  const __m512i all_but_sign = _mm512_set1_epi32(0x7FFFFFFF);
+  for (int i = 0; i < 4; ++i) {
+    mask |= uint64_t{_mm512_test_epi32_mask(bits_of(i32_of(load(from + 16 * i))), all_but_sign)} << (16 * i);
+  }
+  return mask;
+}
+
+// The codes of four vectors, to nearest even. With E the exponent of a magnitude, or of the smallest normal if that
+// is more, adding 2^(E + 23 - M) leaves the magnitude, rounded to M mantissa bits, at the foot of the sum. The addend
+// has the code of E's first number there already, so that the lowest byte of the sum is the code.
+// kIsHeld: magnitudes may pass the largest.
+template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
+[[gnu::always_inline]] static inline void store_nearest(const ByteCodes &element, const float *from, F32 inverse,
+                                                        uint8_t *to) {
+  __m512i sums[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    __m512 scaled = load(from + 16 * i) * inverse;
+    if (kIsSigned) scaled = _mm512_abs_ps(scaled);
+    if (kIsHeld) scaled = _mm512_min_ps(scaled, element.largest);
+    const __m512i field = _mm512_srli_epi32(_mm512_max_epu32(_mm512_castps_si512(scaled), element.smallest), 23);
+    sums[i] = _mm512_castps_si512(scaled + _mm512_permutex2var_ps(element.addends[0], field, element.addends[1]));
+  }
+  __m512i codes = bytes_of_lanes(sums, 0);
+  // Numbers are read once more: the compiler would keep them on the stack.
+  asm("" : "+r"(from));
+  if (kIsClamped) {
+    const __mmask64 is_zero = _mm512_testn_epi8_mask(codes, codes);
+    if (is_zero != 0) [[unlikely]]
+      codes = _mm512_mask_mov_epi8(codes, is_zero & nonzero_of(from), _mm512_set1_epi8(1));
+  }
+  if (kIsSigned) {
+    const __m512i numbers[4] = {bits_of(i32_of(load(from))), bits_of(i32_of(load(from + 16))),
+                                bits_of(i32_of(load(from + 32))), bits_of(i32_of(load(from + 48)))};
+    codes = _mm512_ternarylogic_epi32(codes, bytes_of_lanes(numbers, 3), _mm512_set1_epi8(-128), 0xF8);
+  }
+  _mm512_storeu_si512(to, codes);
+}
+
+// ---- tables of f32, by the low bits of an index
+
+using Numbers8 = __m512;
+struct Numbers32 {
+  __m512 low, high;
+};
+struct Numbers256 {
+  __m512i bytes[4][4];  // byte i of all numbers
+  __m512i low_places[4], high_places[4];
+};
+
+static inline Numbers8 numbers8(const float *from) {
+  return _mm512_castsi512_ps(_mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
+}
+static inline Numbers32 numbers32(const float *from) { return {load(from), load(from + 16)}; }
+static inline Numbers256 numbers256(const float *from) {
+  Numbers256 numbers;
+  alignas(64) uint8_t bytes[4][256];
+  for (int i = 0; i < 256; i += 16) {
+    const __m512i values = _mm512_castps_si512(load(from + i));
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      _mm_store_si128(reinterpret_cast<__m128i *>(bytes[byte] + i),
+                      _mm512_cvtepi32_epi8(_mm512_srli_epi32(values, 8 * byte)));
+    }
+  }
+  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (int i = 0; i < 4; ++i) {
+    for (int byte = 0; byte < 4; ++byte) numbers.bytes[byte][i] = _mm512_load_si512(bytes[byte] + 64 * i);
+    const __m512i place = _mm512_add_epi32(lane, _mm512_set1_epi32(16 * i));
+    numbers.low_places[i] =
+        _mm512_or_si512(_mm512_slli_epi32(_mm512_add_epi32(place, _mm512_set1_epi32(64)), 8), place);
+    numbers.high_places[i] = _mm512_slli_epi32(numbers.low_places[i], 16);
+  }
+  return numbers;
+}
+
+static inline F32 look_up(const Numbers8 &numbers, I32 index) { return _mm512_permutexvar_ps(bits_of(index), numbers); }
+static inline F32 look_up(const Numbers32 &numbers, I32 index) {
+  return _mm512_permutex2var_ps(numbers.low, bits_of(index), numbers.high);
+}
+[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, __m512i index, F32 (&out)[4]) {
+  const __mmask64 is_upper = _mm512_movepi8_mask(index);
+  __m512i found[4];
+#pragma GCC unroll 4
+  for (int byte = 0; byte < 4; ++byte) {
+    const __m512i(&table)[4] = numbers.bytes[byte];
+    found[byte] = _mm512_mask_mov_epi8(_mm512_permutex2var_epi8(table[0], index, table[1]), is_upper,
+                                       _mm512_permutex2var_epi8(table[2], index, table[3]));
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    out[i] = _mm512_castsi512_ps(_mm512_or_si512(
+        _mm512_maskz_permutex2var_epi8(0x3333333333333333, found[0], numbers.low_places[i], found[1]),
+        _mm512_maskz_permutex2var_epi8(0xCCCCCCCCCCCCCCCC, found[2], numbers.high_places[i], found[3])));
+  }
+}
+[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, const uint8_t *index, F32 (&out)[4]) {
+  look_up(numbers, _mm512_loadu_si512(index), out);
+}
+[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, const I32 (&index)[4], F32 (&out)[4]) {
+  const __m512i lanes[4] = {bits_of(index[0]), bits_of(index[1]), bits_of(index[2]), bits_of(index[3])};
+  look_up(numbers, bytes_of_lanes(lanes, 0), out);
+}
+
+// ---- random bits: those of eight blocks
+
+static constexpr int64_t kRandomBytes = 128;
+static inline void random_bytes(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint8_t *to) {
+  const RandomU16x64 drawn = random_blocks(lanes, block, rounds);
+  _mm512_storeu_si512(to, drawn.low);
+  _mm512_storeu_si512(to + 64, drawn.high);
+}
+
+}  // namespace lpt
