@@ -67,5 +67,11 @@ struct BlockLanes {
   }
 };
 
+// Raises `amax` to the magnitudes below infinity; all of them are positive integers.
+[[gnu::always_inline]] inline __m256i raise_finite(__m256i amax, __m256i magnitude) {
+  const __m256i is_finite = _mm256_cmpgt_epi32(all_lanes(kFloatInfinityBits), magnitude);
+  return _mm256_max_epi32(amax, _mm256_and_si256(is_finite, magnitude));
+}
+
 }  // namespace
 }  // namespace lpt

@@ -107,22 +107,5 @@ struct Avx2Sums {
   }
 };
 
-inline void sum_cast(const CastStatisticsRequest &request) {
-  const lpt_format plain = request.quantized.format.element;
-  CodeFacts facts;
-  set_facts(plain, facts);
-  const DecodeSpan decode_one = decode_span_of(plain, facts, LPT_FORMAT_F32);
-  const auto fill = [&](ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
-    fill_slab(request.quantized, slab, tensor_scale, first, count);
-  };
-  const auto decode = [&](const ScaleSlab &slab, const uint8_t *from, uint8_t *to, int64_t count) {
-    decode_one(facts, slab, from, to, count, false);
-  };
-  sum_cast_with<Avx2Sums>(request, facts.bits, fill, decode);
-}
-
 }  // namespace
-
-void cast_statistics_x86_avx2(const CastStatisticsRequest &request) { sum_cast(request); }
-
 }  // namespace lpt

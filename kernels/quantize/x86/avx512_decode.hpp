@@ -2,6 +2,7 @@
 // them, a target stores them. Included by an ISA file only.
 #pragma once
 
+#include "kernels/common/prefetcher.hpp"
 #include "kernels/common/simd_avx512.hpp"
 #include "kernels/quantize/decode_loop.hpp"
 

@@ -7,6 +7,8 @@
 namespace lpt {
 namespace {
 
+constexpr int kSmallerMagnitudeSigned = 2;  // of vrangeps: the smaller magnitude with the first one's sign
+
 constexpr Kind kind_of(WordRounding rounding) {
   return rounding == WordRounding::kDrawn16 ? Kind::kRandom16 : Kind::kRandom8;
 }

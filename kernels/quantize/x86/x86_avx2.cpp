@@ -3,12 +3,7 @@
 
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_decode.hpp"
-#include "kernels/quantize/x86/avx2_errors.hpp"
-#include "kernels/quantize/x86/avx2_halves.hpp"
 #include "kernels/quantize/x86/avx2_quantize.hpp"
-#include "kernels/quantize/x86/avx2_sums.hpp"
-#include "kernels/quantize/x86/avx2_transpose_codes.hpp"
-#include "kernels/quantize/x86/avx2_zero_points.hpp"
 
 namespace lpt {
 namespace {
@@ -85,12 +80,6 @@ void amax_x86_avx2(const AmaxRequest &request) {
 
 void quantize_x86_avx2(const QuantizeRequest &request) { quantize_matrix(request); }
 
-void quantize_halves_x86_avx2(const QuantizeRequest &request) { cast_halves(request); }
-
-void quantize_zero_points_x86_avx2(const QuantizeRequest &request) { cast_zeros(request); }
-
 void dequantize_x86_avx2(const DequantizeRequest &request) { decode_matrix(request); }
-
-void transpose_x86_avx2(const TransposeRequest &request) { transpose_matrix<TransposeAvx2>(request); }
 
 }  // namespace lpt

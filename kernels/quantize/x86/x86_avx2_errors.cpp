@@ -1,9 +1,8 @@
-// Squared errors of casts with several scales, with AVX2. Included by an ISA file only.
+// Squared errors of casts with several scales, with AVX2.
 //
 // Numbers are read once: a span of a row stays in the L1 cache while all scales are tried. Signs do not matter but for
 // a list. Numbers that are not finite become zeros, whose error is zero.
-#pragma once
-
+#include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_quantize.hpp"
 #include "kernels/quantize/x86/avx2_sums.hpp"
 

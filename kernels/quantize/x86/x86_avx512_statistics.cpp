@@ -1,6 +1,5 @@
-// What became of numbers, with AVX-512. Included by an ISA file only.
-#pragma once
-
+// What became of numbers, with AVX-512.
+#include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/sums_lanes.hpp"
 #include "kernels/quantize/x86/avx512_decode.hpp"
 
@@ -96,7 +95,9 @@ struct Avx512Sums {
   }
 };
 
-inline void sum_cast(const CastStatisticsRequest &request) {
+}  // namespace
+
+void cast_statistics_x86_avx512(const CastStatisticsRequest &request) {
   const lpt_format plain = request.quantized.format.element;
   CodeTables tables;
   tables.bits = 32;
@@ -114,9 +115,5 @@ inline void sum_cast(const CastStatisticsRequest &request) {
   };
   sum_cast_with<Avx512Sums>(request, tables.bits, fill, decode);
 }
-
-}  // namespace
-
-void cast_statistics_x86_avx512(const CastStatisticsRequest &request) { sum_cast(request); }
 
 }  // namespace lpt

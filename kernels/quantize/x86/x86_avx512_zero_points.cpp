@@ -1,7 +1,6 @@
-// f32, bf16 and f16 → unsigned integers with zero points, in rows of blocks, with AVX-512. Included by an ISA file
-// only.
-#pragma once
-
+// f32, bf16 and f16 → unsigned integers with zero points, in rows of blocks, with AVX-512.
+#include "kernels/quantize/kernels.hpp"
+#include "kernels/quantize/x86/avx512_amax.hpp"
 #include "kernels/quantize/x86/avx512_blocks.hpp"
 #include "kernels/quantize/x86/avx512_words.hpp"
 #include "kernels/quantize/zero_points_loop.hpp"
@@ -17,15 +16,16 @@ struct ZeroLanes {
   bool is_streamed;
 };
 
-// A product and a zero point are far beyond any code before this, so that holding does not change a code.
-constexpr float kZeroGemms = 1023.0f;
+// A scaled number and a zero point are far beyond any code before this, so that holding does not change a code.
+constexpr float kLargestScaled = 1023.0f;
 
-// The products as whole numbers. If not `kIsCareful`, they are finite and small.
+// The scaled numbers, rounded to integers. If not `kIsCareful`, they are finite and small.
 template <WordRounding kRounding, bool kIsCareful>
 [[gnu::always_inline]] inline __m512i whole_numbers(__m512 scaled_value, __m512i words, const ZeroLanes &lanes) {
   if constexpr (kIsCareful) {
     const __mmask16 is_number = _mm512_cmp_ps_mask(abs(scaled_value), lanes.bound, _CMP_LE_OQ);
-    scaled_value = _mm512_maskz_range_ps(is_number, scaled_value, _mm512_set1_ps(kZeroGemms), kSmallerMagnitudeSigned);
+    scaled_value =
+        _mm512_maskz_range_ps(is_number, scaled_value, _mm512_set1_ps(kLargestScaled), kSmallerMagnitudeSigned);
   }
   if constexpr (kRounding == WordRounding::kEven) return _mm512_cvtps_epi32(scaled_value);
   const __m512i fixed = _mm512_cvttps_epi32(_mm512_mul_ps(abs(scaled_value), _mm512_set1_ps(0x1p17f)));
@@ -276,4 +276,19 @@ void cast_zeros(const QuantizeRequest &request) {
 }
 
 }  // namespace
+
+void quantize_zero_points_x86_avx512(const QuantizeRequest &request) {
+  switch (source_of(request.source.format.element)) {
+    case Source::kF32:
+      cast_zeros<Source::kF32>(request);
+      break;
+    case Source::kBf16:
+      cast_zeros<Source::kBf16>(request);
+      break;
+    default:
+      cast_zeros<Source::kF16>(request);
+      break;
+  }
+}
+
 }  // namespace lpt

@@ -1,7 +1,7 @@
 // Casts of a source whose columns are lines of memory, with AVX-512: lines are cast as they lie, so that random bits come
-// in their order, and tiles of bytes are transposed. Included by an ISA file only.
-#pragma once
-
+// in their order, and tiles of bytes are transposed.
+#include "kernels/quantize/kernels.hpp"
+#include "kernels/quantize/x86/avx512_amax.hpp"
 #include "kernels/quantize/x86/avx512_blocks.hpp"
 
 namespace lpt {
@@ -323,4 +323,44 @@ void cast_transposed(const QuantizeRequest &request, BlockCast &cast, const Line
 }
 
 }  // namespace
+
+// The source's columns are lines of memory; with block scales or without.
+void quantize_transposed_x86_avx512(const QuantizeRequest &request) {
+  const MatrixView &target = request.target;
+  const Element element = element_of(target.format.element);
+  const bool has_blocks = target.format.block_scale != LPT_FORMAT_NONE;
+  const Source from = source_of(request.source.format.element);
+  BlockCast cast = {};
+  if (has_blocks) {
+    cast = block_cast(request, element);
+  } else {
+    cast.rows = row_cast(request, element);
+  }
+  const Inverses inverses = has_blocks                ? Inverses::kColumns
+                            : request.amax != nullptr ? Inverses::kOneAndAmax
+                                                      : Inverses::kOne;
+  NearLines near;
+  const bool is_near =
+      has_blocks && cast.needs_amax && target.format.block_columns > 0 && target.format.block_columns <= kNearLines;
+  const CastRows cast_rows = rows_of(is_near ? Source::kF32 : from, kind_of(request, element), inverses);
+  const LineCast line_cast = {cast_rows, request.is_streamed, is_near ? &near : nullptr};
+  switch (from) {
+    case Source::kF32:
+      cast_transposed<Source::kF32>(request, cast, line_cast);
+      break;
+    case Source::kBf16:
+      cast_transposed<Source::kBf16>(request, cast, line_cast);
+      break;
+    default:
+      cast_transposed<Source::kF16>(request, cast, line_cast);
+      break;
+  }
+  if (request.is_streamed) _mm_sfence();
+  if (has_blocks) {
+    finish(request, cast);
+  } else {
+    finish(request, cast.rows.amax, cast.rows.has_nan);
+  }
+}
+
 }  // namespace lpt

@@ -1,7 +1,6 @@
-// f32, bf16 and f16 → f16 and bf16 with AVX2, with one inverse or none: what avx512_halves.hpp does. Included by an ISA
-// file only.
-#pragma once
-
+// f32, bf16 and f16 → f16 and bf16 with AVX2, with one inverse or none: what
+// x86_avx512_halves.cpp does.
+#include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_decode.hpp"
 #include "kernels/quantize/x86/avx2_scales.hpp"
 #include "kernels/quantize/x86/avx2_words.hpp"
@@ -17,12 +16,6 @@ struct HalfCast {
   bool has_facts;                    // those below are requested
   uint32_t largest = 0, finite = 0;  // magnitudes of the source so far, as bits: of all, and of finite numbers
 };
-
-// Raises `amax` to the magnitudes below infinity; all of them are positive integers.
-[[gnu::always_inline]] inline __m256i raise_finite(__m256i amax, __m256i magnitude) {
-  const __m256i is_finite = _mm256_cmpgt_epi32(all_lanes(kFloatInfinityBits), magnitude);
-  return _mm256_max_epi32(amax, _mm256_and_si256(is_finite, magnitude));
-}
 
 // The product with the source's sign, held; a NaN stays one, as minps gives its second operand then.
 [[gnu::always_inline]] inline __m256 held_product(__m256 source, __m256 inverse, __m256 limit) {
@@ -163,7 +156,9 @@ inline HalfCast half_cast(const QuantizeRequest &request) {
   return cast;
 }
 
-inline void cast_halves(const QuantizeRequest &request) {
+}  // namespace
+
+void quantize_halves_x86_avx2(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
   const WordRounding rounding = word_rounding(request);
@@ -195,5 +190,4 @@ inline void cast_halves(const QuantizeRequest &request) {
   if (request.has_nan != nullptr && cast.largest > kFloatInfinityBits) *request.has_nan = true;
 }
 
-}  // namespace
 }  // namespace lpt

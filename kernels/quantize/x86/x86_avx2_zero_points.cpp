@@ -1,7 +1,6 @@
-// f32, bf16 and f16 → unsigned integers with zero points, in rows of blocks, with AVX2: what avx512_zero_points.hpp
-// does. Included by an ISA file only.
-#pragma once
-
+// f32, bf16 and f16 → unsigned integers with zero points, in rows of blocks, with AVX2: what
+// x86_avx512_zero_points.cpp does.
+#include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_quantize.hpp"
 #include "kernels/quantize/x86/avx2_words.hpp"
 #include "kernels/quantize/zero_points_loop.hpp"
@@ -17,16 +16,16 @@ struct ZeroLanes {
   int64_t bits;
 };
 
-// A product and a zero point are far beyond any code before this, so that holding does not change a code.
-constexpr float kZeroGemms = 1023.0f;
+// A scaled number and a zero point are far beyond any code before this, so that holding does not change a code.
+constexpr float kLargestScaled = 1023.0f;
 
-// The products as whole numbers. If not `kIsCareful`, they are finite and small.
+// The scaled numbers, rounded to integers. If not `kIsCareful`, they are finite and small.
 template <WordRounding kRounding, bool kIsCareful>
 [[gnu::always_inline]] inline __m256i whole_numbers(__m256 scaled_value, __m256i words, const ZeroLanes &lanes) {
   __m256 magnitude = _mm256_castsi256_ps(magnitude_bits(scaled_value));
   if constexpr (kIsCareful) {
     const __m256 is_number = _mm256_cmp_ps(magnitude, lanes.bound, _CMP_LE_OQ);
-    magnitude = _mm256_and_ps(is_number, _mm256_min_ps(magnitude, _mm256_set1_ps(kZeroGemms)));
+    magnitude = _mm256_and_ps(is_number, _mm256_min_ps(magnitude, _mm256_set1_ps(kLargestScaled)));
   }
   const __m256i whole =
       kRounding == WordRounding::kEven
@@ -219,10 +218,11 @@ struct ZeroPointCast {
   }
 };
 
-inline void cast_zeros(const QuantizeRequest &request) {
+}  // namespace
+
+void quantize_zero_points_x86_avx2(const QuantizeRequest &request) {
   ZeroPointCast cast(request);
   cast_zero_points(request, cast);
 }
 
-}  // namespace
 }  // namespace lpt

@@ -1,6 +1,5 @@
-// Codes of 8 or 4 bits transposed, with AVX-512. Included by an ISA file only.
-#pragma once
-
+// Codes of 8 or 4 bits transposed, with AVX-512.
+#include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/transpose_codes_loop.hpp"
 #include "kernels/quantize/x86/avx512_blocks.hpp"
 
@@ -65,7 +64,7 @@ template <bool kIsPacked>
 
 // Words of eight bytes are transposed, then the bytes of 8 × 8, then the words of eight such groups: 448 shuffles for 4096
 // codes.
-struct TransposeAvx512 {
+struct CodeTranspose {
   static constexpr int64_t kRows = 64;
   static constexpr int64_t kColumns = 64;
 
@@ -101,4 +100,10 @@ struct TransposeAvx512 {
 };
 
 }  // namespace
+
+void transpose_x86_avx512(const TransposeRequest &request) {
+  transpose_matrix<CodeTranspose>(request);
+  if (request.is_streamed) _mm_sfence();
+}
+
 }  // namespace lpt

@@ -1,15 +1,14 @@
-// Codes of 8 or 4 bits transposed, with AVX2. Included by an ISA file only.
-#pragma once
-
+// Codes of 8 or 4 bits transposed, with AVX2.
 #include <cstring>
 
+#include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/transpose_codes_loop.hpp"
 #include "kernels/quantize/x86/avx2_lanes.hpp"
 
 namespace lpt {
 namespace {
 
-struct TransposeAvx2 {
+struct CodeTranspose {
   static constexpr int64_t kRows = 16;
   static constexpr int64_t kColumns = 32;
 
@@ -78,4 +77,7 @@ struct TransposeAvx2 {
 };
 
 }  // namespace
+
+void transpose_x86_avx2(const TransposeRequest &request) { transpose_matrix<CodeTranspose>(request); }
+
 }  // namespace lpt

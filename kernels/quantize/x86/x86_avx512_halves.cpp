@@ -1,6 +1,6 @@
-// f32, bf16 and f16 → f16 and bf16 with AVX-512, with one inverse or none. Included by an ISA file only.
-#pragma once
-
+// f32, bf16 and f16 → f16 and bf16 with AVX-512, with one inverse or none.
+#include "kernels/quantize/kernels.hpp"
+#include "kernels/quantize/x86/avx512_amax.hpp"
 #include "kernels/quantize/x86/avx512_words.hpp"
 
 namespace lpt {
@@ -15,8 +15,6 @@ struct HalfCast {
   bool is_streamed;
   Prefetcher prefetcher;
 };
-
-constexpr int kSmallerMagnitudeSigned = 2;  // of vrangeps: the smaller magnitude with the first one's sign
 
 // f32 whose upper halves are bf16.
 [[gnu::always_inline]] inline __m512i rounded_bf16(__m512 held) {
@@ -193,4 +191,24 @@ inline HalfCast half_cast(const QuantizeRequest &request) {
 }
 
 }  // namespace
+
+// f16 and bf16, with one inverse or none.
+void quantize_halves_x86_avx512(const QuantizeRequest &request) {
+  const MatrixView &source = request.source;
+  const MatrixView &target = request.target;
+  const WordRounding rounding = word_rounding(request);
+  const Extent extent = folded(source, target, !is_drawn(rounding) || request.random.row_stride == source.columns);
+  const Source from = source_of(source.format.element);
+  const HalfSpan span = target.format.element == LPT_FORMAT_F16 ? half_span_of<true>(from, rounding)
+                                                                : half_span_of<false>(from, rounding);
+  HalfCast cast = half_cast(request);
+  for (int64_t row = 0; row < extent.rows; ++row) {
+    span(cast, static_cast<const char *>(source.data) + row * source.row_stride * bytes_of(from),
+         static_cast<uint16_t *>(target.data) + row * target.row_stride, extent.columns,
+         random_index(request.random, row, 0));
+  }
+  if (cast.is_streamed) _mm_sfence();
+  finish(request, cast.amax, cast.has_nan);
+}
+
 }  // namespace lpt
