@@ -107,8 +107,8 @@ def short_name(name):
 
 
 def source_of(path):
-    """kernels/gemm/x86/x86_avx2.cpp of …/lpt_kernels_x86_avx2.dir/gemm/x86/x86_avx2.cpp.o"""
-    return "kernels/" + re.sub(r"^.*\.dir/(?:\./)*(.*)\.o$", r"\1", path)
+    """kernels/gemm/x86/x86_avx2.cpp of …/lpt_kernels_x86_avx2.dir/gemm/x86/x86_avx2.cpp.o, or of a unit that begins with it"""
+    return "kernels/" + re.search(r"(\w+/x86/\w+\.cpp)(?:_cxx\.cxx)?\.o$", path)[1]
 
 
 def count(objects):

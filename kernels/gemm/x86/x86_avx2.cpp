@@ -4,7 +4,6 @@
 #include "kernels/gemm/x86/avx2.hpp"
 #include "kernels/gemm/x86/avx2_look_up.hpp"
 #include "kernels/gemm/x86/avx2_panels.hpp"
-#include "kernels/gemm/x86/avx2_sparse.hpp"
 
 namespace lpt {
 namespace {
@@ -146,26 +145,5 @@ struct Avx2 {
 void gemm_any_x86_avx2(const GemmRequest &request) { multiply<Avx2>(request); }
 
 size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return blocking_of<Avx2>(request).total_bytes; }
-
-void gemm_sparse_floats_x86_avx2(const GemmRequest &request) {
-  switch (request.b.format.element) {
-    case LPT_FORMAT_F32:
-      return multiply_sparse<SparseFloats<StoredF32>>(request);
-    case LPT_FORMAT_E4M3FN:
-      return multiply_sparse<SparseFloats<StoredE4m3fn>>(request);
-    case LPT_FORMAT_E5M2:
-      return multiply_sparse<SparseFloats<StoredE5m2>>(request);
-    default:
-      return multiply_sparse<SparseFloats<StoredBf16>>(request);
-  }
-}
-
-size_t gemm_scratch_sparse_floats_x86_avx2(const GemmRequest &request) {
-  return sparse_scratch<SparseFloats<StoredBf16>>(request);
-}
-
-void gemm_sparse_int8_x86_avx2(const GemmRequest &request) { multiply_sparse<SparseInt8>(request); }
-
-size_t gemm_scratch_sparse_int8_x86_avx2(const GemmRequest &request) { return sparse_scratch<SparseInt8>(request); }
 
 }  // namespace lpt

@@ -3,7 +3,6 @@
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx512.hpp"
 #include "kernels/gemm/x86/avx512_f32_panels.hpp"
-#include "kernels/gemm/x86/avx512_sparse.hpp"
 
 namespace lpt {
 namespace {
@@ -75,24 +74,5 @@ struct FloatTiles : Avx512 {
 void gemm_any_x86_avx512(const GemmRequest &request) { multiply<FloatTiles>(request); }
 
 size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return blocking_of<FloatTiles>(request).total_bytes; }
-
-void gemm_sparse_floats_x86_avx512(const GemmRequest &request) {
-  const bool are_halves = request.a.format.element == LPT_FORMAT_BF16 && request.b.format.element == LPT_FORMAT_BF16;
-  if (are_halves) return multiply_sparse<SparseHalves>(request);
-  switch (request.b.format.element) {
-    case LPT_FORMAT_F32:
-      return multiply_sparse<SparseFloats<StoredF32>>(request);
-    case LPT_FORMAT_E4M3FN:
-      return multiply_sparse<SparseFloats<StoredE4m3fn>>(request);
-    case LPT_FORMAT_E5M2:
-      return multiply_sparse<SparseFloats<StoredE5m2>>(request);
-    default:
-      return multiply_sparse<SparseFloats<StoredBf16>>(request);
-  }
-}
-
-size_t gemm_scratch_sparse_floats_x86_avx512(const GemmRequest &request) {
-  return sparse_scratch<SparseFloats<StoredBf16>>(request);
-}
 
 }  // namespace lpt

@@ -1,10 +1,9 @@
-// Few rows of int8 by a 2:4 matrix: a's bytes are picked at the places that b stores. Included by an ISA file only.
+// Few rows of int8 by a 2:4 matrix: a's bytes are picked at the places that b stores.
 //
 // Sixteen bytes of places are 64 fields of two bits, a byte each when they are apart; with the first column of the byte's group
 // they are what two registers of a are looked up by.
-#pragma once
-
 #include "kernels/common/intrinsics.hpp"
+#include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/sparse_loop.hpp"
 
 namespace lpt {
@@ -61,4 +60,11 @@ struct SparseInt8 : SparseByteRows {
 };
 
 }  // namespace
+
+void gemm_sparse_int8_x86_avx512_vnni(const GemmRequest &request) { multiply_sparse<SparseInt8>(request); }
+
+size_t gemm_scratch_sparse_int8_x86_avx512_vnni(const GemmRequest &request) {
+  return sparse_scratch<SparseInt8>(request);
+}
+
 }  // namespace lpt

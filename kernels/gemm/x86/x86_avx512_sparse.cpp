@@ -1,10 +1,9 @@
-// Few rows of floats by a 2:4 matrix: a's numbers are picked at the places that b stores. Included by an ISA file only.
+// Few rows of floats by a 2:4 matrix: a's numbers are picked at the places that b stores.
 //
 // Four bytes of places are 16 fields of two bits, one in each lane; with the first column of the lane's group they are what two
 // registers of a are looked up by. Expanding b instead, with its ten shuffles for 64 columns, takes nearly twice as long on Zen 5.
-#pragma once
-
 #include "kernels/common/simd_avx512.hpp"
+#include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/sparse_loop.hpp"
 
 namespace lpt {
@@ -154,4 +153,24 @@ struct SparseHalves : SparseHalfRows {
 };
 
 }  // namespace
+
+void gemm_sparse_floats_x86_avx512(const GemmRequest &request) {
+  const bool are_halves = request.a.format.element == LPT_FORMAT_BF16 && request.b.format.element == LPT_FORMAT_BF16;
+  if (are_halves) return multiply_sparse<SparseHalves>(request);
+  switch (request.b.format.element) {
+    case LPT_FORMAT_F32:
+      return multiply_sparse<SparseFloats<StoredF32>>(request);
+    case LPT_FORMAT_E4M3FN:
+      return multiply_sparse<SparseFloats<StoredE4m3fn>>(request);
+    case LPT_FORMAT_E5M2:
+      return multiply_sparse<SparseFloats<StoredE5m2>>(request);
+    default:
+      return multiply_sparse<SparseFloats<StoredBf16>>(request);
+  }
+}
+
+size_t gemm_scratch_sparse_floats_x86_avx512(const GemmRequest &request) {
+  return sparse_scratch<SparseFloats<StoredBf16>>(request);
+}
+
 }  // namespace lpt

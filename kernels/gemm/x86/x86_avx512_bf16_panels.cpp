@@ -1,7 +1,5 @@
-// GEMMs whose b is in panels, or has scales along k that bf16 does not hold. Included by ISA files: everything here has
-// internal linkage.
-#pragma once
-
+// GEMMs whose b is in panels, or has scales along k that bf16 does not hold.
+#include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx512_bf16_operands.hpp"
 
 namespace lpt {
@@ -283,4 +281,9 @@ inline void multiply_panels(const GemmRequest &request) {
 }
 
 }  // namespace
+
+void gemm_panels_x86_avx512_bf16(const GemmRequest &request) { multiply_panels(request); }
+
+size_t gemm_scratch_panels_x86_avx512_bf16(const GemmRequest &request) { return panel_blocking(request).total_bytes; }
+
 }  // namespace lpt

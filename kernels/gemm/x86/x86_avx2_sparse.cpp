@@ -1,7 +1,6 @@
-// Few rows by a 2:4 matrix: a's numbers are picked at the places that b stores. Included by an ISA file only.
-#pragma once
-
+// Few rows by a 2:4 matrix: a's numbers are picked at the places that b stores.
 #include "kernels/common/simd_avx2.hpp"
+#include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/sparse_loop.hpp"
 
 namespace lpt {
@@ -153,4 +152,26 @@ struct SparseInt8 : SparseByteRows {
 };
 
 }  // namespace
+
+void gemm_sparse_floats_x86_avx2(const GemmRequest &request) {
+  switch (request.b.format.element) {
+    case LPT_FORMAT_F32:
+      return multiply_sparse<SparseFloats<StoredF32>>(request);
+    case LPT_FORMAT_E4M3FN:
+      return multiply_sparse<SparseFloats<StoredE4m3fn>>(request);
+    case LPT_FORMAT_E5M2:
+      return multiply_sparse<SparseFloats<StoredE5m2>>(request);
+    default:
+      return multiply_sparse<SparseFloats<StoredBf16>>(request);
+  }
+}
+
+size_t gemm_scratch_sparse_floats_x86_avx2(const GemmRequest &request) {
+  return sparse_scratch<SparseFloats<StoredBf16>>(request);
+}
+
+void gemm_sparse_int8_x86_avx2(const GemmRequest &request) { multiply_sparse<SparseInt8>(request); }
+
+size_t gemm_scratch_sparse_int8_x86_avx2(const GemmRequest &request) { return sparse_scratch<SparseInt8>(request); }
+
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// GEMM of small integers with scales for groups of k. Included by ISA files: everything here has internal linkage.
+// GEMM of small integers with scales for groups of k.
 //
 //   c(i, j) = sum over groups g of float(sum over p in g of a(i, p) · b(p, j)) · (a's scale(i, g) · b's scale(g, j))
 //
@@ -8,8 +8,7 @@
 //
 // A block of rows of a, half of a usual L2, is packed, or read where it is; then it is multiplied by the panels of b, some at a
 // time: each tile of rows all of them before the next tile.
-#pragma once
-
+#include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx512_vnni_columns.hpp"
 #include "kernels/gemm/x86/avx512_vnni_tile.hpp"
 
@@ -292,4 +291,11 @@ inline void multiply_groups(const GemmRequest &request) {
 }
 
 }  // namespace
+
+void gemm_groups_x86_avx512_vnni(const GemmRequest &request) { multiply_groups(request); }
+
+size_t gemm_scratch_groups_x86_avx512_vnni(const GemmRequest &request) {
+  return group_blocking_of(request).total_bytes;
+}
+
 }  // namespace lpt
