@@ -203,29 +203,36 @@ Status run_reported(Context &context, int64_t count, int64_t work, const Body &b
   return {};
 }
 
-// Items that threads take in turn, each with bytes of scratch of its own.
+// Items that threads take in turn, each with bytes of scratch of its own. Progress is reported after a multiple of `batch`.
 struct WorkQueue {
   int64_t count, threads;
   size_t thread_bytes;
+  int64_t batch = 1;
 };
 
-// Runs body(item, scratch) for each: a thread takes the next one when it has ended one. Tells how much of `work` is done as
+// Runs body(item, scratch) for each: a thread takes the next one when it has ended one. Reports how much of `work` is done as
 // run_reported() does.
 template <typename Body>
 Status run_dynamic(Context &context, const WorkQueue &queue, int64_t work, const Body &body) {
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(queue.threads) * queue.thread_bytes, &memory));
-  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(queue.count, 100);
+  if (queue.count == 1 && context.progress == nullptr) {  // short calls are many
+    body(int64_t{0}, memory);
+    return {};
+  }
+  const int64_t batches = queue.count / queue.batch;
+  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(batches, 100);
   for (int64_t step = 0; step < steps; ++step) {
-    const int64_t end = queue.count * (step + 1) / steps;
-    std::atomic<int64_t> next{queue.count * step / steps};
+    const int64_t end = batches * (step + 1) / steps * queue.batch;
+    std::atomic<int64_t> next{batches * step / steps * queue.batch};
     const auto take = [&](int64_t thread) {
       std::byte *const mine = memory + static_cast<size_t>(thread) * queue.thread_bytes;
       for (int64_t item = next++; item < end; item = next++) body(item, mine);
     };
     parallel_for(context, queue.threads, std::cref(take));
     if (context.progress == nullptr) continue;
-    const int64_t done = end == queue.count ? work : work / queue.count * end;
+    const double share = static_cast<double>(end) / static_cast<double>(queue.count);
+    const int64_t done = end == queue.count ? work : static_cast<int64_t>(static_cast<double>(work) * share);
     if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
   }
   return {};

@@ -29,8 +29,8 @@ struct Work {
   int64_t threads;
   size_t a_bytes, b_bytes, scratch_bytes;
 
-  size_t thread_bytes() const { return a_bytes + b_bytes + scratch_bytes; }
   int64_t count() const { return static_cast<int64_t>(tile_rows.size()) * chunks; }
+  WorkQueue queue() const { return {count(), threads, a_bytes + b_bytes + scratch_bytes}; }
 };
 
 std::vector<Run> runs_of(const MatrixView &tiles, int64_t tile_row) {
@@ -220,18 +220,17 @@ bool takes_tiles(const GemmRequest &request) {
 }
 
 Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
-                     GemmDispatch &out_dispatch) {
+                     WorkQueue &out_queue) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
-  out_dispatch.part_count = work.count();
-  out_dispatch.workspace_bytes = static_cast<size_t>(work.threads) * work.thread_bytes();
+  out_queue = work.queue();
   return {};
 }
 
 Status run_in_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
-  return run_dynamic(context, {work.count(), work.threads, work.thread_bytes()}, whole.m * whole.n,
+  return run_dynamic(context, work.queue(), whole.m * whole.n,
                      [&](int64_t item, std::byte *mine) { run_item(whole, work, item, mine); });
 }
 

@@ -12,7 +12,7 @@ bool takes_tiles(const GemmRequest &request);
 
 // Room for all threads. `whole` has sparse packed weights as its b; `planned` may be NULL.
 Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
-                     GemmDispatch &out_dispatch);
+                     WorkQueue &out_queue);
 
 Status run_in_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole);
 

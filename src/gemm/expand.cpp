@@ -102,8 +102,7 @@ Status run_expanded(Context &context, const MatrixView &b, const KernelEntry<Gem
     request.scratch = mine + slabs.dense_bytes;
     kernel.run(request);
   };
-  return run_dynamic(context, {slabs.items(), slabs.threads, slabs.dense_bytes + slabs.scratch_bytes},
-                     whole.m * whole.n, multiply);
+  return run_dynamic(context, slabs.queue(), whole.m * whole.n, multiply);
 }
 
 }  // namespace lpt

@@ -15,7 +15,7 @@ struct ExpandPlan {
   size_t scratch_bytes;  // one slab's GEMM
 
   int64_t items() const { return count * row_count; }
-  size_t bytes() const { return static_cast<size_t>(threads) * (dense_bytes + scratch_bytes); }
+  WorkQueue queue() const { return {items(), threads, dense_bytes + scratch_bytes}; }
 };
 
 // Whether a request with a 2:4 b is one of these. Its row is chosen with the dense shape of b in the request.

@@ -1,6 +1,5 @@
 #include "src/gemm/run.hpp"
 
-#include <atomic>
 #include <cassert>
 #include <cmath>
 #include <functional>
@@ -87,6 +86,11 @@ struct GemmPartition {
   GemmRegion all;
   Grid steps, parts;
   size_t scratch_bytes;  // of one part
+
+  WorkQueue queue() const { return {steps.count() * parts.count(), parts.count(), scratch_bytes, parts.count()}; }
+  GemmRegion part(int64_t item) const {
+    return cut(cut(all, steps, item / parts.count()), parts, item % parts.count());
+  }
 };
 
 int64_t round_to(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
@@ -108,28 +112,14 @@ GemmPartition partition_gemm(const Context &context, const KernelEntry<GemmReque
 Status run_kernel_on_region(Context &context, const KernelEntry<GemmRequest> &kernel, const GemmRequest &whole,
                             const GemmRegion &all) {
   const GemmPartition cutting = partition_gemm(context, kernel, whole, all);
-  const Grid &steps = cutting.steps, &parts = cutting.parts;  // clang 14 has no bindings in lambdas
-  const size_t scratch_bytes = cutting.scratch_bytes;
-  std::byte *scratch = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(parts.count()) * scratch_bytes, &scratch));
-  int64_t done = 0;
-  for (int64_t s = 0; s < steps.count(); ++s) {
-    const GemmRegion step = cut(all, steps, s);
-    const auto run_part = [&](int64_t i) {
-      const GemmRegion area = cut(step, parts, i);
-      if (area.rows <= 0 || area.columns <= 0) return;
-      GemmRequest part = cut(whole, area);
-      assert(kernel.scratch_bytes(part) <= scratch_bytes);
-      part.scratch = scratch + static_cast<size_t>(i) * scratch_bytes;
-      kernel.run(part);
-    };
-    parallel_for(context, parts.count(), std::cref(run_part));  // by reference: nothing is allocated
-    done += step.rows * step.columns;
-    if (context.progress == nullptr) continue;
-    const int64_t work = all.rows * all.columns;
-    if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
-  }
-  return {};
+  return run_dynamic(context, cutting.queue(), all.rows * all.columns, [&](int64_t item, std::byte *scratch) {
+    const GemmRegion area = cutting.part(item);
+    if (area.rows <= 0 || area.columns <= 0) return;
+    GemmRequest part = cut(whole, area);
+    assert(kernel.scratch_bytes(part) <= cutting.scratch_bytes);
+    part.scratch = scratch;
+    kernel.run(part);
+  });
 }
 
 double flops_of(const GemmRequest &request) {
@@ -193,12 +183,41 @@ Status expand_to_dense(Context &context, bool is_check_only, GemmRequest &reques
   return {};
 }
 
-// The kernel of a request: the planned one, or the first that runs it.
-Status select_gemm_kernel(Context &context, const GemmCall &call, bool is_check_only, GemmRequest &request,
-                          DenseCopy &last, const KernelEntry<GemmRequest> **out_kernel) {
+// How b reaches the kernel.
+enum class SupplyOfB {
+  kAsStored,
+  kExpanded,  // written out in slabs, each before its GEMM
+  kGathered,  // the kept tiles of a line, with the same columns of a
+};
+
+// A GEMM decided: the kernel, and the request with the operands that it reads.
+struct GemmRoute {
+  GemmRequest request;
+  const KernelEntry<GemmRequest> *kernel = nullptr;
+  SupplyOfB supply = SupplyOfB::kAsStored;
+};
+
+SupplyOfB supply_of_b(const GemmCall &call, const GemmRequest &request) {
+  switch (call.b.layout) {
+    case Layout::kBlockSparse:
+      return request.b.layout == Layout::kPanels ? SupplyOfB::kGathered : SupplyOfB::kAsStored;
+    case Layout::kBitmask:
+      return request.b.layout == Layout::kPanels ? SupplyOfB::kExpanded : SupplyOfB::kAsStored;
+    case Layout::kSparse:
+      return is_in_slabs(request_of(call)) && request.b.layout == Layout::kRows ? SupplyOfB::kExpanded
+                                                                                : SupplyOfB::kAsStored;
+    default:
+      return SupplyOfB::kAsStored;
+  }
+}
+
+// The kernel of a call: the planned one, or the first that runs it.
+Status select_route(Context &context, const GemmCall &call, bool is_check_only, DenseCopy &last, GemmRoute &route) {
+  GemmRequest &request = route.request;
+  request = request_of(call);
   if (const KernelEntry<GemmRequest> *kernel = find_sparse_kernel(context, call.kernel, request)) {
     log_selected(context, "gemm", kernel->name);
-    *out_kernel = kernel;
+    route.kernel = kernel;
     return {};
   }
   LPT_TRY(expand_to_dense(context, is_check_only, request, last));
@@ -206,24 +225,26 @@ Status select_gemm_kernel(Context &context, const GemmCall &call, bool is_check_
     LPT_TRY(take_unpacked(context, call.b, is_check_only || is_empty(request), request.b));
   }
   if (is_sparse_packed(request.b.layout)) request.b = panels_shape(request.b);
-  if (call.kernel != nullptr) {
-    log_selected(context, "gemm", call.kernel->name);
-    *out_kernel = call.kernel;
-    return {};
+  route.supply = supply_of_b(call, request);
+  if (call.kernel == nullptr) {
+    return select_kernel(context, "gemm", gemm_kernels(), request,
+                         {request.a.format.id, request.b.format.id, request.c.format.id}, &route.kernel);
   }
-  return select_kernel(context, "gemm", gemm_kernels(), request,
-                       {request.a.format.id, request.b.format.id, request.c.format.id}, out_kernel);
+  log_selected(context, "gemm", call.kernel->name);
+  route.kernel = call.kernel;
+  return {};
 }
 
-// Whether the selected kernel left a GEMM's b to be written out in slabs.
-bool is_written_in_slabs(const GemmCall &call, const GemmRequest &whole) {
-  if (call.b.layout == Layout::kBitmask) return whole.b.layout == Layout::kPanels;
-  return is_in_slabs(request_of(call)) && whole.b.layout == Layout::kRows;
-}
-
-// Whether a's columns are to be gathered for each line of tiles.
-bool is_gathered(const GemmCall &call, const GemmRequest &whole) {
-  return call.b.layout == Layout::kBlockSparse && whole.b.layout == Layout::kPanels;
+// `call` has b as it is stored.
+Status run_route(Context &context, const GemmCall &call, const GemmRoute &route) {
+  switch (route.supply) {
+    case SupplyOfB::kExpanded:
+      return run_expanded(context, call.b, *route.kernel, route.request);
+    case SupplyOfB::kGathered:
+      return run_in_tiles(context, route.kernel, request_of(call));
+    default:
+      return run_kernel_on_region(context, *route.kernel, route.request, all_of(route.request));
+  }
 }
 
 // A part of one of many GEMMs.
@@ -243,20 +264,6 @@ void partition_into_tasks(const KernelEntry<GemmRequest> *kernel, const GemmRequ
     const GemmRegion area = cut(all, grid, i);
     if (area.rows > 0 && area.columns > 0) tasks.push_back({kernel, cut(whole, area)});
   }
-}
-
-// Each of `count` threads takes the next piece when it has ended one. Where a piece runs does not change its bits.
-void run_pieces(Context &context, const std::vector<GemmTask> &tasks, size_t begin, size_t end, std::byte *scratch,
-                size_t scratch_bytes, int64_t threads) {
-  std::atomic<size_t> next{begin};
-  const auto work = [&](int64_t thread) {
-    for (size_t i = next++; i < end; i = next++) {
-      GemmRequest request = tasks[i].request;
-      request.scratch = scratch + static_cast<size_t>(thread) * scratch_bytes;
-      tasks[i].kernel->run(request);
-    }
-  };
-  parallel_for(context, threads, std::cref(work));
 }
 
 // While it lives, GEMMs report to one whole, some hundred times at most.
@@ -299,79 +306,74 @@ class CombinedProgress {
 
 Status run_gemm(Context &context, const GemmCall &call, bool is_check_only) {
   if (!is_on_cpu(context)) return multiply_on_device(context, call, is_check_only, nullptr);
-  GemmRequest whole = request_of(call);
-  const KernelEntry<GemmRequest> *kernel = nullptr;
+  GemmRoute route;
   DenseCopy written;
-  LPT_TRY(select_gemm_kernel(context, call, is_check_only, whole, written, &kernel));
-  if (is_check_only || is_empty(whole)) return {};
-  const ProfileScope measure(context, "gemm", kernel->name, bytes_of(whole), flops_of(whole));
-  if (is_gathered(call, whole)) return run_in_tiles(context, kernel, request_of(call));
-  return is_written_in_slabs(call, whole) ? run_expanded(context, call.b, *kernel, whole)
-                                          : run_kernel_on_region(context, *kernel, whole, all_of(whole));
+  LPT_TRY(select_route(context, call, is_check_only, written, route));
+  if (is_check_only || is_empty(route.request)) return {};
+  const ProfileScope measure(context, "gemm", route.kernel->name, bytes_of(route.request), flops_of(route.request));
+  return run_route(context, call, route);
 }
 
 Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
                           const std::function<Status(int64_t begin, int64_t count)> &after_rows) {
-  GemmRequest whole = request_of(call);
-  const KernelEntry<GemmRequest> *kernel = nullptr;
+  GemmRoute route;
   DenseCopy written;
-  LPT_TRY(select_gemm_kernel(context, call, false, whole, written, &kernel));
+  LPT_TRY(select_route(context, call, false, written, route));
+  const GemmRequest &whole = route.request;
   const int64_t task = std::max<int64_t>(round_to(rows, kGemmRowUnit), kGemmRowUnit);
-  const auto tell_all = [&]() -> Status {
+  const auto report_all = [&]() -> Status {
     for (int64_t begin = 0; begin == 0 || begin < whole.m; begin += task) {
       LPT_TRY(after_rows(begin, std::min(task, whole.m - begin)));
     }
     return {};
   };
-  if (is_empty(whole)) return tell_all();
-  const ProfileScope measure(context, "gemm", kernel->name, bytes_of(whole), flops_of(whole));
-  if (is_gathered(call, whole) || is_written_in_slabs(call, whole)) {
-    LPT_TRY(is_gathered(call, whole) ? run_in_tiles(context, kernel, request_of(call))
-                                     : run_expanded(context, call.b, *kernel, whole));
-    return tell_all();
+  if (is_empty(whole)) return report_all();
+  const ProfileScope measure(context, "gemm", route.kernel->name, bytes_of(whole), flops_of(whole));
+  if (route.supply != SupplyOfB::kAsStored) {
+    LPT_TRY(run_route(context, call, route));
+    return report_all();
   }
   const int64_t first = std::min(whole.n, round_to(columns, kGemmColumnUnit));
   const Arena::Mark mark = context.arena->mark();
   for (int64_t begin = 0; begin < whole.m; begin += task) {
     const int64_t count = std::min(task, whole.m - begin);
-    if (first > 0) LPT_TRY(run_kernel_on_region(context, *kernel, whole, {begin, 0, count, first}));
+    if (first > 0) LPT_TRY(run_kernel_on_region(context, *route.kernel, whole, {begin, 0, count, first}));
     context.arena->give_back(mark);
     LPT_TRY(after_rows(begin, count));
   }
   return first == whole.n ? Status()
-                          : run_kernel_on_region(context, *kernel, whole, {0, first, whole.m, whole.n - first});
+                          : run_kernel_on_region(context, *route.kernel, whole, {0, first, whole.m, whole.n - first});
 }
 
 Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_dispatch) {
   if (!is_on_cpu(context)) return multiply_on_device(context, call, true, &out_dispatch);
-  GemmRequest whole = request_of(call);
-  const bool was_packed = is_packed(whole.b.layout);
-  const bool was_sparse[] = {whole.a.layout == Layout::kSparse, whole.b.layout == Layout::kSparse};
+  GemmRoute route;
   DenseCopy written;
-  LPT_TRY(select_gemm_kernel(context, call, true, whole, written, &out_dispatch.kernel));
-  out_dispatch.name = out_dispatch.kernel->name;
-  out_dispatch.shape = {whole.m, whole.n, whole.k};
-  out_dispatch.workspace_bytes = 0;
-  out_dispatch.part_count = 0;
+  LPT_TRY(select_route(context, call, true, written, route));
+  const GemmRequest &whole = route.request;
+  out_dispatch = {{whole.m, whole.n, whole.k}, route.kernel, route.kernel->name, 0, 0};
   if (is_empty(whole)) return {};
-  if (is_gathered(call, whole)) return measure_tiles(context, out_dispatch.kernel, request_of(call), out_dispatch);
-  const bool has_slabs = is_written_in_slabs(call, whole);
-  if (has_slabs) {
-    const ExpandPlan slabs = plan_expansion(context, *out_dispatch.kernel, whole);
-    out_dispatch.part_count = slabs.items();
-    out_dispatch.workspace_bytes = slabs.bytes();
-  } else {
-    const GemmPartition cutting = partition_gemm(context, *out_dispatch.kernel, whole, all_of(whole));
-    out_dispatch.part_count = cutting.parts.count();
-    out_dispatch.workspace_bytes = static_cast<size_t>(cutting.parts.count()) * cutting.scratch_bytes;
+  WorkQueue queue{};
+  switch (route.supply) {
+    case SupplyOfB::kGathered:
+      LPT_TRY(measure_tiles(context, route.kernel, request_of(call), queue));
+      break;
+    case SupplyOfB::kExpanded:
+      queue = plan_expansion(context, *route.kernel, whole).queue();
+      break;
+    default:
+      queue = partition_gemm(context, *route.kernel, whole, all_of(whole)).queue();
   }
+  out_dispatch.part_count = queue.count;
+  out_dispatch.workspace_bytes = static_cast<size_t>(queue.threads) * queue.thread_bytes;
   for (const bool is_b : {false, true}) {
     const MatrixView &operand = is_b ? whole.b : whole.a;
-    if (!was_sparse[is_b] || operand.layout == Layout::kSparse || (is_b && has_slabs)) continue;
+    const bool was_sparse = (is_b ? call.b : call.a).layout == Layout::kSparse;
+    if (!was_sparse || operand.layout == Layout::kSparse || (is_b && route.supply == SupplyOfB::kExpanded)) continue;
     MatrixView dense;
     out_dispatch.workspace_bytes += lay_out_matrix(operand.format, operand.rows, operand.columns, nullptr, dense);
   }
-  if (was_packed && whole.b.layout == Layout::kRows) {
+  if (is_packed(call.b.layout) && whole.b.layout == Layout::kRows) {
     out_dispatch.workspace_bytes += unpacking_bytes(context, call.b);
   }
   return {};
@@ -408,12 +410,12 @@ Status run_gemms(Context &context, const std::vector<GemmCall> &calls, bool is_c
   written.is_shared = true;
   double work = 0, bytes = 0;
   for (const GemmCall &call : calls) {
-    GemmTask whole{nullptr, request_of(call)};
-    LPT_TRY(select_gemm_kernel(context, call, is_check_only, whole.request, written, &whole.kernel));
-    if (is_check_only || is_empty(whole.request)) continue;
-    work += flops_of(whole.request) / 2;
-    bytes += bytes_of(whole.request);
-    wholes.push_back(whole);
+    GemmRoute route;
+    LPT_TRY(select_route(context, call, is_check_only, written, route));
+    if (is_check_only || is_empty(route.request)) continue;
+    work += flops_of(route.request) / 2;
+    bytes += bytes_of(route.request);
+    wholes.push_back({route.kernel, route.request});
   }
   if (wholes.empty()) return {};
   const int64_t width = width_of(context);
@@ -425,21 +427,16 @@ Status run_gemms(Context &context, const std::vector<GemmCall> &calls, bool is_c
   for (const GemmTask &task : tasks)
     scratch_bytes = std::max(scratch_bytes, aligned(task.kernel->scratch_bytes(task.request)));
   const int64_t threads = std::clamp<int64_t>(static_cast<int64_t>(work / kLeastWork), 1, width);
-  std::byte *scratch = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(threads) * scratch_bytes, &scratch));
+  int64_t elements = 0;
+  for (const GemmTask &task : tasks) elements += task.request.m * task.request.n;
   const ProfileScope measure(context, "gemm", wholes.front().kernel->name, bytes, 2 * work);
-  const size_t steps = context.progress == nullptr ? 1 : std::min<size_t>(tasks.size(), 100);
-  int64_t all = 0, done = 0;
-  for (const GemmTask &task : tasks) all += task.request.m * task.request.n;
-  for (size_t step = 0, begin = 0; step < steps; ++step) {
-    const size_t end = tasks.size() * (step + 1) / steps;
-    run_pieces(context, tasks, begin, end, scratch, scratch_bytes, threads);
-    for (; begin < end; ++begin) done += tasks[begin].request.m * tasks[begin].request.n;
-    if (context.progress != nullptr && context.progress(context.progress_user, done, all) != 0) {
-      return cancelled(done, all);
-    }
-  }
-  return {};
+  return run_dynamic(context, {static_cast<int64_t>(tasks.size()), threads, scratch_bytes}, elements,
+                     [&](int64_t item, std::byte *scratch) {
+                       const GemmTask &task = tasks[static_cast<size_t>(item)];
+                       GemmRequest request = task.request;
+                       request.scratch = scratch;
+                       task.kernel->run(request);
+                     });
 }
 
 }  // namespace lpt
