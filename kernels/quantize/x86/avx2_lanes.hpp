@@ -73,5 +73,35 @@ struct BlockLanes {
   return _mm256_max_epi32(amax, _mm256_and_si256(is_finite, magnitude));
 }
 
+// ---- numbers of a source as f32
+
+constexpr int32_t kEndless = 62;  // log2 of the columns of a block that has no end
+
+[[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+inline int64_t source_bytes(const MatrixView &source) { return source.format.element == LPT_FORMAT_F32 ? 4 : 2; }
+
+[[gnu::always_inline]] inline __m256 halves_to_floats(__m128i codes, bool is_f16) {
+  if (is_f16) return _mm256_cvtph_ps(codes);
+  return f32_of_bf16(codes);
+}
+
+// `count` adjacent numbers as f32; halves go to the buffer.
+inline const float *numbers_at(const MatrixView &source, int64_t row, int64_t column, int64_t count, float *buffer) {
+  const int64_t first = row * source.row_stride + column;
+  if (source.format.element == LPT_FORMAT_F32) return static_cast<const float *>(source.data) + first;
+  const bool is_f16 = source.format.element == LPT_FORMAT_F16;
+  const uint16_t *from = static_cast<const uint16_t *>(source.data) + first;
+  int64_t at = 0;
+  for (; at + 8 <= count; at += 8) _mm256_storeu_ps(buffer + at, halves_to_floats(load_half_bytes(from + at), is_f16));
+  if (at == count) return buffer;
+  uint16_t rest[8] = {};
+  memcpy(rest, from + at, static_cast<size_t>(count - at) * sizeof(uint16_t));
+  float numbers[8];
+  _mm256_storeu_ps(numbers, halves_to_floats(load_half_bytes(rest), is_f16));
+  memcpy(buffer + at, numbers, static_cast<size_t>(count - at) * sizeof(float));
+  return buffer;
+}
+
 }  // namespace
 }  // namespace lpt

@@ -3,7 +3,7 @@
 
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_decode.hpp"
-#include "kernels/quantize/x86/avx2_quantize.hpp"
+#include "kernels/quantize/x86/avx2_scales.hpp"
 
 namespace lpt {
 namespace {
@@ -77,8 +77,6 @@ void amax_x86_avx2(const AmaxRequest &request) {
   *request.amax = plain == LPT_FORMAT_F32 ? bits_float(most.finite) : decode(element, most.finite);
   *request.has_nan = most.largest > infinity;
 }
-
-void quantize_x86_avx2(const QuantizeRequest &request) { quantize_matrix(request); }
 
 void dequantize_x86_avx2(const DequantizeRequest &request) { decode_matrix(request); }
 

@@ -3,7 +3,9 @@
 // Numbers are read once: a span of a row stays in the L1 cache while all scales are tried. Signs do not matter but for
 // a list. Numbers that are not finite become zeros, whose error is zero.
 #include "kernels/quantize/kernels.hpp"
-#include "kernels/quantize/x86/avx2_quantize.hpp"
+#include "kernels/quantize/x86/avx2_candidates.hpp"
+#include "kernels/quantize/x86/avx2_random.hpp"
+#include "kernels/quantize/x86/avx2_scales.hpp"
 #include "kernels/quantize/x86/avx2_sums.hpp"
 
 namespace lpt {

@@ -1,7 +1,9 @@
 // f32, bf16 and f16 → unsigned integers with zero points, in rows of blocks, with AVX2: what
 // x86_avx512_zero_points.cpp does.
 #include "kernels/quantize/kernels.hpp"
-#include "kernels/quantize/x86/avx2_quantize.hpp"
+#include "kernels/quantize/x86/avx2_encode.hpp"
+#include "kernels/quantize/x86/avx2_random.hpp"
+#include "kernels/quantize/x86/avx2_scales.hpp"
 #include "kernels/quantize/x86/avx2_words.hpp"
 #include "kernels/quantize/zero_points_loop.hpp"
 

@@ -1,7 +1,4 @@
-// How a matrix is cast with AVX2: in panels of blocks, whose scales are found first, in spans of a row. Included by an
-// ISA file only.
-#pragma once
-
+// How a matrix is cast with AVX2: in panels of blocks, whose scales are found first, in spans of a row.
 #include "kernels/common/simd_avx2.hpp"
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_candidates.hpp"
@@ -14,9 +11,6 @@ namespace {
 
 constexpr int64_t kPanelColumns = kRandomColumns;
 constexpr int64_t kPanelBlocks = kPanelColumns / 16;
-constexpr int32_t kEndless = 62;  // log2 of the columns of a block that has no end
-
-[[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Random bits of eight rows, 16 for each element, where those of a column are adjacent.
 struct RandomTile {
@@ -45,8 +39,6 @@ struct CastState {
 struct CastSpan {
   int64_t row, column, count, slab_column;
 };
-
-inline int64_t source_bytes(const MatrixView &source) { return source.format.element == LPT_FORMAT_F32 ? 4 : 2; }
 
 // A part of a request that begins at a block, and at a byte of the target.
 inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int64_t row, int64_t rows, int64_t column,
@@ -78,30 +70,6 @@ inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int
     part.tensor_inverse = state.inverse[(span.slab_column + at) >> state.log2_columns];
     quantize_any_ref(part);
   }
-}
-
-// ---- sources
-
-[[gnu::always_inline]] inline __m256 halves_to_floats(__m128i codes, bool is_f16) {
-  if (is_f16) return _mm256_cvtph_ps(codes);
-  return f32_of_bf16(codes);
-}
-
-// `count` adjacent numbers as f32; halves go to the buffer.
-inline const float *numbers_at(const MatrixView &source, int64_t row, int64_t column, int64_t count, float *buffer) {
-  const int64_t first = row * source.row_stride + column;
-  if (source.format.element == LPT_FORMAT_F32) return static_cast<const float *>(source.data) + first;
-  const bool is_f16 = source.format.element == LPT_FORMAT_F16;
-  const uint16_t *from = static_cast<const uint16_t *>(source.data) + first;
-  int64_t at = 0;
-  for (; at + 8 <= count; at += 8) _mm256_storeu_ps(buffer + at, halves_to_floats(load_half_bytes(from + at), is_f16));
-  if (at == count) return buffer;
-  uint16_t rest[8] = {};
-  memcpy(rest, from + at, static_cast<size_t>(count - at) * sizeof(uint16_t));
-  float numbers[8];
-  _mm256_storeu_ps(numbers, halves_to_floats(load_half_bytes(rest), is_f16));
-  memcpy(buffer + at, numbers, static_cast<size_t>(count - at) * sizeof(float));
-  return buffer;
 }
 
 // ---- spans
@@ -506,7 +474,9 @@ inline void cast_transposed(const QuantizeRequest &request, CastState &state) {
   }
 }
 
-inline void quantize_matrix(const QuantizeRequest &request) {
+}  // namespace
+
+void quantize_x86_avx2(const QuantizeRequest &request) {
   CastState state(request);
   if (request.source.column_stride == 1) {
     cast_adjacent(request, state);
@@ -515,5 +485,4 @@ inline void quantize_matrix(const QuantizeRequest &request) {
   }
 }
 
-}  // namespace
 }  // namespace lpt
