@@ -29,7 +29,7 @@ bool has_tiles() {
   return (d & kBf16) != 0 && (d & kTile) != 0 && (d & kInt8) != 0 && may_use_tiles();
 }
 #else
-bool has_tiles() { return false; }
+[[maybe_unused]] bool has_tiles() { return false; }
 #endif
 
 CpuFeatures probe() {
@@ -49,6 +49,8 @@ CpuFeatures probe() {
   if ((features & kCpuAvx512Vnni) != 0 && __builtin_cpu_supports("avx512bf16")) features |= kCpuAvx512Bf16;
   if ((features & kCpuAvx512Bf16) != 0 && has_tiles()) features |= kCpuAmx;
   return features;
+#elif defined(__aarch64__)
+  return kCpuNeon;
 #else
   return 0;
 #endif
@@ -109,6 +111,7 @@ std::string feature_names(CpuFeatures features) {
   add(kCpuAvx512Vnni, "x86_avx512_vnni");
   add(kCpuAvx512Bf16, "x86_avx512_bf16");
   add(kCpuAmx, "x86_amx");
+  add(kCpuNeon, "arm_neon");
   return names.empty() ? "none" : names;
 }
 

@@ -15,6 +15,7 @@ constexpr CpuFeatures kCpuAvx512 = 2;      // F, BW, VL, DQ, VBMI
 constexpr CpuFeatures kCpuAvx512Bf16 = 4;  // bf16 dot products
 constexpr CpuFeatures kCpuAvx512Vnni = 8;  // int8 dot products, VBMI2
 constexpr CpuFeatures kCpuAmx = 16;        // tiles, bf16 and int8, with leave to use them
+constexpr CpuFeatures kCpuNeon = 32;       // Advanced SIMD of 64-bit Arm
 
 // What this CPU and operating system offer; read once.
 CpuFeatures cpu_features();
