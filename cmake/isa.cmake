@@ -4,11 +4,17 @@ set(LPT_ISA_x86_avx512 ${LPT_ISA_x86_avx2} -mavx512f -mavx512bw -mavx512vl -mavx
 set(LPT_ISA_x86_avx512_vnni ${LPT_ISA_x86_avx512} -mavx512vnni -mavx512vbmi2)
 set(LPT_ISA_x86_avx512_bf16 ${LPT_ISA_x86_avx512} -mavx512bf16)
 set(LPT_ISA_x86_amx ${LPT_ISA_x86_avx512_bf16} -mavx512vnni -mamx-tile -mamx-bf16 -mamx-int8)
-set(LPT_ISAS x86_avx2 x86_avx512 x86_avx512_vnni x86_avx512_bf16 x86_amx)
-set(LPT_SIMD_ISAS x86_avx2 x86_avx512)  # those with a header of vectors, kernels/common/simd_*.hpp
-if(NOT LPT_SIMD OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+set(LPT_ISA_arm_neon)  # every 64-bit Arm CPU has Advanced SIMD: no flags
+if(NOT LPT_SIMD)
   set(LPT_ISAS)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(LPT_ISAS x86_avx2 x86_avx512 x86_avx512_vnni x86_avx512_bf16 x86_amx)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(LPT_ISAS arm_neon)
 endif()
+set(LPT_SIMD_ISAS x86_avx2 x86_avx512 arm_neon)  # those with a header of vectors, kernels/common/simd_*.hpp
+# The families whose simd_ sources are compiled for an ISA; all of them where it has no list. Their tables have LPT_SIMD_ENTRIES.
+set(LPT_SIMD_FAMILIES_arm_neon activation hadamard monitor reduce)
 
 # A sanitizer checks code that runs: builds with one leave out kernels that this CPU cannot run.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND EXISTS /proc/cpuinfo)

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 
-#include "kernels/common/intrinsics.hpp"
 #include "src/base/cpu.hpp"
 
 namespace lpt {
@@ -31,7 +30,7 @@ struct Prefetcher {
     const char *const at = static_cast<const char *>(from);
     if (!is_spread()) {
 #pragma GCC unroll 8
-      for (int i = 0; i < kLines; ++i) _mm_prefetch(at + distance + 64 * i, _MM_HINT_T0);
+      for (int i = 0; i < kLines; ++i) __builtin_prefetch(at + distance + 64 * i, 0, 3);
       return;
     }
     const auto offset = static_cast<uint64_t>(at - base);
@@ -40,7 +39,7 @@ struct Prefetcher {
     const char *const next =
         base + (offset / kRequestedGroup + 1) * kRequestedGroup + place * kRequestedPiece + line * 64;
 #pragma GCC unroll 8
-    for (uint64_t i = 0; i < kLines; ++i) _mm_prefetch(next + i * kRequestedPiece, _MM_HINT_T1);
+    for (uint64_t i = 0; i < kLines; ++i) __builtin_prefetch(next + i * kRequestedPiece, 0, 2);
   }
 };
 

@@ -6,13 +6,15 @@
 //   F32, F64, I32, U32   vectors of kLanes numbers, F64 of half as many; U16: kLanes codes of 16 bits
 //   Mask                 whether, for each lane of an F32
 //   ActiveLanes          the first lanes, of a last vector of a row: all_lanes(), first_lanes(count)
-// and the functions listed in simd_avx2.hpp.
+// and the functions listed in simd_avx2.hpp; simd_neon.hpp those alone that its families use.
 #pragma once
 
 #if defined(__AVX512F__)
 #include "kernels/common/simd_avx512.hpp"
-#else
+#elif defined(__AVX2__)
 #include "kernels/common/simd_avx2.hpp"
+#else
+#include "kernels/common/simd_neon.hpp"
 #endif
 
 namespace lpt {

@@ -127,6 +127,8 @@ template <lpt_format kPlain>
 [[gnu::always_inline]] static inline __m256i bits_of(F64 value) { return _mm256_castpd_si256(value); }
 
 [[gnu::always_inline]] static inline void store_past_caches(float *to, F32 value) { _mm256_stream_ps(to, value); }
+// After stores past the caches.
+[[gnu::always_inline]] static inline void store_fence() { _mm_sfence(); }
 
 // A whole vector, past the caches if it `is_streamed`; then `to` is a multiple of its size.
 [[gnu::always_inline]] static inline void store_bits(uint8_t *to, __m256i bits, bool is_streamed) {

@@ -5,8 +5,10 @@
 
 #if defined(__AVX512F__)
 #include "kernels/common/vec8_avx512.hpp"
-#else
+#elif defined(__AVX2__)
 #include "kernels/common/vec8_avx2.hpp"
+#else
+#include "kernels/common/vec8_neon.hpp"
 #endif
 
 namespace lpt {

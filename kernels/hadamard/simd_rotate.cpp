@@ -47,7 +47,7 @@ template <lpt_format kPlain>
 [[gnu::always_inline]] inline F32 narrow_steps(F32 value) {
   value = butterfly<1>(value);
   value = butterfly<2>(value);
-  value = butterfly<4>(value);
+  if constexpr (kLanes >= 8) value = butterfly<4>(value);
   if constexpr (kLanes == 16) value = butterfly<8>(value);
   return value;
 }
@@ -56,7 +56,7 @@ template <lpt_format kPlain>
 template <int kCount, int kStride = 1>
 [[gnu::always_inline]] inline void pair_steps(F32 (&vectors)[kCount]) {
   if constexpr (kStride < kCount) {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int i = 0; i < kCount; ++i) {
       if ((i & kStride) != 0) continue;
       const F32 a = vectors[i];
@@ -73,7 +73,7 @@ template <int kVectors>
 [[gnu::always_inline]] inline void finish_group(const RotateRow &line, int64_t column, F32 (&group)[kVectors]) {
   const F32 factor = broadcast(hadamard_factor(kVectors * kLanes));
   pair_steps<kVectors>(group);
-#pragma GCC unroll 16
+#pragma GCC unroll 32
   for (int i = 0; i < kVectors; ++i) {
     put(line, column + i * kLanes, group[i] * factor, kLanes);
   }
@@ -85,7 +85,7 @@ int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
   const RotateRow line = given;  // so that no store can be meant for it: its pointers stay in registers
   for (; column + kVectors * kLanes <= end; column += kVectors * kLanes) {
     F32 group[kVectors];
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int i = 0; i < kVectors; ++i) {
       group[i] = narrow_steps(prepared<kPlain>(line, column + i * kLanes, kLanes));
     }
@@ -116,6 +116,7 @@ void fill_tail_factors(int64_t count, float *factors) {
 // What does not fill a group of kVectors vectors: at most one of each smaller power of two.
 template <lpt_format kPlain, int kVectors>
 void rotate_rest(const RotateRow &line, int64_t column, int64_t columns) {
+  if constexpr (kVectors >= 32) column = rotate_groups<kPlain, 16>(line, column, columns);
   if constexpr (kVectors >= 16) column = rotate_groups<kPlain, 8>(line, column, columns);
   if constexpr (kVectors >= 8) column = rotate_groups<kPlain, 4>(line, column, columns);
   if constexpr (kVectors >= 4) column = rotate_groups<kPlain, 2>(line, column, columns);
@@ -200,7 +201,7 @@ void transpose_tile(const HadamardRequest &request, int64_t row, int64_t column,
   const float *const factors = request.factors;
   const float *const row_factors = request.row_factors;
   F32 tile[kLanes];
-#pragma GCC unroll 16
+#pragma GCC unroll 32
   for (int i = 0; i < kLanes; ++i) {
     const int64_t from = column + (i < columns ? i : 0);
     tile[i] = load_quiet<kPlain>(source.data, row + from * source.column_stride, rows);
@@ -212,7 +213,7 @@ void transpose_tile(const HadamardRequest &request, int64_t row, int64_t column,
   transpose(tile);
   float *const to = target_row(request, row) + column;
   const int64_t stride = request.target.row_stride;
-#pragma GCC unroll 16
+#pragma GCC unroll 32
   for (int i = 0; i < kLanes; ++i) {
     if (i < rows) store_numbers(to + i * stride, tile[i], columns);
   }
@@ -240,7 +241,7 @@ int64_t rotate_groups(const RowChunk &slab, int64_t column) {
     line.to = target_row(slab.request, slab.row);
     for (int64_t row = slab.row; row < slab.end; ++row, line.to += slab.request.target.row_stride) {
       F32 group[kVectors];
-#pragma GCC unroll 16
+#pragma GCC unroll 32
       for (int i = 0; i < kVectors; ++i) {
         group[i] = load_numbers<LPT_FORMAT_F32>(line.to, column + i * kLanes, kLanes);
       }
@@ -269,7 +270,10 @@ template <lpt_format kPlain>
 void transpose_slab(const RowChunk &slab) {
   const int64_t vectors = slab.request.size / kLanes;
   int64_t column = 0;
-  if constexpr (kLanes == 8) {
+  if constexpr (kLanes == 4) {
+    if (vectors >= 32) column = rotate_groups<kPlain, 32>(slab, column);
+  }
+  if constexpr (kLanes <= 8) {
     if (vectors >= 16) column = rotate_groups<kPlain, 16>(slab, column);
   }
   if (vectors >= 8) column = rotate_groups<kPlain, 8>(slab, column);

@@ -36,7 +36,7 @@ const char *unsupported_any(const StepRequest &request) {
   return nullptr;
 }
 
-#if defined(LPT_HAVE_SIMD)
+#if defined(LPT_HAVE_X86)
 const char *unsupported_vectors(const StepRequest &request) {
   for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
     if (array->random.words != nullptr) return "random bits are the caller's";
@@ -58,13 +58,13 @@ const char *unsupported_norm(const NormRequest &request) {
 }  // namespace
 
 std::span<const KernelEntry<NormRequest>> norm_kernels() {
-  static constexpr KernelEntry<NormRequest> kernels[] = {LPT_SIMD_ENTRIES(norm, unsupported_norm)
+  static constexpr KernelEntry<NormRequest> kernels[] = {LPT_X86_ENTRIES(norm, unsupported_norm)
                                                              LPT_REF_ENTRY(norm_any, unsupported_norm)};
   return kernels;
 }
 
 std::span<const KernelEntry<StepRequest>> step_kernels() {
-  static constexpr KernelEntry<StepRequest> kernels[] = {LPT_SIMD_ENTRIES(step, unsupported_vectors)
+  static constexpr KernelEntry<StepRequest> kernels[] = {LPT_X86_ENTRIES(step, unsupported_vectors)
                                                              LPT_REF_ENTRY(step_any, unsupported_any)};
   return kernels;
 }

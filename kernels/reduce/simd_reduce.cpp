@@ -177,7 +177,7 @@ struct Walk {
   [[gnu::always_inline]] const uint8_t *address(int32_t source, int64_t at) const {
     const uint8_t *const from = source_at(request, source) + at * From::kBytes;
     const Prefetcher prefetcher = {is_spread ? static_cast<const char *>(request.sources[source]) : nullptr, distance};
-    prefetcher.prefetch<kStep * From::kBytes / kLineBytes>(from);
+    prefetcher.prefetch<(kStep * From::kBytes + kLineBytes - 1) / kLineBytes>(from);
     return from;
   }
 
@@ -206,7 +206,7 @@ struct Walk {
     edge(0, at);
     for (; at + kStep <= request.elements; at += kStep) step(at, stream);
     edge(at, request.elements);
-    if (stream.targets != 0) _mm_sfence();
+    if (stream.targets != 0) store_fence();
   }
 
   const ReduceRequest &request;

@@ -4,7 +4,7 @@
 namespace lpt {
 namespace {
 
-#if defined(LPT_HAVE_SIMD)
+#if defined(LPT_HAVE_X86)
 bool is_along_lines(const SparseMaskRequest &request) { return request.source.column_stride == 1; }
 
 // Lines of memory are rows of all views, or columns of all of them.
@@ -85,12 +85,12 @@ const char *unsupported_measure(const SparseMeasureRequest &request) {
 constexpr KernelEntry<SparseMaskRequest> kSparseMaskKernels[] = {
     LPT_AVX512_ENTRY(sparse_mask_largest, unsupported_largest<16>)
         LPT_AVX2_ENTRY(sparse_mask_largest, unsupported_largest<8>)
-            LPT_SIMD_ENTRIES(sparse_mask_drawn, unsupported_drawn) LPT_REF_ENTRY(sparse_mask_any, nullptr)};
+            LPT_X86_ENTRIES(sparse_mask_drawn, unsupported_drawn) LPT_REF_ENTRY(sparse_mask_any, nullptr)};
 
-constexpr KernelEntry<MaskApplyRequest> kMaskApplyKernels[] = {LPT_SIMD_ENTRIES(mask_apply, unsupported_apply)
+constexpr KernelEntry<MaskApplyRequest> kMaskApplyKernels[] = {LPT_X86_ENTRIES(mask_apply, unsupported_apply)
                                                                    LPT_REF_ENTRY(mask_apply_any, nullptr)};
 
-constexpr KernelEntry<MaskDecayRequest> kMaskDecayKernels[] = {LPT_SIMD_ENTRIES(mask_decay, unsupported_decay)
+constexpr KernelEntry<MaskDecayRequest> kMaskDecayKernels[] = {LPT_X86_ENTRIES(mask_decay, unsupported_decay)
                                                                    LPT_REF_ENTRY(mask_decay_any, nullptr)};
 
 constexpr KernelEntry<MaskAbsorbRequest> kMaskAbsorbKernels[] = {
@@ -98,7 +98,7 @@ constexpr KernelEntry<MaskAbsorbRequest> kMaskAbsorbKernels[] = {
 };
 
 constexpr KernelEntry<SparseMeasureRequest> kSparseMeasureKernels[] = {
-    LPT_SIMD_ENTRIES(sparse_measure, unsupported_measure) LPT_REF_ENTRY(sparse_measure_any, nullptr)};
+    LPT_X86_ENTRIES(sparse_measure, unsupported_measure) LPT_REF_ENTRY(sparse_measure_any, nullptr)};
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 namespace lpt {
 namespace {
 
-#if defined(LPT_HAVE_SIMD)
+#if defined(LPT_HAVE_X86)
 const char *unsupported_operands(const TransposableMaskRequest &request) {
   const lpt_format plain = request.source.format.element;
   if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
@@ -31,8 +31,8 @@ const char *unsupported_search(const TransposableMaskRequest &request) {
 #endif
 
 constexpr KernelEntry<TransposableMaskRequest> kTransposableMaskKernels[] = {
-    LPT_SIMD_ENTRIES(transposable_mask_2_4_exact, unsupported_patterns) LPT_SIMD_ENTRIES(
-        transposable_mask_8_greedy, unsupported_greedy) LPT_SIMD_ENTRIES(transposable_mask_8_search, unsupported_search)
+    LPT_X86_ENTRIES(transposable_mask_2_4_exact, unsupported_patterns) LPT_X86_ENTRIES(
+        transposable_mask_8_greedy, unsupported_greedy) LPT_X86_ENTRIES(transposable_mask_8_search, unsupported_search)
         LPT_REF_ENTRY(transposable_mask_any, nullptr)};
 
 }  // namespace
