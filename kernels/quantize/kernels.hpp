@@ -33,6 +33,10 @@ void dequantize_x86_avx512(const DequantizeRequest &request);
 void cast_statistics_x86_avx512(const CastStatisticsRequest &request);
 void transpose_x86_avx512(const TransposeRequest &request);
 
+void amax_arm_neon(const AmaxRequest &request);
+void quantize_arm_neon(const QuantizeRequest &request);
+void dequantize_arm_neon(const DequantizeRequest &request);
+
 // The scales of a transposed matrix; they are few.
 static inline void transpose_scales(const MatrixView &source, const MatrixView &target) {
   if (source.format.block_scale == LPT_FORMAT_NONE) return;

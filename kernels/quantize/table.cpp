@@ -251,12 +251,48 @@ const char *unsupported_sums(const CastStatisticsRequest &request) {
 
 #endif
 
+#if defined(LPT_HAVE_ARM_NEON)
+
+bool is_f32_or_bf16(const MatrixView &view) {
+  return view.format.element == LPT_FORMAT_F32 || view.format.element == LPT_FORMAT_BF16;
+}
+
+const char *unsupported_amax_neon(const AmaxRequest &request) {
+  if (!is_f32_or_bf16(request.source)) return "source is not f32 or bf16";
+  return with_adjacent_columns(request.source).column_stride == 1 ? nullptr
+                                                                  : "source has neither adjacent rows nor columns";
+}
+
+// Codes with one scale or none.
+const char *unsupported_codes_neon(const MatrixView &view) {
+  const lpt_format plain = view.format.element;
+  if (plain != LPT_FORMAT_E4M3FN && plain != LPT_FORMAT_BF16) return "element is not e4m3fn or bf16";
+  return view.format.has_block_scale() ? "there are block scales" : nullptr;
+}
+
+const char *unsupported_neon(const QuantizeRequest &request) {
+  if (!is_f32_or_bf16(request.source)) return "source is not f32 or bf16";
+  if (request.source.column_stride != 1) return "source columns are not adjacent";
+  if (request.rounding != LPT_ROUNDING_NEAREST_EVEN) return "rounding is not to nearest even";
+  return unsupported_codes_neon(request.target);
+}
+
+const char *unsupported_to_dequantize_neon(const DequantizeRequest &request) {
+  if (!is_f32_or_bf16(request.target)) return "output is not f32 or bf16";
+  return unsupported_codes_neon(request.source);
+}
+
+#endif
+
 constexpr KernelEntry<AmaxRequest> kAmaxKernels[] = {
 #if defined(LPT_HAVE_X86_AVX512)
     {"amax_x86_avx512", kCpuAvx512, unsupported_amax, amax_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
     {"amax_x86_avx2", kCpuAvx2, unsupported_amax_avx2, amax_x86_avx2},
+#endif
+#if defined(LPT_HAVE_ARM_NEON)
+    {"amax_arm_neon", kCpuNeon, unsupported_amax_neon, amax_arm_neon},
 #endif
     {"amax_any_ref", 0, nullptr, amax_any_ref},
 };
@@ -274,6 +310,9 @@ constexpr KernelEntry<QuantizeRequest> kQuantizeKernels[] = {
     {"quantize_halves_x86_avx2", kCpuAvx2, unsupported_halves, quantize_halves_x86_avx2},
     {"quantize_zero_points_x86_avx2", kCpuAvx2, unsupported_zero_points, quantize_zero_points_x86_avx2},
 #endif
+#if defined(LPT_HAVE_ARM_NEON)
+    {"quantize_arm_neon", kCpuNeon, unsupported_neon, quantize_arm_neon},
+#endif
     {"quantize_any_ref", 0, nullptr, quantize_any_ref},
 };
 
@@ -283,6 +322,9 @@ constexpr KernelEntry<DequantizeRequest> kDequantizeKernels[] = {
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
     {"dequantize_x86_avx2", kCpuAvx2, unsupported_to_dequantize, dequantize_x86_avx2},
+#endif
+#if defined(LPT_HAVE_ARM_NEON)
+    {"dequantize_arm_neon", kCpuNeon, unsupported_to_dequantize_neon, dequantize_arm_neon},
 #endif
     {"dequantize_any_ref", 0, nullptr, dequantize_any_ref},
 };
