@@ -41,5 +41,7 @@ void gemm_any_x86_amx(const GemmRequest &request);
 size_t gemm_scratch_x86_amx(const GemmRequest &request);
 void gemm_int8_x86_amx(const GemmRequest &request);
 size_t gemm_scratch_int8_x86_amx(const GemmRequest &request);
+void gemm_any_arm_neon(const GemmRequest &request);
+size_t gemm_scratch_arm_neon(const GemmRequest &request);
 
 }  // namespace lpt

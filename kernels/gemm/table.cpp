@@ -289,6 +289,9 @@ std::span<const KernelEntry<GemmRequest>> gemm_kernels() {
 #if defined(LPT_HAVE_X86_AVX2)
     {"gemm_any_x86_avx2", kCpuAvx2, unsupported_f32_panels, gemm_any_x86_avx2, gemm_scratch_x86_avx2},
 #endif
+#if defined(LPT_HAVE_ARM_NEON)
+    {"gemm_any_arm_neon", kCpuNeon, unsupported_f32, gemm_any_arm_neon, gemm_scratch_arm_neon},
+#endif
     {"gemm_l_mul_ref", 0, unsupported_l_mul, gemm_l_mul_ref, gemm_scratch_l_mul_ref},
     {"gemm_piecewise_affine_ref", 0, unsupported_piecewise_affine, gemm_piecewise_affine_ref,
      gemm_scratch_piecewise_affine_ref},
