@@ -230,6 +230,7 @@ TEST(GemmFields, AddUpInF32AndScaleOnce) {
            : name == "f16"                ? 10
            : name == "bf16"               ? 7
            : name == "int8"               ? 6
+           : name == "int4"               ? 2
            : name == "e2m1fn"             ? 1
            : name == "ternary"            ? 0
                                           : 3;
