@@ -7,7 +7,7 @@ namespace {
 template <bool kIsF32>
 RowSums sums_of_row(const RowSource &logits, int64_t width, int64_t place) {
   const F32 lowest = broadcast(-__builtin_inff());
-  // max() gives its second operand when one is NaN: the peak is over numbers.
+  // max() returns its second operand if one is NaN: the peak excludes NaN.
   F32 peaks = lowest;
   Mask nans = {};
   Sum all;
@@ -53,7 +53,7 @@ void write_gradient_row(const CrossEntropyGradientRequest &request, int64_t row)
     const F32 x = load_row<kIsF32>(from, column, columns);
     return factors * (exponential((x - highs) - lows) - taken);
   };
-  // The target's first: the gradient may lie where the logits do.
+  // The target is computed first: the gradient may overwrite the logits.
   const bool is_here = place >= 0 && place < width;
   const ActiveLanes one = first_lanes(1);
   const F32 of_target =

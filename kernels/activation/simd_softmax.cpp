@@ -8,16 +8,16 @@ template <bool kIsF32>
 void softmax_forward(const SoftmaxForwardRequest &request) {
   const float scale = static_cast<float>(request.scale);
   const F32 scales = broadcast(scale);
-  // A negative scale looks for the smallest: the largest of -x.
+  // A negative scale needs the minimum of x, which is computed as the maximum of -x.
   const F32 flip = broadcast(scale < 0.0f ? -0.0f : 0.0f);
   const F32 lowest = broadcast(-__builtin_inff());
   for (int64_t row = 0; row < request.input.rows; ++row) {
     int64_t seen = seen_columns(request, row);
     const RowSource inputs = line_of(request.input, row), outputs = line_of(request.output, row);
-    // Exponentials wait in the output, unless it would round them.
+    // The output buffer stores the exponentials if its format is f32.
     const bool is_kept = kIsF32 || outputs.format == LPT_FORMAT_F32;
 
-    // max() gives its second operand when one is NaN: the peak is over numbers.
+    // max() returns its second operand if one is NaN: the peak excludes NaN.
     F32 peaks = lowest;
     Mask nans = {};
     for_columns(0, seen, [&](int64_t column, ActiveLanes columns) {

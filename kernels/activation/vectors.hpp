@@ -1,4 +1,4 @@
-// What the layers' loops are made of: groups of adjacent columns in f32 and their sums in f64. Included by simd_*.cpp.
+// Building blocks of the loops of the layers: vectors of adjacent columns in f32, and sums in f64. Included by simd_*.cpp.
 #pragma once
 
 #include <cstdint>

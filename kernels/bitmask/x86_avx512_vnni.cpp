@@ -1,4 +1,4 @@
-// Bitmask lines by compression and expansion of registers (VBMI2).
+// Bitmask lines, by the compress and expand instructions of VBMI2.
 #include <cstring>
 
 #include "kernels/bitmask/bitmask.hpp"
@@ -69,7 +69,7 @@ void compact_lines(const CompactRequest &request) {
   }
 }
 
-// Where the next line's units begin follows from this one's mask alone: nothing waits for what is expanded.
+// The start of the next line's units depends only on this line's mask, so that lines expand independently.
 template <typename Units>
 void fill_lines(const ExpandRequest &request) {
   const uint8_t *from = request.units;

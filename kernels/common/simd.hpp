@@ -4,9 +4,9 @@
 //
 // Each header defines, with internal linkage and gcc's and clang's operators of vectors:
 //   F32, F64, I32, U32   vectors of kLanes numbers, F64 of half as many; U16: kLanes codes of 16 bits
-//   Mask                 whether, for each lane of an F32
-//   ActiveLanes          the first lanes, of a last vector of a row: all_lanes(), first_lanes(count)
-// and the functions listed in simd_avx2.hpp; simd_neon.hpp those alone that its families use.
+//   Mask                 a bool for each lane of an F32
+//   ActiveLanes          which lanes of the last vector of a row are valid: all_lanes(), first_lanes(count)
+// and the functions in simd_avx2.hpp; simd_neon.hpp has only those that its families use.
 #pragma once
 
 #if defined(__AVX512F__)
@@ -19,7 +19,7 @@
 
 namespace lpt {
 
-// By the lanes of a comparison such as a < b.
+// `condition` is the result of a comparison of vectors, such as a < b.
 [[gnu::always_inline]] static inline F32 select(I32 condition, F32 yes, F32 no) {
   return f32_of(condition ? i32_of(yes) : i32_of(no));
 }

@@ -1,6 +1,6 @@
-// Rotations with vectors.
+// Rotations with SIMD vectors.
 //
-// A group is in vectors. Steps of strides below a vector's width exchange lanes of one vector, the others pair vectors.
+// A group is held in vectors. Steps of strides below a vector's width exchange lanes of one vector, the others pair vectors.
 // Where the columns of a source are lines of memory, the narrow steps pair these lines, a transpose in registers makes
 // rows of them, and the wide steps follow on the rows.
 #include "kernels/common/simd.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// One row on its way.
+// The operands of one row.
 struct RotateRow {
   const void *from;
   float *to;
@@ -21,7 +21,7 @@ struct RotateRow {
   const float *tail_factors;  // of the columns that fill no vector
 };
 
-// A NaN of 16 bits becomes the quiet one of its sign.
+// A NaN of a 16-bit format becomes the quiet NaN of its sign.
 template <lpt_format kPlain>
 [[gnu::always_inline]] inline F32 load_quiet(const void *data, int64_t index, int64_t count) {
   const F32 value = load_numbers<kPlain>(data, index, count);
@@ -52,7 +52,7 @@ template <lpt_format kPlain>
   return value;
 }
 
-// All steps between vectors. Not a loop over strides: such a loop stays one, and its vectors go through memory.
+// All steps between vectors. Recursion instead of a loop over strides: compilers do not unroll that loop and spill its vectors.
 template <int kCount, int kStride = 1>
 [[gnu::always_inline]] inline void pair_steps(F32 (&vectors)[kCount]) {
   if constexpr (kStride < kCount) {
@@ -82,7 +82,7 @@ template <int kVectors>
 // As many groups of kVectors vectors as fit between `column` and `end`; gives where they end.
 template <lpt_format kPlain, int kVectors>
 int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
-  const RotateRow line = given;  // so that no store can be meant for it: its pointers stay in registers
+  const RotateRow line = given;  // a local copy cannot alias the stores: its pointers stay in registers
   for (; column + kVectors * kLanes <= end; column += kVectors * kLanes) {
     F32 group[kVectors];
 #pragma GCC unroll 32
@@ -184,14 +184,14 @@ void rotate_rows(const HadamardRequest &request) {
 
 // ---- a source whose rows are adjacent
 
-// Rows [row, end) of such a source, two vectors of them at most: so a line of the cache is read once.
+// Rows [row, end) of such a source, at most two vectors of rows, so that each cache line is read once.
 struct RowChunk {
   const HadamardRequest &request;
   int64_t row, end;
 };
 
-// Writes kLanes rows of kLanes columns from lines of memory, or what there is of them, with the narrow steps done or not.
-// All loops are unrolled: an index that is not known would put the tile in memory.
+// Transposes a tile of kLanes × kLanes, or less at the edges, from lines of memory to rows; `has_steps` adds the narrow steps.
+// All loops are unrolled: a variable index would spill the tile.
 template <lpt_format kPlain, bool kIsWhole>
 void transpose_tile(const HadamardRequest &request, int64_t row, int64_t column, bool has_steps) {
   const MatrixView &source = request.source;
@@ -231,7 +231,7 @@ void transpose_tiles(const RowChunk &slab, int64_t column, bool has_steps) {
   }
 }
 
-// As many groups of kVectors vectors as fit from `column` on: each is transposed, then finished while it is near.
+// As many groups of kVectors vectors as fit from `column` on: each is transposed, then finished while it is in the cache.
 template <lpt_format kPlain, int kVectors>
 int64_t rotate_groups(const RowChunk &slab, int64_t column) {
   RotateRow line = {};

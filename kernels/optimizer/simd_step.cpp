@@ -1,6 +1,6 @@
 // A request in units that stay in the first cache: what is not f32 is decoded, the update is computed, scales follow
 // from it, and codes are made; what comes some hundred elements later is fetched meanwhile. The last elements are
-// copied to a unit of their own, so that no loop knows of tails.
+// copied to a unit of their own, so that no loop handles tails.
 #include "kernels/optimizer/kernels.hpp"
 #include "kernels/optimizer/step_moment.hpp"
 

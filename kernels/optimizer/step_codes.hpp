@@ -1,5 +1,5 @@
 // Numbers to codes and back for any element but lists: the integer steps of encode() and decode() in lanes, any rounding
-// and any number. What a step does most has shorter ways in avx2_codes.hpp and its like. Loops go by four vectors:
+// and any number. The most frequent conversions have faster versions in avx2_codes.hpp and avx512_codes.hpp. Loops go by four vectors:
 // kQuad elements. Included by simd_*.cpp.
 #pragma once
 

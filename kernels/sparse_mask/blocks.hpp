@@ -1,4 +1,4 @@
-// Pieces of a selection that the SIMD kernels share, whatever they select by. Included by simd_*.cpp.
+// Loops that the SIMD kernels of selection share, for every rule. Included by simd_*.cpp.
 //
 // Work is done in blocks: whole vectors of adjacent numbers. Where groups lie along lines of memory, a block is one piece of a
 // line; where they lie across lines, it is a vector from each line of a group, and lanes are groups side by side.

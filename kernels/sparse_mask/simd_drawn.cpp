@@ -1,5 +1,4 @@
-// MVUE of 1:2 and 2:4: the law of group.hpp, operation by operation, with groups side by side in
-// lanes.
+// MVUE of 1:2 and 2:4: the distribution of group.hpp, operation by operation, with one group in each lane.
 #include "kernels/common/philox_lanes.hpp"
 #include "kernels/sparse_mask/blocks.hpp"
 #include "kernels/sparse_mask/group.hpp"
@@ -26,7 +25,7 @@ const uint32_t *draw_words(const RandomSource &source, const PhiloxLanes &lanes,
   return slab.words + first % 4;
 }
 
-// ---- the law
+// ---- the distribution
 
 // What stays of kOf magnitudes in each lane, and the magnitude it gets.
 template <int kOf>
@@ -35,10 +34,10 @@ struct Selection {
   F32 value[kOf];
 };
 
-// A sum that is a number.
+// Whether all sums are finite.
 [[gnu::always_inline]] inline bool is_plain(F32 sum) { return has_all(is_greater(broadcast(__builtin_inff()), sum)); }
 
-// False: some lane needs the law itself.
+// Returns false if a lane needs the reference.
 [[gnu::always_inline]] inline bool select_drawn(const F32 (&a)[2], F32 uniform, Selection<2> &selection) {
   const auto total = a[0] + a[1];
   if (!is_plain(total)) return false;
@@ -133,7 +132,7 @@ struct Shares {
 
 // ---- blocks
 
-// Groups one by one, where vectors cannot tell.
+// Groups one by one, if select_drawn() returned false.
 template <int kOf>
 [[gnu::noinline]] void select_plainly(const Block<float> &block, bool is_transposed, int groups,
                                       const uint32_t *words) {
@@ -197,7 +196,7 @@ template <int kOf, bool kIsTransposed>
 
 // ---- groups along lines, and across them
 
-// Some numbers of a line, with the words of their groups.
+// A span of a line, with the random words of its groups.
 template <int kOf>
 void draw_slab(const Block<float> &slab, int64_t length, const uint32_t *words, const Prefetcher &prefetcher) {
   constexpr int kSize = kOf * kLanes;
@@ -233,7 +232,7 @@ void draw_along_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes
   }
 }
 
-// So many groups side by side, of which so many lines are there.
+// `groups` adjacent groups, of which `lines` lines exist.
 template <int kOf>
 void draw_piece(const Block<float> &piece, int64_t lines, int64_t groups, const uint32_t *words, int64_t distance) {
   for (int64_t at = 0; at < groups; at += kLanes, words += kLanes) {

@@ -1,5 +1,4 @@
-// What is done by a mask that is there already: numbers that it keeps, decay of the
-// others.
+// Operations with an existing mask: application, and decay of the elements that it prunes.
 #include "kernels/sparse_mask/blocks.hpp"
 
 namespace lpt {

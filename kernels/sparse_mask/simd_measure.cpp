@@ -1,4 +1,4 @@
-// What a selection did.
+// Statistics of a selection.
 //
 // The sums of a row run from its first number to its last: one chain of additions. Rows do not depend on each other,
 // so lanes are rows, and each lane adds up in the order of the law. Rows of memory are transposed in squares of as many

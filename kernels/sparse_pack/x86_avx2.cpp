@@ -1,8 +1,8 @@
 // 2:4 matrices of codes of 4, 8, 16 and 32 bits with AVX2, 256 columns at a time.
 //
-// Both ways are shuffles of the bytes of a register, whatever the size of a code. To compress, the four mask bits of a
-// group are looked up for its two places, and places are the control of the shuffle. To write out, both codes of a group
-// go to all its columns, and each column keeps the one whose place is its own.
+// Compression and decompression shuffle the bytes of a register, for codes of any size. Compression looks up the two kept indices
+// of a group by its four mask bits and uses them as shuffle control. Decompression copies both codes of a group to all of its
+// columns and keeps in each column the code with that index.
 #include "kernels/sparse_pack/avx2_bytes.hpp"
 #include "kernels/sparse_pack/avx2_nonzero.hpp"
 #include "kernels/sparse_pack/walk.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint8_t kNothing = 0x80;  // as the control of a byte: gives 0
 
-// By the mask bits of a group.
+// Indexed by the mask bits of a group.
 struct GroupTables {
   alignas(32) uint8_t places[32];             // half a byte of places; twice, for both halves of a register
   alignas(32) uint8_t first[32], second[32];  // a place, counted in bytes, or kNothing where none is kept
@@ -44,7 +44,8 @@ constexpr GroupTables group_tables(int bytes) {
 template <int kBytes>
 constexpr GroupTables kGroupTables = group_tables(kBytes);
 
-// By the bytes of a register, whose halves of 16 bytes are shuffled on their own: to the lower 8 of each.
+// Compression tables, indexed by the byte of a register. The shuffle works within each half of 16 bytes; results go to the lower 8
+// bytes of each half.
 struct GatherTables {
   alignas(32) uint8_t place[32];   // which place of those of the register
   alignas(32) uint8_t offset[32];  // what is added: the group's begin, the byte of the code
@@ -114,7 +115,7 @@ struct Places {
   }
 
  private:
-  // By registers: a load of what several stores have just written would wait for all of them.
+  // Combined in registers: a load that spans several recent stores would stall until all of them complete.
   static __m256i bits_of(const uint8_t *mask) {
     const auto bits = [&](int i) {
       const __m256i is_dropped = _mm256_cmpeq_epi8(load_bytes(mask + 32 * i), _mm256_setzero_si256());
@@ -159,7 +160,7 @@ inline __m256i gather(__m256i low, __m256i high, const uint8_t *place) {
 
 // ---- to write out
 
-// The bytes of places of a register of codes, where kSpreadTables wants them.
+// The index bytes of a register of codes, in the order of kSpreadTables.
 template <int kBytes>
 inline __m256i spread_places(const uint8_t *indices) {
   const __m256i order = load_bytes(kSpreadTables<kBytes>.places);
@@ -168,7 +169,7 @@ inline __m256i spread_places(const uint8_t *indices) {
   if constexpr (kBytes == 4) return _mm256_set1_epi8(load_word<int8_t>(indices));
 }
 
-// 32 bytes of 16 that are stored, which stand in both halves.
+// 16 stored bytes, copied to both halves of a register.
 template <int kBytes>
 inline __m256i spread(__m256i stored, const uint8_t *indices) {
   const SpreadTables &tables = kSpreadTables<kBytes>;
@@ -209,7 +210,7 @@ struct PackStep {
   }
 };
 
-// Two codes to a byte, the first one low. To compress, they are taken apart.
+// Two codes per byte, the first in the low bits. Compression separates them.
 template <>
 struct PackStep<4> {
   static constexpr int64_t kBits = 4;
@@ -228,7 +229,7 @@ struct PackStep<4> {
     }
   }
 
-  // A group is a byte that becomes a word: each code goes to all columns, and stays in its own.
+  // A group of one byte expands to a word: both codes are copied to all columns, then masked to their own column.
   template <bool kIsStreamed>
   static void decompress(const uint8_t *stored, const uint8_t *indices, uint8_t *target) {
     const __m256i low_half = _mm256_set1_epi8(0x0F);
@@ -254,7 +255,7 @@ struct PackStep<4> {
                                                                    4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7));
     return _mm256_blend_epi16(twos, _mm256_srli_epi32(twos, 4), 0xAA);
   }
-  // Codes at the place that the lowest two bits tell: of the four of a word, the lower byte has the first two.
+  // Moves a code to the index in the lowest two bits: the lower byte of a word has the first two codes.
   static __m256i only(__m256i places, __m256i codes) {
     const __m128i by_place = _mm_setr_epi8(0x0F, -16, 0, 0, 0, 0, 0x0F, -16, 0, 0, 0, 0, 0, 0, 0, 0);
     const __m256i place = _mm256_and_si256(places, _mm256_set1_epi8(3));

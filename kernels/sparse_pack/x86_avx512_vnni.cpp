@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// A whole line of memory, past the caches where it is one.
+// Stores 64 bytes, past the caches if they are one cache line.
 template <bool kIsStreamed>
 inline void write_line(void *to, __m512i codes) {
   if (kIsStreamed) {
@@ -26,7 +26,7 @@ struct Columns {
       const __m512i bytes = load_line(mask + 64 * i);
       return static_cast<int64_t>(_mm512_test_epi8_mask(bytes, bytes));
     };
-    // By registers: a load of what several stores have just written would wait for all of them.
+    // Combined in registers: a load that spans several recent stores would stall until all of them complete.
     const __m512i all = _mm512_setr_epi64(bits(0), bits(1), bits(2), bits(3), bits(4), bits(5), bits(6), bits(7));
     _mm512_storeu_si512(kept, all);
     gather_places(all, two, indices);
@@ -95,7 +95,7 @@ struct PackStep {
   }
 };
 
-// Two codes to a byte, the first one low. To compress, they are taken apart.
+// Two codes per byte, the first in the low bits. Compression separates them.
 template <>
 struct PackStep<4> {
   static constexpr int64_t kBits = 4;
@@ -128,7 +128,7 @@ struct PackStep<4> {
     }
   }
 
-  // A group is a byte that becomes a word: its codes are shifted to their places.
+  // A group of one byte expands to a word: its codes are shifted to their columns.
   template <bool kIsStreamed>
   static void decompress(const uint8_t *stored, const uint8_t *indices, uint8_t *target) {
     for (int64_t c = 0; c < kColumns; c += 128) {

@@ -11,7 +11,7 @@ LPT_DECLARE_SIMD(transposable_mask_2_4_exact, TransposableMaskRequest)
 LPT_DECLARE_SIMD(transposable_mask_8_greedy, TransposableMaskRequest)
 LPT_DECLARE_SIMD(transposable_mask_8_search, TransposableMaskRequest)
 
-// Makes masks of GREEDY those of SEARCH. Plain code, for kernels that are fast at GREEDY.
+// Improves the masks of GREEDY to those of SEARCH; scalar, for kernels that compute GREEDY with vectors.
 void improve_greedy_masks(const TransposableMaskRequest &request);
 
 }  // namespace lpt

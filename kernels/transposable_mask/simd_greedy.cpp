@@ -39,7 +39,7 @@ template <int kLow, int kCount>
   }
 }
 
-// Which places stay. Rows and columns have four bits each, the first in the highest ones; the highest of the four says that
+// Which elements are kept. Rows and columns have four bits each, the first in the highest ones; the highest of the four says that
 // no more stay.
 struct Greedy {
   U32 rows, columns;
@@ -65,7 +65,7 @@ struct GreedySolver {
   static constexpr int kRows = 8;
   static constexpr int64_t kColumns = 8 * kLanes;
 
-  // Of tiles on their way.
+  // Tiles during the solution.
   struct Tiles {
     F32 keys[kKeys];
     F32 sum = f32_of(broadcast_bits(0));
@@ -144,7 +144,7 @@ struct GreedySolver {
   }
 };
 
-// SEARCH begins with GREEDY; what follows is plain code, and leaves a tile as it is that the reference kernel has solved.
+// SEARCH begins with GREEDY. The improvement is scalar and does not change a tile that the reference kernel solved.
 struct SearchSolver {
   static constexpr int kRows = 8;
   static constexpr int64_t kColumns = 8 * kLanes;

@@ -26,7 +26,7 @@ struct PairLanes {
     }
   }
 
-  // Tiles that are not for patterns.
+  // A bit for each tile whose sum is infinite or NaN: the reference kernel solves it.
   [[gnu::always_inline]] uint32_t endless() const {
     const F32 upper = (of[0][0] + of[0][5]) + (of[1][0] + of[1][5]);
     const F32 lower = (of[2][0] + of[2][5]) + (of[3][0] + of[3][5]);

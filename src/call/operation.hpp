@@ -210,7 +210,7 @@ struct WorkQueue {
   int64_t batch = 1;
 };
 
-// Runs body(item, scratch) for each: a thread takes the next one when it has ended one. Reports how much of `work` is done as
+// Runs body(item, scratch) for each: a thread takes the next item when it has finished one. Reports progress in units of `work`, as
 // run_reported() does.
 template <typename Body>
 Status run_dynamic(Context &context, const WorkQueue &queue, int64_t work, const Body &body) {

@@ -195,7 +195,7 @@ Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBa
 // `input` may be codes; `whole` has all else.
 Status queue_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
                       const WeightGradient &gradient, bool is_check_only) {
-  // With the columns of a row, some thousand blocks of threads.
+  // Together with the columns this gives some thousand thread blocks.
   const Blocks parts = weight_gradient_blocks(input.rows, 256, 64);
   const int64_t chunk = stored_chunk(context, {&input}, parts.length);
   Stored stored;

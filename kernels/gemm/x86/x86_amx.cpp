@@ -1,9 +1,8 @@
 // GEMM by the matrix unit of x86 CPUs (AMX): every operand that bf16 holds exactly, with sums in f32; int8 with exact sums
 // in int32.
 //
-// A block of a and a panel of b are decoded for a run of k, the *depth*: the block stays in the second cache, the panel in the
-// first. Where k is deeper, the sums of an area of c wait in the scratch, and the area is as small as the second cache
-// requires. Scales along k that bf16 does not hold cut k into groups: a group is summed from zero, and
+// A block of a and a panel of b are decoded for a run of k, the *depth*: the block stays in the L2 cache, the panel in the
+// L1 cache. If k is deeper, scratch holds the sums of an area of c that fits the L2 cache. Scales along k that bf16 does not hold cut k into groups: a group is summed from zero, and
 // total = total + sum · (scale of the column · scale of the row), one fused multiply-add.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/amx_numbers.hpp"
@@ -130,8 +129,8 @@ void set_column_scales(const AmxGemm<Numbers> &gemm, const Depth &depth, int64_t
   }
 }
 
-// The sums of a group, scaled, are added to the totals. Rows that are not there hold what memory held: subnormal numbers
-// among that would take a hundred cycles each.
+// The sums of a group, scaled, are added to the totals. Rows past the edge hold stale memory, in which
+// each subnormal number would cost a hundred cycles.
 inline void add_group(const float *sums, const float *row_scales, const float *column_scales, int64_t rows,
                       bool is_first, float *totals) {
   const __m512 low_scales = _mm512_loadu_ps(column_scales), high_scales = _mm512_loadu_ps(column_scales + 16);

@@ -61,7 +61,7 @@ inline void raise_amax(const QuantizeRequest &request, __m512i bits) {
   raise_amax(request, bits_float(_mm512_reduce_max_epu32(bits)));
 }
 
-// What one pass without block scales has found. Infinities and NaN hide the amax: then it is looked for again.
+// Reports the result of one pass without block scales. If infinity or NaN hid the amax, it is computed again.
 inline void finish(const QuantizeRequest &request, __m512 magnitudes, bool has_nan) {
   if (has_nan && request.has_nan != nullptr) *request.has_nan = true;
   if (request.amax == nullptr) return;

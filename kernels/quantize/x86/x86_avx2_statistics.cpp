@@ -1,4 +1,4 @@
-// What became of the numbers of a cast, with AVX2.
+// Statistics of a cast, with AVX2.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_sums.hpp"
 

@@ -1,4 +1,4 @@
-// What became of numbers, with AVX-512.
+// Statistics of a cast, with AVX-512.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/sums_lanes.hpp"
 #include "kernels/quantize/x86/avx512_decode.hpp"
