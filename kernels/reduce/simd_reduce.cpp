@@ -1,4 +1,4 @@
-// Reductions with vectors: sources and targets are walked four vectors at a time.
+// Reductions with SIMD vectors: sources and targets are processed four vectors at a time.
 #include <cstdint>
 
 #include "kernels/common/prefetcher.hpp"

@@ -46,7 +46,7 @@ struct Selection {
   const auto drawn = without(is_greater(a[0], place), stays_whole);
   selection.kept[0] = either(drawn, both(stays_whole, is_at_least(a[0], a[1])));
   selection.kept[1] = opposite(selection.kept[0]);
-  selection.value[0] = selection.value[1] = total;  // what stays whole is the total
+  selection.value[0] = selection.value[1] = total;  // an element kept at its full value is the total
   return true;
 }
 
@@ -63,12 +63,12 @@ struct Selection {
   }
 }
 
-// How two places are shared: one number whose share is a place or more stays whole. Then one mark falls on the others, else
-// two on all.
+// How two kept elements are shared out: an element whose share is one or more is kept at its full value. Then one mark is drawn
+// over the others, else two over all.
 struct Shares {
   Mask is_whole[4], is_single;
-  Mask has_second;  // the others vanish beside one of them, which stays whole as well: the end is its own
-  F32 end[4];       // of what is left of each number, when all are laid one after the other
+  Mask has_second;  // one of the others rounds away the rest and is kept at its full value as well
+  F32 end[4];       // prefix sums of what is left of each element
 };
 
 [[gnu::always_inline]] inline Shares share_places(const F32 (&a)[4], F32 sum) {
@@ -87,7 +87,8 @@ struct Shares {
   return shares;
 }
 
-// Whose numbers two marks fall on: the first that ends beyond a mark. False: rounding put both on one in some lane.
+// Finds the elements of two marks: the first whose prefix sum exceeds a mark. Returns false if rounding gave both marks the same
+// element in a lane.
 [[gnu::always_inline]] inline bool find_marked(const Shares &shares, F32 first, F32 second, Mask (&is_marked)[4]) {
   Mask beyond_first[3], beyond_second[3], is_between = shares.is_single;
 #pragma GCC unroll 3
@@ -117,7 +118,7 @@ struct Shares {
   const F32 first = select(shares.has_second, last, place);
   const F32 second = select(shares.is_single, first, second_place);
   if (!find_marked(shares, first, second, selection.kept)) return false;
-  // Where all that is left is zero, the first one of it fills up.
+  // If all others are zero, the first of them is kept.
   const auto is_empty = is_at_least(broadcast(0.0f), total);
   selection.kept[0] = either(selection.kept[0], is_empty);
   selection.kept[1] = either(selection.kept[1], both(is_empty, shares.is_whole[0]));

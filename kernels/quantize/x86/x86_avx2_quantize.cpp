@@ -1,4 +1,4 @@
-// How a matrix is cast with AVX2: in panels of blocks, whose scales are found first, in spans of a row.
+// Casts a matrix with AVX2: panel by panel, first the scales of its blocks, then spans of its rows.
 #include "kernels/common/simd_avx2.hpp"
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_candidates.hpp"

@@ -16,7 +16,7 @@ struct ZeroLanes {
   bool is_streamed;
 };
 
-// A scaled number and a zero point are far beyond any code before this, so that holding does not change a code.
+// At this bound a scaled number and a zero point exceed every code, so that clamping does not change a code.
 constexpr float kLargestScaled = 1023.0f;
 
 // The scaled numbers, rounded to integers. If not `kIsCareful`, they are finite and small.
