@@ -13,8 +13,9 @@
 #pragma once
 
 #include <numeric>
+#include <utility>
 
-#include "kernels/gemm/gemm.hpp"
+#include "kernels/gemm/driver.hpp"
 #include "kernels/gemm/operand.hpp"
 #include "kernels/gemm/panels.hpp"
 
@@ -22,60 +23,44 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kBlockBytes = 128 << 10;
-constexpr int64_t kLeastRows = 96;  // of a block that reads packed weights again
-constexpr int64_t kSlabBytes = 2 << 20;
 constexpr int64_t kFloatSlabBytes = 6 << 20;  // twice as wide, and packing a for each slab costs as much again
 constexpr int64_t kFewRowsBytes = 384 << 10;  // of b, if a is one block that reads it once: a part of a usual L2
 constexpr int64_t kStepsAtOnce = 16;          // of k, when lanes are adjacent: short runs of both reading and writing
 
-inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
-inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
-inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-
-// Rows of a that are packed at once, a multiple of `unit`: blocks that are nearly alike, of at least `least` rows if there are as
-// many, or of `bytes`. The scratch has space for as many as any smaller part takes at once.
-struct RowBlock {
-  int64_t rows, space;
-};
-
-inline RowBlock row_block_of(int64_t m, int64_t bytes, int64_t row_bytes, int64_t least, int64_t unit) {
-  const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
-  const int64_t blocks = greater((m + most - 1) / most, 1);
-  return {round_up(greater((m + blocks - 1) / blocks, 1), unit), min_i64(most, round_up(greater(m, 1), unit))};
-}
-
 // What is packed at once, and where it is in the scratch.
-struct Blocking {
-  int64_t steps;    // dwords along k
-  int64_t rows;     // of a, a multiple of kRowUnit
-  int64_t columns;  // of b, a multiple of kColumnUnit, or of a panel
-  size_t a_offset, row_factor_offset, column_factor_offset, start_offset, total_bytes;
-};
-
 template <typename Isa>
-Blocking blocking_of(const GemmRequest &request) {
-  constexpr int64_t kRowUnit = Isa::kVector * Isa::kPerDword;  // lanes that one decoded vector may hold
-  constexpr int64_t kColumnUnit = std::lcm(2 * Isa::kVector * Isa::kTileVectors, kPanelLanes);
-  Blocking blocking = {};
-  blocking.steps = (request.k + Isa::kPerDword - 1) / Isa::kPerDword;
-  const int64_t lane_bytes = 4 * greater(blocking.steps, 1);
-  constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatSlabBytes : kSlabBytes;
-  const int64_t columns = greater(kMostBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit;
-  const RowBlock block = row_block_of(request.m, kBlockBytes, lane_bytes, kRowUnit, kRowUnit);
-  blocking.rows = block.rows;
-  blocking.columns = min_i64(columns, round_up(request.n, kColumnUnit));
-  if (request.m <= blocking.rows && request.b.layout != Layout::kPanels && request.is_b_transposed) {
-    constexpr int64_t kPanel = Isa::kVector * Isa::kTileVectors;
-    blocking.columns = min_i64(blocking.columns, greater(kFewRowsBytes / lane_bytes / kPanel, 1) * kPanel);
+struct BlockedLayout {
+  static constexpr int64_t kPanelColumns = Isa::kTileVectors * Isa::kVector;
+
+  GemmBlocking blocking;
+  int64_t steps;  // dwords along k
+  uint32_t *b_panels, *a_panels;
+  float *row_factors, *column_factors;
+  int32_t *starts;  // of the sums, if the Isa has such
+  size_t scratch_bytes;
+
+  explicit BlockedLayout(const GemmRequest &request) : steps((request.k + Isa::kPerDword - 1) / Isa::kPerDword) {
+    constexpr int64_t kRowUnit = Isa::kVector * Isa::kPerDword;  // lanes that one decoded vector may hold
+    constexpr int64_t kColumnUnit = std::lcm(2 * kPanelColumns, kPanelLanes);
+    constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatSlabBytes : kSlabBytes;
+    const int64_t lane_bytes = 4 * greater(steps, 1);
+    blocking = blocking_of(request, kBlockBytes, lane_bytes, kRowUnit, kRowUnit);
+    blocking.span = kPanelColumns;
+    blocking.columns =
+        min_i64(greater(kMostBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit, round_up(request.n, kColumnUnit));
+    if (request.m <= blocking.rows && request.b.layout != Layout::kPanels && request.is_b_transposed) {
+      const int64_t panels = greater(kFewRowsBytes / lane_bytes / kPanelColumns, 1);
+      blocking.columns = min_i64(blocking.columns, panels * kPanelColumns);
+    }
+    ScratchParts parts(request.scratch);
+    b_panels = parts.take<uint32_t>(blocking.columns * steps);
+    a_panels = parts.take<uint32_t>(blocking.row_space * steps);
+    row_factors = parts.take<float>(blocking.row_space);
+    column_factors = parts.take<float>(blocking.columns);
+    starts = parts.take<int32_t>(Isa::kHasStarts ? blocking.columns : 0);
+    scratch_bytes = parts.bytes();
   }
-  blocking.a_offset = static_cast<size_t>(blocking.columns * lane_bytes);
-  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(block.space * lane_bytes);
-  blocking.column_factor_offset = blocking.row_factor_offset + static_cast<size_t>(round_up(block.space, 16)) * 4;
-  const auto column_bytes = static_cast<size_t>(round_up(blocking.columns, 16)) * 4;
-  blocking.start_offset = blocking.column_factor_offset + column_bytes;
-  blocking.total_bytes = blocking.start_offset + (Isa::kHasStarts ? column_bytes : 0);
-  return blocking;
-}
+};
 
 // Half vectors of lanes: where number `half` is in panels of kHalves of them.
 template <typename Isa, int kHalves>
@@ -127,9 +112,11 @@ void pack_tiles(const Operand &operand, int64_t first, int64_t lanes, uint32_t *
   }
 }
 
+// Packing inlines all it calls: `operand` is then a local copy, which no store to the panels can change, and stays in registers.
+
 // Lanes are decoded along k, and transposed as dwords; Tiles of an Isa look up whole tiles.
 template <typename Isa, int kHalves, Decoder kDecoder>
-void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+[[gnu::noinline, gnu::flatten]] void pack_along_k(Operand operand, int64_t first, int64_t lanes, uint32_t *panels) {
   constexpr int64_t kVector = Isa::kVector;
   using Tile = typename Isa::Dwords[kVector];
   const auto fill = [&](int64_t row, int64_t present, int64_t column, int64_t count, Tile &tile) {
@@ -157,7 +144,7 @@ void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t
 
 // k × lanes in memory: lanes are adjacent already; the rows that share a dword are interleaved.
 template <typename Isa, int kHalves, Decoder kDecoder>
-void pack_along_lanes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+[[gnu::noinline, gnu::flatten]] void pack_along_lanes(Operand operand, int64_t first, int64_t lanes, uint32_t *panels) {
   constexpr int64_t kVector = Isa::kVector;
   constexpr int64_t kRows = Isa::kPerDword;
   const int64_t steps = (operand.k + kRows - 1) / kRows;
@@ -222,20 +209,6 @@ void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels
       return;
   }
 }
-
-// Where a tile goes, and what is done to its sums on the way.
-struct TileEpilogue {
-  uint8_t *c;
-  int64_t row_bytes;
-  int64_t element_bytes;
-  lpt_format format;
-  int64_t columns;
-  const float *row_factors;
-  const float *column_factors;  // times alpha; kTileVectors vectors of them may be read
-  const int32_t *starts;        // of the sums, if the Isa has such
-  const float *bias;            // NULL: none
-  float beta;
-};
 
 // Scales, beta, bias, the rounding of c, and its edge.
 template <typename Isa>
@@ -322,15 +295,15 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Ti
 
 using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, int64_t steps, const TileEpilogue &epilogue);
 
+template <typename Isa, int kVectors, int... kRows>
+TileFunction tile_of(int64_t rows, std::integer_sequence<int, kRows...>) {
+  static constexpr TileFunction tiles[] = {multiply_tile<Isa, kRows + 1, kVectors>...};
+  return tiles[rows - 1];
+}
+
 template <typename Isa, int kVectors>
 TileFunction tile_of(int64_t rows) {
-  static constexpr TileFunction tiles[] = {
-      multiply_tile<Isa, 1, kVectors>, multiply_tile<Isa, 2, kVectors>, multiply_tile<Isa, 3, kVectors>,
-      multiply_tile<Isa, 4, kVectors>, multiply_tile<Isa, 5, kVectors>, multiply_tile<Isa, 6, kVectors>,
-      multiply_tile<Isa, 7, kVectors>, multiply_tile<Isa, 8, kVectors>,
-  };
-  static_assert(Isa::kTileRows <= 8);
-  return tiles[rows - 1];
+  return tile_of<Isa, kVectors>(rows, std::make_integer_sequence<int, Isa::kTileRows>());
 }
 
 template <typename Isa>
@@ -340,76 +313,81 @@ TileFunction tile_of(int64_t rows, int64_t columns) {
   return tile_of<Isa, Isa::kTileVectors>(rows);
 }
 
-// Some columns of b, and what their finished sums are multiplied by.
+// The Kernel of driver.hpp.
 template <typename Isa>
-void pack_columns(const GemmRequest &request, const Operand &b, int64_t column, int64_t columns, float alpha,
-                  uint32_t *panels, float *factors) {
-  if constexpr (requires { Isa::expand_panels; }) {
-    if (request.b.layout == Layout::kPanels) {
-      const int64_t first = request.first_column + column;
-      Isa::expand_panels(request.b, first, columns, request.k, panels);
-      for (int64_t j = 0; j < columns; ++j) factors[j] = lane_factor(request.b, first + j, request.k) * alpha;
-      return;
+struct BlockedGemm {
+  const GemmRequest &request;
+  const BlockedLayout<Isa> &layout;
+  Operand a, b;
+
+  void pack_columns(int64_t column, int64_t columns) const {
+    const int64_t steps = layout.steps, filled = round_up(columns, layout.kPanelColumns);
+    const auto alpha = static_cast<float>(request.alpha);
+    if (!expand_columns(column, columns, alpha)) {
+      pack<Isa, 2 * Isa::kTileVectors>(b, column, columns, layout.b_panels);
+      for (int64_t j = 0; j < columns; ++j) layout.column_factors[j] = lane_factor(b, column + j) * alpha;
+    }
+    for (int64_t j = columns; j < filled; ++j) layout.column_factors[j] = 0;
+    if constexpr (Isa::kHasStarts) {
+      for (int64_t j = 0; j < filled; j += layout.kPanelColumns) {
+        Isa::set_starts(layout.b_panels + j * steps, steps, layout.starts + j);
+      }
     }
   }
-  pack<Isa, 2 * Isa::kTileVectors>(b, column, columns, panels);
-  for (int64_t j = 0; j < columns; ++j) factors[j] = lane_factor(b, column + j) * alpha;
-}
+
+  void pack_rows(int64_t row, int64_t rows, const Depth &) const {
+    pack<Isa, 1>(a, row, rows, layout.a_panels);
+    for (int64_t i = 0; i < rows; ++i) layout.row_factors[i] = lane_factor(a, row + i);
+  }
+
+  void multiply(const GemmArea &area, const Depth &) const {
+    const int64_t steps = layout.steps, column = area.column - area.slab;
+    const uint32_t *const a_panels = layout.a_panels, *const b_panel = layout.b_panels + column * steps;
+    TileEpilogue epilogue = epilogue_of(request, area);
+    epilogue.row_factors = layout.row_factors;
+    epilogue.column_factors = layout.column_factors + column;
+    epilogue.starts = layout.starts + column;
+    for (int64_t i = 0; i < area.rows; i += Isa::kTileRows) {
+      tile_of<Isa>(min_i64(area.rows - i, Isa::kTileRows), area.columns)(a_panels + i * steps, b_panel, steps,
+                                                                         epilogue);
+      epilogue.c += Isa::kTileRows * epilogue.row_bytes;
+      epilogue.row_factors += Isa::kTileRows;
+    }
+  }
+
+ private:
+  // Weights in panels, where the Isa has a function for them.
+  bool expand_columns(int64_t column, int64_t columns, float alpha) const {
+    if constexpr (requires { Isa::expand_panels; }) {
+      if (request.b.layout == Layout::kPanels) {
+        const int64_t first = request.first_column + column;
+        Isa::expand_panels(request.b, first, columns, request.k, layout.b_panels);
+        for (int64_t j = 0; j < columns; ++j) {
+          layout.column_factors[j] = lane_factor(request.b, first + j, request.k) * alpha;
+        }
+        return true;
+      }
+    }
+    return false;
+  }
+};
 
 template <typename Isa>
 void multiply(const GemmRequest &request) {
-  constexpr int64_t kPanelColumns = Isa::kTileVectors * Isa::kVector;
-  const Blocking blocking = blocking_of<Isa>(request);
-  const int64_t steps = blocking.steps;
   ValueTable a_values, b_values;
-  Operand a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values);
-  if (Isa::kHasStarts) a.flip = 0x80;
-  const Operand b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values);
-  auto *const b_panels = reinterpret_cast<uint32_t *>(request.scratch);
-  auto *const a_panels = reinterpret_cast<uint32_t *>(request.scratch + blocking.a_offset);
-  auto *const row_factors = reinterpret_cast<float *>(request.scratch + blocking.row_factor_offset);
-  auto *const column_factors = reinterpret_cast<float *>(request.scratch + blocking.column_factor_offset);
-  auto *const starts = reinterpret_cast<int32_t *>(request.scratch + blocking.start_offset);
-  const auto alpha = static_cast<float>(request.alpha);
-  const auto *const bias = static_cast<const float *>(request.bias);
-  const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
-  auto *const c = static_cast<uint8_t *>(request.c.data);
+  const BlockedLayout<Isa> layout(request);
+  BlockedGemm<Isa> gemm = {
+      .request = request,
+      .layout = layout,
+      .a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values),
+      .b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values)};
+  if (Isa::kHasStarts) gemm.a.flip = 0x80;
+  run_driver(request, layout.blocking, gemm);
+}
 
-  for (int64_t column = 0; column < request.n; column += blocking.columns) {
-    const int64_t columns = min_i64(request.n - column, blocking.columns);
-    pack_columns<Isa>(request, b, column, columns, alpha, b_panels, column_factors);
-    for (int64_t j = columns; j < round_up(columns, kPanelColumns); ++j) column_factors[j] = 0;
-    if constexpr (Isa::kHasStarts) {
-      for (int64_t j = 0; j < columns; j += kPanelColumns) Isa::set_starts(b_panels + j * steps, steps, starts + j);
-    }
-
-    for (int64_t row = 0; row < request.m; row += blocking.rows) {
-      const int64_t rows = min_i64(request.m - row, blocking.rows);
-      if (column == 0 || request.m > blocking.rows) {  // a block that is alone stays packed
-        pack<Isa, 1>(a, row, rows, a_panels);
-        for (int64_t i = 0; i < rows; ++i) row_factors[i] = lane_factor(a, row + i);
-      }
-      for (int64_t j = 0; j < columns; j += kPanelColumns) {
-        const int64_t first_column = request.first_column + column + j;
-        TileEpilogue epilogue = {.c = nullptr,
-                                 .row_bytes = request.c.row_stride * element_bytes,
-                                 .element_bytes = element_bytes,
-                                 .format = request.c.format.element,
-                                 .columns = min_i64(columns - j, kPanelColumns),
-                                 .row_factors = nullptr,
-                                 .column_factors = column_factors + j,
-                                 .starts = starts + j,
-                                 .bias = bias == nullptr ? nullptr : bias + first_column,
-                                 .beta = static_cast<float>(request.beta)};
-        for (int64_t i = 0; i < rows; i += Isa::kTileRows) {
-          epilogue.c = c + (request.first_row + row + i) * epilogue.row_bytes + first_column * element_bytes;
-          epilogue.row_factors = row_factors + i;
-          const TileFunction tile = tile_of<Isa>(min_i64(rows - i, Isa::kTileRows), epilogue.columns);
-          tile(a_panels + i * steps, b_panels + j * steps, steps, epilogue);
-        }
-      }
-    }
-  }
+template <typename Isa>
+size_t scratch_bytes_of(const GemmRequest &request) {
+  return BlockedLayout<Isa>(request).scratch_bytes;
 }
 
 }  // namespace

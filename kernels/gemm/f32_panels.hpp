@@ -43,7 +43,8 @@ inline PanelReader panel_reader(const MatrixView &view, int64_t panel, int64_t k
 
 // Panels for `lanes` lanes from `first` on, each for all of k. Expand has a function for each kind.
 template <typename Expand>
-void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
+[[gnu::noinline, gnu::flatten]] void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k,
+                                                   uint32_t *to) {
   ValueTable values = {};
   const PanelKind kind = panel_kind(view.format.element);
   if (kind != PanelKind::kHalves && kind != PanelKind::kWords) {

@@ -180,7 +180,7 @@ inline float read_scale(lpt_format format, const uint8_t *scales, int64_t index)
     memcpy(&scale, scales + 4 * index, sizeof scale);
     return scale;
   }
-  return decode(format == LPT_FORMAT_E8M0FNU ? kElementE8m0fnu : kElementE4m3fn, scales[index]);
+  return format == LPT_FORMAT_E8M0FNU ? decode(kElementE8m0fnu, scales[index]) : decode(kElementE4m3fn, scales[index]);
 }
 
 inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
@@ -189,7 +189,7 @@ inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
 }
 
 // Up to 32 adjacent codes as bytes; the first is the first one of a byte, save with ternary digits.
-inline void read_codes(const Operand &operand, int64_t index, int64_t count, uint8_t (&codes)[32]) {
+[[gnu::noinline]] inline void read_codes(const Operand &operand, int64_t index, int64_t count, uint8_t (&codes)[32]) {
   const int32_t bits = operand.bits;
   if (bits == 8) {
     memcpy(codes, operand.data + index, static_cast<size_t>(count));
@@ -209,7 +209,8 @@ inline void read_codes(const Operand &operand, int64_t index, int64_t count, uin
 }
 
 // Up to 32 adjacent elements of storage row `row`, without their scales; zero past `count`.
-inline void read_values(const Operand &operand, int64_t row, int64_t column, int64_t count, float (&values)[32]) {
+[[gnu::noinline]] inline void read_values(const Operand &operand, int64_t row, int64_t column, int64_t count,
+                                          float (&values)[32]) {
   uint8_t codes[32];
   if (count > 32) count = 32;
   read_codes(operand, row * operand.row_stride + column, count, codes);

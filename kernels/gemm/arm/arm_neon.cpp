@@ -149,6 +149,6 @@ struct Neon {
 
 void gemm_any_arm_neon(const GemmRequest &request) { multiply<Neon>(request); }
 
-size_t gemm_scratch_arm_neon(const GemmRequest &request) { return blocking_of<Neon>(request).total_bytes; }
+size_t gemm_scratch_arm_neon(const GemmRequest &request) { return scratch_bytes_of<Neon>(request); }
 
 }  // namespace lpt

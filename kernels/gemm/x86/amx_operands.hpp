@@ -8,11 +8,6 @@
 namespace lpt {
 namespace {
 
-// Some of k, the first at a multiple of all blocks of scales that are shorter than k.
-struct Depth {
-  int64_t first, count;
-};
-
 // `is_unscaled`: scales along k are left to groups.
 inline Operand at_depth(const Operand &whole, const Depth &depth, bool is_unscaled) {
   Operand part = whole;

@@ -95,16 +95,22 @@ inline __m512 load_scales(lpt_format format, const uint8_t *from, __mmask16 mask
   return decode_scales(format, _mm_maskz_loadu_epi8(mask, from));
 }
 
-// The block scales of 16 adjacent elements, the first at a multiple of 16.
-inline __m512 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
-  if (operand.column_shift >= 4) return _mm512_set1_ps(scale_at(operand, row, column));
-  const int32_t shift = operand.column_shift;
-  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+// Scales of blocks shorter than 16, as many as `count` elements have, each as often as its block is long.
+[[gnu::noinline]] inline __m512 short_block_scales(lpt_format format, const uint8_t *from, int32_t shift,
+                                                   int64_t count) {
   const __mmask16 mask = first16(((count < 16 ? count : 16) + (1 << shift) - 1) >> shift);
-  const uint8_t *const from = operand.scales + index * scale_bytes(operand.scale_format);
-  const __m512 scales = load_scales(operand.scale_format, from, mask);
+  const __m512 scales = load_scales(format, from, mask);
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   return _mm512_permutexvar_ps(_mm512_srlv_epi32(lanes, _mm512_set1_epi32(shift)), scales);
+}
+
+// The block scales of 16 adjacent elements, the first at a multiple of 16.
+inline __m512 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  const int32_t shift = operand.column_shift;
+  if (shift >= 4) return _mm512_set1_ps(scale_at(operand, row, column));
+  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> shift);
+  const uint8_t *const from = operand.scales + index * scale_bytes(operand.scale_format);
+  return short_block_scales(operand.scale_format, from, shift, count);
 }
 
 // To nearest, ties to even, subnormals kept (vcvtneps2bf16 flushes them); NaN stays NaN.

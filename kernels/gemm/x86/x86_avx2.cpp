@@ -8,16 +8,22 @@
 namespace lpt {
 namespace {
 
-// The block scales of eight adjacent elements, the first at a multiple of eight.
-inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
-  if (operand.column_shift >= 3) return _mm256_set1_ps(scale_at(operand, row, column));
-  const int32_t shift = operand.column_shift;
-  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+// Scales of blocks shorter than eight, as many as `count` elements have, each as often as its block is long.
+[[gnu::noinline]] inline __m256 short_block_scales(lpt_format format, const uint8_t *from, int32_t shift,
+                                                   int64_t count) {
   const int64_t needed = ((count < 8 ? count : 8) + (1 << shift) - 1) >> shift;
-  const uint8_t *const from = operand.scales + index * scale_bytes(operand.scale_format);
-  const __m256 scales = load_scales(operand.scale_format, from, needed);
+  const __m256 scales = load_scales(format, from, needed);
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_permutevar8x32_ps(scales, _mm256_srl_epi32(lanes, _mm_cvtsi32_si128(shift)));
+}
+
+// The block scales of eight adjacent elements, the first at a multiple of eight.
+inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  const int32_t shift = operand.column_shift;
+  if (shift >= 3) return _mm256_set1_ps(scale_at(operand, row, column));
+  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> shift);
+  const uint8_t *const from = operand.scales + index * scale_bytes(operand.scale_format);
+  return short_block_scales(operand.scale_format, from, shift, count);
 }
 
 // read_values() of eight elements, the first at a multiple of eight.
@@ -144,6 +150,6 @@ struct Avx2 {
 
 void gemm_any_x86_avx2(const GemmRequest &request) { multiply<Avx2>(request); }
 
-size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return blocking_of<Avx2>(request).total_bytes; }
+size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return scratch_bytes_of<Avx2>(request); }
 
 }  // namespace lpt

@@ -73,6 +73,6 @@ struct FloatTiles : Avx512 {
 
 void gemm_any_x86_avx512(const GemmRequest &request) { multiply<FloatTiles>(request); }
 
-size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return blocking_of<FloatTiles>(request).total_bytes; }
+size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return scratch_bytes_of<FloatTiles>(request); }
 
 }  // namespace lpt

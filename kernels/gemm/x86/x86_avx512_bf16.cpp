@@ -6,6 +6,6 @@ namespace lpt {
 
 void gemm_any_x86_avx512_bf16(const GemmRequest &request) { multiply<Bf16>(request); }
 
-size_t gemm_scratch_x86_avx512_bf16(const GemmRequest &request) { return blocking_of<Bf16>(request).total_bytes; }
+size_t gemm_scratch_x86_avx512_bf16(const GemmRequest &request) { return scratch_bytes_of<Bf16>(request); }
 
 }  // namespace lpt

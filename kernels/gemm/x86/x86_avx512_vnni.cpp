@@ -6,6 +6,6 @@ namespace lpt {
 
 void gemm_int8_x86_avx512_vnni(const GemmRequest &request) { multiply<Int8>(request); }
 
-size_t gemm_scratch_int8_x86_avx512_vnni(const GemmRequest &request) { return blocking_of<Int8>(request).total_bytes; }
+size_t gemm_scratch_int8_x86_avx512_vnni(const GemmRequest &request) { return scratch_bytes_of<Int8>(request); }
 
 }  // namespace lpt

@@ -1,0 +1,144 @@
+// The loops of every fast GEMM. Included by ISA files: everything here has internal linkage.
+//
+// The columns of c are cut into slabs, the rows into blocks, and k into depths:
+//
+//   for each slab           pack_columns(): where b is packed for all rows at once
+//     for each block
+//       for each depth       pack_rows(): a block that is alone stays packed for all slabs
+//         for each span      multiply(): the rows of the block by some columns of the slab
+//
+// A Kernel has these three functions. Cutting k changes no bit: sums are kept as they are between two depths.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/gemm/gemm.hpp"
+
+namespace lpt {
+namespace {
+
+inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+constexpr int64_t kLeastRows = 96;       // of a block that reads packed weights again
+constexpr int64_t kSlabBytes = 2 << 20;  // of packed b: a part of a usual L3
+
+struct GemmBlocking {
+  int64_t rows;       // of a block
+  int64_t row_space;  // as many as a block has in this request or a smaller part of it
+  int64_t columns;    // of a slab
+  int64_t depth;      // of k
+  int64_t span;       // columns that multiply() takes
+};
+
+// One slab, all of k. Blocks are nearly alike: of `bytes`, or of `least` rows if there are as many; a multiple of `unit`.
+inline GemmBlocking blocking_of(const GemmRequest &request, int64_t bytes, int64_t row_bytes, int64_t least,
+                                int64_t unit) {
+  const int64_t m = greater(request.m, 1);
+  const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
+  const int64_t blocks = (m + most - 1) / most;
+  return {.rows = round_up((m + blocks - 1) / blocks, unit),
+          .row_space = min_i64(most, round_up(m, unit)),
+          .columns = request.n,
+          .depth = greater(request.k, 1),
+          .span = request.n};
+}
+
+// Rows of a that are packed at once, and those that the scratch has space for.
+struct RowBlock {
+  int64_t rows, space;
+};
+
+inline RowBlock row_block_of(int64_t m, int64_t bytes, int64_t row_bytes, int64_t least, int64_t unit) {
+  const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
+  const int64_t blocks = greater((m + most - 1) / most, 1);
+  return {round_up(greater((m + blocks - 1) / blocks, 1), unit), min_i64(most, round_up(greater(m, 1), unit))};
+}
+
+// Some of k: all of it, or whole blocks of scales that are shorter than k.
+struct Depth {
+  int64_t first, count;
+};
+
+// Rows and columns of the request's part of c.
+struct GemmArea {
+  int64_t row, rows;
+  int64_t column, columns;
+  int64_t slab;  // the first column of the slab
+};
+
+template <typename Kernel>
+void run_driver(const GemmRequest &request, const GemmBlocking &blocking, Kernel &kernel) {
+  const bool is_alone = request.m <= blocking.rows && request.k <= blocking.depth;
+  GemmArea area = {};
+  for (area.slab = 0; area.slab < request.n; area.slab += blocking.columns) {
+    const int64_t end = min_i64(request.n, area.slab + blocking.columns);
+    kernel.pack_columns(area.slab, end - area.slab);
+    for (area.row = 0; area.row < request.m; area.row += blocking.rows) {
+      area.rows = min_i64(request.m - area.row, blocking.rows);
+      Depth depth = {};
+      do {
+        depth.count = min_i64(request.k - depth.first, blocking.depth);
+        if (area.slab == 0 || !is_alone) kernel.pack_rows(area.row, area.rows, depth);
+        for (area.column = area.slab; area.column < end; area.column += blocking.span) {
+          area.columns = min_i64(end - area.column, blocking.span);
+          kernel.multiply(area, depth);
+        }
+        depth.first += blocking.depth;
+      } while (depth.first < request.k);
+    }
+  }
+}
+
+// The parts of a scratch, each at a line of a cache. Without a scratch only its size is known.
+class ScratchParts {
+ public:
+  explicit ScratchParts(std::byte *scratch) : begin(reinterpret_cast<uintptr_t>(scratch)), end(begin) {}
+
+  template <typename T>
+  T *take(int64_t count) {
+    auto *const part = reinterpret_cast<T *>(end);
+    end += static_cast<uintptr_t>(round_up(count * static_cast<int64_t>(sizeof(T)), 64));
+    return part;
+  }
+  size_t bytes() const { return end - begin; }
+
+ private:
+  uintptr_t begin, end;
+};
+
+// Where a tile goes, and what is done to its sums on the way.
+struct TileEpilogue {
+  uint8_t *c;
+  int64_t row_bytes;
+  int64_t element_bytes;
+  lpt_format format;
+  int64_t columns;
+  const float *row_factors;
+  const float *column_factors;  // times alpha; those of a whole tile may be read
+  const int32_t *starts;        // of the sums, if the kernel has such
+  const float *bias;            // NULL: none
+  float beta;
+};
+
+// Of the tiles that begin in the first row and column of the area; factors are not set.
+inline TileEpilogue epilogue_of(const GemmRequest &request, const GemmArea &area) {
+  const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
+  const int64_t row_bytes = request.c.row_stride * element_bytes, column = request.first_column + area.column;
+  auto *const c = static_cast<uint8_t *>(request.c.data) + (request.first_row + area.row) * row_bytes;
+  return {.c = c + column * element_bytes,
+          .row_bytes = row_bytes,
+          .element_bytes = element_bytes,
+          .format = request.c.format.element,
+          .columns = area.columns,
+          .row_factors = nullptr,
+          .column_factors = nullptr,
+          .starts = nullptr,
+          .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
+          .beta = static_cast<float>(request.beta)};
+}
+
+}  // namespace
+}  // namespace lpt
