@@ -26,15 +26,6 @@ struct PanelOperand {
   float factor;    // of all sums
 };
 
-// What is packed at once, and where it is in the scratch.
-struct PanelBlocking {
-  int64_t steps;
-  int64_t rows;     // of a
-  int64_t columns;  // of plain b
-  int64_t b_blocks;
-  size_t a_offset, row_factor_offset, row_scale_offset, scale_offset, wide_scale_offset, expanded_offset, total_bytes;
-};
-
 inline int64_t blocks_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
   const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
   return is_scaled_along_k(view, is_k_adjacent, k) ? (k + extent - 1) / extent : 1;
@@ -49,51 +40,55 @@ inline bool may_expand(const MatrixView &b) {
 constexpr int64_t kPanelBlockBytes = 192 << 10;
 constexpr int64_t kBlockUnit = 3 * kTileRows;
 
-inline PanelBlocking panel_blocking(const GemmRequest &request) {
-  PanelBlocking blocking = {};
-  const bool is_packed = request.b.layout == Layout::kPanels;
-  blocking.steps = (request.k + 1) / 2;
-  const int64_t lane_bytes = 4 * blocking.steps;
-  const int64_t columns = greater(kSlabBytes / lane_bytes / kPanelsColumns, 1) * kPanelsColumns;
-  const RowBlock block = row_block_of(request.m, kPanelBlockBytes, lane_bytes, kLeastRows, kBlockUnit);
-  blocking.rows = block.rows;
-  blocking.columns = is_packed ? request.n : min_i64(columns, round_up(request.n, kPanelsColumns));
-  blocking.b_blocks = blocks_along_k(request.b, request.is_b_transposed, request.k);
-  const int64_t a_blocks = blocks_along_k(request.a, !request.is_a_transposed, request.k);
-  const int64_t packed_columns = is_packed ? 0 : blocking.columns;
-  blocking.a_offset = static_cast<size_t>(packed_columns * lane_bytes);
-  const int64_t packed_rows = round_up(block.space, Bf16::kVector);
-  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(packed_rows * lane_bytes);
-  blocking.row_scale_offset = blocking.row_factor_offset + static_cast<size_t>(block.space) * 4;
-  blocking.scale_offset = blocking.row_scale_offset + static_cast<size_t>(block.space * a_blocks) * 4;
-  blocking.wide_scale_offset = blocking.scale_offset + static_cast<size_t>(packed_columns * blocking.b_blocks) * 4;
-  blocking.expanded_offset = blocking.wide_scale_offset;
-  if (is_packed && blocking.b_blocks > 1 && request.b.format.block_scale != LPT_FORMAT_F32) {
-    blocking.expanded_offset += static_cast<size_t>(kPanelsColumns * blocking.b_blocks) * 4;
+// What is packed at once, and where it is in the scratch.
+struct PanelLayout {
+  GemmBlocking blocking;
+  int64_t steps;
+  int64_t a_blocks, b_blocks;  // of scales along k
+  uint32_t *a_panels, *b_panels;
+  float *row_factors, *row_scales;
+  float *column_scales;  // of plain b
+  float *wide_scales;    // of a round
+  uint8_t *expanded;     // panels of a round
+  size_t scratch_bytes;
+
+  explicit PanelLayout(const GemmRequest &request)
+      : steps((request.k + 1) / 2),
+        a_blocks(blocks_along_k(request.a, !request.is_a_transposed, request.k)),
+        b_blocks(blocks_along_k(request.b, request.is_b_transposed, request.k)) {
+    const bool is_packed = request.b.layout == Layout::kPanels;
+    const int64_t lane_bytes = 4 * steps;
+    blocking = blocking_of(request, kPanelBlockBytes, lane_bytes, kLeastRows, kBlockUnit);
+    if (!is_packed) {
+      const int64_t columns = greater(kSlabBytes / lane_bytes / kPanelsColumns, 1) * kPanelsColumns;
+      blocking.columns = min_i64(columns, round_up(request.n, kPanelsColumns));
+    }
+    const int64_t packed_columns = is_packed ? 0 : blocking.columns;
+    const bool has_wide_scales = is_packed && b_blocks > 1 && request.b.format.block_scale != LPT_FORMAT_F32;
+    const int64_t expanded_bytes = kMostPanels * round_up(steps, 2) * HalfLines::kBytes;
+    ScratchParts parts(request.scratch);
+    b_panels = parts.take<uint32_t>(packed_columns * steps);
+    a_panels = parts.take<uint32_t>(round_up(blocking.row_space, Bf16::kVector) * steps);
+    row_factors = parts.take<float>(blocking.row_space);
+    row_scales = parts.take<float>(blocking.row_space * a_blocks);
+    column_scales = parts.take<float>(packed_columns * b_blocks);
+    wide_scales = parts.take<float>(has_wide_scales ? kPanelsColumns * b_blocks : 0);
+    expanded = parts.take<uint8_t>(may_expand(request.b) ? expanded_bytes : 0);
+    scratch_bytes = parts.bytes();
   }
-  blocking.total_bytes = blocking.expanded_offset;
-  if (may_expand(request.b)) {
-    blocking.total_bytes += static_cast<size_t>(kMostPanels * round_up(blocking.steps, 2) * HalfLines::kBytes);
-  }
-  return blocking;
-}
+};
 
 // A whole GEMM as it is computed.
 struct PanelGemm {
-  const GemmRequest *request;
-  PanelBlocking blocking;
+  const GemmRequest &request;
+  const PanelLayout &layout;
   Operand a;
-  PanelOperand b;
-  Groups groups;
-  bool are_a_groups_scaled;
-  int64_t a_blocks;
-  PanelTile tile;  // what all tiles share
-  PanelTables tables;
-  uint32_t *a_panels;
-  float *row_factors, *row_scales;
-  bool are_rows_scaled;  // by factors other than 1
-  float *wide_scales;    // of a round
-  uint8_t *expanded;
+  PanelOperand b = {};
+  Groups groups = {};
+  bool are_a_groups_scaled = false;
+  PanelTile tile = {};  // what all tiles share
+  PanelTables tables = {};
+  bool are_rows_scaled = false;  // by factors other than 1
 };
 
 // ---- a
@@ -121,21 +116,22 @@ inline void narrow_last_rows(uint32_t *panel, int64_t steps, int64_t rows) {
 }
 
 inline void pack_rows(PanelGemm &gemm, int64_t row, int64_t rows) {
+  const PanelLayout &layout = gemm.layout;
   Operand a = gemm.a;
   if (gemm.are_a_groups_scaled) a.is_scaled_along_k = false;
-  pack<Bf16, 1>(a, row, rows, gemm.a_panels);
+  pack<Bf16, 1>(a, row, rows, layout.a_panels);
   gemm.are_rows_scaled = false;
   for (int64_t i = 0; i < rows; ++i) {
-    gemm.row_factors[i] = lane_factor(gemm.a, row + i);
-    gemm.are_rows_scaled = gemm.are_rows_scaled || gemm.row_factors[i] != 1;
+    layout.row_factors[i] = lane_factor(gemm.a, row + i);
+    gemm.are_rows_scaled = gemm.are_rows_scaled || layout.row_factors[i] != 1;
   }
   if (gemm.are_a_groups_scaled) {
-    lay_out_scales(gemm.a, row, rows, kTileRows, gemm.a_blocks, gemm.row_scales);
+    lay_out_scales(gemm.a, row, rows, kTileRows, layout.a_blocks, layout.row_scales);
   }
   const int64_t last = rows % kTileRows;
   const int64_t prefetch = kShapeRows[shape_of(last)];
   if (last != 0 && prefetch < kTileRows) {
-    narrow_last_rows(gemm.a_panels + (rows - last) * gemm.blocking.steps, gemm.blocking.steps, prefetch);
+    narrow_last_rows(layout.a_panels + (rows - last) * layout.steps, layout.steps, prefetch);
   }
 }
 
@@ -159,27 +155,30 @@ inline PanelOperand packed_operand(const MatrixView &view, int64_t k) {
   return b;
 }
 
-// Packs columns of plain b and lays their scales beside them as packed weights have them.
-inline PanelOperand pack_columns(const PanelGemm &gemm, int64_t column, int64_t columns) {
-  const GemmRequest &request = *gemm.request;
-  ValueTable values;
-  Operand from = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, values);
+// Plain b as it will be packed, slab by slab, its scales beside it as packed weights have them.
+inline PanelOperand plain_operand(const GemmRequest &request, const PanelLayout &layout) {
+  const Format &format = request.b.format;
   PanelOperand b = {};
   b.kind = PanelKind::kHalves;
-  b.data = reinterpret_cast<const uint8_t *>(request.scratch);
-  b.bytes = gemm.blocking.steps * HalfLines::kBytes;
+  b.data = reinterpret_cast<const uint8_t *>(layout.b_panels);
+  b.bytes = layout.steps * HalfLines::kBytes;
   b.scale_format = LPT_FORMAT_F32;
   b.scale_bytes = 4 * kPanelLanes;
-  b.blocks = gemm.blocking.b_blocks;
-  b.factor = from.tensor_scale;
+  b.blocks = layout.b_blocks;
+  b.factor = format.has_tensor_scale() ? *request.b.tensor_scale : 1.0f;
+  if (format.has_block_scale()) b.scales = reinterpret_cast<const uint8_t *>(layout.column_scales);
+  return b;
+}
+
+inline void pack_columns(const PanelGemm &gemm, int64_t column, int64_t columns) {
+  const GemmRequest &request = gemm.request;
+  ValueTable values;
+  Operand from = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, values);
   if (from.scales != nullptr) {
-    auto *const scales = reinterpret_cast<float *>(request.scratch + gemm.blocking.scale_offset);
-    b.scales = reinterpret_cast<const uint8_t *>(scales);
-    lay_out_scales(from, column, columns, kPanelLanes, b.blocks, scales);
+    lay_out_scales(from, column, columns, kPanelLanes, gemm.layout.b_blocks, gemm.layout.column_scales);
   }
   from.is_scaled_along_k = false;
-  pack<Bf16, 2 * Bf16::kTileVectors>(from, column, columns, reinterpret_cast<uint32_t *>(request.scratch));
-  return b;
+  pack<Bf16, 2 * Bf16::kTileVectors>(from, column, columns, gemm.layout.b_panels);
 }
 
 inline bool has_wide_zeros(const PanelOperand &b, const uint8_t *zeros) {

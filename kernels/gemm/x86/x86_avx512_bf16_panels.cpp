@@ -7,26 +7,24 @@ namespace {
 
 // ---- the loops
 
-// Panels that rows of a read before the next rows do. Long tiles lie side by side as long as the panels stay in the second cache
+// Columns that rows of a read before the next rows do. Long tiles lie side by side as long as the panels stay in the second cache
 // beside the rows: each tile writes lines of c in as many pages as it has rows. Shorter ones all read a panel while it is in
 // the first; the shortest take two.
 constexpr int64_t kSpanBytes = 256 << 10;
 
-inline int64_t round_panels_of(const PanelGemm &gemm) {
-  if (!has_long_tiles(gemm.b, gemm.groups)) return kMostPanels;
-  return greater(min_i64(kSpanBytes / gemm.b.bytes, kMostRoundPanels), kMostPanels);
+inline int64_t round_columns_of(const PanelGemm &gemm) {
+  if (!has_long_tiles(gemm.b, gemm.groups)) return kMostPanels * kPanelLanes;
+  return greater(min_i64(kSpanBytes / gemm.b.bytes, kMostRoundPanels), kMostPanels) * kPanelLanes;
 }
 
-// Some panels of b, from `panel` of its operand on.
+// Some panels of b, from `panel` of its operand on, and the area of c that they are for.
 struct PanelRound {
+  GemmArea area;
   int64_t panel, count;
-  int64_t row;      // of the request: the first of a block
-  int64_t column;   // of the request
-  int64_t columns;  // that are there
   alignas(64) float column_factors[kMostRoundPanels * kPanelLanes];
 };
 
-inline int64_t expanded_bytes(const PanelGemm &gemm) { return round_up(gemm.blocking.steps, 2) * HalfLines::kBytes; }
+inline int64_t expanded_bytes(const PanelGemm &gemm) { return round_up(gemm.layout.steps, 2) * HalfLines::kBytes; }
 
 // Panels beyond the last one are the last one again: their sums go nowhere.
 inline void set_panels(const PanelGemm &gemm, const PanelRound &round, int64_t first, bool is_expanded,
@@ -35,12 +33,12 @@ inline void set_panels(const PanelGemm &gemm, const PanelRound &round, int64_t f
   for (int64_t p = 0; p < kMostPanels; ++p) {
     const int64_t at = min_i64(first + p, round.count - 1);
     const int64_t panel = round.panel + at;
-    tile.b[p] = is_expanded ? gemm.expanded + at * expanded_bytes(gemm) : b.data + panel * b.bytes;
+    tile.b[p] = is_expanded ? gemm.layout.expanded + at * expanded_bytes(gemm) : b.data + panel * b.bytes;
     if (b.zeros != nullptr) tile.zeros[p] = b.zeros + panel * b.blocks * kPanelLanes;
     if (b.scales == nullptr || tile.scale_stride == 0) continue;
     tile.scales[p] = tile.scale_format == gemm.tile.scale_format
                          ? b.scales + panel * b.blocks * b.scale_bytes
-                         : reinterpret_cast<const uint8_t *>(gemm.wide_scales + at * b.blocks * kPanelLanes);
+                         : reinterpret_cast<const uint8_t *>(gemm.layout.wide_scales + at * b.blocks * kPanelLanes);
   }
 }
 
@@ -64,21 +62,12 @@ inline PanelWork work_of(const PanelGemm &gemm, const PanelRound &round, const P
         is_expanded ? PrefetchStream{panel, 0}
                     : requested_by(tiles, panel, shape.panels, panel + round.count * bytes, shape.line_bytes);
   }
-  const GemmRequest &request = *gemm.request;
-  const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
-  const int64_t column = request.first_column + round.column + first * kPanelLanes;
-  const int64_t row_bytes = request.c.row_stride * element_bytes;
-  work.place = {.c = static_cast<uint8_t *>(request.c.data) + (request.first_row + round.row) * row_bytes +
-                     column * element_bytes,
-                .row_bytes = row_bytes,
-                .element_bytes = element_bytes,
-                .format = request.c.format.element,
-                .columns = min_i64(round.columns - first * kPanelLanes, shape.panels * kPanelLanes),
-                .row_factors = gemm.row_factors,
-                .column_factors = round.column_factors + first * kPanelLanes,
-                .starts = nullptr,
-                .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
-                .beta = static_cast<float>(request.beta)};
+  GemmArea area = round.area;
+  area.column += first * kPanelLanes;
+  area.columns = min_i64(round.area.columns - first * kPanelLanes, shape.panels * kPanelLanes);
+  work.place = epilogue_of(gemm.request, area);
+  work.place.row_factors = gemm.layout.row_factors;
+  work.place.column_factors = round.column_factors + first * kPanelLanes;
   return work;
 }
 
@@ -97,8 +86,8 @@ struct TileRows {
 inline void set_rows(const PanelGemm &gemm, const TileRows &rows, PanelTile &tile) {
   tile.rows = rows.count;
   for (int64_t r = 0; r < (rows.count > kTileRows ? kMostRuns : 1); ++r) {
-    tile.a[r] = gemm.a_panels + panel_offset(rows.row + r * kRunRows, gemm.blocking.steps);
-    tile.row_scales[r] = gemm.row_scales + panel_offset(rows.row + r * kRunRows, gemm.a_blocks);
+    tile.a[r] = gemm.layout.a_panels + panel_offset(rows.row + r * kRunRows, gemm.layout.steps);
+    tile.row_scales[r] = gemm.layout.row_scales + panel_offset(rows.row + r * kRunRows, gemm.layout.a_blocks);
   }
 }
 
@@ -127,7 +116,7 @@ inline bool expand_round(const PanelGemm &gemm, const PanelRound &round, PanelTi
   }
   for (int64_t p = 0; p < (is_needed ? round.count : 0); ++p) {
     set_panels(gemm, round, p, false, tile);
-    expand_panel(gemm, tile, gemm.expanded + p * expanded_bytes(gemm));
+    expand_panel(gemm, tile, gemm.layout.expanded + p * expanded_bytes(gemm));
   }
   return is_needed;
 }
@@ -138,7 +127,8 @@ inline void widen_scales(const PanelGemm &gemm, const PanelRound &round) {
   for (int64_t block = 0; block < round.count * b.blocks; ++block) {
     const uint8_t *const from = b.scales + (round.panel * b.blocks + block) * b.scale_bytes;
     for (int v = 0; v < 2; ++v) {
-      _mm512_storeu_ps(gemm.wide_scales + block * kPanelLanes + 16 * v, load_scales_of_lanes(b.scale_format, from, v));
+      _mm512_storeu_ps(gemm.layout.wide_scales + block * kPanelLanes + 16 * v,
+                       load_scales_of_lanes(b.scale_format, from, v));
     }
   }
 }
@@ -170,12 +160,12 @@ struct RowCut {
   }
 };
 
-inline void multiply_round(const PanelGemm &gemm, const PanelRound &round, int64_t rows) {
+inline void multiply_round(const PanelGemm &gemm, const PanelRound &round) {
   PanelTile tile = gemm.tile;
   PanelOperand b = gemm.b;
   const bool is_expanded = expand_round(gemm, round, tile);
   if (is_expanded) b.kind = PanelKind::kHalves;
-  const RowCut cut(b, gemm.groups, gemm.are_rows_scaled, rows);
+  const RowCut cut(b, gemm.groups, gemm.are_rows_scaled, round.area.rows);
   if (cut.tiles > 0 && tile.scale_format != LPT_FORMAT_F32) {
     widen_scales(gemm, round);
     tile.scale_format = LPT_FORMAT_F32;
@@ -200,52 +190,31 @@ inline void multiply_round(const PanelGemm &gemm, const PanelRound &round, int64
 
 inline void set_column_factors(const PanelGemm &gemm, PanelRound &round) {
   const PanelOperand &b = gemm.b;
-  const float factor = b.factor * static_cast<float>(gemm.request->alpha);
+  const float factor = b.factor * static_cast<float>(gemm.request.alpha);
   const bool are_scaled = b.scales != nullptr && b.blocks == 1 && b.zeros == nullptr;
   const int64_t first = round.panel * kPanelLanes;
-  for (int64_t lane = 0; lane < round.columns; ++lane) {
+  for (int64_t lane = 0; lane < round.area.columns; ++lane) {
     round.column_factors[lane] = are_scaled ? factor * read_scale(b.scale_format, b.scales, first + lane) : factor;
   }
-  const int64_t end = round_up(round.columns, kPanelsColumns);
-  for (int64_t lane = round.columns; lane < end; ++lane) round.column_factors[lane] = 0;
-}
-
-// All rows of a by `columns` columns of b, which begin at panel `panel` of the operand.
-inline void multiply_columns(PanelGemm &gemm, int64_t panel, int64_t column, int64_t columns) {
-  const GemmRequest &request = *gemm.request;
-  for (int64_t row = 0; row < request.m; row += gemm.blocking.rows) {
-    const int64_t rows = min_i64(request.m - row, gemm.blocking.rows);
-    if (column == 0 || request.m > gemm.blocking.rows) pack_rows(gemm, row, rows);
-    const int64_t most = round_panels_of(gemm) * kPanelLanes;
-    for (int64_t j = 0; j < columns; j += most) {
-      PanelRound round;
-      round.panel = panel + j / kPanelLanes;
-      round.row = row;
-      round.column = column + j;
-      round.columns = min_i64(columns - j, most);
-      round.count = (round.columns + kPanelLanes - 1) / kPanelLanes;
-      set_column_factors(gemm, round);
-      multiply_round(gemm, round, rows);
-    }
-  }
+  const int64_t end = round_up(round.area.columns, kPanelsColumns);
+  for (int64_t lane = round.area.columns; lane < end; ++lane) round.column_factors[lane] = 0;
 }
 
 // How k is cut, and what the sums of a group are multiplied by.
 inline void set_groups(PanelGemm &gemm) {
   static constexpr float kOnes[kPanelLanes] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  const GemmRequest &request = *gemm.request;
+  const GemmRequest &request = gemm.request;
   PanelTile &tile = gemm.tile;
   const bool is_b_grouped =
-      gemm.blocking.b_blocks > 1 || (request.b.layout == Layout::kPanels && request.b.format.has_zero_point());
+      gemm.layout.b_blocks > 1 || (request.b.layout == Layout::kPanels && request.b.format.has_zero_point());
   gemm.are_a_groups_scaled = gemm.a.is_scaled_along_k && !fits_bf16_scaled(request.a.format);
-  gemm.a_blocks = blocks_along_k(request.a, !request.is_a_transposed, request.k);
   gemm.groups = gemm.are_a_groups_scaled ? Groups::kBoth : is_b_grouped ? Groups::kColumns : Groups::kNone;
   const int32_t a_shift = gemm.a.is_k_adjacent ? gemm.a.column_shift : gemm.a.row_shift;
   const int32_t b_extent = request.is_b_transposed ? request.b.format.block_columns : request.b.format.block_rows;
-  const int32_t b_shift = shift_of(gemm.blocking.b_blocks > 1 ? b_extent : LPT_BLOCK_EXTENT_FULL);
+  const int32_t b_shift = shift_of(gemm.layout.b_blocks > 1 ? b_extent : LPT_BLOCK_EXTENT_FULL);
   const int32_t shift = gemm.are_a_groups_scaled && a_shift < b_shift ? a_shift : b_shift;
-  tile.steps = gemm.blocking.steps;
+  tile.steps = gemm.layout.steps;
   tile.group_steps = shift >= 62 ? round_up(tile.steps, 2) : int64_t{1} << (shift - 1);
   tile.b_group_shift = b_shift - shift;
   tile.a_group_shift = gemm.are_a_groups_scaled ? a_shift - shift : 0;
@@ -256,34 +225,48 @@ inline void set_groups(PanelGemm &gemm) {
   tile.scale_stride = kPanelLanes * scale_bytes(tile.scale_format);
 }
 
+// The Kernel of driver.hpp.
+struct PanelKernel {
+  PanelGemm &gemm;
+
+  void pack_columns(int64_t column, int64_t columns) {
+    if (!is_packed()) lpt::pack_columns(gemm, column, columns);
+  }
+
+  void pack_rows(int64_t row, int64_t rows, const Depth &) { lpt::pack_rows(gemm, row, rows); }
+
+  void multiply(const GemmArea &area, const Depth &) const {
+    PanelRound round;
+    round.area = area;
+    round.panel = (is_packed() ? gemm.request.first_column + area.column : area.column - area.slab) / kPanelLanes;
+    round.count = (area.columns + kPanelLanes - 1) / kPanelLanes;
+    set_column_factors(gemm, round);
+    multiply_round(gemm, round);
+  }
+
+ private:
+  bool is_packed() const { return gemm.request.b.layout == Layout::kPanels; }
+};
+
 inline void multiply_panels(const GemmRequest &request) {
   ValueTable values;
-  PanelGemm gemm = {};
-  gemm.request = &request;
-  gemm.blocking = panel_blocking(request);
-  gemm.a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, values);
-  gemm.a_panels = reinterpret_cast<uint32_t *>(request.scratch + gemm.blocking.a_offset);
-  gemm.row_factors = reinterpret_cast<float *>(request.scratch + gemm.blocking.row_factor_offset);
-  gemm.row_scales = reinterpret_cast<float *>(request.scratch + gemm.blocking.row_scale_offset);
-  gemm.wide_scales = reinterpret_cast<float *>(request.scratch + gemm.blocking.wide_scale_offset);
-  gemm.expanded = reinterpret_cast<uint8_t *>(request.scratch + gemm.blocking.expanded_offset);
+  PanelLayout layout(request);
+  PanelGemm gemm = {.request = request,
+                    .layout = layout,
+                    .a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, values)};
+  const bool is_packed = request.b.layout == Layout::kPanels;
+  gemm.b = is_packed ? packed_operand(request.b, request.k) : plain_operand(request, layout);
   set_groups(gemm);
-  if (request.b.layout == Layout::kPanels) {
-    gemm.b = packed_operand(request.b, request.k);
-    set_tables(request.b.format.element, gemm.b.zeros != nullptr, gemm.tables);
-    return multiply_columns(gemm, request.first_column / kPanelLanes, 0, request.n);
-  }
-  for (int64_t column = 0; column < request.n; column += gemm.blocking.columns) {
-    const int64_t columns = min_i64(request.n - column, gemm.blocking.columns);
-    gemm.b = pack_columns(gemm, column, columns);
-    multiply_columns(gemm, 0, column, columns);
-  }
+  if (is_packed) set_tables(request.b.format.element, gemm.b.zeros != nullptr, gemm.tables);
+  layout.blocking.span = round_columns_of(gemm);
+  PanelKernel kernel = {gemm};
+  run_driver(request, layout.blocking, kernel);
 }
 
 }  // namespace
 
 void gemm_panels_x86_avx512_bf16(const GemmRequest &request) { multiply_panels(request); }
 
-size_t gemm_scratch_panels_x86_avx512_bf16(const GemmRequest &request) { return panel_blocking(request).total_bytes; }
+size_t gemm_scratch_panels_x86_avx512_bf16(const GemmRequest &request) { return PanelLayout(request).scratch_bytes; }
 
 }  // namespace lpt
