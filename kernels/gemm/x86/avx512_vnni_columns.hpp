@@ -30,8 +30,9 @@ struct Columns {
 
 inline int64_t block_count(const Columns &columns) { return panel_blocks(columns.view.format, columns.k); }
 
-// Scales or zero points, of `size` bytes each, in the order of panels.
-inline const uint8_t *blocks_of(const Columns &columns, const void *data, int64_t size, int64_t lane, int64_t lanes) {
+// Scales or zero points, of `size` bytes each, in the order of panels. Not inlined: GCC 12 would place its loops badly.
+[[gnu::noinline]] inline const uint8_t *blocks_of(const Columns &columns, const void *data, int64_t size, int64_t lane,
+                                                  int64_t lanes) {
   const auto *bytes = static_cast<const uint8_t *>(data);
   const int64_t blocks = block_count(columns);
   if (columns.view.layout == Layout::kPanels) return bytes + lane * blocks * size;

@@ -15,14 +15,6 @@
 namespace lpt {
 namespace {
 
-struct GroupBlocking {
-  Groups groups;
-  RowLayout layout;
-  bool is_direct;  // a's bytes are read where they lie
-  int64_t rows;    // of a that are packed at once
-  size_t row_factors, starts, sums, codes, spread, blocks, scales, addends, doubled, total_bytes;
-};
-
 // A tile reads a line of each of its rows at a time, and of some the next: with less than four sets of the first cache to lie
 // in they push each other out.
 constexpr int64_t kFewSetsBytes = 2048;
@@ -35,37 +27,58 @@ inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
 
 constexpr int64_t kGroupBlockBytes = 512 << 10;  // of rows of a
 
-inline GroupBlocking group_blocking_of(const GemmRequest &request) {
-  GroupBlocking blocking = {};
-  blocking.groups = groups_of(request.a, request.b, request.k);
-  blocking.layout = row_layout_of(blocking.groups);
-  const RowBlock block = row_block_of(request.m, kGroupBlockBytes, blocking.layout.stride, kLeastRows, kWholeTileRows);
-  blocking.rows = min_i64(block.rows, request.m);
-  const int64_t space = min_i64(block.space, request.m);
-  size_t end = 0;
-  const auto take = [&end](int64_t bytes) {
-    const size_t begin = end;
-    end += static_cast<size_t>(round_up(bytes, 64));
-    return begin;
-  };
-  const bool is_plain = request.b.layout != Layout::kPanels;
-  const Format &format = request.b.format;
-  const PanelKind kind = panel_kind(format.element);
-  blocking.is_direct = is_read_in_place(request, blocking.groups);
-  take(blocking.is_direct ? 0 : space * blocking.layout.stride);
-  blocking.row_factors = take(4 * space);
-  blocking.starts = take(4 * space);
-  blocking.sums = take(4 * sum_buffer_count(blocking.groups));
-  blocking.codes = take(is_plain ? panel_bytes(kind, request.k) : 0);
-  blocking.spread = take(is_plain ? kPanelLanes * round_up(request.k, 2) : 0);
-  const int64_t blocks = format.has_block_scale() ? panel_blocks(format, request.k) : 0;
-  blocking.blocks = take(is_plain ? 4 * kPanelLanes * blocks : 0);
-  blocking.scales = take(4 * kPanelLanes * blocking.groups.count);
-  blocking.addends = take(format.has_zero_point() ? 4 * kPanelLanes * blocking.groups.count : 0);
-  blocking.doubled = take(format.has_zero_point() ? 4 * blocking.groups.count : 0);
-  blocking.total_bytes = end;
-  return blocking;
+// Columns that a tile's rows read one after the other. Each panel writes lines of c in as many pages as it has rows, so several
+// side by side are better, as long as they stay in the second cache beside the rows. Only weights in panels lie there as they are
+// read, and scales of groups are written for one panel at a time.
+constexpr int64_t kSpanBytes = 256 << 10;
+constexpr int64_t kMostSpanPanels = 8;
+
+inline int64_t span_columns_of(const GemmRequest &request, const Groups &groups) {
+  const bool is_packed = request.b.layout == Layout::kPanels;
+  if (!is_packed || groups.count > 1 || request.b.format.has_zero_point()) return kPanelLanes;
+  const int64_t bytes = panel_bytes(panel_kind(request.b.format.element), request.k);
+  return greater(min_i64(kSpanBytes / bytes, kMostSpanPanels), 1) * kPanelLanes;
 }
+
+// What is packed at once, and where it is in the scratch.
+struct GroupLayout {
+  Groups groups;
+  RowLayout row;
+  GemmBlocking blocking;
+  bool is_direct;  // a's bytes are read where they lie
+  uint8_t *rows;
+  float *row_factors;
+  int32_t *starts, *sums;
+  PanelBuffers panel;
+  size_t scratch_bytes;
+
+  explicit GroupLayout(const GemmRequest &request)
+      : groups(groups_of(request.a, request.b, request.k)),
+        row(row_layout_of(groups)),
+        blocking(blocking_of(request, kGroupBlockBytes, row.stride, kLeastRows, kWholeTileRows)),
+        is_direct(is_read_in_place(request, groups)) {
+    blocking.span = span_columns_of(request, groups);
+    const int64_t space = min_i64(blocking.row_space, request.m);
+    const bool is_plain = request.b.layout != Layout::kPanels;
+    const Format &format = request.b.format;
+    const int64_t blocks = is_plain ? panel_blocks(format, request.k) : 0;
+    const int64_t zero_points = format.has_zero_point() ? groups.count : 0;
+    ScratchParts parts(request.scratch);
+    rows = parts.take<uint8_t>(is_direct ? 0 : space * row.stride);
+    row_factors = parts.take<float>(space);
+    starts = parts.take<int32_t>(space);
+    sums = parts.take<int32_t>(sum_buffer_count(groups));
+    panel.codes = parts.take<uint8_t>(is_plain ? panel_bytes(panel_kind(format.element), request.k) : 0);
+    panel.spread = parts.take<uint8_t>(is_plain ? kPanelLanes * round_up(request.k, 2) : 0);
+    panel.blocks = parts.take<uint8_t>(4 * kPanelLanes * blocks);
+    panel.scales = parts.take<float>(kPanelLanes * groups.count);
+    panel.addends = parts.take<uint32_t>(kPanelLanes * zero_points);
+    panel.doubled = parts.take<uint32_t>(zero_points);
+    scratch_bytes = parts.bytes();
+  }
+
+  bool is_whole() const { return groups.count == 1; }  // no scales along k
+};
 
 inline GroupTileFunction group_tile_of(const Columns &columns, GroupScaling scaling, int64_t rows) {
   if (columns.kind == PanelKind::kByteQuads) return group_tile_of<ByteColumns>(scaling, rows);
@@ -74,50 +87,39 @@ inline GroupTileFunction group_tile_of(const Columns &columns, GroupScaling scal
   return group_tile_of<NibbleColumns>(scaling, rows);
 }
 
-// What stays the same for all of c.
+// The Kernel of driver.hpp.
 struct GroupGemm {
   const GemmRequest &request;
-  GroupBlocking blocking;
+  const GroupLayout &layout;
   Integers a_integers, b_integers;
-  GroupScales a_scales, b_scales;
-  bool are_powers;  // all scales along k
-  bool is_whole;    // one group, so no scales along k
+  GroupScales a_scales;
+  Columns columns;
+  bool are_powers;         // all scales along k
+  bool are_rows_moderate;  // the scales of the block
   alignas(64) int8_t values[64];
 
-  explicit GroupGemm(const GemmRequest &request)
+  explicit GroupGemm(const GemmRequest &request, const GroupLayout &layout)
       : request(request),
-        blocking(group_blocking_of(request)),
+        layout(layout),
         a_integers(integers_of(request.a.format.element)),
         b_integers(integers_of(request.b.format.element)),
         a_scales(group_scales_of(request.a, request.k)),
-        b_scales(group_scales_of(request.b, request.k)) {
+        columns{.view = request.b,
+                .integers = b_integers,
+                .groups = layout.groups,
+                .k = request.k,
+                .kind = panel_kind(request.b.format.element),
+                .scales = group_scales_of(request.b, request.k),
+                .buffers = layout.panel} {
     are_powers = a_scales.is_along_k && a_scales.format == LPT_FORMAT_E8M0FNU &&
-                 (!b_scales.is_along_k || b_scales.format == LPT_FORMAT_E8M0FNU);
-    is_whole = blocking.groups.count == 1;
+                 (!columns.scales.is_along_k || columns.scales.format == LPT_FORMAT_E8M0FNU);
     for (int i = 0; i < 64; ++i) values[i] = static_cast<int8_t>(b_integers.value[i] ^ -128);
   }
 
-  template <typename T>
-  T *at(size_t offset) const {
-    return reinterpret_cast<T *>(request.scratch + offset);
-  }
+  void pack_columns(int64_t, int64_t) {}
+  void pack_rows(int64_t row, int64_t rows, const Depth &);
+  void multiply(const GemmArea &area, const Depth &) const;
 };
-
-inline Columns columns_of(const GroupGemm &gemm) {
-  const GroupBlocking &blocking = gemm.blocking;
-  return {.view = gemm.request.b,
-          .integers = gemm.b_integers,
-          .groups = blocking.groups,
-          .k = gemm.request.k,
-          .kind = panel_kind(gemm.request.b.format.element),
-          .scales = gemm.b_scales,
-          .buffers = {.codes = gemm.at<uint8_t>(blocking.codes),
-                      .spread = gemm.at<uint8_t>(blocking.spread),
-                      .blocks = gemm.at<uint8_t>(blocking.blocks),
-                      .scales = gemm.at<float>(blocking.scales),
-                      .addends = gemm.at<uint32_t>(blocking.addends),
-                      .doubled = gemm.at<uint32_t>(blocking.doubled)}};
-}
 
 // Where the sums of a block of rows start that are read in place.
 inline void write_starts(const PackedRows &packed, int64_t row, int64_t rows, int32_t *starts) {
@@ -126,46 +128,33 @@ inline void write_starts(const PackedRows &packed, int64_t row, int64_t rows, in
   for (; i < rows; ++i) write_starts<1>(packed, row + i, starts + i);
 }
 
-// Packs a block of rows from `row` on; false where some of their scales are not moderate.
-inline bool pack_rows(const GroupGemm &gemm, int64_t row, int64_t rows, bool is_order_of_nibbles) {
-  const GroupBlocking &blocking = gemm.blocking;
-  const PackedRows packed = {.view = gemm.request.a,
-                             .integers = gemm.a_integers,
-                             .groups = blocking.groups,
-                             .layout = blocking.layout,
-                             .k = gemm.request.k,
-                             .is_order_of_nibbles = is_order_of_nibbles,
-                             .sums = gemm.at<int32_t>(blocking.sums)};
-  const float unit = 1.0f / static_cast<float>(1 << gemm.a_integers.fraction_bits);
-  const int64_t lane = gemm.request.first_row + row;
-  write_lane_factors(gemm.request.a, lane, rows, gemm.request.k, unit, gemm.at<float>(blocking.row_factors));
-  auto *const starts = gemm.at<int32_t>(blocking.starts);
-  if (blocking.is_direct) {
-    write_starts(packed, lane, rows, starts);
-    return true;
-  }
-  bool is_moderate = true;
+void GroupGemm::pack_rows(int64_t row, int64_t rows, const Depth &) {
+  const PackedRows packed = {.view = request.a,
+                             .integers = a_integers,
+                             .groups = layout.groups,
+                             .layout = layout.row,
+                             .k = request.k,
+                             .is_order_of_nibbles = columns.kind == PanelKind::kNibbles,
+                             .sums = layout.sums};
+  const float unit = 1.0f / static_cast<float>(1 << a_integers.fraction_bits);
+  const int64_t lane = request.first_row + row;
+  write_lane_factors(request.a, lane, rows, request.k, unit, layout.row_factors);
+  are_rows_moderate = true;
+  if (layout.is_direct) return write_starts(packed, lane, rows, layout.starts);
   for (int64_t i = 0; i < rows; ++i) {
-    uint8_t *const to = gemm.at<uint8_t>(0) + i * blocking.layout.stride;
-    int32_t *const own = gemm.is_whole ? starts + i : reinterpret_cast<int32_t *>(to + blocking.layout.start_offset);
-    is_moderate = pack_row(packed, lane + i, to, own) && is_moderate;
+    uint8_t *const to = layout.rows + i * layout.row.stride;
+    auto *const starts = reinterpret_cast<int32_t *>(to + layout.row.start_offset);
+    const bool is_moderate = pack_row(packed, lane + i, to, layout.is_whole() ? layout.starts + i : starts);
+    are_rows_moderate = are_rows_moderate && is_moderate;
   }
-  return is_moderate;
-}
-
-// The block of rows from `row` on, as tiles read it.
-inline const uint8_t *rows_of(const GroupGemm &gemm, int64_t row) {
-  if (!gemm.blocking.is_direct) return gemm.at<uint8_t>(0);
-  const MatrixView &a = gemm.request.a;
-  return static_cast<const uint8_t *>(a.data) + (gemm.request.first_row + row) * a.row_stride;
 }
 
 // How the scales of a panel, which it writes, are to be applied.
-inline GroupScaling prepare_scales(const GroupGemm &gemm, const Columns &columns, int64_t lane, int64_t lanes,
-                                   bool are_rows_moderate) {
+inline GroupScaling prepare_scales(const GroupGemm &gemm, int64_t lane, int64_t lanes) {
+  const Columns &columns = gemm.columns;
   if (columns.view.format.has_zero_point()) write_addends(columns, lane, lanes);
-  if (gemm.is_whole) return GroupScaling::kWhole;
-  const bool wants_exponents = gemm.are_powers && are_rows_moderate;
+  if (gemm.layout.is_whole()) return GroupScaling::kWhole;
+  const bool wants_exponents = gemm.are_powers && gemm.are_rows_moderate;
   if (write_column_scales(columns, lane, lanes, wants_exponents)) return GroupScaling::kExponents;
   return gemm.a_scales.is_along_k ? GroupScaling::kGemms : GroupScaling::kColumns;
 }
@@ -178,24 +167,22 @@ struct PanelWork {
   alignas(64) float column_factors[kPanelLanes];
 };
 
-// The panel of c that begins in `column`, ready for the packed block of rows.
-inline void prepare_panel(const GroupGemm &gemm, const Columns &columns, int64_t column, bool are_rows_moderate,
-                          PanelWork &work) {
+// A panel of the area, ready for the packed block of rows.
+inline void prepare_panel(const GroupGemm &gemm, const GemmArea &panel, PanelWork &work) {
   const GemmRequest &request = gemm.request;
-  const GroupBlocking &blocking = gemm.blocking;
-  const int64_t lane = request.first_column + column, lanes = min_i64(request.n - column, kPanelLanes);
-  work.scaling = prepare_scales(gemm, columns, lane, lanes, are_rows_moderate);
+  const GroupLayout &layout = gemm.layout;
+  const Columns &columns = gemm.columns;
+  const int64_t lane = request.first_column + panel.column, lanes = panel.columns;
+  work.scaling = prepare_scales(gemm, lane, lanes);
   const float unit = static_cast<float>(request.alpha) / static_cast<float>(1 << gemm.b_integers.fraction_bits);
   for (float &factor : work.column_factors) factor = 0;
   write_lane_factors(request.b, lane, lanes, request.k, unit, work.column_factors);
   const NextScales next_scales = next_scales_of(columns, lane);
-  const auto *const bias = static_cast<const float *>(request.bias);
-  const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
   work.tile = {.rows = nullptr,
-               .stride = blocking.is_direct ? request.a.row_stride : blocking.layout.stride,
-               .scale_offset = blocking.layout.scale_offset,
+               .stride = layout.is_direct ? request.a.row_stride : layout.row.stride,
+               .scale_offset = layout.row.scale_offset,
                .starts = nullptr,
-               .start_stride = gemm.is_whole ? 4 : blocking.layout.stride,
+               .start_stride = layout.is_whole() ? 4 : layout.row.stride,
                .panel = panel_of(columns, lane, lanes),
                .column_scales = columns.buffers.scales,
                .column_addends = columns.buffers.addends,
@@ -203,27 +190,33 @@ inline void prepare_panel(const GroupGemm &gemm, const Columns &columns, int64_t
                .values = gemm.values,
                .next_scales = next_scales.data,
                .next_step = next_scales.group_bytes,
-               .steps = blocking.groups.steps,
-               .group_steps = blocking.groups.group_steps,
+               .steps = layout.groups.steps,
+               .group_steps = layout.groups.group_steps,
                .prefetch = {nullptr, 0}};
-  work.place = {.c = static_cast<uint8_t *>(request.c.data) + lane * element_bytes,
-                .row_bytes = request.c.row_stride * element_bytes,
-                .element_bytes = element_bytes,
-                .format = request.c.format.element,
-                .columns = lanes,
-                .row_factors = nullptr,
-                .column_factors = work.column_factors,
-                .starts = nullptr,
-                .bias = bias == nullptr ? nullptr : bias + lane,
-                .beta = static_cast<float>(request.beta)};
+  work.place = epilogue_of(request, panel);
+  work.place.column_factors = work.column_factors;
 }
 
-// Rows of a block, which begins in row `row` of c, as tiles take them.
+// Rows of a block as tiles take them.
 struct BlockRows {
-  int64_t row, count, tiles;
+  int64_t count, tiles;
   const uint8_t *bytes, *starts;
   const float *factors;
 };
+
+// As many tiles as it takes, of nearly the same size: a tile of one or two rows waits for its own sums.
+inline BlockRows block_rows_of(const GroupGemm &gemm, const GemmArea &area) {
+  const GroupLayout &layout = gemm.layout;
+  const MatrixView &a = gemm.request.a;
+  const int64_t tile_rows = layout.is_whole() ? kWholeTileRows : kGroupTileRows;
+  const auto *const direct = static_cast<const uint8_t *>(a.data) + (gemm.request.first_row + area.row) * a.row_stride;
+  const auto *const starts = reinterpret_cast<const uint8_t *>(layout.starts);
+  return {.count = area.rows,
+          .tiles = (area.rows + tile_rows - 1) / tile_rows,
+          .bytes = layout.is_direct ? direct : layout.rows,
+          .starts = layout.is_whole() ? starts : layout.rows + layout.row.start_offset,
+          .factors = layout.row_factors};
+}
 
 // Those of tile t.
 struct TileRows {
@@ -245,57 +238,30 @@ inline void multiply_rows(const Columns &columns, const BlockRows &block, const 
   work.tile.prefetch.skip(work.tile.steps);
 }
 
-// Panels that a tile's rows read one after the other. Each writes lines of c in as many pages as it has rows, so several side
-// by side are better, as long as they stay in the second cache beside the rows. Only weights in panels lie there as they are
-// read, and scales of groups are written for one panel at a time.
-constexpr int64_t kSpanBytes = 256 << 10;
-constexpr int64_t kMostSpanPanels = 8;
-
-inline int64_t span_panels_of(const GroupGemm &gemm, const Columns &columns) {
-  if (columns.view.layout != Layout::kPanels || !gemm.is_whole || columns.view.format.has_zero_point()) return 1;
-  return greater(min_i64(kSpanBytes / panel_bytes(columns.kind, columns.k), kMostSpanPanels), 1);
-}
-
-inline void multiply_groups(const GemmRequest &request) {
-  const GroupGemm gemm(request);
-  const GroupBlocking &blocking = gemm.blocking;
-  const Columns columns = columns_of(gemm);
-  const int64_t span = span_panels_of(gemm, columns);
-  const int64_t tile_rows = gemm.is_whole ? kWholeTileRows : kGroupTileRows;
+void GroupGemm::multiply(const GemmArea &area, const Depth &) const {
+  const BlockRows block = block_rows_of(*this, area);
+  const int64_t panels = (area.columns + kPanelLanes - 1) / kPanelLanes;
   PanelWork works[kMostSpanPanels];
-  for (int64_t row = 0; row < request.m; row += blocking.rows) {
-    const int64_t rows = min_i64(request.m - row, blocking.rows);
-    const bool are_rows_moderate = pack_rows(gemm, row, rows, columns.kind == PanelKind::kNibbles);
-    const uint8_t *const bytes = rows_of(gemm, row);
-    // As many tiles as it takes, of nearly the same size: a tile of one or two rows waits for its own sums.
-    const BlockRows block = {
-        .row = request.first_row + row,
-        .count = rows,
-        .tiles = (rows + tile_rows - 1) / tile_rows,
-        .bytes = bytes,
-        .starts = gemm.is_whole ? gemm.at<uint8_t>(blocking.starts) : bytes + blocking.layout.start_offset,
-        .factors = gemm.at<float>(blocking.row_factors)};
-    for (int64_t column = 0; column < request.n; column += span * kPanelLanes) {
-      const int64_t panels = min_i64(span, (request.n - column + kPanelLanes - 1) / kPanelLanes);
-      for (int64_t p = 0; p < panels; ++p) {
-        prepare_panel(gemm, columns, column + p * kPanelLanes, are_rows_moderate, works[p]);
-        works[p].place.c += block.row * works[p].place.row_bytes;
-        works[p].tile.prefetch = requested_by(columns, works[p].tile.panel, block.tiles, panels);
-      }
-      for (int64_t t = 0; t < block.tiles; ++t) {
-        const TileRows own = tile_rows_of(block, t);
-        for (int64_t p = 0; p < panels; ++p) multiply_rows(columns, block, own, works[p]);
-      }
-    }
+  GemmArea panel = area;
+  for (int64_t p = 0; p < panels; ++p, panel.column += kPanelLanes) {
+    panel.columns = min_i64(area.column + area.columns - panel.column, kPanelLanes);
+    prepare_panel(*this, panel, works[p]);
+    works[p].tile.prefetch = requested_by(columns, works[p].tile.panel, block.tiles, panels);
+  }
+  for (int64_t t = 0; t < block.tiles; ++t) {
+    const TileRows rows = tile_rows_of(block, t);
+    for (int64_t p = 0; p < panels; ++p) multiply_rows(columns, block, rows, works[p]);
   }
 }
 
 }  // namespace
 
-void gemm_groups_x86_avx512_vnni(const GemmRequest &request) { multiply_groups(request); }
-
-size_t gemm_scratch_groups_x86_avx512_vnni(const GemmRequest &request) {
-  return group_blocking_of(request).total_bytes;
+void gemm_groups_x86_avx512_vnni(const GemmRequest &request) {
+  const GroupLayout layout(request);
+  GroupGemm gemm(request, layout);
+  run_driver(request, layout.blocking, gemm);
 }
+
+size_t gemm_scratch_groups_x86_avx512_vnni(const GemmRequest &request) { return GroupLayout(request).scratch_bytes; }
 
 }  // namespace lpt
