@@ -46,17 +46,6 @@ inline GemmBlocking blocking_of(const GemmRequest &request, int64_t bytes, int64
           .span = request.n};
 }
 
-// Rows of a that are packed at once, and those that the scratch has space for.
-struct RowBlock {
-  int64_t rows, space;
-};
-
-inline RowBlock row_block_of(int64_t m, int64_t bytes, int64_t row_bytes, int64_t least, int64_t unit) {
-  const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
-  const int64_t blocks = greater((m + most - 1) / most, 1);
-  return {round_up(greater((m + blocks - 1) / blocks, 1), unit), min_i64(most, round_up(greater(m, 1), unit))};
-}
-
 // Some of k: all of it, or whole blocks of scales that are shorter than k.
 struct Depth {
   int64_t first, count;

@@ -85,7 +85,7 @@ void load_lower(const uint8_t *a) {
 
 // Up to 32 rows by 32 columns. `sums` are what c has so far, NULL: zeros; and they may be where the new ones go.
 template <typename Unit, bool kIsPair, bool kIsForOnce>
-void multiply_steps(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
+[[gnu::noinline]] void multiply_steps(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
   asm volatile("" ::: "memory");  // the compiler does not know that tiles are memory
   const auto *const from = static_cast<const uint8_t *>(sums);
   if (from == nullptr) {

@@ -31,101 +31,112 @@ inline int64_t unit_group_length(const GemmRequest &request) {
 }
 
 // What is decoded at once, and where it is in the scratch.
-struct UnitBlocking {
-  int64_t depth;
-  int64_t group_length;
-  int64_t groups;         // of one depth
-  int64_t rows, columns;  // of c
-  bool has_sums;          // of an area
-  int64_t pair_bytes;     // of a pair of tiles of a, and of a panel of b
-  size_t panel_offset, sum_offset, row_factor_offset, row_scale_offset, column_scale_offset, total_bytes;
-};
-
 template <typename Numbers>
-UnitBlocking unit_blocking(const GemmRequest &request) {
-  UnitBlocking blocking = {};
-  const bool is_cut = request.k > kWholeDepthSteps * Numbers::kOfStep;
-  blocking.group_length = Numbers::kHasGroups ? unit_group_length(request) : 0;
-  blocking.depth =
-      is_cut ? greater(kDepthSteps * Numbers::kOfStep, blocking.group_length) : round_up(request.k, Numbers::kOfStep);
-  blocking.groups =
-      blocking.group_length == 0 ? 0 : (blocking.depth + blocking.group_length - 1) / blocking.group_length;
-  blocking.has_sums = is_cut || blocking.group_length != 0;
-  blocking.pair_bytes = blocking.depth / Numbers::kOfStep * 2 * kUnitBytes;
-  const int64_t most_rows = blocking.has_sums ? kAreaRows : kUnitBlockBytes / blocking.pair_bytes * kPairRows;
-  blocking.rows = min_i64(most_rows, round_up(request.m, kPairRows));
-  const int64_t columns = round_up(request.n, kPairColumns);
-  blocking.columns = blocking.has_sums ? min_i64(kAreaColumns, columns) : columns;
-  blocking.panel_offset = static_cast<size_t>(blocking.rows / kPairRows * blocking.pair_bytes);
-  blocking.sum_offset = blocking.panel_offset + static_cast<size_t>(blocking.pair_bytes);
-  const int64_t sums = blocking.has_sums ? blocking.rows * blocking.columns : 0;
-  blocking.row_factor_offset = blocking.sum_offset + static_cast<size_t>(4 * (sums + kPairNumbers));
-  blocking.row_scale_offset = blocking.row_factor_offset + static_cast<size_t>(4 * blocking.rows);
-  blocking.column_scale_offset = blocking.row_scale_offset + static_cast<size_t>(4 * blocking.rows * blocking.groups);
-  blocking.total_bytes = blocking.column_scale_offset + static_cast<size_t>(4 * kPairColumns * blocking.groups);
-  return blocking;
-}
-
-// A whole GEMM as it is computed.
-template <typename Numbers>
-struct AmxGemm {
-  const GemmRequest *request;
-  UnitBlocking blocking;
-  Operand a, b;                     // b: where it is plain
-  PackedPanels packed;              // where it is not
-  bool is_a_grouped, is_b_grouped;  // by scales
+struct AmxLayout {
+  GemmBlocking blocking;
+  int64_t group_length, groups;  // of one depth; 0: there are none
+  int64_t pair_bytes;            // of a pair of tiles of a, and of a panel of b
+  bool has_sums;                 // of an area
   uint8_t *tiles, *panel;
   float *sums;      // of an area, 32 by 32 numbers together
   float *finished;  // 32 by 32 numbers
   float *row_factors;
   float *row_scales, *column_scales;  // of the groups of a depth, group after group
+  size_t scratch_bytes;
 
-  bool is_packed() const { return request->b.layout == Layout::kPanels; }
+  explicit AmxLayout(const GemmRequest &request) {
+    const bool is_cut = request.k > kWholeDepthSteps * Numbers::kOfStep;
+    group_length = Numbers::kHasGroups ? unit_group_length(request) : 0;
+    const int64_t depth =
+        is_cut ? greater(kDepthSteps * Numbers::kOfStep, group_length) : round_up(request.k, Numbers::kOfStep);
+    groups = group_length == 0 ? 0 : (depth + group_length - 1) / group_length;
+    has_sums = is_cut || group_length != 0;
+    pair_bytes = depth / Numbers::kOfStep * 2 * kUnitBytes;
+    const int64_t most_rows = has_sums ? kAreaRows : kUnitBlockBytes / pair_bytes * kPairRows;
+    const int64_t rows = min_i64(most_rows, round_up(request.m, kPairRows)),
+                  columns = round_up(request.n, kPairColumns);
+    blocking = {.rows = rows,
+                .row_space = rows,
+                .columns = has_sums ? min_i64(kAreaColumns, columns) : columns,
+                .depth = depth,
+                .span = kPairColumns};
+    ScratchParts parts(request.scratch);
+    tiles = parts.take<uint8_t>(rows / kPairRows * pair_bytes);
+    panel = parts.take<uint8_t>(pair_bytes);
+    finished = parts.take<float>(kPairNumbers);
+    sums = parts.take<float>(has_sums ? rows * blocking.columns : 0);
+    row_factors = parts.take<float>(rows);
+    row_scales = parts.take<float>(rows * groups);
+    column_scales = parts.take<float>(kPairColumns * groups);
+    scratch_bytes = parts.bytes();
+  }
 };
 
-// Some rows by some columns of c.
-struct UnitArea {
-  int64_t row, rows;
-  int64_t column, columns;
+// The Kernel of driver.hpp.
+template <typename Numbers>
+struct AmxGemm {
+  const GemmRequest &request;
+  const AmxLayout<Numbers> &layout;
+  Operand a, b = {};                // b: where it is plain
+  PackedPanels packed = {};         // where it is not
+  bool is_a_grouped, is_b_grouped;  // by scales
+
+  AmxGemm(const GemmRequest &request, const AmxLayout<Numbers> &layout, ValueTable &a_values, ValueTable &b_values)
+      : request(request),
+        layout(layout),
+        a(operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values)),
+        is_a_grouped(is_grouped_by_scales(request.a, !request.is_a_transposed, request.k)),
+        is_b_grouped(is_grouped_by_scales(request.b, request.is_b_transposed, request.k)) {
+    if (is_packed()) {
+      packed = packed_panels(request.b, request.k);
+    } else {
+      b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values);
+    }
+  }
+
+  bool is_packed() const { return request.b.layout == Layout::kPanels; }
+  int64_t panel_at(int64_t column) const { return (request.first_column + column) / kPanelLanes; }
+
+  void pack_columns(int64_t, int64_t) {}
+  void pack_rows(int64_t row, int64_t rows, const Depth &depth) const;
+  void multiply(const GemmArea &area, const Depth &depth) const;
 };
 
 template <typename Numbers>
-void pack_unit_panel(const AmxGemm<Numbers> &gemm, const Depth &depth, int64_t column, int64_t columns) {
+void pack_unit_panel(const AmxGemm<Numbers> &gemm, const GemmArea &area, const Depth &depth) {
   if (gemm.is_packed()) {
-    const int64_t panel = (gemm.request->first_column + column) / kPanelLanes;
-    return Numbers::pack_packed_panel(gemm.packed, panel, depth, gemm.panel);
+    return Numbers::pack_packed_panel(gemm.packed, gemm.panel_at(area.column), depth, gemm.layout.panel);
   }
-  Numbers::pack_plain_panel(at_depth(gemm.b, depth, gemm.is_b_grouped), column, columns, gemm.panel);
+  Numbers::pack_plain_panel(at_depth(gemm.b, depth, gemm.is_b_grouped), area.column, area.columns, gemm.layout.panel);
 }
 
 // ---- groups
 
 template <typename Numbers>
-void set_row_scales(const AmxGemm<Numbers> &gemm, const UnitArea &area, const Depth &depth) {
-  const UnitBlocking &blocking = gemm.blocking;
+void set_row_scales(const AmxGemm<Numbers> &gemm, int64_t row, int64_t rows, const Depth &depth) {
+  const AmxLayout<Numbers> &layout = gemm.layout;
   const Operand part = at_depth(gemm.a, depth, gemm.is_a_grouped);
-  for (int64_t group = 0; group < blocking.groups; ++group) {
-    for (int64_t i = 0; i < area.rows; ++i) {
-      float &scale = gemm.row_scales[group * blocking.rows + i];
-      const int64_t p = min_i64(group * blocking.group_length, depth.count - 1);
-      scale = gemm.is_a_grouped ? group_scale(part, area.row + i, p) : 1;
-    }
+  for (int64_t group = 0; group < layout.groups; ++group) {
+    const int64_t p = min_i64(group * layout.group_length, depth.count - 1);
+    float *const scales = layout.row_scales + group * layout.blocking.rows;
+    for (int64_t i = 0; i < rows; ++i) scales[i] = gemm.is_a_grouped ? group_scale(part, row + i, p) : 1;
   }
 }
 
 template <typename Numbers>
-void set_column_scales(const AmxGemm<Numbers> &gemm, const Depth &depth, int64_t column, int64_t columns) {
-  const UnitBlocking &blocking = gemm.blocking;
+void set_column_scales(const AmxGemm<Numbers> &gemm, const GemmArea &area, const Depth &depth) {
+  const AmxLayout<Numbers> &layout = gemm.layout;
   const Operand part = gemm.is_packed() ? Operand{} : at_depth(gemm.b, depth, gemm.is_b_grouped);
-  for (int64_t group = 0; group < blocking.groups; ++group) {
-    const int64_t p = min_i64(group * blocking.group_length, depth.count - 1);
-    float *const scales = gemm.column_scales + group * kPairColumns;
+  for (int64_t group = 0; group < layout.groups; ++group) {
+    const int64_t p = min_i64(group * layout.group_length, depth.count - 1);
+    float *const scales = layout.column_scales + group * kPairColumns;
     if (gemm.is_packed()) {
-      const int64_t panel = (gemm.request->first_column + column) / kPanelLanes;
-      group_scales(gemm.packed, panel, depth.first + p, scales);
+      group_scales(gemm.packed, gemm.panel_at(area.column), depth.first + p, scales);
       continue;
     }
-    for (int64_t j = 0; j < columns; ++j) scales[j] = gemm.is_b_grouped ? group_scale(part, column + j, p) : 1;
+    for (int64_t j = 0; j < area.columns; ++j) {
+      scales[j] = gemm.is_b_grouped ? group_scale(part, area.column + j, p) : 1;
+    }
   }
 }
 
@@ -154,16 +165,15 @@ void multiply_rows(const uint8_t *a, const uint8_t *panel, int64_t count, int64_
 
 // Some rows by a panel at some depth, into `totals`.
 template <typename Numbers>
-void multiply_groups(const AmxGemm<Numbers> &gemm, const uint8_t *a, int64_t row, int64_t rows, const Depth &depth,
+void multiply_groups(const AmxLayout<Numbers> &layout, const uint8_t *a, int64_t row, int64_t rows, const Depth &depth,
                      float *totals) {
-  const UnitBlocking &blocking = gemm.blocking;
-  for (int64_t group = 0; group * blocking.group_length < depth.count; ++group) {
-    const int64_t first = group * blocking.group_length;
+  for (int64_t group = 0; group * layout.group_length < depth.count; ++group) {
+    const int64_t first = group * layout.group_length;
     const int64_t offset = first / Numbers::kOfStep * 2 * kUnitBytes;
-    const int64_t count = min_i64(blocking.group_length, depth.count - first);
-    multiply_rows<Numbers>(a + offset, gemm.panel + offset, count, rows, nullptr, gemm.finished);
-    add_group(gemm.finished, gemm.row_scales + group * blocking.rows + row, gemm.column_scales + group * kPairColumns,
-              rows, depth.first + first == 0, totals);
+    const int64_t count = min_i64(layout.group_length, depth.count - first);
+    multiply_rows<Numbers>(a + offset, layout.panel + offset, count, rows, nullptr, layout.finished);
+    add_group(layout.finished, layout.row_scales + group * layout.blocking.rows + row,
+              layout.column_scales + group * kPairColumns, rows, depth.first + first == 0, totals);
   }
 }
 
@@ -185,127 +195,69 @@ void write_unit(float *sums, int64_t rows, const TileEpilogue &epilogue) {
 
 // A panel of b by all rows of an area. Sums begin at zero at the first depth and go to c at the last one.
 template <typename Numbers>
-void multiply_panel(const AmxGemm<Numbers> &gemm, const UnitArea &area, int64_t column, const Depth &depth,
-                    TileEpilogue &epilogue) {
-  const GemmRequest &request = *gemm.request;
-  const UnitBlocking &blocking = gemm.blocking;
-  const bool is_first = depth.first == 0, is_last = depth.first + depth.count == request.k;
+void multiply_panel(const AmxGemm<Numbers> &gemm, const GemmArea &area, const Depth &depth, TileEpilogue &epilogue) {
+  const AmxLayout<Numbers> &layout = gemm.layout;
+  const bool is_first = depth.first == 0, is_last = depth.first + depth.count == gemm.request.k;
+  const int64_t panel = (area.column - area.slab) / kPairColumns, panels = layout.blocking.columns / kPairColumns;
   for (int64_t row = 0; row < area.rows; row += kPairRows) {
     const int64_t rows = min_i64(area.rows - row, kPairRows);
-    const int64_t tile = row / kPairRows * (blocking.columns / kPairColumns) + column / kPairColumns;
-    float *const kept = gemm.sums + (blocking.has_sums ? tile * kPairNumbers : 0);
-    const uint8_t *const a = gemm.tiles + row / kPairRows * blocking.pair_bytes;
-    float *done = is_last ? gemm.finished : kept;
-    if (blocking.group_length != 0) {
-      multiply_groups(gemm, a, row, rows, depth, kept);
+    float *const kept = layout.sums + (layout.has_sums ? (row / kPairRows * panels + panel) * kPairNumbers : 0);
+    const uint8_t *const a = layout.tiles + row / kPairRows * layout.pair_bytes;
+    float *done = is_last ? layout.finished : kept;
+    if (layout.groups != 0) {
+      multiply_groups(layout, a, row, rows, depth, kept);
       done = kept;
     } else {
-      multiply_rows<Numbers>(a, gemm.panel, depth.count, rows, is_first ? nullptr : kept, done);
+      multiply_rows<Numbers>(a, layout.panel, depth.count, rows, is_first ? nullptr : kept, done);
     }
     if (!is_last) continue;
-    epilogue.c = static_cast<uint8_t *>(request.c.data) + (request.first_row + area.row + row) * epilogue.row_bytes +
-                 (request.first_column + area.column + column) * epilogue.element_bytes;
-    epilogue.row_factors = gemm.row_factors + row;
+    epilogue.row_factors = layout.row_factors + row;
     write_unit<Numbers>(done, rows, epilogue);
+    epilogue.c += kPairRows * epilogue.row_bytes;
   }
 }
 
 template <typename Numbers>
-void set_place(const AmxGemm<Numbers> &gemm, int64_t column, float (&factors)[kPairColumns], TileEpilogue &epilogue) {
-  const GemmRequest &request = *gemm.request;
-  for (int64_t j = 0; j < kPairColumns; ++j) {
-    const bool is_present = j < epilogue.columns;
-    const float factor = !is_present        ? 0
-                         : gemm.is_packed() ? column_factor(gemm.packed, request.first_column + column + j)
-                                            : lane_factor(gemm.b, column + j);
+void AmxGemm<Numbers>::pack_rows(int64_t row, int64_t rows, const Depth &depth) const {
+  if (depth.first == 0) {
+    for (int64_t i = 0; i < rows; ++i) layout.row_factors[i] = lane_factor(a, row + i);
+  }
+  pack_unit_rows<Numbers>(at_depth(a, depth, is_a_grouped), row, rows, layout.pair_bytes, layout.panel, layout.tiles);
+  if (layout.groups != 0) set_row_scales(*this, row, rows, depth);
+}
+
+template <typename Numbers>
+void AmxGemm<Numbers>::multiply(const GemmArea &area, const Depth &depth) const {
+  alignas(64) float factors[kPairColumns] = {};
+  pack_unit_panel(*this, area, depth);
+  if (layout.groups != 0) set_column_scales(*this, area, depth);
+  for (int64_t j = 0; j < area.columns; ++j) {
+    const float factor =
+        is_packed() ? column_factor(packed, request.first_column + area.column + j) : lane_factor(b, area.column + j);
     factors[j] = factor * static_cast<float>(request.alpha);
   }
+  TileEpilogue epilogue = epilogue_of(request, area);
   epilogue.column_factors = factors;
-  if (request.bias != nullptr) epilogue.bias = static_cast<const float *>(request.bias) + request.first_column + column;
-}
-
-// Rows of a, and their scales, at some depth.
-template <typename Numbers>
-void pack_rows_at(const AmxGemm<Numbers> &gemm, const UnitArea &area, const Depth &depth) {
-  const UnitBlocking &blocking = gemm.blocking;
-  pack_unit_rows<Numbers>(at_depth(gemm.a, depth, gemm.is_a_grouped), area.row, area.rows, blocking.pair_bytes,
-                          gemm.panel, gemm.tiles);
-  if (blocking.groups != 0) set_row_scales(gemm, area, depth);
-}
-
-// The columns of an area at some depth, panel by panel.
-template <typename Numbers>
-void multiply_depth(const AmxGemm<Numbers> &gemm, const UnitArea &area, const Depth &depth) {
-  const GemmRequest &request = *gemm.request;
-  alignas(64) float factors[kPairColumns];
-  TileEpilogue epilogue = {};
-  epilogue.element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
-  epilogue.row_bytes = request.c.row_stride * epilogue.element_bytes;
-  epilogue.format = request.c.format.element;
-  epilogue.beta = static_cast<float>(request.beta);
-  for (int64_t column = 0; column < area.columns; column += kPairColumns) {
-    epilogue.columns = min_i64(area.columns - column, kPairColumns);
-    pack_unit_panel(gemm, depth, area.column + column, epilogue.columns);
-    if (gemm.blocking.groups != 0) set_column_scales(gemm, depth, area.column + column, epilogue.columns);
-    set_place(gemm, area.column + column, factors, epilogue);
-    multiply_panel(gemm, area, column, depth, epilogue);
-  }
-}
-
-template <typename Numbers>
-void multiply_area(const AmxGemm<Numbers> &gemm, const UnitArea &area, bool are_rows_packed) {
-  const int64_t k = gemm.request->k, step = gemm.blocking.depth;
-  for (int64_t i = 0; i < area.rows; ++i) gemm.row_factors[i] = lane_factor(gemm.a, area.row + i);
-  for (int64_t first = 0; first < k; first += step) {
-    const Depth depth{first, min_i64(k - first, step)};
-    if (!are_rows_packed) pack_rows_at(gemm, area, depth);
-    multiply_depth(gemm, area, depth);
-  }
+  multiply_panel(*this, area, depth, epilogue);
 }
 
 template <typename Numbers>
 void multiply_by_unit(const GemmRequest &request) {
   ValueTable a_values, b_values;
-  AmxGemm<Numbers> gemm = {};
-  gemm.request = &request;
-  gemm.blocking = unit_blocking<Numbers>(request);
-  const UnitBlocking &blocking = gemm.blocking;
-  gemm.a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values);
-  gemm.is_a_grouped = is_grouped_by_scales(request.a, !request.is_a_transposed, request.k);
-  gemm.is_b_grouped = is_grouped_by_scales(request.b, request.is_b_transposed, request.k);
-  if (gemm.is_packed()) {
-    gemm.packed = packed_panels(request.b, request.k);
-  } else {
-    gemm.b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values);
-  }
-  uint8_t *const scratch = reinterpret_cast<uint8_t *>(request.scratch);
-  const auto floats_at = [&](size_t offset) { return reinterpret_cast<float *>(scratch + offset); };
-  gemm.tiles = scratch;
-  gemm.panel = scratch + blocking.panel_offset;
-  gemm.finished = floats_at(blocking.sum_offset);
-  gemm.sums = gemm.finished + kPairNumbers;
-  gemm.row_factors = floats_at(blocking.row_factor_offset);
-  gemm.row_scales = floats_at(blocking.row_scale_offset);
-  gemm.column_scales = floats_at(blocking.column_scale_offset);
+  const AmxLayout<Numbers> layout(request);
+  AmxGemm<Numbers> gemm(request, layout, a_values, b_values);
   const AmxTileConfig setup;
-  const bool is_one_block = request.k <= blocking.depth && request.m <= blocking.rows;
-  for (int64_t column = 0; column < request.n; column += blocking.columns) {
-    for (int64_t row = 0; row < request.m; row += blocking.rows) {
-      const UnitArea area{row, min_i64(request.m - row, blocking.rows), column,
-                          min_i64(request.n - column, blocking.columns)};
-      multiply_area(gemm, area, is_one_block && column > 0);
-    }
-  }
+  run_driver(request, layout.blocking, gemm);
 }
 
 }  // namespace
 
 void gemm_any_x86_amx(const GemmRequest &request) { multiply_by_unit<Bf16Numbers>(request); }
 
-size_t gemm_scratch_x86_amx(const GemmRequest &request) { return unit_blocking<Bf16Numbers>(request).total_bytes; }
+size_t gemm_scratch_x86_amx(const GemmRequest &request) { return AmxLayout<Bf16Numbers>(request).scratch_bytes; }
 
 void gemm_int8_x86_amx(const GemmRequest &request) { multiply_by_unit<Int8Numbers>(request); }
 
-size_t gemm_scratch_int8_x86_amx(const GemmRequest &request) { return unit_blocking<Int8Numbers>(request).total_bytes; }
+size_t gemm_scratch_int8_x86_amx(const GemmRequest &request) { return AmxLayout<Int8Numbers>(request).scratch_bytes; }
 
 }  // namespace lpt
