@@ -80,9 +80,9 @@ void store_lanes(typename Isa::Dwords lanes, uint32_t *low, uint32_t *high, int6
   }
 }
 
-// Lanes × k in memory: fill(row, present, column, count, tile) gives kVector steps from `column` on, of which `count` elements
-// are there, of the `present` lanes from storage row `row` on; they are stored step by step. So many short runs are
-// beyond the hardware's own prefetching: the next lanes are prefetched.
+// Lanes × k in memory. fill(row, present, column, count, tile) decodes kVector steps of k from `column` on, which has `count`
+// elements, of `present` lanes from storage row `row` on. The hardware does not prefetch that many short runs: the next lanes
+// are prefetched here.
 template <typename Isa, int kHalves, typename Fill>
 void pack_tiles(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels, const Fill &fill) {
   constexpr int64_t kVector = Isa::kVector;
@@ -112,7 +112,8 @@ void pack_tiles(const Operand &operand, int64_t first, int64_t lanes, uint32_t *
   }
 }
 
-// Packing inlines all it calls: `operand` is then a local copy, which no store to the panels can change, and stays in registers.
+// Packing inlines all that it calls: `operand` is then a local copy, which stores to the panels cannot change, and is kept in
+// registers.
 
 // Lanes are decoded along k, and transposed as dwords; Tiles of an Isa look up whole tiles.
 template <typename Isa, int kHalves, Decoder kDecoder>
@@ -228,8 +229,8 @@ bool is_stored_whole(const TileEpilogue &epilogue) {
          epilogue.columns >= kVectors * Isa::kVector;
 }
 
-// A whole tile where nothing but scales comes between its sums and c. What stays the same is kept apart from `place`,
-// which stores to c might change, for all the compiler knows.
+// A whole tile whose sums need factors only. Constants are copied from `epilogue`, because the compiler assumes that stores to c
+// may change it.
 template <typename Isa, bool kHasRowFactors = true, int kRows, int kVectors>
 [[gnu::always_inline]] inline void store_tile(const typename Isa::Sums (&sums)[kRows][kVectors],
                                               const TileEpilogue &epilogue) {

@@ -98,7 +98,7 @@ class ScratchParts {
   uintptr_t begin, end;
 };
 
-// Where a tile goes, and what is done to its sums on the way.
+// Where a tile of c is, and the epilogue of its sums.
 struct TileEpilogue {
   uint8_t *c;
   int64_t row_bytes;

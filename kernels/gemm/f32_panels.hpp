@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// One panel of b on its way.
+// One panel of b to decode.
 struct PanelReader {
   const uint8_t *codes;
   const uint8_t *scales;  // NULL: none along k

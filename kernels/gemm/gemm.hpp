@@ -13,9 +13,9 @@ namespace lpt {
 // c(i, j) = alpha · sum over p of a(i, p) · b(p, j) + beta · c(i, j) + bias(j),   i < m, j < n, p < k.
 //
 // a and b may be any format, scales are applied exactly once. Either may be stored transposed: then the view is k × m, or
-// n × k. b may lie in panels: then it is stored transposed. beta 0 does not read c. The sum over p is in one order for a
+// n × k. b may be in panels: then it is stored transposed. beta 0 does not read c. The sum over p is in one order for a
 // given row and k, whatever part of c is requested: an operation may cut m and n among threads, at multiples of
-// kGemmRowUnit and kGemmColumnUnit (whole panels), and the bits stay.
+// kGemmRowUnit and kGemmColumnUnit (whole panels), without a change of bits.
 struct GemmRequest {
   MatrixView a;
   MatrixView b;

@@ -27,7 +27,7 @@ struct LibraryOperand {
   int64_t rows, columns, stride;  // in elements
   bool is_transposed;             // as in GemmRequest
   int32_t boundary;               // bytes that its address is a multiple of: a power of two, 256 at most
-  bool is_sparse = false;         // of each 4 of k two at most are not 0; as stored all are there
+  bool is_sparse = false;         // at most two of each 4 of k are not 0; zeros are stored
 
   auto operator<=>(const LibraryOperand &) const = default;
 };
@@ -38,7 +38,7 @@ struct LibraryGemm {
   LibraryOperand a, b;
   lpt_format c;      // f32, bf16, f16
   bool is_integer;   // int8 by int8: c is int32, alpha 1, beta 0
-  bool has_factors;  // alpha and beta lie on the device
+  bool has_factors;  // alpha and beta are on the device
   bool has_bias;     // f32, one for each column
   bool reads_c;      // beta is not 0
   int32_t boundary;  // of c
@@ -71,7 +71,7 @@ struct GemmLibrary {
   int32_t (*run)(void *session, const void *prepared, const LibraryAddresses *addresses, void *stream, char *error,
                  size_t error_bytes);
 
-  // Runs every way some times, waits for each, and keeps the fastest for later runs. Not with beta.
+  // Runs each algorithm some times, synchronizes, and keeps the fastest for later runs. Not with beta.
   // NULL: it has one way.
   int32_t (*tune)(void *session, void *prepared, const LibraryAddresses *addresses, void *stream, char *error,
                   size_t error_bytes);
@@ -98,7 +98,7 @@ struct LibraryPlan {
   LibraryGemm gemm;  // of the lifted operands; its boundaries are those of what is not lifted
   OperandConversion a_conversion, b_conversion;  // to gemm.a.element and gemm.b.element
   bool has_finish;                               // the GEMM gives f32 or int32; gemm_finish makes c of them
-  bool is_in_place;                              // they lie where c does
+  bool is_in_place;                              // they are in the memory of c
 };
 
 // One of a library's kinds of GEMMs. It is no KernelEntry: it gives a plan instead of running, needs a version of the
@@ -169,7 +169,7 @@ struct GemmFactorsRequest {
   float *factors;
 };
 
-// c(i, j) = alpha · rows(i) · columns(j) · a_tensor · b_tensor · x(i, j) + beta · c(i, j) + bias(j). c may lie where x does.
+// c(i, j) = alpha · rows(i) · columns(j) · a_tensor · b_tensor · x(i, j) + beta · c(i, j) + bias(j). c may be in the memory of x.
 struct GemmEpilogueRequest {
   const void *x;  // f32, or int32; NULL: zeros
   int64_t x_stride;

@@ -12,10 +12,10 @@ bool is_byte_float(lpt_format element);
 
 bool has_tensor_scale(const GemmRequest &request);
 
-// Scales that do not vary along k, or none: they may wait for the sums.
+// Scales that do not vary along k, or none: they may be applied to the sums.
 bool has_late_scales(const MatrixView &view, bool is_along_k);
 
-// a's rows lie along k, and so do b's.
+// k is adjacent in memory in a and in b.
 bool is_a_along_k(const GemmRequest &request);
 
 bool is_b_along_k(const GemmRequest &request);

@@ -82,7 +82,7 @@ struct Operand {
   Element element;         // where the decoder is kEightBits or kFourBits
   const ByteTable *table;  // as element
   const float *values;     // by code, where the decoder is kTable
-  const uint8_t *zeros;    // zero points, as scales lie; NULL: none
+  const uint8_t *zeros;    // zero points, in the order of scales; NULL: none
   const uint8_t *scales;   // NULL: no block scales
   lpt_format scale_format;
   int64_t scale_stride;
@@ -145,7 +145,7 @@ inline void set_decoder(lpt_format element, Operand &operand, ValueTable &values
   }
 }
 
-// `values` is memory for a table, if there is one: it stays with the operand.
+// `values` is memory for a table, which the operand then refers to.
 inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t first_lane, int64_t k,
                           ValueTable &values) {
   Operand operand = {};

@@ -40,7 +40,7 @@ struct Portable {
   }
 };
 
-// Rows of c one at a time, a block of columns of b decoded beside them.
+// Rows of c one at a time, for a block of decoded columns of b.
 template <typename Order, typename T>
 void multiply(const GemmRequest &request) {
   T *const a_row = reinterpret_cast<T *>(request.scratch);

@@ -67,7 +67,7 @@ inline bool is_spoiled(const Number *a, const uint8_t *indices, int64_t k) {
   return false;
 }
 
-// A finished sum on its way into c.
+// Writes a finished sum to c.
 inline void store_sum(const GemmRequest &request, int64_t row, int64_t column, float sum) {
   const float row_factor = lane_factor(request.a, row, request.k);
   const float column_factor = lane_factor(request.b, column, request.k) * static_cast<float>(request.alpha);

@@ -137,11 +137,11 @@ const char *unsupported_tiles_int4(const GemmRequest &request) {
 
 // Weights that are written out for a library move 4.5 bytes instead of half a one, but tensor cores work at their full rate
 // then, which mma.sync does not reach on 9.0: bytes decide up to here, unless the user has found otherwise.
-constexpr int64_t kMostTileRowsUnrequested = 128;
+constexpr int64_t kMostTileRowsByDefault = 128;
 
 const char *unsupported_tiles_fp4(const GemmRequest &request) {
   if (const char *why = unsupported_tiles(request)) return why;
-  if (request.m > kMostTileRowsUnrequested && !request.options.has_fp4_tiles) {
+  if (request.m > kMostTileRowsByDefault && !request.options.has_fp4_tiles) {
     return "takes more than 128 rows of a only with LPT_GEMM_TILES set";
   }
   return unsupported_fp4(request);

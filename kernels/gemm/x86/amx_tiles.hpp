@@ -1,11 +1,11 @@
-// Tiles by the matrix unit. Included by ISA files: everything here has internal linkage.
+// Tiles by AMX. Included by ISA files: everything here has internal linkage.
 //
 // A step is one multiplication of tiles: 16 rows of a times 16 columns of b, over 64 bytes of k. Two by two tiles of c
-// stay in the unit; each step loads two tiles of a and two of b for four multiplications.
+// are in tile registers; each step loads two tiles of a and two of b for four multiplications.
 //
 //   a: two tiles of 16 rows by 64 bytes, 2 KiB a step     b: 16 dwords of k by 32 columns, 2 KiB a step
 //
-// Sums leave the unit and come back as they are: cutting k changes no bit.
+// Sums are stored and loaded as f32 or int32: cutting k changes no bit.
 #pragma once
 
 #include <cstddef>
@@ -61,22 +61,22 @@ struct UnitInt8 {
   static void multiply_lower_right() { _tile_dpbssd(3, 5, 7); }
 };
 
-// A panel of b is read again for each pair of tiles of a. Where both together fill the first cache, a's loads say that they
-// are for once, or they would drive the panel out; where both fit beside c, this hint costs a little.
+// A panel of b is read again for each pair of tiles of a. Where both together fill the L1 cache, loads of a have a streaming
+// hint, so that they do not evict the panel; where both fit with c, the hint costs a little.
 constexpr int64_t kStepsTogether = 8;
 
-template <bool kIsForOnce>
+template <bool kIsStreamed>
 void load_upper(const uint8_t *a) {
-  if constexpr (kIsForOnce) {
+  if constexpr (kIsStreamed) {
     _tile_stream_loadd(4, a, kStepBytes);
   } else {
     _tile_loadd(4, a, kStepBytes);
   }
 }
 
-template <bool kIsForOnce>
+template <bool kIsStreamed>
 void load_lower(const uint8_t *a) {
-  if constexpr (kIsForOnce) {
+  if constexpr (kIsStreamed) {
     _tile_stream_loadd(5, a + kUnitBytes, kStepBytes);
   } else {
     _tile_loadd(5, a + kUnitBytes, kStepBytes);
@@ -84,7 +84,7 @@ void load_lower(const uint8_t *a) {
 }
 
 // Up to 32 rows by 32 columns. `sums` are what c has so far, NULL: zeros; and they may be where the new ones go.
-template <typename Unit, bool kIsPair, bool kIsForOnce>
+template <typename Unit, bool kIsPair, bool kIsStreamed>
 [[gnu::noinline]] void multiply_steps(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
   asm volatile("" ::: "memory");  // the compiler does not know that tiles are memory
   const auto *const from = static_cast<const uint8_t *>(sums);
@@ -104,13 +104,13 @@ template <typename Unit, bool kIsPair, bool kIsForOnce>
     }
   }
   for (int64_t step = 0; step < steps; ++step) {
-    load_upper<kIsForOnce>(a);
+    load_upper<kIsStreamed>(a);
     _tile_loadd(6, b, kPairRowBytes);
     Unit::multiply_upper_left();
     _tile_loadd(7, b + kStepBytes, kPairRowBytes);
     Unit::multiply_upper_right();
     if constexpr (kIsPair) {
-      load_lower<kIsForOnce>(a);
+      load_lower<kIsStreamed>(a);
       Unit::multiply_lower_left();
       Unit::multiply_lower_right();
     }

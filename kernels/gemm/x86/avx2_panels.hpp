@@ -64,7 +64,7 @@ struct ExpandAvx2 {
       return is_half ? decode_floats(codes, element) : look_up(reader, dwords_of_words(codes));
     };
     for (int64_t p = 0; p < reader.k; p += 2) {
-      for (int e = 0; e < 4; ++e) {  // four lanes lie side by side
+      for (int e = 0; e < 4; ++e) {  // four lanes are adjacent
         const uint8_t *const from = reader.codes + p / 2 * kPanelLineBytes + 32 * (e % 2) + 8 * (e / 2);
         const __m128i pairs = _mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from)),
                                                  _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from + 16)));

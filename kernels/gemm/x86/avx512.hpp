@@ -25,7 +25,7 @@ inline __m128i unpack_nibbles(const uint8_t *data, int64_t count) {
   return _mm_maskz_mov_epi8(first16(count), spread_nibbles(nibbles));
 }
 
-// A constant in all lanes. A hidden one is not kept in a register outside of the loop that wants it.
+// A constant in all lanes. A hidden one is not kept in a register outside of the loop that uses it.
 template <bool kIsHidden>
 __m512i constant(int32_t value) {
   if constexpr (kIsHidden) asm volatile("" : "+r"(value));

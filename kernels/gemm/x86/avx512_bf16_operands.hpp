@@ -31,12 +31,12 @@ inline int64_t blocks_along_k(const MatrixView &view, bool is_k_adjacent, int64_
   return is_scaled_along_k(view, is_k_adjacent, k) ? (k + extent - 1) / extent : 1;
 }
 
-// Lines of these are not decoded beside every tile: an expanded panel serves all rows.
+// Whether panels are decoded once for all rows, and not in each tile.
 inline bool may_expand(const MatrixView &b) {
   return b.layout == Layout::kPanels && (b.format.has_zero_point() || element_of(b.format.element).is_fnuz);
 }
 
-// Rows of a lie in the second cache beside the panels of b and the lines of c. Whole long tiles.
+// Rows of a that fit the L2 cache with panels of b and lines of c. Whole long tiles.
 constexpr int64_t kPanelBlockBytes = 192 << 10;
 constexpr int64_t kBlockUnit = 3 * kTileRows;
 
@@ -129,9 +129,9 @@ inline void pack_rows(PanelGemm &gemm, int64_t row, int64_t rows) {
     lay_out_scales(gemm.a, row, rows, kTileRows, layout.a_blocks, layout.row_scales);
   }
   const int64_t last = rows % kTileRows;
-  const int64_t prefetch = kShapeRows[shape_of(last)];
-  if (last != 0 && prefetch < kTileRows) {
-    narrow_last_rows(layout.a_panels + (rows - last) * layout.steps, layout.steps, prefetch);
+  const int64_t width = kShapeRows[shape_of(last)];
+  if (last != 0 && width < kTileRows) {
+    narrow_last_rows(layout.a_panels + (rows - last) * layout.steps, layout.steps, width);
   }
 }
 
@@ -155,7 +155,7 @@ inline PanelOperand packed_operand(const MatrixView &view, int64_t k) {
   return b;
 }
 
-// Plain b as it will be packed, slab by slab, its scales beside it as packed weights have them.
+// A slab of plain b in panels. Its scales have the order of packed weights.
 inline PanelOperand plain_operand(const GemmRequest &request, const PanelLayout &layout) {
   const Format &format = request.b.format;
   PanelOperand b = {};
@@ -189,7 +189,7 @@ inline bool has_wide_zeros(const PanelOperand &b, const uint8_t *zeros) {
   return false;
 }
 
-// The tile that decodes this operand beside its products, if there is one: else it has to be expanded.
+// The tile that decodes this operand in its loop; without `run` if there is none, and panels are to be expanded.
 inline PanelShape panel_shape_of(const PanelOperand &b, Groups groups, int shape) {
   switch (b.kind) {
     case PanelKind::kNibbles:

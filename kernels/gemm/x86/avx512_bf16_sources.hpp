@@ -13,7 +13,7 @@ namespace {
 
 constexpr int32_t kMostNibbleZero = 16;  // code - zero is then in [-16, 15]: five bits, an index of NibbleZeroLines
 
-// What a source looks codes up in.
+// Tables of a source.
 struct PanelTables {
   ByteTable bytes;                 // of a code, its sign left out where `sign` is set
   alignas(64) uint16_t words[32];  // the bf16 of a nibble, twice; with zero points, of a number of five bits
@@ -43,7 +43,7 @@ inline void set_tables(lpt_format format, bool has_zeros, PanelTables &tables) {
   }
 }
 
-// Zero points of the lanes of a panel, as a source wants them.
+// Zero points of the lanes of a panel, in the form that a source uses.
 struct LaneZeros {
   __m512i of[2];
 };
@@ -172,7 +172,7 @@ struct NibbleAnyZeroLines {
   }
 };
 
-// Signed integers of 8 bits: look-ups of their magnitudes. A fraction is left to the finished sum.
+// Signed integers of 8 bits: look-ups of their magnitudes. The factor of a fraction is applied to the finished sum.
 struct IntegerLines {
   static constexpr int kSteps = 2;
   static constexpr int64_t kBytes = 128;
@@ -227,7 +227,7 @@ struct WideIntegerLines {
   }
 };
 
-// What decodes best beside the products of so many rows.
+// The fastest decoder for tiles of so many rows.
 template <typename Source, int kRows>
 struct SourceFor {
   using Type = Source;

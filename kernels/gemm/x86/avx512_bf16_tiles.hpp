@@ -15,12 +15,12 @@ namespace {
 
 constexpr int kMostPanels = 2;        // of one tile
 constexpr int kMostRoundPanels = 16;  // of long tiles side by side
-constexpr int64_t kAhead = 2048;      // bytes of a panel that are requested before they are read
+constexpr int64_t kAhead = 2048;      // distance of prefetches in a panel, bytes
 constexpr int64_t kScalesAhead = 4;   // blocks
 
 enum class Groups : uint8_t { kNone, kColumns, kBoth };  // whose scales vary along k
 
-// Rows of a lie in panels of so many. A tile of more takes them four by four, from two panels.
+// Rows of a panel of a. A longer tile reads them in runs of four, from two panels.
 constexpr int64_t kTileRows = 8;
 constexpr int64_t kRunRows = 4;
 constexpr int64_t kLongTileRows = 12;
@@ -40,7 +40,7 @@ struct PanelTile {
   int64_t group_steps;    // of the shorter blocks
   int32_t b_group_shift;  // block of b of group g: g >> b_group_shift
   int32_t a_group_shift;
-  int64_t rows;  // that are there: at most kRows
+  int64_t rows;  // at most kRows
   PrefetchStream prefetch[kMostPanels];
 };
 
@@ -92,8 +92,8 @@ template <int kRows, int kVectors>
   }
 }
 
-// Adds the products of `steps` steps from `first` on. A last half line has one step. Requests what is requested, or, where the
-// registers do not reach for that, for what comes next in the panel.
+// Adds the products of `steps` steps from `first` on. A last half line has one step. Prefetches what the tile is to prefetch, or,
+// where the registers do not suffice for that, the next lines of the panel.
 template <bool kIsPrefetched, typename Source, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_steps(const Source &source, const LaneZeros *zeros, const PanelTile &tile,
                                              int64_t first, int64_t steps, PrefetchStream (&prefetch)[kPanels],
@@ -167,7 +167,7 @@ constexpr int panels_of(int rows) {
   return rows * Source::kSteps <= 4 && Source::kBytes == kPanelLineBytes ? 2 : 1;
 }
 
-// Sums → c, where terms are added, c is rounded, or a part of the tile is missing. Rows of sums lie `stride` apart.
+// Sums → c, where terms are added, c is rounded, or a part of the tile is missing. Rows of sums are `stride` numbers apart.
 [[gnu::noinline]] inline void finish_rows(const float *sums, int64_t stride, int64_t rows,
                                           const TileEpilogue &epilogue) {
   for (int64_t i = 0; i < rows; ++i, sums += stride) {

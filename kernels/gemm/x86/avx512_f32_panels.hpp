@@ -41,8 +41,8 @@ struct ExpandAvx512 {
     for (int64_t p = 0; p < reader.k; p += 2) {
       const __m512i line = _mm512_loadu_si512(reader.codes + p / 2 * kPanelLineBytes);
       for (int n = 0; n < 4; ++n) {
-        const __m512i epilogue = _mm512_add_epi32(lane, _mm512_set1_epi32(8 * (n % 2) + n / 2));
-        const __m512i codes = _mm512_maskz_permutexvar_epi8(0x1111111111111111, epilogue, line);
+        const __m512i index = _mm512_add_epi32(lane, _mm512_set1_epi32(8 * (n % 2) + n / 2));
+        const __m512i codes = _mm512_maskz_permutexvar_epi8(0x1111111111111111, index, line);
         store_numbers(reader, p + n / 2, n % 2, look_up(reader, codes));
       }
     }

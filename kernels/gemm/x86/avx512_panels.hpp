@@ -12,7 +12,7 @@ namespace lpt {
 namespace {
 
 // 64 bytes of one lane from byte `at` of `bytes` on; zeros past the end, and where there is no lane. So many short runs
-// are beyond the hardware's own prefetching: the next panel's are requested ahead.
+// are beyond the hardware's own prefetching: the next panel's are prefetched.
 inline __m512i load_lane(const uint8_t *rows, int64_t stride, int64_t lane, int64_t lanes, int64_t at, int64_t bytes) {
   if (lane >= lanes) return _mm512_setzero_si512();
   __builtin_prefetch(rows + (lane + kPanelLanes) * stride + at, 0, 2);

@@ -80,21 +80,21 @@ inline bool write_positive_e4m3(const Columns &columns, const uint8_t *from, int
   });
 }
 
-// The scales of a panel, group by group: as exponents without their bias if that is requested and can be, which is reported.
-inline bool write_column_scales(const Columns &columns, int64_t lane, int64_t lanes, bool wants_exponents) {
+// The scales of a panel, group by group: as exponents without their bias if that is requested and possible, which is returned.
+inline bool write_column_scales(const Columns &columns, int64_t lane, int64_t lanes, bool are_exponents) {
   float *to = columns.buffers.scales;
   const int64_t groups = columns.groups.count;
   if (!columns.scales.is_along_k) {
-    const __m512 one = _mm512_set1_ps(wants_exponents ? 0.0f : 1.0f);
+    const __m512 one = _mm512_set1_ps(are_exponents ? 0.0f : 1.0f);
     for (int64_t i = 0; i < 2 * groups; ++i) _mm512_storeu_ps(to + 16 * i, one);
-    return wants_exponents;
+    return are_exponents;
   }
   const lpt_format format = columns.scales.format;
   const int64_t size = scale_bytes(format);
   const uint8_t *const from = blocks_of(columns, columns.scales.data, size, lane, lanes);
   const int32_t shift = columns.scales.shift - columns.groups.shift;
   if (lanes == kPanelLanes && format == LPT_FORMAT_E8M0FNU) {
-    if (write_powers(columns, from, shift, wants_exponents ? 127 : 0)) return wants_exponents;
+    if (write_powers(columns, from, shift, are_exponents ? 127 : 0)) return are_exponents;
   }
   if (lanes == kPanelLanes && format == LPT_FORMAT_E4M3FN && write_positive_e4m3(columns, from, shift)) return false;
   const __mmask16 low_mask = first16(lanes), high_mask = lanes > 16 ? first16(lanes - 16) : 0;
@@ -151,8 +151,8 @@ inline const uint8_t *spread_codes(const Columns &columns, int64_t lane, int64_t
   return columns.buffers.spread;
 }
 
-// The scales of the panel behind this one, for tiles to request: between panels they are no stream that the hardware
-// follows.
+// The scales of the next panel, for tiles to prefetch: the hardware does not prefetch them, since they are no stream from panel to
+// panel.
 struct NextScales {
   const uint8_t *data;
   int64_t group_bytes;  // 0: there are none, or they are gathered
@@ -182,11 +182,11 @@ inline const uint8_t *panel_of(const Columns &columns, int64_t lane, int64_t lan
   return columns.buffers.codes;
 }
 
-// What the first of `tiles` that read a panel requests; `panels` are read alternately.
-inline PrefetchStream requested_by(const Columns &columns, const uint8_t *panel, int64_t tiles, int64_t panels) {
+// What the first of `tiles` that read a panel prefetches; `panels` are read alternately.
+inline PrefetchStream prefetch_of(const Columns &columns, const uint8_t *panel, int64_t tiles, int64_t panels) {
   if (columns.view.layout != Layout::kPanels) return {panel, 0};
   const uint8_t *const next = panel + panels * panel_bytes(columns.kind, columns.k);
-  return requested_by(tiles, panel, 1, next, panel_step_bytes(columns.kind));
+  return prefetch_of(tiles, panel, 1, next, panel_step_bytes(columns.kind));
 }
 
 }  // namespace

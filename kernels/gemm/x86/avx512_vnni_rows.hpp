@@ -1,10 +1,10 @@
-// Rows of a as signed bytes, beside what each group of k starts from and is scaled by.
+// Rows of a as signed bytes, with the first value of each group's sum and its scale.
 // Included by ISA files: everything here has internal linkage.
 //
 // A row of the block: k bytes, filled up with zeros to whole vectors; then for each group -128 · (the sum of its
-// bytes), where its sums start, as columns are taken as value + 128; then the group's scale. Rows lie `stride` bytes
-// apart, an odd number of lines, so that they share no set of a cache. With a single group its starts lie side by side
-// behind the block instead, so that a tile finds its own in one line; bytes may then be read where they are.
+// bytes), the first value of its sums, because columns are value + 128; then the group's scale. Rows are `stride` bytes
+// apart, an odd number of lines, so that they share no set of a cache. With a single group, the first values of all rows follow
+// the block instead, so that a tile reads its own in one line; bytes may then be read in place.
 #pragma once
 
 #include "kernels/gemm/x86/avx512_vnni_integers.hpp"
@@ -23,7 +23,7 @@ inline RowLayout row_layout_of(const Groups &groups) {
   return {bytes, bytes + group_bytes, stride + (stride / 64 % 2 == 0 ? 64 : 0)};
 }
 
-// Dwords for sums on the way: one for every eight bytes of a row, and of whole groups.
+// Dwords for intermediate sums: one for every eight bytes of a row, and of whole groups.
 inline int64_t sum_buffer_count(const Groups &groups) {
   return round_up(greater(groups.count << (groups.shift - 3), round_up(4 * groups.steps, 64) / 8), 32);
 }
@@ -124,8 +124,8 @@ inline void add_up_groups(const PackedRows &rows) {
   for (int32_t level = 3; level < rows.groups.shift; ++level) fold(rows.sums, count >> (level - 3));
 }
 
-// Where the sums of rows start that are read where they lie: several at once, since additions wait for one another. The next
-// rows are requested meanwhile.
+// First values of the sums of rows that are read in place: of several rows at once, because additions depend on one another.
+// The next rows are prefetched.
 template <int kRows>
 void write_starts(const PackedRows &rows, int64_t row, int32_t *starts) {
   const auto *const from = static_cast<const uint8_t *>(rows.view.data) + row * rows.view.row_stride;

@@ -11,8 +11,8 @@ namespace {
 struct GroupTile {
   const uint8_t *rows;  // of avx512_vnni_rows.hpp, or a's own
   int64_t stride, scale_offset;
-  const uint8_t *starts;  // where sums begin: four bytes for each group, of rows that lie `start_stride` apart
-  int64_t start_stride;   // with groups: the stride of rows
+  const uint8_t *starts;  // first values of sums: four bytes for each group
+  int64_t start_stride;   // of rows, in bytes; with groups: `stride`
   const uint8_t *panel;
   const float *column_scales;       // kPanelLanes for each group
   const uint32_t *column_addends;   // the same, where there are zero points: a byte four times
@@ -95,7 +95,7 @@ inline __m512i repeat_dword(const uint8_t *from) {
   return _mm512_set1_epi32(dword);
 }
 
-// A pointer to every third row: the others lie once and twice the stride behind it, which an address can say.
+// A pointer to every third row: the address of the others is that plus once or twice the stride.
 template <int kRows>
 struct RowPointers {
   static constexpr int kThirds = (kRows + 2) / 3;
@@ -146,7 +146,7 @@ template <typename Columns, int kRows>
   } while (--steps > 0);
 }
 
-// Requests the lines of c while there is time.
+// Prefetches the lines of c.
 template <int kRows>
 [[gnu::always_inline]] inline void prefetch_tile(const TileEpilogue &place) {
 #pragma GCC unroll 12

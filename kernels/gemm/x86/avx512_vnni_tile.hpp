@@ -1,9 +1,9 @@
 // Tiles of c: rows of a by one panel of b, over all of k. Included by ISA files: everything here has internal linkage.
 //
-// With groups, six rows: twelve sums in int32 of one group, twelve totals in f32, two vectors of columns, one row's
-// four bytes, the table of codes: that is what 32 registers hold. Six rows keep two vector units busy (latency 4), and
-// a line of nibbles is decoded in registers by five instructions for twelve products. In one group there are no totals
-// on the way, and twelve rows fit: a panel is read half as often.
+// With groups, six rows: 32 registers hold twelve sums in int32 of one group, twelve totals in f32, two vectors of columns, four
+// bytes of one row, and the table of codes. Six rows keep two vector units busy (latency 4), and a line of nibbles is decoded
+// in registers by five instructions for twelve products. A single group has no totals, and twelve rows fit: a panel is read
+// half as often.
 #pragma once
 
 #include "kernels/gemm/x86/avx512_vnni_steps.hpp"
@@ -14,10 +14,9 @@ namespace {
 constexpr int64_t kGroupTileRows = 6;
 constexpr int64_t kWholeTileRows = 12;
 
-// What a group's sums are multiplied by: the scales of columns alone; with the scale of the row; or with it by adding
-// exponents, which leaves the multipliers to the products (columns then lack the exponent's bias). kWhole: one group
-// without scales.
-enum class GroupScaling { kColumns, kGemms, kExponents, kWhole };
+// What a group's sums are multiplied by: the scales of columns; those times the scale of the row; the same by adding exponents,
+// which uses no multiplier (the scales of columns then lack the exponent's bias). kWhole: one group without scales.
+enum class GroupScaling { kColumns, kBoth, kExponents, kWhole };
 
 template <GroupScaling kScaling>
 __m512 scale_of(__m512 columns, const uint8_t *row) {
@@ -125,8 +124,8 @@ GroupTileFunction group_tile_of(GroupScaling scaling, int64_t rows) {
   switch (scaling) {
     case GroupScaling::kColumns:
       return group_tile_of<Columns, GroupScaling::kColumns>(rows);
-    case GroupScaling::kGemms:
-      return group_tile_of<Columns, GroupScaling::kGemms>(rows);
+    case GroupScaling::kBoth:
+      return group_tile_of<Columns, GroupScaling::kBoth>(rows);
     case GroupScaling::kExponents:
       return group_tile_of<Columns, GroupScaling::kExponents>(rows);
     case GroupScaling::kWhole:

@@ -1,9 +1,10 @@
-// GEMM by the matrix unit of x86 CPUs (AMX): every operand that bf16 holds exactly, with sums in f32; int8 with exact sums
+// GEMM by AMX, the matrix unit of x86 CPUs: every operand that bf16 holds exactly, with sums in f32; int8 with exact sums
 // in int32.
 //
-// A block of a and a panel of b are decoded for a run of k, the *depth*: the block stays in the L2 cache, the panel in the
-// L1 cache. If k is deeper, scratch holds the sums of an area of c that fits the L2 cache. Scales along k that bf16 does not hold cut k into groups: a group is summed from zero, and
-// total = total + sum · (scale of the column · scale of the row), one fused multiply-add.
+// A block of a and a panel of b are decoded for one depth of k: the block fits the L2 cache, the panel the L1 cache. If k has
+// several depths, scratch holds the sums of an area of c that fits the L2 cache. Scales along k that bf16 does not hold cut k
+// into groups: a group is summed from zero, and total = total + sum · (scale of the column · scale of the row), one fused
+// multiply-add.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/amx_numbers.hpp"
 

@@ -7,9 +7,8 @@ namespace {
 
 // ---- the loops
 
-// Columns that rows of a read before the next rows do. Long tiles lie side by side as long as the panels stay in the second cache
-// beside the rows: each tile writes lines of c in as many pages as it has rows. Shorter ones all read a panel while it is in
-// the first; the shortest take two.
+// Columns of one round. Long tiles take as many panels as fit the L2 cache with the rows, because each tile writes lines of c in
+// as many pages as it has rows. Shorter tiles all read one panel while it is in the L1 cache; the shortest take two.
 constexpr int64_t kSpanBytes = 256 << 10;
 
 inline int64_t round_columns_of(const PanelGemm &gemm) {
@@ -60,7 +59,7 @@ inline PanelWork work_of(const PanelGemm &gemm, const PanelRound &round, const P
     const uint8_t *const panel = work.tile.b[p];
     work.tile.prefetch[p] =
         is_expanded ? PrefetchStream{panel, 0}
-                    : requested_by(tiles, panel, shape.panels, panel + round.count * bytes, shape.line_bytes);
+                    : prefetch_of(tiles, panel, shape.panels, panel + round.count * bytes, shape.line_bytes);
   }
   GemmArea area = round.area;
   area.column += first * kPanelLanes;

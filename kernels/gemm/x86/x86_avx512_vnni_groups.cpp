@@ -15,8 +15,8 @@
 namespace lpt {
 namespace {
 
-// A tile reads a line of each of its rows at a time, and of some the next: with less than four sets of the first cache to lie
-// in they push each other out.
+// A tile reads a line of each of its rows at a time, and of some the next: if they map to fewer than four sets of the L1 cache,
+// they evict each other.
 constexpr int64_t kFewSetsBytes = 2048;
 
 inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
@@ -27,9 +27,8 @@ inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
 
 constexpr int64_t kGroupBlockBytes = 512 << 10;  // of rows of a
 
-// Columns that a tile's rows read one after the other. Each panel writes lines of c in as many pages as it has rows, so several
-// side by side are better, as long as they stay in the second cache beside the rows. Only weights in panels lie there as they are
-// read, and scales of groups are written for one panel at a time.
+// Columns of one span. A tile writes lines of c in as many pages as it has rows, so several panels are faster, as many as fit the
+// L2 cache with the rows. Plain b is packed, and scales of groups are written, for one panel at a time.
 constexpr int64_t kSpanBytes = 256 << 10;
 constexpr int64_t kMostSpanPanels = 8;
 
@@ -45,7 +44,7 @@ struct GroupLayout {
   Groups groups;
   RowLayout row;
   GemmBlocking blocking;
-  bool is_direct;  // a's bytes are read where they lie
+  bool is_direct;  // a's bytes are read in place
   uint8_t *rows;
   float *row_factors;
   int32_t *starts, *sums;
@@ -154,9 +153,9 @@ inline GroupScaling prepare_scales(const GroupGemm &gemm, int64_t lane, int64_t 
   const Columns &columns = gemm.columns;
   if (columns.view.format.has_zero_point()) write_addends(columns, lane, lanes);
   if (gemm.layout.is_whole()) return GroupScaling::kWhole;
-  const bool wants_exponents = gemm.are_powers && gemm.are_rows_moderate;
-  if (write_column_scales(columns, lane, lanes, wants_exponents)) return GroupScaling::kExponents;
-  return gemm.a_scales.is_along_k ? GroupScaling::kGemms : GroupScaling::kColumns;
+  const bool are_exponents = gemm.are_powers && gemm.are_rows_moderate;
+  if (write_column_scales(columns, lane, lanes, are_exponents)) return GroupScaling::kExponents;
+  return gemm.a_scales.is_along_k ? GroupScaling::kBoth : GroupScaling::kColumns;
 }
 
 // A panel of c, and what its tiles share.
@@ -204,7 +203,7 @@ struct BlockRows {
   const float *factors;
 };
 
-// As many tiles as it takes, of nearly the same size: a tile of one or two rows waits for its own sums.
+// Tiles of nearly the same size: a tile of one or two rows would be bound by the latency of its sums.
 inline BlockRows block_rows_of(const GroupGemm &gemm, const GemmArea &area) {
   const GroupLayout &layout = gemm.layout;
   const MatrixView &a = gemm.request.a;
@@ -246,7 +245,7 @@ void GroupGemm::multiply(const GemmArea &area, const Depth &) const {
   for (int64_t p = 0; p < panels; ++p, panel.column += kPanelLanes) {
     panel.columns = min_i64(area.column + area.columns - panel.column, kPanelLanes);
     prepare_panel(*this, panel, works[p]);
-    works[p].tile.prefetch = requested_by(columns, works[p].tile.panel, block.tiles, panels);
+    works[p].tile.prefetch = prefetch_of(columns, works[p].tile.panel, block.tiles, panels);
   }
   for (int64_t t = 0; t < block.tiles; ++t) {
     const TileRows rows = tile_rows_of(block, t);
