@@ -18,11 +18,11 @@ namespace lpt {
 struct HadamardRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride
   MatrixView target;  // f32; column_stride 1; may lie where an f32 source with adjacent columns does
-  int32_t size;       // 16, 32, 64, 128; 0: none
-  bool is_inverse;
-  const float *factors;      // NULL, or one for each column
-  const float *row_factors;  // NULL, or one for each row
-  const float *signs;        // NULL, or 1 or -1 for each column
+  int32_t size = 0;   // 16, 32, 64, 128; 0: none
+  bool is_inverse = false;
+  const float *factors = nullptr;      // NULL, or one for each column
+  const float *row_factors = nullptr;  // NULL, or one for each row
+  const float *signs = nullptr;        // NULL, or 1 or -1 for each column
 };
 
 std::span<const KernelEntry<HadamardRequest>> hadamard_kernels();

@@ -1,6 +1,7 @@
 // Casts between formats, as operations use them: views and numbers, no handles of the caller's options.
 #pragma once
 
+#include "kernels/hadamard/hadamard.hpp"
 #include "kernels/quantize/quantize.hpp"
 #include "src/call/operation.hpp"
 #include "src/cast/scaler.hpp"
@@ -47,19 +48,24 @@ Status unrepresentable_nan(const Format &target);
 // A target without its block scales: what is cast where smoothing factors become them.
 Status without_block_scales(const MatrixView &target, MatrixView &out_inner);
 
-// Casts `source` to `target`; views are checked. With `is_check_only` it picks kernels and stops.
+// What follows runs where the context works; views are checked. With `is_check_only` it selects kernels and stops.
+
+// Casts `source` to `target`.
 Status cast_matrix(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                    bool is_check_only);
 
-// Casts `source` to both targets in one read: `cast.is_transposed` counts for neither.
-Status cast_both(Context &context, const MatrixView &source, const MatrixView &target, const MatrixView &transposed,
-                 const Cast &cast, bool is_check_only);
+// Casts `source` to the outputs that have a format, the first as it is, the second transposed; on the CPU in one read.
+Status cast_outputs(Context &context, const MatrixView &source, const MatrixView (&outputs)[2], const Cast &cast,
+                    bool is_check_only);
 
 // Casts `source` to `format` and back into `target`, which may lie where the source does.
 Status cast_and_back(Context &context, const MatrixView &source, const Format &format, const MatrixView &target,
                      const Cast &cast, bool is_check_only);
 
 Status dequantize_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only);
+
+// Rotates rows of wide floats to wide floats.
+Status rotate_matrix(Context &context, const HadamardRequest &rotation, bool is_check_only);
 
 // The same numbers in another wide format; a copy where the formats agree.
 Status widen_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only);

@@ -31,8 +31,12 @@ Status dequantize_matrix(Context &context, const MatrixView &source, const Matri
 }
 
 Status widen_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
-  if (source.format.id != target.format.id) return dequantize_matrix(context, source, target, is_check_only);
+  if (source.format.id != target.format.id) {
+    return is_on_cpu(context) ? dequantize_matrix(context, source, target, is_check_only)
+                              : rotate_matrix(context, {.source = source, .target = target}, is_check_only);
+  }
   if (is_check_only) return {};
+  if (!is_on_cpu(context)) return queue_copy(context, source, target);
   const ProfileScope measure(context, "copy", "copy_any", 2 * view_bytes(source));
   copy_matrix(source, target);
   return {};

@@ -241,11 +241,6 @@ Status transpose_on_device(Context &context, const MatrixView &source, bool is_c
                        is_check_only);
 }
 
-Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only) {
-  return run_on_device(context, "hadamard", request, {request.source.format.id, request.target.format.id},
-                       is_check_only);
-}
-
 Status cast_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                       bool is_check_only) {
   if (cast.smoothing != nullptr) return cast_smoothed_on_device(context, source, target, cast, is_check_only);
@@ -276,6 +271,24 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   if (hides_nan) LPT_TRY(clear_nan(context, request));
   LPT_TRY(queue_kernel(context, *steps.quantize, request));
   return hides_nan ? tell_nan(context, steps, request) : Status();
+}
+
+// Both outputs are checked before any work is queued.
+Status cast_outputs_on_device(Context &context, const MatrixView &source, const MatrixView (&outputs)[2],
+                              const Cast &cast, bool is_check_only) {
+  Cast own = cast;
+  const size_t reported = context.choices.size();
+  for (const bool runs : {false, true}) {
+    if (runs && is_check_only) break;
+    context.choices.resize(reported);
+    for (const int i : {0, 1}) {
+      own.is_transposed = i == 1;
+      if (outputs[i].format.id == LPT_FORMAT_NONE) continue;
+      LPT_TRY(cast_on_device(context, source, outputs[i], own, !runs));
+    }
+    if (cast.sums != nullptr) LPT_TRY(count_on_device(context, source, outputs, cast, !runs));
+  }
+  return {};
 }
 
 Status cast_and_back_on_device(Context &context, const MatrixView &source, const Format &format,

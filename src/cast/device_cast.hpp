@@ -9,6 +9,10 @@ namespace lpt {
 Status cast_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                       bool is_check_only);
 
+// cast_outputs(), with statistics of the first output.
+Status cast_outputs_on_device(Context &context, const MatrixView &source, const MatrixView (&outputs)[2],
+                              const Cast &cast, bool is_check_only);
+
 // Into scratch and back. Statistics count what the cast wrote.
 Status cast_and_back_on_device(Context &context, const MatrixView &source, const Format &format,
                                const MatrixView &target, const Cast &cast, bool is_check_only);
@@ -23,7 +27,5 @@ Status factors_on_device(Context &context, lpt_format format, const void *data, 
 
 // Columns as rows, in scratch: kernels read adjacent numbers. The tensor scale is that of the source.
 Status transpose_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_transposed);
-
-Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only);
 
 }  // namespace lpt

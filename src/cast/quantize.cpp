@@ -2,7 +2,6 @@
 
 #include "kernels/hadamard/hadamard.hpp"
 #include "src/cast/device_cast.hpp"
-#include "src/cast/device_sums.hpp"
 #include "src/formats/block_scale.hpp"
 #include "src/tensor/checks.hpp"
 
@@ -198,23 +197,6 @@ Status check_target(const Tensor *tensor, const char *name, const MatrixView &so
   return check_no_overlap(out_view, name, source, "source");
 }
 
-// The outputs that are requested, `quantized` first. Both are checked before any work is queued.
-Status queue_casts(Context &context, const MatrixView &source, const MatrixView (&outputs)[2], Cast &cast,
-                   bool is_check_only) {
-  const size_t reported = context.choices.size();
-  for (const bool runs : {false, true}) {
-    if (runs && is_check_only) break;
-    context.choices.resize(reported);
-    for (const int i : {0, 1}) {
-      cast.is_transposed = i == 1;
-      if (outputs[i].format.id == LPT_FORMAT_NONE) continue;
-      LPT_TRY(cast_on_device(context, source, outputs[i], cast, !runs));
-    }
-    if (cast.sums != nullptr) LPT_TRY(count_on_device(context, source, outputs, cast, !runs));
-  }
-  return {};
-}
-
 }  // namespace
 
 Status check_cast_options(const lpt_quantize_options &options) {
@@ -265,12 +247,7 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
       return invalid("hadamard_signs has a sign for each column: both outputs share %d only", options.hadamard_size);
     }
   }
-  if (!device.is_cpu()) return queue_casts(context, source_view, views, cast, !needs_data);
-  if (quantized != nullptr && transposed != nullptr) {
-    return cast_both(context, source_view, views[0], views[1], cast, !needs_data);
-  }
-  cast.is_transposed = quantized == nullptr;
-  return cast_matrix(context, source_view, views[cast.is_transposed ? 1 : 0], cast, !needs_data);
+  return cast_outputs(context, source_view, views, cast, !needs_data);
 }
 
 Status fake_quantize(Context &context, const Tensor *source, lpt_format format_id, const lpt_quantize_options &options,
@@ -293,7 +270,6 @@ Status fake_quantize(Context &context, const Tensor *source, lpt_format format_i
   LPT_TRY(check_target_format(format, "format", false, options, cast));
   LPT_TRY(read_signs(context, options.hadamard_signs, "hadamard_signs", options.hadamard_size, source_view.columns,
                      needs_data, &cast.preparation.signs));
-  if (!device.is_cpu()) return cast_and_back_on_device(context, source_view, format, output_view, cast, !needs_data);
   return cast_and_back(context, source_view, format, output_view, cast, !needs_data);
 }
 
@@ -332,45 +308,7 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
   whole.size = options.size;
   whole.is_inverse = options.is_inverse != 0;
   LPT_TRY(read_signs(context, options.signs, "signs", options.size, source_view.columns, needs_data, &whole.signs));
-  if (!device.is_cpu()) return hadamard_on_device(context, whole, !needs_data);
-  // Rows that are not f32 are rotated in scratch and then rounded.
-  const bool is_f32 = output_view.format.id == LPT_FORMAT_F32;
-  const int64_t unit = 16;
-  if (!is_f32) {
-    whole.target = dense_view(LPT_FORMAT_F32, nullptr, source_view.rows, source_view.columns);
-  }
-  const KernelEntry<HadamardRequest> *kernel = nullptr;
-  const KernelEntry<DequantizeRequest> *narrow_kernel = nullptr;
-  LPT_TRY(select_kernel(context, "hadamard", hadamard_kernels(), whole, {source_view.format.id, output_view.format.id},
-                        &kernel));
-  if (!is_f32) {
-    LPT_TRY(select_kernel(context, "dequantize", dequantize_kernels(), DequantizeRequest{whole.target, output_view},
-                          {LPT_FORMAT_F32, output_view.format.id}, &narrow_kernel));
-  }
-  if (!needs_data) return {};
-  const ProfileScope measure(context, "hadamard", kernel->name, view_bytes(source_view) + view_bytes(output_view));
-  const Parts parts = split(context, (source_view.rows + unit - 1) / unit, unit * source_view.columns);
-  std::vector<std::byte *> scratch(static_cast<size_t>(is_f32 ? 0 : parts.count));
-  for (std::byte *&piece : scratch) {
-    LPT_TRY(context.arena->take(static_cast<size_t>(unit * source_view.columns) * sizeof(float), &piece));
-  }
-  parallel_for(context, parts.count, [&](int64_t i) {
-    for (int64_t u = i * parts.length; u < (i + 1) * parts.length && u * unit < source_view.rows; ++u) {
-      const int64_t count = std::min(unit, source_view.rows - u * unit);
-      HadamardRequest part = whole;
-      part.source = cut_rows(whole.source, u * unit, count);
-      if (is_f32) {
-        part.target = cut_rows(whole.target, u * unit, count);
-        kernel->run(part);
-        continue;
-      }
-      part.target.data = scratch[static_cast<size_t>(i)];
-      part.target.rows = count;
-      kernel->run(part);
-      narrow_kernel->run({part.target, cut_rows(output_view, u * unit, count)});
-    }
-  });
-  return {};
+  return rotate_matrix(context, whole, !needs_data);
 }
 
 Status random_signs(Context &context, const lpt_random &random, Tensor *signs) {

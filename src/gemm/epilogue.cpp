@@ -14,16 +14,6 @@ bool is_same_place(const MatrixView &a, const MatrixView &b) {
   return a.data == b.data && a.format.id == b.format.id && a.row_stride == b.row_stride;
 }
 
-// c, as it is before the GEMM, in f32.
-Status read_c(Context &context, const MatrixView &c, const MatrixView &target, bool is_check_only) {
-  if (is_on_cpu(context)) return widen_matrix(context, c, target, is_check_only);
-  if (c.format.id != LPT_FORMAT_F32) {
-    return run_on_device(context, "gemm_conversion", OperandConversionRequest{c, target, false},
-                         {c.format.id, LPT_FORMAT_F32}, is_check_only);
-  }
-  return is_check_only ? Status() : queue_copy(context, c, target);
-}
-
 Status check_residual(const lpt_gemm_options &options, bool needs_data, const Device &device, GemmEpilogue &epilogue) {
   if (options.residual == nullptr) return {};
   LPT_TRY(check_wide_matrix(options.residual, "residual", needs_data, epilogue.residual, device));
@@ -87,7 +77,7 @@ Status take_target(Context &context, int64_t rows, bool is_check_only, bool is_r
   }
   epilogue.target_bytes = static_cast<size_t>(rows * epilogue.columns) * sizeof(float);
   LPT_TRY(take_matrix(context, LPT_FORMAT_F32, rows, epilogue.columns, is_check_only, epilogue.target));
-  return is_read ? read_c(context, c, epilogue.target, is_check_only) : Status();
+  return is_read ? widen_matrix(context, c, epilogue.target, is_check_only) : Status();
 }
 
 // What would be rejected is said before anything is multiplied; the explanation tells of it when it runs.

@@ -107,9 +107,6 @@ struct Rotation {
 Status make_rotation(const Call &call, lpt_linear_gemm gemm, const lpt_random &random, const SignSeed *seed,
                      int64_t columns, Rotation &out_rotation);
 
-// Writes `source` to `target`, dense f32 of its shape, with its columns rotated; on the CPU.
-Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation);
-
 // Masks: a bit for each element, rows on whole bytes, lowest bit first; 1: the cast did not clip it.
 constexpr int64_t mask_row_bytes(int64_t columns) { return (columns + 7) / 8; }
 Status write_mask(const Call &call, const MatrixView &numbers, const MatrixView &codes, std::byte *mask);

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/hadamard/hadamard.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
 #include "src/call/launch.hpp"
 #include "src/formats/block_scale.hpp"
@@ -89,27 +88,6 @@ Status make_rotation(const Call &call, lpt_linear_gemm gemm, const lpt_random &r
     numbers[c] = c < rule.hadamard_size ? sign_of(rule.hadamard_signs, source, rule.hadamard_size, c)
                                         : numbers[c - rule.hadamard_size];
   }
-  return {};
-}
-
-Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation) {
-  HadamardRequest whole{};
-  whole.source = source;
-  whole.target = target;
-  whole.size = rotation.size;
-  whole.signs = rotation.signs;
-  whole.is_inverse = rotation.is_inverse;
-  const KernelEntry<HadamardRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(call.context, "hadamard", hadamard_kernels(), whole, {source.format.id, target.format.id},
-                        &kernel));
-  if (call.is_check_only || source.rows == 0 || source.columns == 0) return {};
-  const ProfileScope measure(call.context, "hadamard", kernel->name, view_bytes(source) + view_bytes(target));
-  parallel_parts(call.context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
-    HadamardRequest part = whole;
-    part.source = cut_rows(source, begin, count);
-    part.target = cut_rows(target, begin, count);
-    kernel->run(part);
-  });
   return {};
 }
 

@@ -2,39 +2,10 @@
 #include "kernels/gemm/library.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
 #include "src/call/launch.hpp"
-#include "src/cast/device_cast.hpp"
 #include "src/gemm/run.hpp"
 #include "src/linear/parts.hpp"
 
 namespace lpt {
-namespace {
-
-// The same numbers in another wide format, rows with gaps too.
-Status widen_view_on_device(const Call &call, const MatrixView &source, const MatrixView &target) {
-  if (source.format.id != target.format.id) {
-    HadamardRequest request{};
-    request.source = source;
-    request.target = target;
-    return hadamard_on_device(call.context, request, call.is_check_only);
-  }
-  return call.is_check_only ? Status() : queue_copy(call.context, source, target);
-}
-
-Status rotate_on_device(const Call &call, const MatrixView &source, const MatrixView &target,
-                        const Rotation &rotation) {
-  HadamardRequest request{};
-  request.source = source;
-  request.target = target;
-  request.size = rotation.size;
-  request.signs = rotation.signs;
-  request.is_inverse = rotation.is_inverse;
-  if (source.column_stride != 1) {
-    LPT_TRY(transpose_on_device(call.context, transposed_view(source), call.is_check_only, request.source));
-  }
-  return hadamard_on_device(call.context, request, call.is_check_only);
-}
-
-}  // namespace
 
 const Device &device_of(const Call &call) { return call.context.queue.device(); }
 
@@ -60,23 +31,25 @@ Status take_view(const Call &call, const Format &format, int64_t rows, int64_t c
 }
 
 Status cast_view(const Call &call, const MatrixView &source, const MatrixView &target, const Cast &cast) {
-  if (!is_on_device(call)) return cast_matrix(call.context, source, target, cast, call.is_check_only);
-  return cast_on_device(call.context, source, target, cast, call.is_check_only);
+  return cast_matrix(call.context, source, target, cast, call.is_check_only);
 }
 
 Status decode_view(const Call &call, const MatrixView &source, const MatrixView &target) {
-  if (is_on_device(call) && is_wide_float(source.format.id)) return widen_view_on_device(call, source, target);
-  return dequantize_matrix(call.context, source, target, call.is_check_only);
+  const auto decode = is_wide_float(source.format.id) ? widen_matrix : dequantize_matrix;
+  return decode(call.context, source, target, call.is_check_only);
 }
 
 Status widen_view(const Call &call, const MatrixView &source, const MatrixView &target) {
-  if (!is_on_device(call)) return widen_matrix(call.context, source, target, call.is_check_only);
-  return widen_view_on_device(call, source, target);
+  return widen_matrix(call.context, source, target, call.is_check_only);
 }
 
 Status rotate_view(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation) {
-  return is_on_device(call) ? rotate_on_device(call, source, target, rotation)
-                            : rotate_matrix(call, source, target, rotation);
+  const HadamardRequest request = {.source = source,
+                                   .target = target,
+                                   .size = rotation.size,
+                                   .is_inverse = rotation.is_inverse,
+                                   .signs = rotation.signs};
+  return rotate_matrix(call.context, request, call.is_check_only);
 }
 
 Status multiply_views(const Call &call, const GemmCall &gemm) {

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "src/cast/cast.hpp"
-#include "src/cast/device_cast.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {
@@ -81,7 +80,7 @@ Status check_wire_on_device(Context &context, const Format &own, const Wire &wir
   cast.random = wire.cast.random;
   for (const lpt_format wide : {own.id, lpt_format{LPT_FORMAT_F32}}) {
     const MatrixView numbers = dense_view(wide, nullptr, 1, wire.segment);
-    LPT_TRY(cast_on_device(context, numbers, wire.cast.target, cast, true));
+    LPT_TRY(cast_matrix(context, numbers, wire.cast.target, cast, true));
     LPT_TRY(dequantize_matrix(context, wire.cast.target, numbers, true));
     if (own.id == LPT_FORMAT_F32) break;
   }

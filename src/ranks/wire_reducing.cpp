@@ -1,7 +1,6 @@
 #include "src/ranks/wire_reducing.hpp"
 
 #include "src/call/launch.hpp"
-#include "src/cast/device_cast.hpp"
 
 namespace lpt {
 namespace {
@@ -299,12 +298,7 @@ class QueuedWireRun {
   }
 
   Status cast(const MatrixView &source, const MatrixView &target, RandomSource draws, int64_t index) {
-    Cast cast;
-    cast.rounding = wire_.cast.rounding;
-    cast.overflow = wire_.cast.overflow;
-    cast.random = draws;
-    cast.random.offset += static_cast<uint64_t>(index);
-    return source.columns == 0 ? Status() : cast_on_device(worker_, source, target, cast, false);
+    return cast_share(worker_, wire_, source, target, draws, index);
   }
 
   // All shares of the input.
