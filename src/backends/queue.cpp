@@ -159,9 +159,9 @@ Status Queue::synchronize() const {
   return call([&](char *error, size_t bytes) { return backend_->synchronize(device_.index, stream_, error, bytes); });
 }
 
-void Queue::watch(std::shared_ptr<Watch> work) {
+void Queue::watch(const std::shared_ptr<Watch> &work) {
   std::erase_if(watched_, [&](const std::weak_ptr<Watch> &known) { return known.expired() || known.lock() == work; });
-  watched_.push_back(std::move(work));
+  watched_.push_back(work);
 }
 
 Status Queue::make_stream(Stream &out_stream) const {

@@ -51,7 +51,7 @@ class Queue {
 
   // Waits for what is queued, for what is watched first.
   Status synchronize() const;
-  void watch(std::shared_ptr<Watch> work);
+  void watch(const std::shared_ptr<Watch> &work);
 
   Status make_stream(Stream &out_stream) const;
   Status make_event(Event &out_event) const;

@@ -37,9 +37,9 @@ uint64_t get(const uint8_t *from, int count) {
   return value;
 }
 
-Status damaged(std::string why) { return Status(LPT_INVALID_STATE, "saved state: " + why); }
-
 }  // namespace
+
+Status damaged_state(const std::string &why) { return Status(LPT_INVALID_STATE, "saved state: " + why); }
 
 BlobWriter::BlobWriter(BlobKind kind) : data_(kBlobHeaderBytes, 0) {
   put(&data_[0], kMagic, 4);
@@ -90,23 +90,24 @@ Status BlobWriter::save(void *buffer, size_t buffer_bytes) {
 Status BlobReader::open(BlobKind kind, const void *buffer, size_t buffer_bytes, BlobReader &out_reader) {
   const auto *data = static_cast<const uint8_t *>(buffer);
   if (buffer_bytes < kBlobHeaderBytes) {
-    return damaged(text("%zu bytes are less than the header's %zu", buffer_bytes, kBlobHeaderBytes));
+    return damaged_state(text("%zu bytes are less than the header's %zu", buffer_bytes, kBlobHeaderBytes));
   }
-  if (get(data, 4) != kMagic) return damaged("it does not begin with LPTS");
+  if (get(data, 4) != kMagic) return damaged_state("it does not begin with LPTS");
   if (get(data + 4, 4) != kVersion) {
-    return damaged(text("version %u, this library reads %u", static_cast<unsigned>(get(data + 4, 4)), kVersion));
+    return damaged_state(text("version %u, this library reads %u", static_cast<unsigned>(get(data + 4, 4)), kVersion));
   }
   if (get(data + 8, 4) != static_cast<uint32_t>(kind)) {
-    return damaged(text("kind %u, expected %u", static_cast<unsigned>(get(data + 8, 4)), static_cast<unsigned>(kind)));
+    return damaged_state(
+        text("kind %u, expected %u", static_cast<unsigned>(get(data + 8, 4)), static_cast<unsigned>(kind)));
   }
-  if (get(data + 12, 4) != kBlobHeaderBytes) return damaged("a header of another size");
+  if (get(data + 12, 4) != kBlobHeaderBytes) return damaged_state("a header of another size");
   const uint64_t payload = get(data + 16, 8);
   if (payload > buffer_bytes - kBlobHeaderBytes) {
-    return damaged(text("truncated: %zu bytes of %llu", buffer_bytes - kBlobHeaderBytes,
-                        static_cast<unsigned long long>(payload)));
+    return damaged_state(text("truncated: %zu bytes of %llu", buffer_bytes - kBlobHeaderBytes,
+                              static_cast<unsigned long long>(payload)));
   }
-  if (get(data + 24, 4) != crc32(data + kBlobHeaderBytes, payload)) return damaged("the checksum does not fit");
-  if (get(data + 28, 4) != 0) return damaged("the last bytes of the header are not zero");
+  if (get(data + 24, 4) != crc32(data + kBlobHeaderBytes, payload)) return damaged_state("the checksum does not fit");
+  if (get(data + 28, 4) != 0) return damaged_state("the last bytes of the header are not zero");
   out_reader.next_ = data + kBlobHeaderBytes;
   out_reader.left_ = payload;
   out_reader.is_ok_ = true;
@@ -155,11 +156,11 @@ Status read_count(BlobReader &reader, const char *what, int64_t &out_count) {
   constexpr int64_t kMost = int64_t{1} << 62;
   out_count = reader.i64();
   if (out_count >= 0 && out_count <= kMost) return {};
-  return damaged(text("%s is %lld, expected 0 to 2^62", what, static_cast<long long>(out_count)));
+  return damaged_state(text("%s is %lld, expected 0 to 2^62", what, static_cast<long long>(out_count)));
 }
 
 Status blob_mismatch(const char *what, long long found, long long expected) {
-  return damaged(text("%s is %lld, expected %lld", what, found, expected));
+  return damaged_state(text("%s is %lld, expected %lld", what, found, expected));
 }
 
 }  // namespace lpt

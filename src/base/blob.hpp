@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "src/base/status.hpp"
@@ -53,6 +54,9 @@ class BlobReader {
   size_t left_ = 0;
   bool is_ok_ = true;
 };
+
+// The error of a blob that was not saved so.
+Status damaged_state(const std::string &why);
 
 // Reads a count, which is rejected where it is negative or so large that counting on would overflow.
 Status read_count(BlobReader &reader, const char *what, int64_t &out_count);

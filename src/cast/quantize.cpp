@@ -121,8 +121,7 @@ Status read_random_words(const Tensor *tensor, const MatrixView &source, const l
     return invalid(
         "random_words is %lld x %lld: expected %lld x %lld, %lld bytes for each element of source, and a row stride "
         "of whole elements",
-        static_cast<long long>(words.rows), static_cast<long long>(words.columns), static_cast<long long>(source.rows),
-        static_cast<long long>(source.columns * bytes), static_cast<long long>(bytes));
+        number(words.rows), number(words.columns), number(source.rows), number(source.columns * bytes), number(bytes));
   }
   cast.random.words = static_cast<const uint8_t *>(words.data);
   cast.random.offset = 0;

@@ -65,7 +65,9 @@ class LocalGroup {
   // Whether one of these is an error. For conditions of wait(), which holds the mutex.
   bool is_over_for(int32_t peer) const;
 
-  MessageQueue &message_queue(int32_t from, int32_t to) { return mailboxes_[static_cast<size_t>(from * ranks() + to)]; }
+  MessageQueue &message_queue(int32_t from, int32_t to) {
+    return mailboxes_[static_cast<size_t>(from) * static_cast<size_t>(ranks()) + static_cast<size_t>(to)];
+  }
 
   // Wakes threads that sleep in wait().
   void wake();

@@ -135,7 +135,7 @@ std::unique_ptr<Endpoint> open_local_endpoint(std::shared_ptr<LocalGroup> group,
   auto link = std::make_unique<LocalEndpoint>(
       LocalEndpoint{std::move(group), rank, options.link_latency_seconds, options.link_bytes_per_second});
   auto owner = std::make_unique<Endpoint>(kTable, link.get());
-  link.release();
+  static_cast<void>(link.release());
   return owner;
 }
 

@@ -145,11 +145,11 @@ void add_row(const Addends &addends, const MatrixView &sum, int64_t row) {
   addends.kernel->run(request);
 }
 
-// ---- the backward pass on a device
+// ---- the backward pass
 
 struct WeightGradient {
   bool is_requested;
-  void *data;  // f32
+  void *data;  // f32; f64 where the CPU computes in f64
   bool is_accumulated;
 };
 
@@ -192,7 +192,7 @@ Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBa
   return queue_kernel(context, *steps.parts, parts);
 }
 
-// `input` may be codes; `whole` has all else.
+// On a device. `input` may be codes; `whole` has all else.
 Status queue_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
                       const WeightGradient &gradient, bool is_check_only) {
   // Together with the columns this gives some thousand thread blocks.
@@ -218,6 +218,53 @@ Status queue_backward(Context &context, const MatrixView &input, const RmsnormBa
   return queue_kernel(context, *steps.sum,
                       {reinterpret_cast<double *>(sums), parts.count, input.columns,
                        static_cast<float *>(gradient.data), gradient.is_accumulated});
+}
+
+// The same on the CPU.
+Status run_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
+                    const WeightGradient &gradient, bool is_check_only) {
+  const int64_t rows = input.rows, columns = input.columns;
+  const bool has_input_gradient = whole.input_gradient.format.id != LPT_FORMAT_NONE;
+  const Blocks blocks = weight_gradient_blocks(rows, 64, 16);
+  const int64_t chunk = stored_chunk(context, {&input}, blocks.length);
+  Stored stored;
+  LPT_TRY(stored.prepare(context, input, std::min(chunk, rows), is_check_only));
+  RmsnormBackwardRequest seen = whole;
+  seen.input = stored.numbers();
+  const KernelEntry<RmsnormBackwardRequest> *kernel = nullptr;
+  LPT_TRY(select_kernel(context, "rmsnorm_backward", rmsnorm_backward_kernels(), seen,
+                        {input.format.id, whole.output_gradient.format.id}, &kernel));
+  if (is_check_only) return {};
+  const ProfileScope measure(context, "rmsnorm_backward", kernel->name,
+                             view_bytes(input) + view_bytes(whole.output_gradient) +
+                                 (has_input_gradient ? view_bytes(whole.input_gradient) : 0.0));
+  std::vector<double> sums(gradient.is_requested ? static_cast<size_t>(blocks.count * columns) : 0, 0.0);
+  const auto run_block = [&](int64_t start, int64_t i) {
+    const int64_t begin = i * blocks.length;
+    const int64_t count = std::min(blocks.length, rows - begin);
+    RmsnormBackwardRequest part = seen;
+    part.input = stored.rows(start, begin, count);
+    part.output_gradient = cut_rows(whole.output_gradient, begin, count);
+    if (has_input_gradient) part.input_gradient = cut_rows(whole.input_gradient, begin, count);
+    part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
+    part.weight_gradient_sum = gradient.is_requested ? sums.data() + i * columns : nullptr;
+    kernel->run(part);
+  };
+  const int64_t step = (chunk + blocks.length - 1) / blocks.length;
+  const bool is_split = split(context, rows, columns).count > 1;
+  for (int64_t first = 0; first < blocks.count; first += step) {
+    const int64_t count = std::min(step, blocks.count - first);
+    const int64_t start = first * blocks.length;
+    if (is_split) {
+      parallel_for(context, count, [&](int64_t i) { run_block(start, first + i); });
+    } else {
+      for (int64_t i = 0; i < count; ++i) run_block(start, first + i);
+    }
+  }
+  if (gradient.is_requested) {
+    write_weight_gradient(sums, blocks, columns, whole.is_f64, gradient.is_accumulated, gradient.data);
+  }
+  return {};
 }
 
 }  // namespace
@@ -319,50 +366,9 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
     LPT_TRY(check_no_overlap(view, name, vector_view(format, inverse_data, rows), "inverse_rms"));
   }
   LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
-  if (!is_on_cpu(context)) {
-    const WeightGradient gradient{weight_gradient != nullptr, weight_gradient_data, options.is_accumulated != 0};
-    return queue_backward(context, stored_view, whole, gradient, !needs_data);
-  }
-  const Blocks blocks = weight_gradient_blocks(rows, 64, 16);
-  const int64_t chunk = stored_chunk(context, {&stored_view}, blocks.length);
-  Stored stored;
-  LPT_TRY(stored.prepare(context, stored_view, std::min(chunk, rows), !needs_data));
-  whole.input = stored.numbers();
-  const KernelEntry<RmsnormBackwardRequest> *kernel = nullptr;
-  LPT_TRY(select_kernel(context, "rmsnorm_backward", rmsnorm_backward_kernels(), whole,
-                        {stored_view.format.id, whole.output_gradient.format.id}, &kernel));
-  if (!needs_data) return {};
-
-  const ProfileScope measure(context, "rmsnorm_backward", kernel->name,
-                             view_bytes(stored_view) + view_bytes(whole.output_gradient) +
-                                 (input_gradient == nullptr ? 0.0 : view_bytes(whole.input_gradient)));
-  std::vector<double> sums(weight_gradient == nullptr ? 0 : static_cast<size_t>(blocks.count * columns), 0.0);
-  const auto run_block = [&](int64_t start, int64_t i) {
-    const int64_t begin = i * blocks.length;
-    const int64_t count = std::min(blocks.length, rows - begin);
-    RmsnormBackwardRequest part = whole;
-    part.input = stored.rows(start, begin, count);
-    part.output_gradient = cut_rows(whole.output_gradient, begin, count);
-    if (input_gradient != nullptr) part.input_gradient = cut_rows(whole.input_gradient, begin, count);
-    part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
-    part.weight_gradient_sum = weight_gradient == nullptr ? nullptr : sums.data() + i * columns;
-    kernel->run(part);
-  };
-  const int64_t step = (chunk + blocks.length - 1) / blocks.length;
-  const bool is_split = split(context, rows, columns).count > 1;
-  for (int64_t first = 0; first < blocks.count; first += step) {
-    const int64_t count = std::min(step, blocks.count - first);
-    const int64_t start = first * blocks.length;
-    if (is_split) {
-      parallel_for(context, count, [&](int64_t i) { run_block(start, first + i); });
-    } else {
-      for (int64_t i = 0; i < count; ++i) run_block(start, first + i);
-    }
-  }
-  if (weight_gradient != nullptr) {
-    write_weight_gradient(sums, blocks, columns, whole.is_f64, options.is_accumulated != 0, weight_gradient_data);
-  }
-  return {};
+  const WeightGradient gradient{weight_gradient != nullptr, weight_gradient_data, options.is_accumulated != 0};
+  return is_on_cpu(context) ? run_backward(context, stored_view, whole, gradient, !needs_data)
+                            : queue_backward(context, stored_view, whole, gradient, !needs_data);
 }
 
 }  // namespace lpt

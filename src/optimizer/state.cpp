@@ -28,8 +28,6 @@ constexpr size_t kSectionHeaderBytes = 4 + 8;
 constexpr size_t kMomentHeaderBytes = 8 + 4;
 constexpr int64_t kAnyPlace = -1;  // where a shard begins is learned from what is saved
 
-Status damaged(std::string why) { return Status(LPT_INVALID_STATE, "saved state: " + why); }
-
 // Calls visit(section, bytes) for each section that the parameter has.
 template <typename Visit>
 void for_each_section(const Optimizer &optimizer, const OptimizerParameter &parameter, const Visit &visit) {
@@ -84,7 +82,7 @@ bool is_scale(float scale) { return scale > 0.0f && !std::isinf(scale); }
 Status read_amax(BlobReader &reader, Moment &moment) {
   moment.amax = reader.f32();
   if (moment.amax == 0.0f || is_scale(moment.amax)) return {};
-  return damaged(text("a moment's amax is %g", static_cast<double>(moment.amax)));
+  return damaged_state(text("a moment's amax is %g", static_cast<double>(moment.amax)));
 }
 
 // A NaN is the scale of a tree's block that held one.
@@ -94,7 +92,7 @@ Status read_scales(BlobReader &reader, Moment &moment) {
   for (size_t i = 0; i < moment.scales.bytes() / sizeof(float); ++i) {
     const bool is_poisoned = is_dynamic(moment.element) && std::isnan(scales[i]);
     if (!is_scale(scales[i]) && !is_poisoned) {
-      return damaged(text("a block's scale is %g", static_cast<double>(scales[i])));
+      return damaged_state(text("a block's scale is %g", static_cast<double>(scales[i])));
     }
   }
   return {};
@@ -105,7 +103,7 @@ Status read_exponents(BlobReader &reader, Moment &moment) {
   const auto *exponents = reinterpret_cast<const uint16_t *>(moment.exponents.data());
   for (size_t i = 0; i < moment.exponents.bytes() / sizeof(uint16_t); ++i) {
     if (exponents[i] < 1 || exponents[i] > 1024) {
-      return damaged(text("a group's exponent is %u sixteenths: expected 1 to 1024", unsigned{exponents[i]}));
+      return damaged_state(text("a group's exponent is %u sixteenths: expected 1 to 1024", unsigned{exponents[i]}));
     }
   }
   return {};
@@ -115,9 +113,9 @@ Status read_exponents(BlobReader &reader, Moment &moment) {
 Status read_place(int64_t begin, OptimizerParameter &parameter) {
   const int64_t block = std::max<int64_t>({parameter.first.block, parameter.second.block, 1});
   if (begin < 0 || begin > parameter.whole_elements - parameter.elements || begin % block != 0) {
-    return damaged(text("a shard begins at element %lld: expected a multiple of %lld up to %lld",
-                        static_cast<long long>(begin), static_cast<long long>(block),
-                        static_cast<long long>(parameter.whole_elements - parameter.elements)));
+    return damaged_state(text("a shard begins at element %lld: expected a multiple of %lld up to %lld",
+                              static_cast<long long>(begin), static_cast<long long>(block),
+                              static_cast<long long>(parameter.whole_elements - parameter.elements)));
   }
   parameter.begin = begin;
   return {};
@@ -173,7 +171,8 @@ Status read_header(BlobReader &reader, const char *name, Moment &moment) {
   const lpt_format format = reader.i64();
   if (format != moment.format) return blob_mismatch(name, format, moment.format);
   moment.scale = reader.f32();
-  return is_scale(moment.scale) ? Status() : damaged(text("a moment's scale is %g", static_cast<double>(moment.scale)));
+  return is_scale(moment.scale) ? Status()
+                                : damaged_state(text("a moment's scale is %g", static_cast<double>(moment.scale)));
 }
 
 // What is in the CPU's memory.
@@ -215,7 +214,7 @@ Status read_parts(const Optimizer &optimizer, BlobReader &reader, size_t given, 
     if (status.is_ok()) status = read_section(optimizer, reader, section, bytes, loaded);
   });
   LPT_TRY(std::move(status));
-  if (!reader.is_ok() || reader.left_bytes() != 0) return damaged("its parts are of another length");
+  if (!reader.is_ok() || reader.left_bytes() != 0) return damaged_state("its parts are of another length");
   if (loaded.begin == kAnyPlace) loaded.begin = 0;  // the whole says no place
   dont_need(loaded, 0, loaded.elements);
   return {};

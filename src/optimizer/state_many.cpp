@@ -13,7 +13,7 @@ struct Extent {
   int64_t begin, end;
 };
 
-Status damaged_states(std::string why) { return Status(LPT_INVALID_STATE, "saved states: " + why); }
+Status damaged_states(const std::string &why) { return Status(LPT_INVALID_STATE, "saved states: " + why); }
 
 Extent extent_of(const OptimizerParameter &parameter) {
   return {parameter.begin, parameter.begin + parameter.elements};

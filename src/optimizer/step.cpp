@@ -34,8 +34,9 @@ size_t mapped_bytes(OptimizerParameter &parameter) {
 int64_t piece_length(const Optimizer &optimizer, OptimizerParameter &parameter) {
   const size_t mapped = mapped_bytes(parameter);
   const size_t resident = optimizer.resident_bytes;
-  if (mapped <= resident / 4) return std::max<int64_t>(parameter.elements, 1);
-  const double share = static_cast<double>(resident / 4) / static_cast<double>(mapped);
+  const size_t quarter = resident / 4;
+  if (mapped <= quarter) return std::max<int64_t>(parameter.elements, 1);
+  const double share = static_cast<double>(quarter) / static_cast<double>(mapped);
   const auto length = static_cast<int64_t>(share * static_cast<double>(parameter.elements));
   return std::max(length / kPieceUnit, int64_t{1}) * kPieceUnit;
 }

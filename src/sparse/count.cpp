@@ -41,7 +41,7 @@ class TileCounter {
   }
 
   // Ways to put `left` ones of a row into columns that want `ones` or more, and all that follows.
-  double rows(const Wanting &before, Wanting after, size_t ones, int32_t left) {
+  double rows(const Wanting &before, const Wanting &after, size_t ones, int32_t left) {
     if (ones == before.size()) return left == 0 ? matrices(after) : 0.0;
     double result = 0.0;
     for (int32_t taken = 0; taken <= std::min(left, before[ones]); ++taken) {

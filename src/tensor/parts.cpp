@@ -10,9 +10,8 @@ namespace {
 // Begin and extent of a view along the folded rows or columns, against the blocks of that axis.
 Status check_block_edges(const char *axis, int64_t begin, int64_t extent, int64_t whole, int64_t block) {
   if (begin % block != 0 || (begin + extent != whole && extent % block != 0)) {
-    return invalid("the view's %s %lld to %lld cut a block: expected edges at multiples of %lld", axis,
-                   static_cast<long long>(begin), static_cast<long long>(begin + extent),
-                   static_cast<long long>(block));
+    return invalid("the view's %s %lld to %lld cut a block: expected edges at multiples of %lld", axis, number(begin),
+                   number(begin + extent), number(block));
   }
   return {};
 }

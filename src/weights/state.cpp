@@ -15,8 +15,6 @@
 namespace lpt {
 namespace {
 
-Status damaged(std::string why) { return Status(LPT_INVALID_STATE, "saved state: " + why); }
-
 // What stands before the panels. The number of axes and the storage share a word: weights were all dense once.
 struct Header {
   Format format;
@@ -51,11 +49,11 @@ Status read_packing(BlobReader &reader, lpt_weights_storage storage, Header &hea
     options.tile_columns = static_cast<int32_t>(reader.u32());
   }
   const Status status = check_packing(header.format, options, header.packing);
-  if (!status.is_ok()) return damaged(status.message());
+  if (!status.is_ok()) return damaged_state(status.message());
   // 0 stands for the usual side in a call alone.
   const bool has_sides =
       storage != LPT_WEIGHTS_STORAGE_BLOCK_SPARSE || (options.tile_rows != 0 && options.tile_columns != 0);
-  return has_sides ? Status() : damaged("a side of tiles is 0");
+  return has_sides ? Status() : damaged_state("a side of tiles is 0");
 }
 
 Status read_header(BlobReader &reader, Header &header) {
@@ -63,12 +61,12 @@ Status read_header(BlobReader &reader, Header &header) {
   const uint32_t word = reader.u32();
   header.rank = static_cast<int32_t>(word & 0xFF);
   if (!reader.is_ok() || !find_format(id, header.format) || !is_packable(header.format))
-    return damaged(text("format %lld is none that is packed", static_cast<long long>(id)));
-  if (header.rank != 2 && header.rank != 3) return damaged(text("rank is %d, expected 2 or 3", header.rank));
+    return damaged_state(text("format %lld is none that is packed", static_cast<long long>(id)));
+  if (header.rank != 2 && header.rank != 3) return damaged_state(text("rank is %d, expected 2 or 3", header.rank));
   for (int32_t i = 0; i < header.rank; ++i) {
     header.extents[i] = reader.i64();
     if (header.extents[i] < 0 || header.extents[i] > (int64_t{1} << 40)) {
-      return damaged(text("extent %d is %lld, expected 0 to 2^40", i, number(header.extents[i])));
+      return damaged_state(text("extent %d is %lld, expected 0 to 2^40", i, number(header.extents[i])));
     }
   }
   return read_packing(reader, static_cast<lpt_weights_storage>(word >> 8), header);
@@ -126,7 +124,7 @@ Status load_dense(Context &context, const Header &header, BlobReader &reader, st
   int64_t bytes = 0;
   const bool is_countable = count_panels_bytes(header.format, header.rank, header.extents, bytes);
   if (!reader.is_ok() || !is_countable || bytes != static_cast<int64_t>(reader.left_bytes())) {
-    return damaged(text("%zu bytes of panels are not what its format and extents take", reader.left_bytes()));
+    return damaged_state(text("%zu bytes of panels are not what its format and extents take", reader.left_bytes()));
   }
   return create_packed(context, header.format, header.rank, header.extents, out_packed);
 }
@@ -143,7 +141,7 @@ bool has_stray_bits(const uint8_t *bits, int64_t lines, int64_t stride, int64_t 
 
 Status load_sparse(Context &context, const Header &header, BlobReader &reader, std::unique_ptr<Tensor> &out_packed) {
   const auto rejected = [&] {
-    return damaged(
+    return damaged_state(
         text("%zu bytes of sparse packed weights are not what its format and extents take", reader.left_bytes()));
   };
   // Weights that cannot be counted when they are dense are not sparse packed either.
@@ -160,7 +158,8 @@ Status load_sparse(Context &context, const Header &header, BlobReader &reader, s
   if (!multiply(lines, stride, bit_bytes) || bit_bytes > static_cast<int64_t>(reader.left_bytes())) return rejected();
   std::vector<uint8_t> bits(static_cast<size_t>(bit_bytes));
   reader.bytes(bits.data(), bits.size());
-  if (has_stray_bits(bits.data(), lines, stride, line.bits)) return damaged("bits of tiles that are not there are set");
+  if (has_stray_bits(bits.data(), lines, stride, line.bits))
+    return damaged_state("bits of tiles that are not there are set");
   const int64_t stored = count_bits(bits.data(), bit_bytes);
   const int64_t panels = (header.rank == 3 ? header.extents[0] : 1) * panels_for(header.extents[header.rank - 2]);
   const PanelSize size = panel_size(header.format, k);
