@@ -319,4 +319,15 @@ inline double relative_error(const std::vector<double> &a, const std::vector<dou
   return std::sqrt(difference / whole);
 }
 
+// A GEMM that is large enough for several threads, as bytes of the result.
+inline std::vector<uint8_t> run_some_gemm(lpt_context *context) {
+  const std::vector<double> a = draw_normal(11, 150 * 90);
+  const std::vector<double> b = draw_normal(12, 90 * 170);
+  const Tensor left = tensor_of(context, LPT_FORMAT_E4M3FN_ROW, 150, 90, a);
+  const Tensor right = tensor_of(context, LPT_FORMAT_F32, 90, 170, b);
+  const Tensor gemm = make_tensor(context, LPT_FORMAT_F32, 150, 170);
+  EXPECT_TRUE(ok(context, lpt_gemm(context, left.get(), right.get(), nullptr, gemm.get())));
+  return bytes_of(context, gemm.get());
+}
+
 }  // namespace lpt::test

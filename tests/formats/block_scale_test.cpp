@@ -243,5 +243,41 @@ TEST(LaneSum, AddsAsSixteenLanesDo) {
   }
 }
 
+BlockGrid grid_of(const char *name, int64_t rows, int64_t columns) {
+  Format format;
+  lpt_format id = LPT_FORMAT_NONE;
+  EXPECT_TRUE(format_from_name(name, id).is_ok());
+  EXPECT_TRUE(find_format(id, format));
+  return block_grid(format, rows, columns);
+}
+
+void expect_grid(const BlockGrid &grid, int64_t block_rows, int64_t block_columns, int64_t rows, int64_t columns) {
+  EXPECT_EQ(block_rows, grid.block_rows);
+  EXPECT_EQ(block_columns, grid.block_columns);
+  EXPECT_EQ(rows, grid.rows);
+  EXPECT_EQ(columns, grid.columns);
+}
+
+TEST(BlockGrid, CoversTheMatrix) {
+  expect_grid(grid_of("mxfp4", 3, 64), 1, 32, 3, 2);
+  expect_grid(grid_of("mxfp4", 3, 65), 1, 32, 3, 3);
+  expect_grid(grid_of("e4m3fn_128x128", 129, 128), 128, 128, 2, 1);
+  expect_grid(grid_of("e4m3fn_row", 5, 7), 1, 7, 5, 1);
+  expect_grid(grid_of("e4m3fn/column/f32", 5, 7), 5, 1, 1, 7);
+}
+
+TEST(BlockGrid, IsOneBlockWithoutBlockScale) {
+  expect_grid(grid_of("e4m3fn_tensor", 5, 7), 5, 7, 1, 1);
+  expect_grid(grid_of("f32", 5, 7), 5, 7, 1, 1);
+}
+
+TEST(BlockGrid, HasNoBlocksWhereThereAreNoElements) {
+  expect_grid(grid_of("mxfp4", 0, 64), 1, 32, 0, 2);
+  expect_grid(grid_of("e4m3fn_row", 5, 0), 1, 1, 5, 0);
+  expect_grid(grid_of("e4m3fn_tensor", 0, 0), 1, 1, 0, 0);
+}
+
+TEST(BlockGrid, DoesNotOverflow) { expect_grid(grid_of("mxfp4", 1, INT64_MAX), 1, 32, 1, INT64_MAX / 32 + 1); }
+
 }  // namespace
 }  // namespace lpt
