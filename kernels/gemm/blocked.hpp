@@ -211,11 +211,12 @@ void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels
   }
 }
 
-// Scales, beta, bias, the rounding of c, and its edge.
+// Scales, beta, bias, the rounding of c, and its edge. The sum is passed by reference: GCC 12 ends no function that has a vector
+// as its argument by vzeroupper, and code with SSE instructions that follows would be slow.
 template <typename Isa>
-void apply_epilogue(typename Isa::Floats value, const TileEpilogue &epilogue, int64_t column, uint8_t *c) {
+void apply_epilogue(const typename Isa::Floats &sum, const TileEpilogue &epilogue, int64_t column, uint8_t *c) {
   const int64_t count = min_i64(epilogue.columns - column, Isa::kVector);
-  value = value * Isa::load_floats(epilogue.column_factors + column);
+  typename Isa::Floats value = sum * Isa::load_floats(epilogue.column_factors + column);
   if (epilogue.beta != 0) value = value + Isa::all(epilogue.beta) * Isa::read(epilogue.format, c, count);
   if (epilogue.bias != nullptr) {
     value = value + Isa::read(LPT_FORMAT_F32, reinterpret_cast<const uint8_t *>(epilogue.bias + column), count);
@@ -318,8 +319,8 @@ TileFunction tile_of(int64_t rows, int64_t columns) {
 template <typename Isa>
 struct BlockedGemm {
   const GemmRequest &request;
-  const BlockedLayout<Isa> &layout;
   Operand a, b;
+  BlockedLayout<Isa> layout;
 
   void pack_columns(int64_t column, int64_t columns) const {
     const int64_t steps = layout.steps, filled = round_up(columns, layout.kPanelColumns);
@@ -376,14 +377,13 @@ struct BlockedGemm {
 template <typename Isa>
 void multiply(const GemmRequest &request) {
   ValueTable a_values, b_values;
-  const BlockedLayout<Isa> layout(request);
   BlockedGemm<Isa> gemm = {
       .request = request,
-      .layout = layout,
       .a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values),
-      .b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values)};
+      .b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values),
+      .layout = BlockedLayout<Isa>(request)};  // last: packing copies operands, which are in the cache by then
   if (Isa::kHasStarts) gemm.a.flip = 0x80;
-  run_driver(request, layout.blocking, gemm);
+  run_driver(request, gemm.layout.blocking, gemm);
 }
 
 template <typename Isa>

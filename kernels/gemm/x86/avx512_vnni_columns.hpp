@@ -30,23 +30,52 @@ struct Columns {
 
 inline int64_t block_count(const Columns &columns) { return panel_blocks(columns.view.format, columns.k); }
 
-// Scales or zero points, of `size` bytes each, in the order of panels. Not inlined: GCC 12 would place its loops badly.
-[[gnu::noinline]] inline const uint8_t *blocks_of(const Columns &columns, const void *data, int64_t size, int64_t lane,
-                                                  int64_t lanes) {
-  const auto *bytes = static_cast<const uint8_t *>(data);
-  const int64_t blocks = block_count(columns);
-  if (columns.view.layout == Layout::kPanels) return bytes + lane * blocks * size;
-  const int32_t shift = shift_of(columns.view.format.block_rows);
-  for (int64_t l = 0; l < lanes; ++l) {
-    const uint8_t *const from = bytes + ((lane + l) >> shift) * columns.view.block_scale_stride * size;
-    uint8_t *const to = columns.buffers.blocks + l * size;
-    if (size == 1) {
-      for (int64_t block = 0; block < blocks; ++block) to[block * kPanelLanes] = from[block];
-    } else {
-      for (int64_t block = 0; block < blocks; ++block) memcpy(to + 4 * block * kPanelLanes, from + 4 * block, 4);
+// Bytes of at most 16 rows at `offsets`, transposed: those of one block are adjacent. Four blocks at a time.
+inline void transpose_blocks(const uint8_t *from, __m512i offsets, int64_t lanes, int64_t blocks, uint8_t *to) {
+  const __mmask16 mask = first16(lanes);
+  int64_t block = 0;
+  for (; block + 4 <= blocks; block += 4) {
+    __m512i dwords = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), mask, offsets, from + block, 1);
+    for (int64_t b = block; b < block + 4; ++b, dwords = _mm512_srli_epi32(dwords, 8)) {
+      _mm_storeu_si128(reinterpret_cast<__m128i *>(to + b * kPanelLanes), _mm512_cvtepi32_epi8(dwords));
     }
   }
-  return columns.buffers.blocks;
+  alignas(64) int32_t offset[16];
+  _mm512_store_si512(offset, offsets);
+  for (; block < blocks; ++block) {
+    for (int64_t l = 0; l < lanes; ++l) to[block * kPanelLanes + l] = from[offset[l] + block];
+  }
+}
+
+// Scales or zero points, of `size` bytes each, in the order of panels.
+inline const uint8_t *blocks_of(const Columns &columns, const void *data, int64_t size, int64_t lane, int64_t lanes) {
+  constexpr int64_t kLargestStride = 1 << 25;  // offsets of 32 rows fit int32
+  const auto *bytes = static_cast<const uint8_t *>(data);
+  const int64_t blocks = block_count(columns), stride = columns.view.block_scale_stride * size;
+  uint8_t *const to = columns.buffers.blocks;
+  if (columns.view.layout == Layout::kPanels) return bytes + lane * blocks * size;
+  const int32_t shift = shift_of(columns.view.format.block_rows);
+  if (size == 1 && stride <= kLargestStride) {
+    const __m512i each = _mm512_set1_epi32(static_cast<int32_t>(stride));
+    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (int64_t l = 0; l < lanes; l += 16) {
+      const int64_t row = (lane + l) >> shift, left = (lane + l) - (row << shift);
+      const __m512i rows = _mm512_srl_epi32(_mm512_add_epi32(first, _mm512_set1_epi32(static_cast<int32_t>(left))),
+                                            _mm_cvtsi32_si128(shift));
+      transpose_blocks(bytes + row * stride, _mm512_mullo_epi32(rows, each), min_i64(lanes - l, 16), blocks, to + l);
+    }
+    return to;
+  }
+  for (int64_t l = 0; l < lanes; ++l) {
+    const uint8_t *const from = bytes + ((lane + l) >> shift) * stride;
+    uint8_t *const each = to + l * size;
+    if (size == 1) {
+      for (int64_t block = 0; block < blocks; ++block) each[block * kPanelLanes] = from[block];
+    } else {
+      for (int64_t block = 0; block < blocks; ++block) memcpy(each + 4 * block * kPanelLanes, from + 4 * block, 4);
+    }
+  }
+  return to;
 }
 
 // Scales of a whole panel by `scales_of`, from 16 dwords of codes; false where some are not among kModerateCount codes

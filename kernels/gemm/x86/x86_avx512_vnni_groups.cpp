@@ -237,7 +237,7 @@ inline void multiply_rows(const Columns &columns, const BlockRows &block, const 
   work.tile.prefetch.skip(work.tile.steps);
 }
 
-void GroupGemm::multiply(const GemmArea &area, const Depth &) const {
+[[gnu::flatten]] void GroupGemm::multiply(const GemmArea &area, const Depth &) const {
   const BlockRows block = block_rows_of(*this, area);
   const int64_t panels = (area.columns + kPanelLanes - 1) / kPanelLanes;
   PanelWork works[kMostSpanPanels];
