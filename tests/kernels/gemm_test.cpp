@@ -34,7 +34,7 @@ TEST_P(Gemm, MultipliesAllPairsOfFormats) {
       }
     }
   }
-  EXPECT_GT(taken, (takes_most ? 300 : 150) / (kIsSanitized ? 10 : 1));
+  EXPECT_GT(taken, (takes_most ? 300 : 150) / (kIsSanitized ? 15 : 1));
 }
 
 TEST_P(Gemm, MultipliesAllSmallShapes) {

@@ -40,8 +40,8 @@ inline void transpose_blocks(const uint8_t *from, __m512i offsets, int64_t lanes
       _mm_storeu_si128(reinterpret_cast<__m128i *>(to + b * kPanelLanes), _mm512_cvtepi32_epi8(dwords));
     }
   }
-  alignas(64) int32_t offset[16];
-  _mm512_store_si512(offset, offsets);
+  int32_t offset[16];
+  _mm512_storeu_si512(offset, offsets);
   for (; block < blocks; ++block) {
     for (int64_t l = 0; l < lanes; ++l) to[block * kPanelLanes + l] = from[offset[l] + block];
   }
