@@ -45,11 +45,12 @@ void for_float_dtype(lpt_format element, const Body &body) {
 template <Dtype kDtype>
 constexpr int32_t kDtypeBytes = kDtype == Dtype::kF32 ? 4 : 2;
 
+// A NaN has the sign of its code, as in decode(), and any payload: cvt.f32.f16 returns 0x7FFFFFFF for all of them.
 __device__ __forceinline__ float half_number(uint32_t code) {
 #if defined(__CUDA_ARCH__)
   float number;
   asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(static_cast<uint16_t>(code)));
-  return number;
+  return bits_float(float_bits(number) | (code << 16 & 0x80000000u));
 #else
   return decode(kElementF16, code);
 #endif
@@ -88,7 +89,7 @@ __device__ __forceinline__ uint32_t code_of(float number) {
   return half_code(number);
 }
 
-// As the number of a source is decoded: a NaN of 16 bits keeps its sign alone.
+// As decode(): a NaN of 16 bits keeps only its sign.
 template <Dtype kDtype>
 __device__ __forceinline__ float plain_number(uint32_t code) {
   const float number = number_of<kDtype>(code);

@@ -53,6 +53,23 @@ TEST_F(DeviceCasts, HaveTheBitsOfTheCpuWithoutScales) {
   }
 }
 
+// Every code of a NaN in 16 bits: both signs, all payloads.
+TEST_F(DeviceCasts, DecodeNansAsTheCpu) {
+  const std::pair<lpt_format, uint32_t> halves[] = {{LPT_FORMAT_BF16, 0x7F80}, {LPT_FORMAT_F16, 0x7C00}};
+  for (const auto &[format, infinity] : halves) {
+    std::vector<uint16_t> codes;
+    for (uint32_t code = infinity + 1; code < 0x8000; ++code) {
+      codes.push_back(static_cast<uint16_t>(code));
+      codes.push_back(static_cast<uint16_t>(code | 0x8000));
+    }
+    const Tensor source = wrap(cpu(), format, codes.data(), 1, static_cast<int64_t>(codes.size()));
+    for (const lpt_format target :
+         {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2}) {
+      expect_equal(source.get(), target, nullptr);
+    }
+  }
+}
+
 TEST_F(DeviceCasts, DrawTheSameBits) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.rounding = LPT_ROUNDING_STOCHASTIC;

@@ -286,6 +286,13 @@ __device__ __forceinline__ float inverse_at(const AnyCastJob &job, int64_t row, 
   return inverse_scale(any_scale(job.target, row, column));
 }
 
+// scaled(), with the NaN of the CPU: an f32 keeps its payload, 16 bits keep only their sign. A GPU multiplies every NaN to
+// 0x7FFFFFFF.
+__device__ __forceinline__ float scaled_number(const AnyNumbers &source, float number, float inverse) {
+  if (number == number) return scaled(number, inverse);
+  return bits_float((float_bits(number) & source.nan_bits) | kFloatNanBits);
+}
+
 // Bytes are a thread's own: it takes the codes of a whole pack.
 __global__ void __launch_bounds__(kThreads) quantize_any(AnyCastJob job) {
   AnyFacts facts;
@@ -296,7 +303,7 @@ __global__ void __launch_bounds__(kThreads) quantize_any(AnyCastJob job) {
     for (int64_t column = begin; column < begin + job.unit_elements && column < job.target.columns; ++column) {
       const float number = number_at(job.source, row, column);
       add_extremes(facts, number);
-      store_any(job, scaled(number, inverse_at(job, row, column)), row, column);
+      store_any(job, scaled_number(job.source, number, inverse_at(job, row, column)), row, column);
     }
   }
   const AnyFacts all = facts_of_warp(facts);

@@ -105,6 +105,7 @@ struct AnyNumbers {
   void *data;
   int64_t row_stride, column_stride;
   lpt_format format;
+  uint32_t nan_bits;  // that a cast keeps of a NaN: all of f32, the sign of 16 bits
 };
 
 __device__ __forceinline__ float number_at(const AnyNumbers &numbers, int64_t row, int64_t column) {
@@ -115,7 +116,8 @@ __device__ __forceinline__ float number_at(const AnyNumbers &numbers, int64_t ro
 }
 
 inline AnyNumbers any_numbers(const MatrixView &view) {
-  return {view.data, view.row_stride, view.column_stride, view.format.element};
+  const lpt_format element = view.format.element;
+  return {view.data, view.row_stride, view.column_stride, element, element == LPT_FORMAT_F32 ? ~0u : 0x80000000u};
 }
 
 }  // namespace lpt
