@@ -10,7 +10,7 @@
 //   42-59       an element of the caller's own, while 0-7 is zero: see own_element.hpp
 //   60          2:4
 //
-// All other bits are zero, absent parts too. Only a canonical number is a format: it has no preset and no stray bits.
+// All other bits are zero, absent parts too.
 #include "src/formats/format.hpp"
 
 #include <algorithm>
@@ -280,10 +280,12 @@ bool find_format(lpt_format id, Format &out_format) {
   }
   // A lone element that is none is no format: the text that rejects one requests its name, and so for its format.
   if (id < kDescribedBit || (id & ~(kDescribedBit | kOwnMask)) == 0) return false;
+  // Parts that a preset has get the number of the preset: a release that adds one reads numbers saved by earlier releases.
   const Format parts = described_parts(id);
   lpt_format canonical = LPT_FORMAT_NONE;
-  if (!make_format(parts, canonical).is_ok() || canonical != id) return false;
+  if (!make_format(parts, canonical).is_ok() || described_id(parts) != id || canonical == parts.element) return false;
   out_format = parts;
+  out_format.id = canonical;
   return true;
 }
 

@@ -83,15 +83,15 @@ Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, 
   LPT_TRY(check_cast_options(options));
   LPT_TRY(check_recipe_options(options));
   LPT_TRY(check_numbers(format));
+  Format known;
   if (format != LPT_FORMAT_NONE) {
-    Format known;
     find_format(format, known);
     lpt_scale_rule rule;
     LPT_TRY(resolve_rule(known, options.rounding, options.scale_rule, rule));
   }
   if (is_check_only(options.flags)) return {};
-  recipe.casts[cast] = CastRule{
-      format, options.rounding, options.overflow, options.scale_rule, options.stochastic_bits, options.philox_rounds};
+  recipe.casts[cast] = CastRule{known.id,           options.rounding,        options.overflow,
+                                options.scale_rule, options.stochastic_bits, options.philox_rounds};
   return {};
 }
 

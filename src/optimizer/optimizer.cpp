@@ -53,8 +53,8 @@ bool is_moment(const Format &format) {
 }
 
 Status read_format(const char *name, lpt_format id, bool is_first, Moment &out_moment) {
-  out_moment.format = id;
   if (id == LPT_FORMAT_DYNAMIC_1X256) {
+    out_moment.format = id;
     out_moment.element = is_first ? kDynamicSigned : kDynamicUnsigned;
     out_moment.block = kTreeBlock;
     return {};
@@ -66,6 +66,7 @@ Status read_format(const char *name, lpt_format id, bool is_first, Moment &out_m
         "e4m3/1x128/f32, e5m2_1x128 or LPT_FORMAT_DYNAMIC_1X256",
         name, format_name(id).c_str());
   }
+  out_moment.format = format.id;
   out_moment.element = format.element;
   out_moment.block = format.has_block_scale() ? kGroup : 0;
   out_moment.has_scale = format.has_tensor_scale();

@@ -169,7 +169,9 @@ Status read_section(const Optimizer &optimizer, BlobReader &reader, Section sect
 // All of a moment before its codes.
 Status read_header(BlobReader &reader, const char *name, Moment &moment) {
   const lpt_format format = reader.i64();
-  if (format != moment.format) return blob_mismatch(name, format, moment.format);
+  Format saved;
+  if (format != moment.format && !(find_format(format, saved) && saved.id == moment.format))
+    return blob_mismatch(name, format, moment.format);
   moment.scale = reader.f32();
   return is_scale(moment.scale) ? Status()
                                 : damaged_state(text("a moment's scale is %g", static_cast<double>(moment.scale)));
