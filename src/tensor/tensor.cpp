@@ -290,7 +290,7 @@ std::string tensor_text(const Tensor &tensor) {
     result += text(i == 0 ? "%lld" : " x %lld", static_cast<long long>(tensor.extents[i]));
   }
   if (tensor.rank == 0) result = "scalar";
-  result += " " + format_name(tensor.format.id);
+  result.append(" ").append(format_name(tensor.format.id));
   return tensor.device.is_cpu() ? result : result + " on " + device_text(tensor.device);
 }
 
