@@ -51,4 +51,12 @@ std::span<const KernelEntry<MarkRequest>> mark_kernels();
 std::span<const KernelEntry<CompactRequest>> compact_kernels();
 std::span<const KernelEntry<ExpandRequest>> expand_kernels();
 
+// Kernels of the table.
+void mark_units_ref(const MarkRequest &request);
+void compact_units_ref(const CompactRequest &request);
+void fill_units_ref(const ExpandRequest &request);
+void mark_units_x86_avx512_vnni(const MarkRequest &request);
+void compact_units_x86_avx512_vnni(const CompactRequest &request);
+void fill_units_x86_avx512_vnni(const ExpandRequest &request);
+
 }  // namespace lpt

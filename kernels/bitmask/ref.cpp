@@ -1,7 +1,7 @@
 // The plain rows: they decide every byte.
 #include <cstring>
 
-#include "kernels/bitmask/kernels.hpp"
+#include "kernels/bitmask/bitmask.hpp"
 
 namespace lpt {
 namespace {

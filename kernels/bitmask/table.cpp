@@ -1,5 +1,5 @@
 // Everything about bitmask lines that can run, fastest first, the reference last.
-#include "kernels/bitmask/kernels.hpp"
+#include "kernels/bitmask/bitmask.hpp"
 
 namespace lpt {
 namespace {

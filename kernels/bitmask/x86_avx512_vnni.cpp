@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "kernels/bitmask/bitmask.hpp"
-#include "kernels/bitmask/kernels.hpp"
 #include "kernels/common/intrinsics.hpp"
 #include "kernels/common/prefetcher.hpp"
 

@@ -2,7 +2,7 @@
 // exchange numbers with the threads beside it: memory is read once and written once.
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/hadamard/cuda_kernels.hpp"
-#include "kernels/hadamard/kernels.hpp"
+#include "kernels/hadamard/hadamard.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {

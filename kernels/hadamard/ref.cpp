@@ -1,5 +1,5 @@
 // The plain row: it decides every bit.
-#include "kernels/hadamard/kernels.hpp"
+#include "kernels/hadamard/hadamard.hpp"
 #include "src/formats/numbers.hpp"
 
 namespace lpt {

@@ -4,7 +4,7 @@
 // Where the columns of a source are lines of memory, the narrow steps pair these lines, a transpose in registers makes
 // rows of them, and the wide steps follow on the rows.
 #include "kernels/common/simd.hpp"
-#include "kernels/hadamard/kernels.hpp"
+#include "kernels/hadamard/hadamard.hpp"
 
 namespace lpt {
 namespace {

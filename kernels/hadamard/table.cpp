@@ -1,5 +1,5 @@
 // Every rotation that can run, fastest first, the reference last.
-#include "kernels/hadamard/kernels.hpp"
+#include "kernels/hadamard/hadamard.hpp"
 
 namespace lpt {
 namespace {

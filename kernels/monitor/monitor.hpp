@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/common/simd_entries.hpp"
 #include "lpt.h"
 #include "src/base/kernel_entry.hpp"
 
@@ -30,5 +31,11 @@ struct PairSumsRequest {
 };
 
 std::span<const KernelEntry<PairSumsRequest>> pair_sums_kernels();
+
+// Kernels of the table.
+void pair_sums_f32_ref(const PairSumsRequest &request);
+void pair_sums_any_ref(const PairSumsRequest &request);
+
+LPT_DECLARE_SIMD(pair_sums, PairSumsRequest)
 
 }  // namespace lpt

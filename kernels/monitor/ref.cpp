@@ -1,7 +1,7 @@
 // Sums over two arrays. They decide the bits; the row for two arrays of f32 leaves the choice of format out of the loop.
 #include <cmath>
 
-#include "kernels/monitor/kernels.hpp"
+#include "kernels/monitor/monitor.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/format.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "kernels/common/prefetcher.hpp"
 #include "kernels/common/vec8.hpp"
-#include "kernels/monitor/kernels.hpp"
+#include "kernels/monitor/monitor.hpp"
 
 namespace lpt {
 namespace {

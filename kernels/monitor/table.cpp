@@ -1,5 +1,5 @@
 // Every comparison that can run, fastest first, the reference last.
-#include "kernels/monitor/kernels.hpp"
+#include "kernels/monitor/monitor.hpp"
 
 namespace lpt {
 namespace {

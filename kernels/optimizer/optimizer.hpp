@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "kernels/common/simd_entries.hpp"
 #include "lpt.h"
 #include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
@@ -104,5 +105,12 @@ struct NormRequest {
 };
 
 std::span<const KernelEntry<NormRequest>> norm_kernels();
+
+// Kernels of the table.
+void step_any_ref(const StepRequest &request);
+void norm_any_ref(const NormRequest &request);
+
+LPT_DECLARE_SIMD(step, StepRequest)
+LPT_DECLARE_SIMD(norm, NormRequest)
 
 }  // namespace lpt

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/optimizer/kernels.hpp"
+#include "kernels/optimizer/optimizer.hpp"
 #include "kernels/optimizer/power.hpp"
 #include "kernels/optimizer/rule.hpp"
 #include "src/formats/block_scale.hpp"

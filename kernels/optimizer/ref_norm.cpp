@@ -1,7 +1,7 @@
 // Sums of squares of gradients. Sixteen lanes of f64 are what a compiler makes vectors of by itself.
 #include <algorithm>
 
-#include "kernels/optimizer/kernels.hpp"
+#include "kernels/optimizer/optimizer.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {

@@ -3,7 +3,7 @@
 
 #include "kernels/common/prefetcher.hpp"
 #include "kernels/common/vec8.hpp"
-#include "kernels/optimizer/kernels.hpp"
+#include "kernels/optimizer/optimizer.hpp"
 
 namespace lpt {
 namespace {

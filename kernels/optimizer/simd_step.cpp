@@ -1,7 +1,7 @@
 // A request in units that stay in the first cache: what is not f32 is decoded, the update is computed, scales follow
 // from it, and codes are made; what comes some hundred elements later is fetched meanwhile. The last elements are
 // copied to a unit of their own, so that no loop handles tails.
-#include "kernels/optimizer/kernels.hpp"
+#include "kernels/optimizer/optimizer.hpp"
 #include "kernels/optimizer/step_moment.hpp"
 
 namespace lpt {

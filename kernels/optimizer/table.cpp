@@ -1,7 +1,7 @@
 // Kernels of the optimizer steps, fastest first.
 #include <initializer_list>
 
-#include "kernels/optimizer/kernels.hpp"
+#include "kernels/optimizer/optimizer.hpp"
 
 namespace lpt {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/common/simd_entries.hpp"
 #include "lpt.h"
 #include "src/base/kernel_entry.hpp"
 
@@ -38,5 +39,9 @@ struct ReduceRequest {
 };
 
 std::span<const KernelEntry<ReduceRequest>> reduce_kernels();
+
+// Kernels of the table.
+void reduce_ref(const ReduceRequest &request);
+LPT_DECLARE_SIMD(reduce, ReduceRequest)
 
 }  // namespace lpt

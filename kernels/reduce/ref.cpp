@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/reduce/kernels.hpp"
+#include "kernels/reduce/reduce.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/numbers.hpp"
 

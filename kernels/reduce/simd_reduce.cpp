@@ -3,7 +3,7 @@
 
 #include "kernels/common/prefetcher.hpp"
 #include "kernels/common/simd.hpp"
-#include "kernels/reduce/kernels.hpp"
+#include "kernels/reduce/reduce.hpp"
 
 namespace lpt {
 namespace {

@@ -1,5 +1,5 @@
 // Every reduction that can run, fastest first, the reference last.
-#include "kernels/reduce/kernels.hpp"
+#include "kernels/reduce/reduce.hpp"
 
 namespace lpt {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "kernels/common/prefetcher.hpp"
 #include "kernels/common/simd.hpp"
-#include "kernels/sparse_mask/kernels.hpp"
+#include "kernels/sparse_mask/sparse_mask.hpp"
 
 #if defined(__AVX512F__)
 #include "kernels/sparse_mask/avx512_lanes.hpp"

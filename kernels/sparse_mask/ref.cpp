@@ -1,6 +1,6 @@
 // The plain row: it decides every bit.
 #include "kernels/sparse_mask/group.hpp"
-#include "kernels/sparse_mask/kernels.hpp"
+#include "kernels/sparse_mask/sparse_mask.hpp"
 #include "src/formats/numbers.hpp"
 
 namespace lpt {

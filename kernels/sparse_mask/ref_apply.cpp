@@ -1,5 +1,5 @@
 // The plain rows of masks that are there already: applied, as decay, and with what they drop absorbed.
-#include "kernels/sparse_mask/kernels.hpp"
+#include "kernels/sparse_mask/sparse_mask.hpp"
 #include "src/formats/numbers.hpp"
 
 namespace lpt {

@@ -1,6 +1,6 @@
 // What a selection did to the numbers, in f64.
 #include "kernels/sparse_mask/group.hpp"
-#include "kernels/sparse_mask/kernels.hpp"
+#include "kernels/sparse_mask/sparse_mask.hpp"
 #include "src/formats/numbers.hpp"
 
 namespace lpt {

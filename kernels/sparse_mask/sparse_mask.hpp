@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "kernels/common/simd_entries.hpp"
 #include "lpt.h"
 #include "src/base/kernel_entry.hpp"
 #include "src/base/philox.hpp"
@@ -78,5 +79,26 @@ std::span<const KernelEntry<MaskApplyRequest>> mask_apply_kernels();
 std::span<const KernelEntry<MaskDecayRequest>> mask_decay_kernels();
 std::span<const KernelEntry<MaskAbsorbRequest>> mask_absorb_kernels();
 std::span<const KernelEntry<SparseMeasureRequest>> sparse_measure_kernels();
+
+// MAGNITUDE of f32, bf16, f16, any N:M: groups along lines of memory, or groups side by side in lanes.
+LPT_DECLARE_SIMD(sparse_mask_largest, SparseMaskRequest)
+
+// MVUE of f32, 1:2 and 2:4.
+LPT_DECLARE_SIMD(sparse_mask_drawn, SparseMaskRequest)
+
+// Codes of f32, bf16, f16 as they are.
+LPT_DECLARE_SIMD(mask_apply, MaskApplyRequest)
+
+// Weights of f32 and bf16.
+LPT_DECLARE_SIMD(mask_decay, MaskDecayRequest)
+
+// f32 and bf16 under rules without chance: rows in lanes.
+LPT_DECLARE_SIMD(sparse_measure, SparseMeasureRequest)
+
+void sparse_mask_any_ref(const SparseMaskRequest &request);
+void mask_apply_any_ref(const MaskApplyRequest &request);
+void mask_decay_any_ref(const MaskDecayRequest &request);
+void mask_absorb_any_ref(const MaskAbsorbRequest &request);
+void sparse_measure_any_ref(const SparseMeasureRequest &request);
 
 }  // namespace lpt

@@ -1,5 +1,5 @@
 // Everything about masks that can run, fastest first, the reference last.
-#include "kernels/sparse_mask/kernels.hpp"
+#include "kernels/sparse_mask/sparse_mask.hpp"
 
 namespace lpt {
 namespace {

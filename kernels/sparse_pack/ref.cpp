@@ -1,7 +1,7 @@
 // The plain rows: they decide every byte.
 #include <cstring>
 
-#include "kernels/sparse_pack/kernels.hpp"
+#include "kernels/sparse_pack/sparse_pack.hpp"
 #include "src/formats/element.hpp"
 
 namespace lpt {

@@ -1,5 +1,5 @@
 // Everything about 2:4 matrices that can run, fastest first, the reference last.
-#include "kernels/sparse_pack/kernels.hpp"
+#include "kernels/sparse_pack/sparse_pack.hpp"
 
 namespace lpt {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "kernels/common/prefetcher.hpp"
-#include "kernels/sparse_pack/kernels.hpp"
+#include "kernels/sparse_pack/sparse_pack.hpp"
 
 namespace lpt {
 namespace {

@@ -1,6 +1,6 @@
 // The plain row: it decides every bit.
-#include "kernels/transposable_mask/kernels.hpp"
 #include "kernels/transposable_mask/tile.hpp"
+#include "kernels/transposable_mask/transposable_mask.hpp"
 #include "src/formats/numbers.hpp"
 
 namespace lpt {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/common/simd.hpp"
-#include "kernels/transposable_mask/kernels.hpp"
+#include "kernels/transposable_mask/transposable_mask.hpp"
 
 #if defined(__AVX512F__)
 #include "kernels/transposable_mask/avx512_tiles.hpp"

@@ -1,5 +1,5 @@
 // Every search for transposable masks that can run, fastest first, the reference last.
-#include "kernels/transposable_mask/kernels.hpp"
+#include "kernels/transposable_mask/transposable_mask.hpp"
 
 namespace lpt {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "kernels/common/simd_entries.hpp"
 #include "lpt.h"
 #include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
@@ -23,5 +24,14 @@ struct TransposableMaskRequest {
 };
 
 std::span<const KernelEntry<TransposableMaskRequest>> transposable_mask_kernels();
+
+// Kernels of the table.
+void transposable_mask_any_ref(const TransposableMaskRequest &request);
+LPT_DECLARE_SIMD(transposable_mask_2_4_exact, TransposableMaskRequest)
+LPT_DECLARE_SIMD(transposable_mask_8_greedy, TransposableMaskRequest)
+LPT_DECLARE_SIMD(transposable_mask_8_search, TransposableMaskRequest)
+
+// Improves the masks of GREEDY to those of SEARCH; scalar, for kernels that compute GREEDY with vectors.
+void improve_greedy_masks(const TransposableMaskRequest &request);
 
 }  // namespace lpt
