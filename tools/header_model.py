@@ -3,7 +3,9 @@
 For tools that write or check what other languages declare, and for the guard of the binary interface. They read
 include/lpt/research.h, which includes all others.
 
-Usage: header_model.py HEADER OUTPUT   writes the header with its own includes in place, for tools that read one file
+Usage: header_model.py HEADER FLAT [SWIG]
+FLAT: the header with its own includes in place, for tools that read one file. SWIG: a line of bindings/python/capi.i for each
+handle, struct with defaults, and flag.
 """
 import collections
 import json
@@ -151,7 +153,16 @@ def short_names(constants):
     return {name: name[cut:] for name, _ in constants}
 
 
+def swig_lines(text):
+    """LPT_HANDLE(lpt_tensor), LPT_STRUCT(lpt_gemm_options), LPT_FLAG(LPT_CHECK_ONLY) of a flattened header."""
+    found = {"HANDLE": re.findall(r"^LPT_API void (lpt_\w+)_destroy\(", text, re.M),
+             "STRUCT": re.findall(r"^LPT_API void (lpt_\w+)_init\(", text, re.M),
+             "FLAG": re.findall(r"^#define (LPT_\w+) UINT64_C\(", text, re.M)}
+    return "".join(f"LPT_{kind}({name})\n" for kind, names in found.items() for name in names)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    pathlib.Path(sys.argv[2]).write_text(flattened(sys.argv[1]), encoding="utf-8")
+    for path, text_of in zip(sys.argv[2:], (str, swig_lines)):
+        pathlib.Path(path).write_text(text_of(flattened(sys.argv[1])), encoding="utf-8")

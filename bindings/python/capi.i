@@ -78,94 +78,24 @@ void kind##_destroy(kind *DESTROYED);
 }
 %enddef
 
-LPT_HANDLE(lpt_context)
+// A flag: what is made by UINT64_C is no constant to SWIG.
+%define LPT_FLAG(name)
+%constant unsigned long long name = name;
+%enddef
+
 // The buffer protocol, from tensor.i; features come before what they are of.
 %feature("python:bf_getbuffer") lpt_tensor "lend_tensor";
 %feature("python:bf_releasebuffer") lpt_tensor "take_back";
-LPT_HANDLE(lpt_tensor)
-LPT_HANDLE(lpt_statistics)
-LPT_HANDLE(lpt_scaler)
-LPT_HANDLE(lpt_gemm_plan)
-LPT_HANDLE(lpt_recipe)
-LPT_HANDLE(lpt_linear)
-LPT_HANDLE(lpt_optimizer)
-LPT_HANDLE(lpt_comm_group)
-// Its end waits for its thread, which may be in a codec of Python.
+// A comm's destruction joins its thread, which may call a codec in Python.
 %thread lpt_comm_destroy;
 %thread lpt_comm::~lpt_comm;
-LPT_HANDLE(lpt_comm)
-LPT_HANDLE(lpt_future)
-LPT_HANDLE(lpt_gradient_buckets)
-LPT_HANDLE(lpt_partial_plan)
-LPT_HANDLE(lpt_monitor)
-
-LPT_STRUCT(lpt_device_info)
-LPT_STRUCT(lpt_context_options)
-LPT_STRUCT(lpt_profile_entry)
-LPT_STRUCT(lpt_format_description)
-LPT_STRUCT(lpt_tensor_description)
-LPT_STRUCT(lpt_quantize_options)
-LPT_STRUCT(lpt_statistics_info)
-LPT_STRUCT(lpt_dequantize_options)
-LPT_STRUCT(lpt_hadamard_options)
-LPT_STRUCT(lpt_convert_options)
-LPT_STRUCT(lpt_scaler_options)
-LPT_STRUCT(lpt_scaler_info)
-LPT_STRUCT(lpt_gemm_options)
-LPT_STRUCT(lpt_gemm_plan_info)
-LPT_STRUCT(lpt_gemm_operands)
-LPT_STRUCT(lpt_weights_options)
-LPT_STRUCT(lpt_sparse_options)
-LPT_STRUCT(lpt_sparse_info)
-LPT_STRUCT(lpt_sparse_fit_options)
-LPT_STRUCT(lpt_sparse_fit_info)
-LPT_STRUCT(lpt_linear_gemm_options)
-LPT_STRUCT(lpt_linear_shape)
-LPT_STRUCT(lpt_linear_options)
-LPT_STRUCT(lpt_swiglu_options)
-LPT_STRUCT(lpt_rmsnorm_options)
-LPT_STRUCT(lpt_softmax_options)
-LPT_STRUCT(lpt_cross_entropy_options)
-LPT_STRUCT(lpt_optimizer_options)
-LPT_STRUCT(lpt_optimizer_parameter)
-LPT_STRUCT(lpt_optimizer_step_options)
-LPT_STRUCT(lpt_optimizer_info)
-LPT_STRUCT(lpt_gradients_info)
-LPT_STRUCT(lpt_optimizer_shard_options)
-LPT_STRUCT(lpt_comm_options)
-LPT_STRUCT(lpt_comm_info)
-LPT_STRUCT(lpt_comm_codec)
-LPT_STRUCT(lpt_reduce_options)
-LPT_STRUCT(lpt_gradient_buckets_options)
-LPT_STRUCT(lpt_gradient_buckets_info)
-LPT_STRUCT(lpt_partial_plan_options)
-LPT_STRUCT(lpt_partial_plan_info)
-LPT_STRUCT(lpt_cost_link)
-LPT_STRUCT(lpt_cost_info)
-LPT_STRUCT(lpt_cost_cast_rates)
-LPT_STRUCT(lpt_noise_options)
-LPT_STRUCT(lpt_noise_info)
-LPT_STRUCT(lpt_swiglu_alignment_info)
+// A line for each handle, struct and flag of the headers (tools/header_model.py).
+%include "declared.i"
 
 // Memory that Python has no way to lend for longer than a call; new_context() takes the place of the text's room.
 %immutable lpt_context_options::error_text;
 
 %include "tensor.i"
-
-// A flag: what is made by UINT64_C is no constant to SWIG.
-%define LPT_FLAG(name)
-%constant unsigned long long name = name;
-%enddef
-LPT_FLAG(LPT_CHECK_ONLY)
-LPT_FLAG(LPT_QUANTIZE_KEEP_TENSOR_SCALE)
-LPT_FLAG(LPT_DLPACK_READ_ONLY)
-LPT_FLAG(LPT_DLPACK_COPIED)
-LPT_FLAG(LPT_GEMM_PORTABLE_ORDER)
-LPT_FLAG(LPT_GEMM_CAST_A_TO_BF16)
-LPT_FLAG(LPT_COMM_CHECKSUMS)
-LPT_FLAG(LPT_COMM_MESSAGES)
-LPT_FLAG(LPT_PARTIAL_SEQUENCE_PARALLEL)
-LPT_FLAG(LPT_COMM_SKIP_CHECKS)
 
 // Collectives return a future if they are asked for one, by a last argument that is true.
 %typemap(in) lpt_future **out_future (lpt_future *made = NULL) { $1 = PyObject_IsTrue($input) == 1 ? &made : NULL; }

@@ -16,18 +16,14 @@ from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, 
 capi.set_error_classes(_BY_STATUS)
 
 from ._codec import Codec  # noqa: E402
-from ._comm import Comm, Future, GradientBuckets, Group, PartialPlan  # noqa: E402  (classes of errors come first)
-from ._context import Context, build_info, default_context, device_describe, set_default_context  # noqa: E402
-from ._monitor import Monitor, collective_cost, cost_break_even, link_fit, noise_measure, swiglu_alignment  # noqa: E402
-from ._ops import (GemmPlan, Statistics, convert, dequantize, foreign_layout_export, foreign_layout_import, fake_quantize,  # noqa: E402
-                   cross_entropy, cross_entropy_backward, format_describe, format_from_description, gemm, gemm_grouped, hadamard, quantize, random_signs, rmsnorm,
-                   rmsnorm_backward, rmsnorm_sum, softmax, softmax_backward, swiglu, swiglu_backward, tensor_copy, weights_load,
-                   weights_order, weights_pack, weights_save, weights_unpack)
+from ._comm import *  # noqa: E402, F403
+from ._context import *  # noqa: E402, F403
+from ._monitor import *  # noqa: E402, F403
+from ._ops import *  # noqa: E402, F403
 from ._options import Random  # noqa: E402
-from ._sparse import (sparse_absorb, sparse_apply, sparse_check, sparse_choose_kept, sparse_compare,  # noqa: E402
-                      sparse_compress, sparse_decay, sparse_decompress, sparse_diversity, sparse_fit, sparse_order, sparse_select, sparse_values)
-from ._tensor import Tensor, combine, empty, format_name, format_text, from_dlpack  # noqa: E402
-from ._train import Linear, Optimizer, Recipe, Scaler, gradients_measure, recipe_names, share_amax, update  # noqa: E402
+from ._sparse import *  # noqa: E402, F403
+from ._tensor import *  # noqa: E402, F403
+from ._train import *  # noqa: E402, F403
 
 __version__ = capi.lpt_version_string()
 

@@ -1,6 +1,8 @@
 """Ranks: communicators of threads or of MPI processes, and their collectives."""
 from __future__ import annotations
 
+__all__ = ["Comm", "Future", "GradientBuckets", "Group", "PartialPlan"]
+
 from . import capi
 from ._codec import Codec, call
 from ._context import Context, handle_of, values_of

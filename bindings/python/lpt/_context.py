@@ -1,6 +1,8 @@
 """Contexts: the workers. Every thread has one of its own unless another is given; these share one pool of threads."""
 from __future__ import annotations
 
+__all__ = ["Context", "build_info", "default_context", "device_describe", "set_default_context"]
+
 import threading
 import weakref
 from operator import index as index_of

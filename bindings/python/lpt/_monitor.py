@@ -1,6 +1,8 @@
 """What to watch while a model learns, and what collectives would cost."""
 from __future__ import annotations
 
+__all__ = ["Monitor", "collective_cost", "cost_break_even", "link_fit", "noise_measure", "swiglu_alignment"]
+
 from . import capi
 from ._context import constant, handle_of, values_of
 from ._ops import Statistics

@@ -2,6 +2,12 @@
 where to write. Keyword arguments beyond those named are the members of the operation's options in lpt.h."""
 from __future__ import annotations
 
+__all__ = ["GemmPlan", "Statistics", "convert", "cross_entropy", "cross_entropy_backward", "dequantize",
+           "fake_quantize", "foreign_layout_export", "foreign_layout_import", "format_describe",
+           "format_from_description", "gemm", "gemm_grouped", "hadamard", "quantize", "random_signs", "rmsnorm",
+           "rmsnorm_backward", "rmsnorm_sum", "softmax", "softmax_backward", "swiglu", "swiglu_backward",
+           "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save", "weights_unpack"]
+
 from array import array
 
 from . import capi

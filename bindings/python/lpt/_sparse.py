@@ -1,6 +1,10 @@
 """N:M masks and 2:4 matrices."""
 from __future__ import annotations
 
+__all__ = ["sparse_absorb", "sparse_apply", "sparse_check", "sparse_choose_kept", "sparse_compare", "sparse_compress",
+           "sparse_decay", "sparse_decompress", "sparse_diversity", "sparse_fit", "sparse_order", "sparse_select",
+           "sparse_values"]
+
 from array import array
 
 from . import capi

@@ -1,6 +1,8 @@
 """Tensors: numbers in memory, with what their bytes mean."""
 from __future__ import annotations
 
+__all__ = ["Tensor", "combine", "empty", "format_name", "format_text", "from_dlpack"]
+
 import sys
 from operator import index
 

@@ -1,6 +1,8 @@
 """Training: recipes, linear layers, scalers, optimizers."""
 from __future__ import annotations
 
+__all__ = ["Linear", "Optimizer", "Recipe", "Scaler", "gradients_measure", "recipe_names", "share_amax", "update"]
+
 from . import capi
 from ._codec import call
 from ._context import Context, constant, handle_of, values_of

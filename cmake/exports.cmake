@@ -1,0 +1,20 @@
+# The version script of the library, written from the headers: functions of include/lpt have the node LPT_1, those of
+# include/lpt/research LPT_RESEARCH_1, which has no promise of compatibility (docs/abi.md).
+function(lpt_append_node out node folder rest)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/${folder}/*.h)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
+  string(APPEND text "${node} {\n  global:\n")
+  foreach(header IN LISTS headers)
+    file(STRINGS ${header} lines REGEX "^LPT_API ")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE ".*[ *](lpt_[a-z0-9_]+)\\(.*" "    \\1;\n" line "${line}")
+      string(APPEND text "${line}")
+    endforeach()
+  endforeach()
+  set(${out} "${${out}}${text}${rest}" PARENT_SCOPE)
+endfunction()
+
+lpt_append_node(script LPT_1 lpt "  local:\n    *;\n};\n")
+lpt_append_node(script LPT_RESEARCH_1 lpt/research "} LPT_1;\n")
+set(LPT_EXPORTS_MAP ${CMAKE_CURRENT_BINARY_DIR}/exports.map)
+file(CONFIGURE OUTPUT ${LPT_EXPORTS_MAP} CONTENT "${script}")
