@@ -4,18 +4,6 @@
 
 using namespace lpt;
 
-void lpt_noise_options_init(lpt_noise_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_NOISE_OPTIONS_INIT);
-}
-
-void lpt_noise_info_init(lpt_noise_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_NOISE_INFO_INIT);
-}
-
-void lpt_swiglu_alignment_info_init(lpt_swiglu_alignment_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_SWIGLU_ALIGNMENT_INFO_INIT);
-}
-
 lpt_status lpt_noise_measure(lpt_context *context, const lpt_tensor *const *gradients, const lpt_tensor *const *noisy,
                              int64_t count, const lpt_noise_options *options, lpt_noise_info *out_info) {
   return guard(context, [&](Context &worker) -> Status {
@@ -31,6 +19,7 @@ lpt_status lpt_noise_measure(lpt_context *context, const lpt_tensor *const *grad
 lpt_status lpt_swiglu_alignment(lpt_context *context, const lpt_tensor *gate_weight, const lpt_tensor *up_weight,
                                 lpt_tensor *cosines, lpt_swiglu_alignment_info *out_info) {
   return guard(context, [&](Context &worker) -> Status {
+    LPT_TRY(check_writable(cosines, "cosines"));
     LPT_TRY(check_out(out_info, "out_info"));
     lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
     LPT_TRY(measure_alignment(worker, gate_weight, up_weight, cosines, values));
@@ -58,10 +47,10 @@ lpt_status lpt_monitor_record(lpt_context *context, lpt_monitor *monitor, int64_
 
 lpt_status lpt_monitor_record_linear(lpt_context *context, lpt_monitor *monitor, int64_t step, const char *name,
                                      const lpt_linear *linear) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(monitor, HandleKind::kMonitor, "monitor"));
     LPT_TRY(check_handle(linear, HandleKind::kLinear, "linear"));
-    return record_linear(*monitor, step, name, *linear);
+    return record_linear(self, *monitor, step, name, *linear);
   });
 }
 

@@ -186,13 +186,16 @@ Status record_sums(Monitor &monitor, int64_t step, const char *name, const CastS
 
 }  // namespace
 
-Status record_linear(Monitor &monitor, int64_t step, const char *name, const Linear &linear) {
+Status record_linear(Context &context, Monitor &monitor, int64_t step, const char *name, const Linear &linear) {
   static constexpr const char *kOperands[kOperandCount] = {"input", "weight", "gradient"};
   static constexpr const char *kCasts[kCastCount] = {"forward_input", "forward_weight", "dgrad_gradient",
                                                      "dgrad_weight",  "wgrad_gradient", "wgrad_input"};
   LPT_TRY(check_name(name));
+  LPT_TRY(check_place(context, linear));
   for (int i = 0; i < kOperandCount; ++i) {
-    const double amax = static_cast<double>(scaler_values(linear.scalers[i]).amax);
+    Scaler here;
+    LPT_TRY(fetch_scaler(context, linear.scalers[i], here));
+    const double amax = static_cast<double>(scaler_values(here).amax);
     LPT_TRY(record_number(monitor, step, text("%s/%s/amax", name, kOperands[i]).c_str(), amax));
   }
   for (int i = 0; i < kCastCount; ++i) {

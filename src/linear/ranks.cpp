@@ -118,6 +118,7 @@ Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<P
 }
 
 Status share_amax(Context &context, Comm &comm, Linear *const *linears, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) LPT_TRY(check_place(context, *linears[i]));
   // Of every scaler two numbers: whether it has recorded something, and its amax.
   std::vector<float> numbers;
   for (int64_t i = 0; i < count; ++i) {

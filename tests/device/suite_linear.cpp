@@ -1,7 +1,11 @@
 // Linear layers on a GPU against the CPU, whose own are judged elsewhere: what is saved has its bits, GEMMs are within
 // both bounds, or the same where all of it is exact.
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
+#include "lpt/research.h"
 #include "tests/api/linear.hpp"
 #include "tests/device/support.hpp"
 
@@ -209,6 +213,37 @@ TEST_F(DeviceLinear, GoesOnFromASavedState) {
   lpt_scaler_info values = LPT_SCALER_INFO_INIT;
   ASSERT_TRUE(ok(gpu(), lpt_linear_scaler_read(gpu(), layers.there.get(), LPT_LINEAR_OPERAND_INPUT, &values)));
   EXPECT_EQ(7 * 16.0f, values.amax);
+}
+
+// The record of a layer by a monitor, as CSV.
+std::string record_of(lpt_context *context, const lpt_linear *linear) {
+  const std::string path = (std::filesystem::temp_directory_path() / "lpt_device_monitor_test.csv").string();
+  lpt_monitor *monitor = nullptr;
+  EXPECT_TRUE(ok(context, lpt_monitor_create(context, &monitor)));
+  EXPECT_TRUE(ok(context, lpt_monitor_record_linear(context, monitor, 1, "up", linear)));
+  EXPECT_TRUE(ok(context, lpt_monitor_save(context, monitor, path.c_str())));
+  lpt_monitor_destroy(monitor);
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::filesystem::remove(path);
+  return text.str();
+}
+
+TEST_F(DeviceLinear, IsRecordedAsThatOfTheCpu) {
+  const Recipe recipe = make_recipe(cpu(), "fp8_trillion");
+  const Layers layers = make_layers(recipe.get(), kShapes[0]);
+  lpt_linear *const here[] = {layers.here.get()}, *const there[] = {layers.there.get()};
+  expect_same_step("fp8_trillion", layers, kShapes[0], exact_batch(kShapes[0], 220, LPT_FORMAT_F32, 4.0), 0,
+                   LPT_FORMAT_F32);
+  ASSERT_TRUE(ok(cpu(), lpt_linear_update_scalers(cpu(), here, 1)));
+  ASSERT_TRUE(ok(gpu(), lpt_linear_update_scalers(gpu(), there, 1)));
+  const std::string record = record_of(cpu(), layers.here.get());
+  EXPECT_NE(std::string::npos, record.find("up/input/amax,28"));
+  EXPECT_EQ(record, record_of(gpu(), layers.there.get()));
+  lpt_monitor *monitor = nullptr;
+  ASSERT_TRUE(ok(cpu(), lpt_monitor_create(cpu(), &monitor)));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_monitor_record_linear(cpu(), monitor, 1, "up", layers.there.get()));
+  lpt_monitor_destroy(monitor);
 }
 
 // The bound of a GEMM of k terms: k roundings of sums of at most k · amax · amax, and a few of factors, on both sides. What
