@@ -44,7 +44,7 @@ class Bench {
 
   void run() {
     lpt_comm_group *group = nullptr;
-    demand(nullptr, lpt_comm_group_create(ranks_, &group));
+    demand(nullptr, lpt_comm_group_create(nullptr, ranks_, &group));
     std::vector<std::thread> threads;
     for (int32_t q = 0; q < ranks_; ++q) threads.emplace_back([this, group, q] { work(group, q); });
     for (std::thread &thread : threads) thread.join();

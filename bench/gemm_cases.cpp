@@ -60,7 +60,7 @@ std::optional<GemmShape> spelled(const std::string &name) {
 
 lpt_format_description described(lpt_format format) {
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
-  lpt_format_describe(format, &description);
+  lpt_format_describe(nullptr, format, &description);
   return description;
 }
 
@@ -170,8 +170,8 @@ std::optional<GemmPair> pair_of(const std::string &name) {
   if (colon == std::string::npos) return std::nullopt;
   GemmPair pair;
   pair.name = name;
-  if (lpt_format_from_name(name.substr(0, colon).c_str(), &pair.a) != LPT_OK) return std::nullopt;
-  if (lpt_format_from_name(name.substr(colon + 1).c_str(), &pair.b) != LPT_OK) return std::nullopt;
+  if (lpt_format_from_name(nullptr, name.substr(0, colon).c_str(), &pair.a) != LPT_OK) return std::nullopt;
+  if (lpt_format_from_name(nullptr, name.substr(colon + 1).c_str(), &pair.b) != LPT_OK) return std::nullopt;
   pair.limit = limit_of(pair.a, pair.b);
   return pair;
 }

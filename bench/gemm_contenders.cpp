@@ -114,7 +114,7 @@ std::vector<float> GemmOperands::first_rows(const lpt_tensor *tensor, lpt_format
   lpt_tensor_description shape = LPT_TENSOR_DESCRIPTION_INIT;
   require(context, lpt_tensor_describe(context, tensor, &shape));
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
-  require(context, lpt_format_describe(format, &description));
+  require(context, lpt_format_describe(nullptr, format, &description));
   const bool is_cut = !is_whole && description.block_rows != LPT_BLOCK_EXTENT_FULL;
   const int64_t begins[] = {0, 0};
   const int64_t extents[] = {is_cut ? std::min(kRows, shape.extents[0]) : shape.extents[0], shape.extents[1]};

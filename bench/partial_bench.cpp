@@ -181,14 +181,15 @@ int main(int argument_count, char **arguments) {
   lpt::bench::Size size{static_cast<int64_t>(argument(1, 512)), static_cast<int64_t>(argument(2, 1024)),
                         static_cast<int64_t>(argument(3, 4096)), 0};
   if (size.rows < 1 || size.inner < 1 ||
-      lpt_partial_shared_columns(size.hidden, argument(4, 0.5), &size.shared) != LPT_OK || size.shared == size.hidden) {
+      lpt_partial_shared_columns(nullptr, size.hidden, argument(4, 0.5), &size.shared) != LPT_OK ||
+      size.shared == size.hidden) {
     std::fprintf(stderr, "usage: partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION, below 1]\n");
     return 2;
   }
   lpt::bench::Common common;
   common.size = size;
   common.groups.resize(3, nullptr);
-  for (lpt_comm_group *&group : common.groups) lpt::bench::demand(nullptr, lpt_comm_group_create(2, &group));
+  for (lpt_comm_group *&group : common.groups) lpt::bench::demand(nullptr, lpt_comm_group_create(nullptr, 2, &group));
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < lpt::bench::kRanks; ++rank) {
     threads.emplace_back([&, rank] { lpt::bench::work(common, rank); });

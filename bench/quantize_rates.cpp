@@ -304,7 +304,7 @@ class Table {
     std::vector<Case> cases(std::begin(kLists), std::end(kLists));
     for (const char *name : kOwn) {
       Case own = {name, LPT_FORMAT_NONE};
-      check(fast_, lpt_format_from_name(name, &own.format));
+      check(fast_, lpt_format_from_name(nullptr, name, &own.format));
       cases.push_back(own);
     }
     std::vector<Runner> racing;

@@ -27,7 +27,7 @@ Tensor make(lpt_context *context, const std::string &name, int64_t rows, int64_t
   lpt_format format = LPT_FORMAT_NONE;
   lpt_tensor *tensor = nullptr;
   const int64_t extents[2] = {rows, columns};
-  check(context, lpt_format_from_name(name.c_str(), &format));
+  check(context, lpt_format_from_name(nullptr, name.c_str(), &format));
   check(context, lpt_tensor_create(context, format, 2, extents, &tensor));
   return Tensor(tensor);
 }

@@ -40,7 +40,7 @@ int main(void) {
   for (size_t i = 0; status == LPT_OK && i < sizeof names / sizeof *names; ++i) {
     lpt_format format = LPT_FORMAT_NONE;
     size_t bytes = 0;
-    status = lpt_format_from_name(names[i], &format);
+    status = lpt_format_from_name(NULL, names[i], &format);
     if (status == LPT_OK) status = lpt_tensor_create(context, format, 2, extents, &quantized);
     if (status == LPT_OK) status = lpt_quantize(context, source, NULL, quantized, NULL);
     if (status == LPT_OK) status = lpt_dequantize(context, quantized, NULL, target);

@@ -62,7 +62,7 @@ int main(void) {
   printf("a %d x %d matrix times a %d x %d one, against f64\n", kRows, kDepth, kDepth, kColumns);
   for (size_t i = 0; status == LPT_OK && i < sizeof names / sizeof *names; ++i) {
     lpt_format format = LPT_FORMAT_NONE;
-    status = lpt_format_from_name(names[i], &format);
+    status = lpt_format_from_name(NULL, names[i], &format);
     if (status == LPT_OK) status = multiply_in(context, format, a, b, gemm);
     if (status == LPT_OK) printf("%-11s relative error %.2e\n", names[i], relative_error(exact_values, gemm_values));
   }

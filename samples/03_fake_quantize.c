@@ -31,7 +31,7 @@ static lpt_status run(lpt_context *context, const struct trial *trial, const lpt
   lpt_statistics *statistics = NULL;
   lpt_format format = LPT_FORMAT_NONE;
 
-  lpt_status status = lpt_format_from_name(trial->format, &format);
+  lpt_status status = lpt_format_from_name(NULL, trial->format, &format);
   if (status == LPT_OK) status = lpt_statistics_create(context, &statistics);
   options.scale_rule = trial->rule;
   options.hadamard_size = trial->hadamard_size;

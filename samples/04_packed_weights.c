@@ -73,7 +73,7 @@ int main(void) {
     lpt_tensor *codes = NULL, *packed = NULL, *half = NULL;
     lpt_format format = LPT_FORMAT_NONE;
     size_t bytes = 0;
-    status = lpt_format_from_name(names[i], &format);
+    status = lpt_format_from_name(NULL, names[i], &format);
     if (status == LPT_OK) status = lpt_tensor_create(context, format, 2, extents, &codes);
     if (status == LPT_OK) status = lpt_quantize(context, weights, NULL, codes, NULL);
     if (status == LPT_OK) status = lpt_weights_pack(context, codes, NULL, &packed);

@@ -51,8 +51,8 @@ static lpt_status make_layer(lpt_context *context, const char *name, const lpt_t
   char sparse_name[32];
   lpt_format format = LPT_FORMAT_NONE, sparse_format = LPT_FORMAT_NONE;
   snprintf(sparse_name, sizeof sparse_name, "%s/2:4", name);
-  lpt_status status = lpt_format_from_name(name, &format);
-  if (status == LPT_OK) status = lpt_format_from_name(sparse_name, &sparse_format);
+  lpt_status status = lpt_format_from_name(NULL, name, &format);
+  if (status == LPT_OK) status = lpt_format_from_name(NULL, sparse_name, &sparse_format);
   if (status == LPT_OK) status = lpt_tensor_create(context, format, 2, input_extents, &layer->input);
   if (status == LPT_OK) status = lpt_tensor_create(context, format, 2, extents, &layer->dense);
   if (status == LPT_OK) status = lpt_tensor_create(context, sparse_format, 2, extents, &layer->sparse);

@@ -79,7 +79,7 @@ int main(void) {
   struct rank ranks[kRanks] = {{0}};
   pthread_t threads[kRanks];
   lpt_comm_group *group = NULL;
-  int is_good = lpt_comm_group_create(kRanks, &group) == LPT_OK;
+  int is_good = lpt_comm_group_create(NULL, kRanks, &group) == LPT_OK;
   for (int q = 0; q < kRanks; ++q) {
     ranks[q].group = group;
     ranks[q].index = q;

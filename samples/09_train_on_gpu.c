@@ -24,7 +24,7 @@ static void choose_device(void) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
   must(here, lpt_context_create(NULL, &here));
-  must(here, lpt_device_describe(LPT_DEVICE_CUDA, 0, &gpu));
+  must(here, lpt_device_describe(NULL, LPT_DEVICE_CUDA, 0, &gpu));
   if (gpu.is_usable) options.device = LPT_DEVICE_CUDA;
   fprintf(stderr, gpu.is_usable ? "on %s\n" : "on the CPU: %s\n", gpu.is_usable ? gpu.name : gpu.reason);
   must(there, lpt_context_create(&options, &there));

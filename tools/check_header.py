@@ -3,7 +3,8 @@
 
 Usage: check_header.py compile HEADER                   each alone, as C99, C11, C++11, C++20; HEADER also by clang
        check_header.py swig    HEADER                   SWIG reads it without a warning
-       check_header.py link    HEADER LIBLPT_SO         every declared function can be linked and is not NULL
+       check_header.py link    HEADER LIBLPT_SO         every declared function is in the library, and every struct in
+                                                        lpt_struct_init()
        check_header.py exports HEADER EXPORTS_MAP       declared functions are the exported ones, both ways
        check_header.py docs    HEADER                   every function is documented, every parameter too
 
@@ -66,11 +67,16 @@ def declared_functions(header):
     return functions
 
 
+def initializers(header):
+    """[("LPT_X_INIT", "lpt_x")]"""
+    return [(f"LPT_{name}_INIT", f"lpt_{name.lower()}")
+            for name in re.findall(r"^#define LPT_(\w+)_INIT\b", flattened(header), flags=re.M)]
+
+
 def initializer_uses(header):
     """C functions that use every LPT_X_INIT for an lpt_x: a macro is only seen by a compiler where it is used."""
-    macros = re.findall(r"^#define LPT_(\w+)_INIT\b", flattened(header), flags=re.M)
     pattern = "void use_{1}({1} *x);\nvoid use_{1}({1} *x) {{\n  static const {1} init = {0};\n  *x = init;\n}}\n"
-    return "".join(pattern.format(f"LPT_{name}_INIT", f"lpt_{name.lower()}") for name in macros)
+    return "".join(pattern.format(*one) for one in initializers(header))
 
 
 def check_compile(header):
@@ -104,10 +110,13 @@ def check_link(header, library):
     functions = declared_functions(header)
     library = pathlib.Path(library).resolve()
     addresses = "".join(f"  (any_function){function.name},\n" for function in functions)
+    structs = "".join(f'  {{\n    {name} x = {macro};\n    missing += lpt_struct_init("{name}", &x, sizeof x) != 1;\n  }}\n'
+                      for macro, name in initializers(header) if name != "lpt_random")
     source = (f'#include "{header.name}"\ntypedef void (*any_function)(void);\n'
               f"static const any_function all[] = {{\n{addresses}}};\n"
               "int main(void) {\n  int missing = 0;\n  size_t i;\n"
-              "  for (i = 0; i < sizeof all / sizeof *all; ++i) missing += all[i] == NULL;\n  return missing;\n}\n")
+              "  for (i = 0; i < sizeof all / sizeof *all; ++i) missing += all[i] == NULL;\n"
+              f"{structs}  return missing;\n}}\n")
     with tempfile.TemporaryDirectory() as place:
         program = os.path.join(place, "all")
         good, output = run(["gcc", "-x", "c", "-std=c99", *WARNINGS, f"-I{header.parent}", "-", "-x", "none",
@@ -115,7 +124,7 @@ def check_link(header, library):
         if not good:
             return [f"a program that takes every address does not link\n{output}"], f"{len(functions)} functions"
         good, output = run([program])
-    offences = [] if good else [f"a program that takes every address does not run\n{output}"]
+    offences = [] if good else [f"a function is NULL or a struct has no defaults\n{output}"]
     return offences, f"{len(functions)} functions"
 
 

@@ -156,7 +156,7 @@ def short_names(constants):
 def swig_lines(text):
     """LPT_HANDLE(lpt_tensor), LPT_STRUCT(lpt_gemm_options), LPT_FLAG(LPT_CHECK_ONLY) of a flattened header."""
     found = {"HANDLE": re.findall(r"^LPT_API void (lpt_\w+)_destroy\(", text, re.M),
-             "STRUCT": re.findall(r"^LPT_API void (lpt_\w+)_init\(", text, re.M),
+             "STRUCT": re.findall(r"^#define LPT_\w+_INIT\s*\\\n\s*\{\s*(?:\\\n\s*)?sizeof\((lpt_\w+)\)", text, re.M),
              "FLAG": re.findall(r"^#define (LPT_\w+) UINT64_C\(", text, re.M)}
     return "".join(f"LPT_{kind}({name})\n" for kind, names in found.items() for name in names)
 

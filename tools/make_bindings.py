@@ -54,9 +54,8 @@ def pascal(name):
 
 
 def defaults(header):
-    """Structs with an …_init function."""
-    functions = {function.name for function in header.functions}
-    return [struct for struct in header.structs if f"{struct.name}_init" in functions]
+    """Structs that begin with their size: lpt_struct_init() has their defaults."""
+    return [struct for struct in header.structs if struct.members[0].name == "struct_size"]
 
 
 # ------------------------------------------------------------------ Rust
@@ -111,7 +110,8 @@ def rust_sys(header):
                   "        let mut value = std::mem::MaybeUninit::<Self>::zeroed();",
                   f"        // Of zeros and numbers alone: any bytes are a {struct.name}.",
                   "        unsafe {",
-                  f"            {struct.name}_init(value.as_mut_ptr(), std::mem::size_of::<Self>());",
+                  f'            let name = b"{struct.name}\\0".as_ptr().cast();',
+                  "            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());",
                   "            value.assume_init()", "        }", "    }", "}"]
     lines += ["", "extern \"C\" {"]
     for function in header.functions:
@@ -225,7 +225,7 @@ def csharp_native(header):
         if struct.name in with_defaults:
             lines += ["", "        /// <summary>The library's defaults.</summary>", f"        public static {name} Default()",
                       "        {", f"            var value = default({name});",
-                      f"            Native.{struct.name}_init(&value, (UIntPtr)sizeof({name}));", "            return value;",
+                      f'            Text.Initialize("{struct.name}", &value, sizeof({name}));', "            return value;",
                       "        }"]
         lines.append("    }")
     for opaque, brief in header.opaques:
@@ -294,7 +294,7 @@ def julia_lib(header):
         lines += ["", f"struct {struct.name}"]
         lines += [f"    {julia_name(member.name)}::{julia_type(header, member.type)}" for member in struct.members] + ["end"]
     lines += ["", "# Structs with defaults, and the functions that write these."]
-    lines += [f"_defaults(::Type{{{struct.name}}}, place) = {struct.name}_init(place, sizeof({struct.name}))"
+    lines += [f'_defaults(::Type{{{struct.name}}}, place) = lpt_struct_init("{struct.name}", place, sizeof({struct.name}))'
               for struct in defaults(header)]
     lines.append("")
     for function in header.functions:

@@ -25,7 +25,7 @@ std::shared_ptr<lpt_context> context_of(lpt_device device, int32_t threads) {
 
 std::string name_of(lpt_device device) {
   lpt_device_info facts = LPT_DEVICE_INFO_INIT;
-  if (device == LPT_DEVICE_CPU || lpt_device_describe(device, 0, &facts) != LPT_OK) return "the CPU";
+  if (device == LPT_DEVICE_CPU || lpt_device_describe(nullptr, device, 0, &facts) != LPT_OK) return "the CPU";
   if (facts.is_usable == 0) throw Missing(facts.reason);
   return facts.name;
 }
@@ -104,10 +104,10 @@ Tensor Machine::sparse_numbers(lpt_format format, int64_t rows, int64_t columns)
   check(cpu, lpt_quantize(cpu, dense.get(), nullptr, codes.get(), nullptr));
   lpt_format_description parts = LPT_FORMAT_DESCRIPTION_INIT;
   lpt_format compressed = LPT_FORMAT_NONE;
-  check(cpu, lpt_format_describe(format, &parts));
+  check(cpu, lpt_format_describe(nullptr, format, &parts));
   parts.sparse_kept = 2;
   parts.sparse_of = 4;
-  check(cpu, lpt_format_from_description(&parts, &compressed));
+  check(cpu, lpt_format_from_description(nullptr, &parts, &compressed));
   const Tensor packed = made_on(cpu, compressed, {rows, columns});
   check(cpu, lpt_sparse_compress(cpu, codes.get(), mask.get(), packed.get(), nullptr));
   return there(packed, compressed, rows, columns);

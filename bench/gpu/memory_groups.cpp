@@ -103,7 +103,7 @@ std::vector<Contender> decode(const Machine &machine, Cublaslt &) {
   std::vector<Contender> result;
   for (const lpt_format format : {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_NVFP4}) {
     char name[64] = "";
-    lpt_format_write_name(format, name, sizeof name, nullptr);
+    lpt_format_write_name(nullptr, format, name, sizeof name, nullptr);
     result.push_back(contender(name, [&](Contender &out) {
       const Tensor codes = machine.numbers(format, rows, columns), target = machine.make(kSource, rows, columns);
       out.bytes = machine.bytes(codes) + machine.bytes(target);

@@ -174,7 +174,7 @@ inline void check(const Context &context, lpt_status status) { context.check(sta
 /** @brief What a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why. */
 inline lpt_device_info device_describe(lpt_device device, std::int32_t index = 0) {
   lpt_device_info description = LPT_DEVICE_INFO_INIT;
-  if (const lpt_status status = lpt_device_describe(device, index, &description))
+  if (const lpt_status status = lpt_device_describe(nullptr, device, index, &description))
     throw Error(status,
                 "device is " + std::to_string(device) + ", index " + std::to_string(index) + ": expected a device");
   return description;
@@ -199,17 +199,18 @@ inline constexpr lpt_format format_of<std::int16_t> = LPT_FORMAT_INT16;
 /** @brief The format of a name such as "mxfp8_e4m3". */
 inline lpt_format format_from_name(const std::string &name) {
   lpt_format format = LPT_FORMAT_NONE;
-  if (const lpt_status status = lpt_format_from_name(name.c_str(), &format))
+  if (const lpt_status status = lpt_format_from_name(nullptr, name.c_str(), &format))
     throw Error(status, "name is '" + name + "': expected a format");
   return format;
 }
 
 inline std::string format_name(lpt_format format) {
   std::size_t bytes = 0;
-  if (const lpt_status status = lpt_format_write_name(format, nullptr, 0, &bytes); status != LPT_OK && bytes == 0)
+  if (const lpt_status status = lpt_format_write_name(nullptr, format, nullptr, 0, &bytes);
+      status != LPT_OK && bytes == 0)
     throw Error(status, "format is no format");
   std::string name(bytes, '\0');
-  if (const lpt_status status = lpt_format_write_name(format, name.data(), name.size(), &bytes))
+  if (const lpt_status status = lpt_format_write_name(nullptr, format, name.data(), name.size(), &bytes))
     throw Error(status, "format is no format");
   name.resize(std::strlen(name.c_str()));
   return name;
@@ -534,7 +535,7 @@ inline std::int64_t sparse_mask_check(const Context &context, const Tensor &mask
 
 inline CommGroup comm_group_create(std::int32_t rank_count) {
   lpt_comm_group *raw = nullptr;
-  if (const lpt_status status = lpt_comm_group_create(rank_count, &raw))
+  if (const lpt_status status = lpt_comm_group_create(nullptr, rank_count, &raw))
     throw Error(status, "rank_count is " + std::to_string(rank_count) + ": no group could be made");
   return CommGroup(raw);
 }
@@ -672,14 +673,14 @@ inline void future_wait(const Context &context, Future &future) {
   check(context, lpt_future_wait(context.get(), future.get()));
 }
 
-/** @brief Gives all ranks the parts of every rank along the first axis; no counts: equal parts. With a codec parts travel by it. */
+/** @brief Gives all ranks the parts of every rank along the first axis; no counts: equal parts. A codec encodes and decodes the parts. */
 inline void all_gather(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
                        std::span<const std::int64_t> counts = {}, const lpt_comm_codec *codec = nullptr) {
   const std::int64_t *extents = detail::counts_of(context, comm, counts);
+  lpt_all_gather_options options = LPT_ALL_GATHER_OPTIONS_INIT;
+  options.codec = codec;
   const lpt_status status =
-      codec == nullptr
-          ? lpt_all_gather(context.get(), comm.get(), input.get(), extents, output.get(), nullptr)
-          : lpt_all_gather_by_codec(context.get(), comm.get(), codec, input.get(), extents, output.get(), nullptr);
+      lpt_all_gather(context.get(), comm.get(), input.get(), extents, &options, output.get(), nullptr);
   Codec::rethrow(codec);
   check(context, status);
 }

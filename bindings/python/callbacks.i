@@ -72,7 +72,7 @@ static int32_t codec_decode_add(void *user, const void *bytes, int64_t count, fl
 lpt_comm_codec *codec_of(const char *codec_name, PyObject *object, int adds) {
   lpt_comm_codec *codec = (lpt_comm_codec *)malloc(sizeof(lpt_comm_codec));
   if (codec == NULL) return PyErr_NoMemory(), NULL;
-  lpt_comm_codec_init(codec, sizeof *codec);
+  *codec = (lpt_comm_codec)LPT_COMM_CODEC_INIT;
   strncpy(codec->name, codec_name, sizeof codec->name - 1);
   codec->bytes_for = codec_bytes_for;
   codec->encode = codec_encode;

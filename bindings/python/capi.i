@@ -58,7 +58,7 @@ void kind##_destroy(kind *DESTROYED);
 %typemap(freearg) (kind *const *HANDLES, int64_t COUNT), (const kind *const *HANDLES, int64_t COUNT) { free((void *)$1); }
 %enddef
 
-// A struct: a new one holds the defaults of its init function. Handles and structs in it are borrowed, as in C: SWIG's own way
+// A struct: a new one holds the defaults of lpt_struct_init(). Handles and structs in it are borrowed, as in C: SWIG's own way
 // would take a struct from its object, and nobody would free it.
 %define LPT_STRUCT(name)
 %immutable name::struct_size;
@@ -71,7 +71,7 @@ void kind##_destroy(kind *DESTROYED);
 %extend name {
   name() {
     name *made = (name *)malloc(sizeof(name));
-    if (made != NULL) name##_init(made, sizeof(name));
+    if (made != NULL) lpt_struct_init(#name, made, sizeof(name));
     return made;
   }
   ~name() { free($self); }

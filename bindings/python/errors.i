@@ -39,18 +39,14 @@ static void set_error_classes(PyObject *classes) {
   $result = SWIG_Py_Void();
 }
 %enddef
-LPT_WITHOUT_CONTEXT(lpt_device_describe)
 LPT_WITHOUT_CONTEXT(lpt_context_create)
-LPT_WITHOUT_CONTEXT(lpt_format_from_description)
-LPT_WITHOUT_CONTEXT(lpt_comm_group_create)
-LPT_WITHOUT_CONTEXT(lpt_partial_shared_columns)
-// Functions of a format alone fail where the number is none.
+// Functions of a format may have no context, as inside of a callback: then the text is written here.
 %define LPT_OF_FORMAT(function)
 %typemap(out) lpt_status function {
   if ($1 != LPT_OK) {
     char text[128];
     snprintf(text, sizeof text, "format is %lld: expected a value of lpt_format or of format_from_description()",
-             (long long)arg1);
+             (long long)arg2);
     raise_status($1, text);
     SWIG_fail;
   }
@@ -63,7 +59,7 @@ LPT_OF_FORMAT(lpt_format_write_text)
 %typemap(out) lpt_status lpt_format_from_name {
   if ($1 != LPT_OK) {
     PyObject *kind = error_classes != NULL ? PyTuple_GetItem(error_classes, $1) : PyExc_RuntimeError;
-    PyErr_Format(kind, "format is \"%.200s\": expected a name of docs/formats.md, such as nvfp4 or int8/1x64/f32", arg1);
+    PyErr_Format(kind, "format is \"%.200s\": expected a name of docs/formats.md, such as nvfp4 or int8/1x64/f32", arg2);
     SWIG_fail;
   }
   $result = SWIG_Py_Void();

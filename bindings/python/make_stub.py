@@ -12,7 +12,8 @@ from typing import Any
 '''
 # Of the package's own C.
 OWN = ("codec_of", "context_of", "set_error_classes", "set_tensor_class", "tensor_at", "tensor_capsule", "tensor_empty",
-       "tensor_facts", "tensor_format", "tensor_from_object", "tensor_from_producer", "tensor_like", "tensor_reinterpret")
+       "tensor_facts", "tensor_format", "tensor_from_object", "tensor_from_producer", "tensor_is_read_only", "tensor_like",
+       "tensor_reinterpret")
 LENT = {"lpt_tensor": "    def __buffer__(self, flags: int, /) -> memoryview: ..."}  # PEP 688
 
 

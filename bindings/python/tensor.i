@@ -65,16 +65,15 @@ static lpt_context *wrapping_context(const DlTensor *array) {
 }
 
 static int describe_tensor(const lpt_tensor *tensor, lpt_tensor_description *out) {
-  lpt_tensor_description_init(out, sizeof *out);
+  *out = (lpt_tensor_description)LPT_TENSOR_DESCRIPTION_INIT;
   return is_well(lpt_tensor_describe(describing_context(), tensor, out));
 }
 
 // How many elements share how many bytes.
 static int packing_of(lpt_format format, int *out_elements, int *out_bytes) {
   static const int elements_of_bits[] = {0, 8, 4, 8, 2, 8, 4, 8};
-  lpt_format_description description;
-  lpt_format_description_init(&description, sizeof description);
-  if (lpt_format_describe(format, &description) != LPT_OK) return 0;
+  lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
+  if (lpt_format_describe(NULL, format, &description) != LPT_OK) return 0;
   const int bits = description.element_bits;
   if (format == LPT_FORMAT_TERNARY) {
     *out_elements = 5;
@@ -94,10 +93,6 @@ static int packing_of(lpt_format format, int *out_elements, int *out_bytes) {
 %typemap(out) lpt_tensor *NEW { if ($1 == NULL) SWIG_fail; $result = handle_object($1, $descriptor(lpt_tensor *)); }
 %apply lpt_tensor *NEW { lpt_tensor *tensor_from_object, lpt_tensor *tensor_from_producer, lpt_tensor *tensor_reinterpret,
                          lpt_tensor *tensor_empty, lpt_tensor *tensor_like, lpt_tensor *tensor_at };
-%typemap(in, numinputs=0) int *out_is_read_only (int made = 0) { $1 = &made; }
-%typemap(argout) int *out_is_read_only {
-  if (*$1) PyObject_SetAttrString($result, "_is_read_only", Py_True);
-}
 %typemap(check) const lpt_tensor *given {
   if ($1 == NULL) {
     PyErr_SetString(PyExc_ValueError, "$symname: the tensor is None or was destroyed");
@@ -126,24 +121,19 @@ static int packing_of(lpt_format format, int *out_elements, int *out_bytes) {
 %inline %{
 // A tensor of what a buffer or a DLPack producer holds, which lives as long. 'use': 0 to share the memory, 1 to share and write
 // it, 2 to read it, in a dense copy where strides are not those of a matrix, 3 to multiply it, likewise.
-lpt_tensor *tensor_from_object(PyObject *object, int use, int *out_is_read_only) {
-  *out_is_read_only = 0;
-  if (!PyObject_CheckBuffer(object)) return tensor_from_dlpack(object, use, out_is_read_only);
-  return tensor_from_buffer(object, use, out_is_read_only);
+lpt_tensor *tensor_from_object(PyObject *object, int use) {
+  return PyObject_CheckBuffer(object) ? tensor_from_buffer(object, use) : tensor_from_dlpack(object, use);
 }
 
 // The same by DLPack alone.
-lpt_tensor *tensor_from_producer(PyObject *object, int use, int *out_is_read_only) {
-  *out_is_read_only = 0;
-  return tensor_from_dlpack(object, use, out_is_read_only);
-}
+lpt_tensor *tensor_from_producer(PyObject *object, int use) { return tensor_from_dlpack(object, use); }
 
 %}
 
 %{
 static lpt_tensor *raise_format(lpt_format format, const char *expected) {
   char name[128] = "";
-  lpt_format_write_name(format, name, sizeof name, NULL);
+  lpt_format_write_name(NULL, format, name, sizeof name, NULL);
   PyErr_Format(PyExc_ValueError, "format is %s: expected %s", name, expected);
   return NULL;
 }
@@ -152,7 +142,7 @@ static lpt_tensor *raise_format(lpt_format format, const char *expected) {
 static int do_bytes_fill(lpt_format format, int64_t count, int bytes, int elements) {
   if (count % bytes == 0) return 1;
   char name[128] = "";
-  lpt_format_write_name(format, name, sizeof name, NULL);
+  lpt_format_write_name(NULL, format, name, sizeof name, NULL);
   PyErr_Format(PyExc_ValueError, "data has %lld bytes a row: expected a multiple of %d, which hold %d elements of %s",
                (long long)count, bytes, elements, name);
   return 0;
@@ -270,10 +260,14 @@ lpt_format tensor_format(const lpt_tensor *given) {
   return describe_tensor(given, &found) ? found.format : LPT_FORMAT_NONE;
 }
 
-PyObject *tensor_capsule(const lpt_tensor *given, int is_versioned, int is_marked) {
+int tensor_is_read_only(const lpt_tensor *given) {
+  lpt_tensor_description found;
+  return describe_tensor(given, &found) && (found.flags & LPT_TENSOR_READ_ONLY) != 0;
+}
+
+PyObject *tensor_capsule(const lpt_tensor *given, int is_versioned) {
   void *managed = NULL;
   if (!is_well(lpt_tensor_to_dlpack(describing_context(), given, is_versioned, &managed))) return NULL;
-  if (is_versioned && is_marked) ((DlVersioned *)managed)->flags |= LPT_DLPACK_READ_ONLY;
   return PyCapsule_New(managed, is_versioned ? "dltensor_versioned" : "dltensor", end_capsule);
 }
 

@@ -6,13 +6,13 @@ enum { kToWrap, kToWrite, kToRead, kToMultiply };
 
 // What a tensor that wraps a buffer or a copy keeps until it ends.
 typedef struct {
-  DlManaged managed;
+  DlVersioned managed;
   Py_buffer lent;
   void *copied;
   int64_t shape[kMostAxes], strides[kMostAxes];
 } Loan;
 
-static void end_loan(DlManaged *managed) {
+static void end_loan(DlVersioned *managed) {
   if (!Py_IsInitialized()) return;
   const PyGILState_STATE state = PyGILState_Ensure();
   Loan *loan = (Loan *)managed->owner;
@@ -27,6 +27,7 @@ static Loan *new_loan(void) {
   if (loan == NULL) return PyErr_NoMemory(), NULL;
   loan->managed.owner = loan;
   loan->managed.deleter = end_loan;
+  loan->managed.major = 1;
   return loan;
 }
 
@@ -88,7 +89,7 @@ static lpt_tensor *take_copy(const DlTensor *array) {
     Py_BEGIN_ALLOW_THREADS
     copy_axis((char *)loan->copied, (const char *)array->data + array->byte_offset, array, 0);
     Py_END_ALLOW_THREADS
-    if (is_well(lpt_tensor_take_dlpack(describing_context(), &loan->managed, 0, NULL, &tensor))) return tensor;
+    if (is_well(lpt_tensor_take_dlpack(describing_context(), &loan->managed, 1, NULL, &tensor))) return tensor;
   } else {
     PyErr_NoMemory();
   }
@@ -151,7 +152,7 @@ static lpt_tensor *take_letters(Loan *loan, int use, int *out_is_copied) {
   *out_is_copied = needs_copy(&loan->managed.array, use);
   if (*out_is_copied) return take_copy(&loan->managed.array);
   lpt_tensor *tensor = NULL;
-  return is_well(lpt_tensor_take_dlpack(describing_context(), &loan->managed, 0, NULL, &tensor)) ? tensor : NULL;
+  return is_well(lpt_tensor_take_dlpack(describing_context(), &loan->managed, 1, NULL, &tensor)) ? tensor : NULL;
 }
 
 // Writable where it can be had, so that the tensor may be an output later.
@@ -162,14 +163,14 @@ static int lend_buffer(PyObject *object, int is_written, Py_buffer *lent) {
   return PyObject_GetBuffer(object, lent, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0;
 }
 
-static lpt_tensor *tensor_from_buffer(PyObject *object, int use, int *out_is_read_only) {
+static lpt_tensor *tensor_from_buffer(PyObject *object, int use) {
   Loan *loan = new_loan();
   if (loan == NULL) return NULL;
   if (!lend_buffer(object, use == kToWrite, &loan->lent)) {
     free(loan);
     return NULL;
   }
-  *out_is_read_only = loan->lent.readonly;
+  if (loan->lent.readonly) loan->managed.flags = LPT_DLPACK_READ_ONLY;
   lpt_tensor *tensor = NULL;
   int is_copied = 0;
   if (loan->lent.ndim > kMostAxes) {
@@ -202,22 +203,20 @@ static const DlTensor *array_of(const void *managed, int is_versioned) {
   return is_versioned ? &((const DlVersioned *)managed)->array : &((const DlManaged *)managed)->array;
 }
 
-static lpt_tensor *tensor_from_dlpack(PyObject *object, int use, int *out_is_read_only) {
+static lpt_tensor *tensor_from_dlpack(PyObject *object, int use) {
   PyObject *capsule = capsule_of(object);
   if (capsule == NULL) return NULL;
   const int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
   void *managed = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
   lpt_context *context = NULL;
   lpt_tensor *tensor = NULL;
-  uint64_t flags = 0;
   if (managed != NULL && is_versioned && use == kToWrite && (((DlVersioned *)managed)->flags & LPT_DLPACK_READ_ONLY) != 0) {
     PyErr_SetString(PyExc_BufferError, "the memory is read-only: expected memory to write");
   } else if (managed != NULL && needs_copy(array_of(managed, is_versioned), use)) {
     tensor = take_copy(array_of(managed, is_versioned));
   } else if (managed != NULL && (context = wrapping_context(array_of(managed, is_versioned))) != NULL &&
-             is_well_in(context, lpt_tensor_take_dlpack(context, managed, is_versioned, &flags, &tensor))) {
+             is_well_in(context, lpt_tensor_take_dlpack(context, managed, is_versioned, NULL, &tensor))) {
     PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor");
-    *out_is_read_only = (flags & LPT_DLPACK_READ_ONLY) != 0;
   }
   Py_DECREF(capsule);
   return tensor;

@@ -31,14 +31,6 @@ static void fill_lent(const lpt_tensor_description *found, int elements, int byt
   view->format = lent->format;
 }
 
-static int is_read_only(PyObject *self) {
-  PyObject *mark = PyObject_GetAttrString(self, "_is_read_only");
-  if (mark == NULL) PyErr_Clear();
-  const int result = mark != NULL && PyObject_IsTrue(mark) == 1;
-  Py_XDECREF(mark);
-  return result;
-}
-
 static int refuse_buffer(Py_buffer *view, Lent *lent, const char *reason) {
   free(lent);
   view->obj = NULL;
@@ -89,7 +81,7 @@ static int lend_tensor(PyObject *self, Py_buffer *view, int flags) {
   }
   fill_lent(&found, elements, bytes, lent, view);
   view->buf = found.data;
-  view->readonly = is_read_only(self);
+  view->readonly = (found.flags & LPT_TENSOR_READ_ONLY) != 0;
   view->suboffsets = NULL;
   view->internal = lent;
   const char *reason = refusal_of(view, flags);

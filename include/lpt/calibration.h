@@ -24,13 +24,6 @@ typedef struct lpt_sparse_fit_options {
 #define LPT_SPARSE_FIT_OPTIONS_INIT \
   { sizeof(lpt_sparse_fit_options), 0, 32, 0, 1e-4 }
 
-/**
- * @brief Writes the defaults of LPT_SPARSE_FIT_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_sparse_fit_options_init(lpt_sparse_fit_options *options, size_t struct_size);
-
 /** @brief What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares. */
 typedef struct lpt_sparse_fit_info {
   size_t struct_size;      /**< sizeof(lpt_sparse_fit_info) of the caller. */
@@ -42,13 +35,6 @@ typedef struct lpt_sparse_fit_info {
 /** @brief Defaults of lpt_sparse_fit_info. */
 #define LPT_SPARSE_FIT_INFO_INIT \
   { sizeof(lpt_sparse_fit_info), 0.0, 0.0, 0 }
-
-/**
- * @brief Writes the defaults of LPT_SPARSE_FIT_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_sparse_fit_info_init(lpt_sparse_fit_info *values, size_t struct_size);
 
 /**
  * @brief Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask

@@ -39,13 +39,6 @@ typedef struct lpt_comm_options {
 #define LPT_COMM_OPTIONS_INIT \
   { sizeof(lpt_comm_options), 0, 600.0, 0.0, 0.0, 0 }
 
-/**
- * @brief Writes the defaults of LPT_COMM_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_comm_options_init(lpt_comm_options *options, size_t struct_size);
-
 /** @brief What a communicator is, and what went through it. */
 typedef struct lpt_comm_info {
   size_t struct_size;     /**< sizeof(lpt_comm_info) of the caller. */
@@ -63,19 +56,13 @@ typedef struct lpt_comm_info {
   { sizeof(lpt_comm_info), 0, 0, "", 0, 0, 0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_COMM_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_comm_info_init(lpt_comm_info *values, size_t struct_size);
-
-/**
  * @brief Creates a group of `rank_count` ranks that are threads. It has no context: every rank has its own.
+ * @param[in] context NULL is allowed; there is no error text then.
  * @param rank_count 1 to 1024.
  * @param out_group returned; destroy with lpt_comm_group_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_comm_group_create(int32_t rank_count, lpt_comm_group **out_group);
+LPT_API lpt_status lpt_comm_group_create(lpt_context *context, int32_t rank_count, lpt_comm_group **out_group);
 
 /**
  * @brief Ends all waiting of all ranks of the group, now and later: every call returns LPT_ABORTED. For a rank that fails.
@@ -276,13 +263,6 @@ typedef struct lpt_reduce_options {
   }
 
 /**
- * @brief Writes the defaults of LPT_REDUCE_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_reduce_options_init(lpt_reduce_options *options, size_t struct_size);
-
-/**
  * @brief Returns when all ranks have called it.
  * @param context of this rank.
  * @param comm the communicator.
@@ -325,6 +305,22 @@ LPT_API lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, cons
                                       const int64_t *counts, const lpt_reduce_options *options, lpt_tensor *output,
                                       lpt_future **out_future);
 
+/** @brief Options of lpt_all_gather(). */
+typedef struct lpt_all_gather_options {
+  size_t struct_size; /**< sizeof(lpt_all_gather_options) of the caller. */
+  uint64_t flags;     /**< Must be 0. */
+  /**
+   * Functions that encode and decode elements, for tensors in f32, bf16 or f16; the same on all ranks. Each part is encoded
+   * once, and every rank decodes it, the one that encoded it too. The library copies the struct. NULL: bytes are sent as
+   * they are.
+   */
+  const lpt_comm_codec *codec;
+} lpt_all_gather_options;
+
+/** @brief Defaults of lpt_all_gather_options. */
+#define LPT_ALL_GATHER_OPTIONS_INIT \
+  { sizeof(lpt_all_gather_options), 0, NULL }
+
 /**
  * @brief Gives all ranks the parts of every rank, one after the other along the first axis. Nothing is rounded.
  *
@@ -336,12 +332,13 @@ LPT_API lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, cons
  * @param comm the communicator.
  * @param input borrowed; the part of this rank, of any format; parts of formats with block scales are whole blocks.
  * @param counts borrowed; as for lpt_reduce_scatter(), of the output.
+ * @param options NULL for the defaults.
  * @param output written; in the input's format. May hold the input at its place.
  * @param out_future as for lpt_all_reduce().
  * @return as lpt_all_reduce().
  */
 LPT_API lpt_status lpt_all_gather(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, const int64_t *counts,
-                                  lpt_tensor *output, lpt_future **out_future);
+                                  const lpt_all_gather_options *options, lpt_tensor *output, lpt_future **out_future);
 
 /**
  * @brief Gives all ranks the tensor of one, with all its scales.

@@ -126,6 +126,19 @@ typedef struct lpt_gradient_buckets lpt_gradient_buckets;
 /** @brief A record of numbers by step and name: histories of scales, clipping, noise. See lpt_monitor_create(). */
 typedef struct lpt_monitor lpt_monitor;
 
+/**
+ * @brief Writes the defaults of a struct that begins with `struct_size`, as its LPT_…_INIT macro has them.
+ *
+ * Languages that cannot use the macros call it. It writes `struct_size` bytes at most: a struct of an older release gets the
+ * members that it has, members of a newer release become 0.
+ *
+ * @param[in]  name        Name of the type, for example "lpt_gemm_options".
+ * @param[out] object      The struct. NULL is allowed and ignored.
+ * @param[in]  struct_size Size of the caller's struct in bytes. It becomes the value of the member `struct_size`.
+ * @return 1 if the library knows the type, else 0; then nothing is written.
+ */
+LPT_API int32_t lpt_struct_init(const char *name, void *object, size_t struct_size);
+
 /** @brief Flag of every options struct: check the arguments and pick a kernel, run nothing. Tensors need no data. */
 #define LPT_CHECK_ONLY UINT64_C(1)
 

@@ -41,21 +41,16 @@ typedef struct lpt_device_info {
   { sizeof(lpt_device_info), LPT_DEVICE_CPU, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
 
 /**
- * @brief Writes the defaults of LPT_DEVICE_INFO_INIT.
- * @param description written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_device_info_init(lpt_device_info *description, size_t struct_size);
-
-/**
  * @brief Describes a device. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of
  *        the driver or of the system that did not find the plugin.
+ * @param[in] context NULL is allowed; there is no error text then.
  * @param device one of lpt_device_values.
  * @param index at least 0.
  * @param out_description its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_device_describe(lpt_device device, int32_t index, lpt_device_info *out_description);
+LPT_API lpt_status lpt_device_describe(lpt_context *context, lpt_device device, int32_t index,
+                                       lpt_device_info *out_description);
 
 /** @brief The highest instruction set that a context may use; one of lpt_isa_values. */
 typedef int32_t lpt_isa;
@@ -126,13 +121,6 @@ typedef struct lpt_context_options {
     sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_LEVEL_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
         NULL, 0, LPT_DEVICE_CPU, 0, NULL                                                                           \
   }
-
-/**
- * @brief Writes the defaults of LPT_CONTEXT_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_context_options_init(lpt_context_options *options, size_t struct_size);
 
 /**
  * @brief Creates a context. Threads start with the first operation that wants them.
@@ -239,13 +227,6 @@ typedef struct lpt_profile_entry {
 /** @brief Defaults of lpt_profile_entry. */
 #define LPT_PROFILE_ENTRY_INIT \
   { sizeof(lpt_profile_entry), "", "", 0, 0.0, 0.0, 0.0 }
-
-/**
- * @brief Writes the defaults of LPT_PROFILE_ENTRY_INIT.
- * @param entry written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_profile_entry_init(lpt_profile_entry *entry, size_t struct_size);
 
 /**
  * @brief Starts a new profile, or stops the one that is taken. What was recorded stays until the next start.

@@ -40,13 +40,6 @@ typedef struct lpt_gradient_buckets_options {
 #define LPT_GRADIENT_BUCKETS_OPTIONS_INIT \
   { sizeof(lpt_gradient_buckets_options), 0, 0, LPT_GRADIENT_BUCKETS_ORDER_RECORDED, 0, NULL }
 
-/**
- * @brief Writes the defaults of LPT_GRADIENT_BUCKETS_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_gradient_buckets_options_init(lpt_gradient_buckets_options *options, size_t struct_size);
-
 /** @brief How buckets stand. */
 typedef struct lpt_gradient_buckets_info {
   size_t struct_size;     /**< sizeof(lpt_gradient_buckets_info) of the caller. */
@@ -61,13 +54,6 @@ typedef struct lpt_gradient_buckets_info {
 /** @brief Defaults of lpt_gradient_buckets_info. */
 #define LPT_GRADIENT_BUCKETS_INFO_INIT \
   { sizeof(lpt_gradient_buckets_info), 0, 0, 0, 0.0, 0, 0 }
-
-/**
- * @brief Writes the defaults of LPT_GRADIENT_BUCKETS_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_gradient_buckets_info_init(lpt_gradient_buckets_info *values, size_t struct_size);
 
 /**
  * @brief Puts gradients in buckets, each of which is reduced in place, by one message, as soon as all its gradients are ready
@@ -159,13 +145,6 @@ typedef struct lpt_optimizer_shard_options {
 /** @brief Defaults of lpt_optimizer_shard_options. */
 #define LPT_OPTIMIZER_SHARD_OPTIONS_INIT \
   { sizeof(lpt_optimizer_shard_options), 0, NULL }
-
-/**
- * @brief Writes the defaults of LPT_OPTIMIZER_SHARD_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_optimizer_shard_options_init(lpt_optimizer_shard_options *options, size_t struct_size);
 
 /**
  * @brief Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out

@@ -137,19 +137,14 @@ typedef struct lpt_format_description {
   }
 
 /**
- * @brief Writes the defaults of LPT_FORMAT_DESCRIPTION_INIT.
- * @param description written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_format_description_init(lpt_format_description *description, size_t struct_size);
-
-/**
  * @brief Makes the format of a description. A description that equals a preset gives the preset.
+ * @param[in] context NULL is allowed; there is no error text then.
  * @param description borrowed.
  * @param out_format returned.
  * @return LPT_OK; LPT_INVALID_ARGUMENT when the parts do not make a format; LPT_UNSUPPORTED for an unknown member.
  */
-LPT_API lpt_status lpt_format_from_description(const lpt_format_description *description, lpt_format *out_format);
+LPT_API lpt_status lpt_format_from_description(lpt_context *context, const lpt_format_description *description,
+                                               lpt_format *out_format);
 
 /**
  * @brief Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale,
@@ -158,42 +153,71 @@ LPT_API lpt_status lpt_format_from_description(const lpt_format_description *des
  *        every four columns stored ("bf16/2:4", "nvfp4/2:4"). An element of the caller's own is spelled
  *        e<exponent bits>m<mantissa bits>b<bias> with -ieee, -nan, -fnuz or -finite, and a u in front without a sign
  *        ("e4m2b9-finite", "ue4m3b7-nan").
+ * @param[in] context NULL is allowed; there is no error text then.
  * @param name zero-terminated.
  * @param out_format returned.
  * @return LPT_OK; LPT_INVALID_ARGUMENT when there is none.
  */
-LPT_API lpt_status lpt_format_from_name(const char *name, lpt_format *out_format);
+LPT_API lpt_status lpt_format_from_name(lpt_context *context, const char *name, lpt_format *out_format);
 
 /**
  * @brief Writes the name of a format; lpt_format_from_name() reads it back.
+ * @param[in] context NULL is allowed; there is no error text then.
  * @param format the format.
  * @param buffer written with a terminating zero, cut to fit; may be NULL when `buffer_bytes` is 0.
  * @param buffer_bytes room at `buffer`.
  * @param out_needed_bytes returned: room for the whole name with its zero; may be NULL.
  * @return LPT_OK; LPT_INVALID_ARGUMENT for a number that is no format.
  */
-LPT_API lpt_status lpt_format_write_name(lpt_format format, char *buffer, size_t buffer_bytes,
+LPT_API lpt_status lpt_format_write_name(lpt_context *context, lpt_format format, char *buffer, size_t buffer_bytes,
                                          size_t *out_needed_bytes);
 
 /**
  * @brief Takes a format apart.
+ * @param[in] context NULL is allowed; there is no error text then.
  * @param format the format.
  * @param out_description its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT for a number that is no format.
  */
-LPT_API lpt_status lpt_format_describe(lpt_format format, lpt_format_description *out_description);
+LPT_API lpt_status lpt_format_describe(lpt_context *context, lpt_format format,
+                                       lpt_format_description *out_description);
 
 /**
  * @brief Writes what the bytes of a format mean, in lines of text for people: the bits of a code, special codes, range,
  *        packing, scales, and how a value is computed.
+ * @param[in] context NULL is allowed; there is no error text then.
  * @param format the format.
  * @param buffer written with a terminating zero, cut to fit; may be NULL when `buffer_bytes` is 0.
  * @param buffer_bytes room at `buffer`.
  * @param out_needed_bytes returned: room for the whole text with its zero; may be NULL.
  * @return LPT_OK; LPT_INVALID_ARGUMENT for a number that is no format.
  */
-LPT_API lpt_status lpt_format_write_text(lpt_format format, char *buffer, size_t buffer_bytes,
+LPT_API lpt_status lpt_format_write_text(lpt_context *context, lpt_format format, char *buffer, size_t buffer_bytes,
                                          size_t *out_needed_bytes);
+
+/**
+ * @brief Returns the number of formats in lpt_format_values that tensors can have.
+ *
+ * @return The count: lpt_format_at() takes 0 to one less.
+ */
+LPT_API int64_t lpt_format_count(void);
+
+/**
+ * @brief Returns a format of lpt_format_values, in the order of their numbers.
+ *
+ * @param[in] index 0 for the first.
+ * @return The format; LPT_FORMAT_NONE where there is none.
+ */
+LPT_API lpt_format lpt_format_at(int64_t index);
+
+/**
+ * @brief Returns the name of a format of lpt_format_values.
+ *
+ * @param[in] format Any number.
+ * @return The name, for example "nvfp4"; it lives as long as the library. NULL for a format that was composed of parts, whose
+ *         name lpt_format_write_name() writes, and for a number that is no format.
+ */
+LPT_API const char *lpt_format_name(lpt_format format);
 
 #ifdef __cplusplus
 }

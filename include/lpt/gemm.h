@@ -78,13 +78,6 @@ typedef struct lpt_gemm_options {
   }
 
 /**
- * @brief Writes the defaults of LPT_GEMM_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size);
-
-/**
  * @brief Multiplies two matrices of any formats: x = alpha · a · b + beta · c + bias, c = activation(x) + residual.
  *
  * Shapes    a is m × k, b is k × n (or stored transposed, see the options), c is m × n. Any m, n, k, zero included.
@@ -151,13 +144,6 @@ typedef struct lpt_gemm_plan_info {
     sizeof(lpt_gemm_plan_info), 0, 0, 0, 0, 0, { 0 } \
   }
 
-/**
- * @brief Writes the defaults of LPT_GEMM_PLAN_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_gemm_plan_info_init(lpt_gemm_plan_info *values, size_t struct_size);
-
 /** @brief Operands of one call of a plan; see lpt_gemm_options. */
 typedef struct lpt_gemm_operands {
   size_t struct_size;                   /**< sizeof(lpt_gemm_operands) of the caller. */
@@ -169,13 +155,6 @@ typedef struct lpt_gemm_operands {
 /** @brief Defaults of lpt_gemm_operands. */
 #define LPT_GEMM_OPERANDS_INIT \
   { sizeof(lpt_gemm_operands), NULL, NULL, NULL }
-
-/**
- * @brief Writes the defaults of LPT_GEMM_OPERANDS_INIT.
- * @param operands written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_gemm_operands_init(lpt_gemm_operands *operands, size_t struct_size);
 
 /**
  * @brief Plans a product: the checks of lpt_gemm(), and the choice of the kernel, which lpt_context_explanation() explains.

@@ -124,13 +124,6 @@ typedef struct lpt_linear_gemm_options {
   }
 
 /**
- * @brief Writes the defaults of LPT_LINEAR_GEMM_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_linear_gemm_options_init(lpt_linear_gemm_options *options, size_t struct_size);
-
-/**
  * @brief Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
  *
  *   "f32"             nothing is cast;
@@ -162,13 +155,19 @@ LPT_API void lpt_linear_gemm_options_init(lpt_linear_gemm_options *options, size
 LPT_API lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe **out_recipe);
 
 /**
- * @brief Returns the name of a recipe that lpt_recipe_create() knows.
- * @param context the context.
- * @param index 0 for the first.
- * @param out_name returned; lives as long as the library; NULL past the last one.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the number of recipes that lpt_recipe_create() knows.
+ *
+ * @return The count: lpt_recipe_name() takes 0 to one less.
  */
-LPT_API lpt_status lpt_recipe_name(lpt_context *context, int64_t index, const char **out_name);
+LPT_API int64_t lpt_recipe_count(void);
+
+/**
+ * @brief Returns the name of a recipe that lpt_recipe_create() knows.
+ *
+ * @param[in] index 0 for the first.
+ * @return The name; it lives as long as the library. NULL where there is none.
+ */
+LPT_API const char *lpt_recipe_name(int64_t index);
 
 /**
  * @brief Destroys a recipe. Layers made with it live on.
@@ -256,7 +255,7 @@ LPT_API lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recip
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
  */
 LPT_API lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
-                                           const lpt_sparse_options *options, int32_t interval);
+                                           int32_t interval, const lpt_sparse_options *options);
 
 /** @brief The shape of a linear layer. */
 typedef struct lpt_linear_shape {
@@ -268,13 +267,6 @@ typedef struct lpt_linear_shape {
 /** @brief Defaults of lpt_linear_shape. */
 #define LPT_LINEAR_SHAPE_INIT \
   { sizeof(lpt_linear_shape), 0, 0 }
-
-/**
- * @brief Writes the defaults of LPT_LINEAR_SHAPE_INIT.
- * @param shape written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size);
 
 /** @brief What part of a layer a rank of a comm has; one of lpt_linear_parallel_values. */
 typedef int32_t lpt_linear_parallel;
@@ -317,13 +309,6 @@ typedef struct lpt_linear_options {
 /** @brief Defaults of lpt_linear_options. */
 #define LPT_LINEAR_OPTIONS_INIT \
   { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, 0, NULL, NULL, LPT_LINEAR_PARALLEL_NONE, 0 }
-
-/**
- * @brief Writes the defaults of LPT_LINEAR_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_linear_options_init(lpt_linear_options *options, size_t struct_size);
 
 /**
  * @brief Creates a linear layer. It owns its scalers and its weight's casts, not the weight.

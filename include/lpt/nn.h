@@ -33,13 +33,6 @@ typedef struct lpt_swiglu_options {
   { sizeof(lpt_swiglu_options), 0, LPT_SWIGLU_SMOOTHING_NONE, 0 }
 
 /**
- * @brief Writes the defaults of LPT_SWIGLU_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_swiglu_options_init(lpt_swiglu_options *options, size_t struct_size);
-
-/**
  * @brief Computes output = silu(gate) · up, where silu(x) = x / (1 + exp(-x)).
  *
  * With LPT_SWIGLU_SMOOTHING_CHANNEL it also gives a factor per column, which the cast of the next linear layer divides out before
@@ -85,13 +78,6 @@ typedef struct lpt_rmsnorm_options {
 /** @brief Defaults of lpt_rmsnorm_options. */
 #define LPT_RMSNORM_OPTIONS_INIT \
   { sizeof(lpt_rmsnorm_options), 0, 1e-5, 0, 0 }
-
-/**
- * @brief Writes the defaults of LPT_RMSNORM_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_rmsnorm_options_init(lpt_rmsnorm_options *options, size_t struct_size);
 
 /**
  * @brief Computes output = input · r · weight, where r = 1 / sqrt(mean over the row of input² + epsilon).
@@ -158,13 +144,6 @@ typedef struct lpt_softmax_options {
   { sizeof(lpt_softmax_options), 0, 1.0, 0, 0, 0.0, 0, 0 }
 
 /**
- * @brief Writes the defaults of LPT_SOFTMAX_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_softmax_options_init(lpt_softmax_options *options, size_t struct_size);
-
-/**
  * @brief Computes output = exp(scale · input - max) / sum along the last axis.
  *
  * A row that sees no column, or only -infinity, gives zeros. A row with NaN, or with +infinity, gives NaN.
@@ -220,13 +199,6 @@ typedef struct lpt_cross_entropy_options {
 /** @brief Defaults of lpt_cross_entropy_options. */
 #define LPT_CROSS_ENTROPY_OPTIONS_INIT \
   { sizeof(lpt_cross_entropy_options), 0, NULL, -1, 0.0, LPT_LOSS_REDUCTION_MEAN, 0 }
-
-/**
- * @brief Writes the defaults of LPT_CROSS_ENTROPY_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_cross_entropy_options_init(lpt_cross_entropy_options *options, size_t struct_size);
 
 /**
  * @brief Computes the loss -log softmax(logits)[target] of every row, in nats, of classes that ranks may share.

@@ -64,13 +64,6 @@ typedef struct lpt_optimizer_options {
   { sizeof(lpt_optimizer_options), 0, 0.9, 0.95, 1e-8, LPT_OPTIMIZER_UNDERFLOW_CLAMP, LPT_OPTIMIZER_METHOD_ADAMW, 0, 0 }
 
 /**
- * @brief Writes the defaults of LPT_OPTIMIZER_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_optimizer_options_init(lpt_optimizer_options *options, size_t struct_size);
-
-/**
  * @brief One parameter, as the optimizer should keep its state.
  *
  * Moments may be f32, bf16; E4M3FN_TENSOR, E4M3_TENSOR, E5M2_TENSOR, F16_TENSOR: one scale; E4M3FN_1X128, E5M2_1X128 and
@@ -109,13 +102,6 @@ typedef struct lpt_optimizer_parameter {
         LPT_SCALER_KIND_CURRENT, LPT_SCALER_KIND_CURRENT, 0, 0                                      \
   }
 
-/**
- * @brief Writes the defaults of LPT_OPTIMIZER_PARAMETER_INIT.
- * @param parameter written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_optimizer_parameter_init(lpt_optimizer_parameter *parameter, size_t struct_size);
-
 /** @brief One step of an optimizer. */
 typedef struct lpt_optimizer_step_options {
   size_t struct_size;                  /**< sizeof(lpt_optimizer_step_options) of the caller. */
@@ -144,13 +130,6 @@ typedef struct lpt_optimizer_step_options {
         LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, 0, 0.0, 0.0                         \
   }
 
-/**
- * @brief Writes the defaults of LPT_OPTIMIZER_STEP_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_optimizer_step_options_init(lpt_optimizer_step_options *options, size_t struct_size);
-
 /** @brief What an optimizer's last step came to. */
 typedef struct lpt_optimizer_info {
   size_t struct_size; /**< sizeof(lpt_optimizer_info) of the caller. */
@@ -169,13 +148,6 @@ typedef struct lpt_optimizer_info {
 #define LPT_OPTIMIZER_INFO_INIT \
   { sizeof(lpt_optimizer_info), 0.0, 1.0, 0, 0, 0 }
 
-/**
- * @brief Writes the defaults of LPT_OPTIMIZER_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_optimizer_info_init(lpt_optimizer_info *values, size_t struct_size);
-
 /** @brief What ranks add up before a step. */
 typedef struct lpt_gradients_info {
   size_t struct_size;      /**< sizeof(lpt_gradients_info) of the caller. */
@@ -186,13 +158,6 @@ typedef struct lpt_gradients_info {
 /** @brief Defaults of lpt_gradients_info. */
 #define LPT_GRADIENTS_INFO_INIT \
   { sizeof(lpt_gradients_info), 0.0, 0 }
-
-/**
- * @brief Writes the defaults of LPT_GRADIENTS_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_gradients_info_init(lpt_gradients_info *values, size_t struct_size);
 
 /**
  * @brief Creates an optimizer without parameters.

@@ -66,13 +66,6 @@ typedef struct lpt_partial_plan_options {
         0.0, 0.0                                                                                                    \
   }
 
-/**
- * @brief Writes the defaults of LPT_PARTIAL_PLAN_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_partial_plan_options_init(lpt_partial_plan_options *options, size_t struct_size);
-
 /** @brief What a plan says. */
 typedef struct lpt_partial_plan_info {
   size_t struct_size;     /**< sizeof(lpt_partial_plan_info) of the caller. */
@@ -91,24 +84,19 @@ typedef struct lpt_partial_plan_info {
   { sizeof(lpt_partial_plan_info), 0, 0, 0, 0, 0.0, 0.0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_PARTIAL_PLAN_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_partial_plan_info_init(lpt_partial_plan_info *values, size_t struct_size);
-
-/**
  * @brief Finds the columns that a fraction of all columns shares, rounded down.
  *
  * It is the largest number k for which k / hidden_columns, as a double, is not above `fraction`. Decimals mean what is
  * written: 0.29 of 100 columns are 29, where a product in doubles, cut, gives 28; and 1.0 / 3 of 3 is 1.
  *
+ * @param[in] context NULL is allowed; there is no error text then.
  * @param hidden_columns 1 to 2^28.
  * @param fraction 0 to 1.
  * @param out_shared_columns returned.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_partial_shared_columns(int64_t hidden_columns, double fraction, int64_t *out_shared_columns);
+LPT_API lpt_status lpt_partial_shared_columns(lpt_context *context, int64_t hidden_columns, double fraction,
+                                              int64_t *out_shared_columns);
 
 /**
  * @brief Makes a plan: the one place that knows which columns are shared. It may be used by many contexts at a time.

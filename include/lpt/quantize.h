@@ -107,13 +107,6 @@ typedef struct lpt_quantize_options {
   }
 
 /**
- * @brief Writes the defaults of LPT_QUANTIZE_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t struct_size);
-
-/**
  * @brief Casts numbers to another format, with scales where the format has them.
  *
  * Shapes    source is rows × columns, quantized the same, transposed columns × rows; each with blocks along its own rows.
@@ -170,13 +163,6 @@ typedef struct lpt_statistics_info {
   { sizeof(lpt_statistics_info), 0, 0, 0, 0, 0.0, 0.0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_STATISTICS_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_statistics_info_init(lpt_statistics_info *values, size_t struct_size);
-
-/**
  * @brief Creates statistics, all zero. Casts that are given them add to them; sums are the same for any number of threads.
  * @param context the context.
  * @param out_statistics returned; destroy with lpt_statistics_destroy().
@@ -219,13 +205,6 @@ typedef struct lpt_dequantize_options {
   { sizeof(lpt_dequantize_options), 0 }
 
 /**
- * @brief Writes the defaults of LPT_DEQUANTIZE_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_dequantize_options_init(lpt_dequantize_options *options, size_t struct_size);
-
-/**
  * @brief Gives the numbers that codes stand for: element · (block scale · tensor scale), in f32.
  *
  * Shapes    source and output are rows × columns.
@@ -253,13 +232,6 @@ typedef struct lpt_hadamard_options {
 /** @brief Defaults of lpt_hadamard_options. */
 #define LPT_HADAMARD_OPTIONS_INIT \
   { sizeof(lpt_hadamard_options), 0, 16, 0, NULL }
-
-/**
- * @brief Writes the defaults of LPT_HADAMARD_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_hadamard_options_init(lpt_hadamard_options *options, size_t struct_size);
 
 /**
  * @brief Rotates each group of columns: output = (source ⊙ signs) · H / sqrt(size), where H(i, j) = (-1)^(number of ones in
@@ -296,13 +268,6 @@ typedef struct lpt_convert_options {
 /** @brief Defaults of lpt_convert_options. */
 #define LPT_CONVERT_OPTIONS_INIT \
   { sizeof(lpt_convert_options), 0, NULL }
-
-/**
- * @brief Writes the defaults of LPT_CONVERT_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_convert_options_init(lpt_convert_options *options, size_t struct_size);
 
 /**
  * @brief Moves codes between relatives of FP8 without a new amax: e4m3fn, e4m3 (240) and e4m3fnuz, or e5m2 and e5m2fnuz,

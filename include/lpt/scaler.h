@@ -58,13 +58,6 @@ typedef struct lpt_scaler_options {
         LPT_SCALER_ZERO_RULE_USE_CURRENT, 0                                                 \
   }
 
-/**
- * @brief Writes the defaults of LPT_SCALER_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_scaler_options_init(lpt_scaler_options *options, size_t struct_size);
-
 /** @brief What a scaler knows. */
 typedef struct lpt_scaler_info {
   size_t struct_size;   /**< sizeof(lpt_scaler_info) of the caller. */
@@ -76,13 +69,6 @@ typedef struct lpt_scaler_info {
 /** @brief Defaults of lpt_scaler_info. */
 #define LPT_SCALER_INFO_INIT \
   { sizeof(lpt_scaler_info), 0.0f, 0.0f, 0 }
-
-/**
- * @brief Writes the defaults of LPT_SCALER_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_scaler_info_init(lpt_scaler_info *values, size_t struct_size);
 
 /**
  * @brief Creates a scaler: the memory of amax for one site. A cast that is given it records its amax; nothing changes

@@ -87,13 +87,6 @@ typedef struct lpt_sparse_options {
         0, 0.0, LPT_RANDOM_INIT, 7, 0, NULL                                                                           \
   }
 
-/**
- * @brief Writes the defaults of LPT_SPARSE_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_sparse_options_init(lpt_sparse_options *options, size_t struct_size);
-
 /** @brief What a selection did, over all numbers that are finite. */
 typedef struct lpt_sparse_info {
   size_t struct_size;     /**< sizeof(lpt_sparse_info) of the caller. */
@@ -108,13 +101,6 @@ typedef struct lpt_sparse_info {
 /** @brief Defaults of lpt_sparse_info. */
 #define LPT_SPARSE_INFO_INIT \
   { sizeof(lpt_sparse_info), 0, 0, 0, 0.0, 0.0, 0.0 }
-
-/**
- * @brief Writes the defaults of LPT_SPARSE_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_sparse_info_init(lpt_sparse_info *values, size_t struct_size);
 
 /**
  * @brief Selects N of every M numbers.

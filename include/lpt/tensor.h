@@ -26,6 +26,9 @@ enum lpt_tensor_part_values {
   LPT_TENSOR_PART_SPARSE_INDICES = 4
 };
 
+/** @brief Flag of a tensor: operations reject it as an output. Its views and parts inherit the flag. */
+#define LPT_TENSOR_READ_ONLY UINT64_C(1)
+
 /** @brief A tensor taken apart. */
 typedef struct lpt_tensor_description {
   size_t struct_size;     /**< sizeof(lpt_tensor_description) of the caller. */
@@ -37,18 +40,12 @@ typedef struct lpt_tensor_description {
   const int64_t *strides; /**< `rank` strides in elements; NULL: dense, last axis fastest. */
   lpt_device device;      /**< Where `data` is, as lpt_tensor_describe() tells it; not looked at when wrapping. */
   int32_t device_index;   /**< The same: which device of this kind. */
+  uint64_t flags;         /**< LPT_TENSOR_READ_ONLY or 0. */
 } lpt_tensor_description;
 
 /** @brief Defaults of lpt_tensor_description. */
 #define LPT_TENSOR_DESCRIPTION_INIT \
-  { sizeof(lpt_tensor_description), LPT_FORMAT_NONE, NULL, 0, 0, NULL, NULL, LPT_DEVICE_CPU, 0 }
-
-/**
- * @brief Writes the defaults of LPT_TENSOR_DESCRIPTION_INIT.
- * @param description written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_tensor_description_init(lpt_tensor_description *description, size_t struct_size);
+  { sizeof(lpt_tensor_description), LPT_FORMAT_NONE, NULL, 0, 0, NULL, NULL, LPT_DEVICE_CPU, 0, 0 }
 
 /**
  * @brief Creates a tensor in memory of its own: zero elements, all scales 1, all zero points 0.
@@ -61,6 +58,18 @@ LPT_API void lpt_tensor_description_init(lpt_tensor_description *description, si
  */
 LPT_API lpt_status lpt_tensor_create(lpt_context *context, lpt_format format, int32_t rank, const int64_t *extents,
                                      lpt_tensor **out_tensor);
+
+/**
+ * @brief Creates a matrix: lpt_tensor_create() of rank 2.
+ *
+ * @param[in]  format     Any format.
+ * @param[in]  rows       At least 0.
+ * @param[in]  columns    At least 0.
+ * @param[out] out_tensor Receives the tensor; destroy it with lpt_tensor_destroy().
+ * @retval LPT_INVALID_ARGUMENT `format` is no format, an extent is negative, or the extents multiply to more than 2^56.
+ */
+LPT_API lpt_status lpt_tensor_create_matrix(lpt_context *context, lpt_format format, int64_t rows, int64_t columns,
+                                            lpt_tensor **out_tensor);
 
 /**
  * @brief Makes a tensor of the caller's memory, which is borrowed until the tensor is destroyed.
@@ -85,6 +94,22 @@ LPT_API lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_descri
  */
 LPT_API lpt_status lpt_tensor_wrap_matrix(lpt_context *context, lpt_format format, void *data, int64_t rows,
                                           int64_t columns, int64_t row_stride, lpt_tensor **out_tensor);
+
+/**
+ * @brief Makes a read-only matrix of the caller's memory: lpt_tensor_wrap_matrix() with LPT_TENSOR_READ_ONLY.
+ *
+ * Ownership The memory is borrowed until the last tensor that shares it is destroyed. No operation writes it.
+ *
+ * @param[in]  format     A plain format.
+ * @param[in]  data       First element, aligned to its size. NULL: a tensor without data, for LPT_CHECK_ONLY.
+ * @param[in]  rows       At least 0.
+ * @param[in]  columns    At least 0.
+ * @param[in]  row_stride Elements from one row to the next, at least `columns`. 0: `columns`.
+ * @param[out] out_tensor Receives the tensor; destroy it with lpt_tensor_destroy().
+ * @retval LPT_INVALID_ARGUMENT The format has scales, `data` is not aligned, or an extent or the stride is out of range.
+ */
+LPT_API lpt_status lpt_tensor_wrap_const_matrix(lpt_context *context, lpt_format format, const void *data, int64_t rows,
+                                                int64_t columns, int64_t row_stride, lpt_tensor **out_tensor);
 
 /**
  * @brief Makes a tensor of a part of another one; both may write the same memory, which lives as long as either.
@@ -133,6 +158,67 @@ LPT_API lpt_status lpt_tensor_combine(lpt_context *context, lpt_format format, i
  */
 LPT_API lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *tensor,
                                        lpt_tensor_description *out_description);
+
+/**
+ * @brief Returns the format of a tensor.
+ *
+ * @param[in] tensor The tensor.
+ * @return The format; LPT_FORMAT_NONE for NULL.
+ */
+LPT_API lpt_format lpt_tensor_format(const lpt_tensor *tensor);
+
+/**
+ * @brief Returns the number of axes of a tensor.
+ *
+ * @param[in] tensor The tensor.
+ * @return 0 to 8; 0 for NULL.
+ */
+LPT_API int32_t lpt_tensor_rank(const lpt_tensor *tensor);
+
+/**
+ * @brief Returns the extent of one axis of a tensor.
+ *
+ * @param[in] tensor The tensor.
+ * @param[in] axis   0 for the first axis; -1 for the last.
+ * @return The extent in elements; 0 for NULL and for an axis that the tensor lacks.
+ */
+LPT_API int64_t lpt_tensor_extent(const lpt_tensor *tensor, int32_t axis);
+
+/**
+ * @brief Returns the stride of one axis of a tensor.
+ *
+ * @param[in] tensor The tensor.
+ * @param[in] axis   0 for the first axis; -1 for the last.
+ * @return The stride in elements; 0 for NULL and for an axis that the tensor lacks.
+ */
+LPT_API int64_t lpt_tensor_stride(const lpt_tensor *tensor, int32_t axis);
+
+/**
+ * @brief Returns the memory of a tensor's payload, to be written.
+ *
+ * @param[in] tensor The tensor.
+ * @return The first element, in memory of the tensor's device. NULL for NULL, for a read-only tensor, for packed weights and
+ *         for a tensor without data.
+ */
+LPT_API void *lpt_tensor_data(lpt_tensor *tensor);
+
+/**
+ * @brief Returns the memory of a tensor's payload, to be read.
+ *
+ * @param[in] tensor The tensor.
+ * @return The first element, in memory of the tensor's device. NULL for NULL, for packed weights and for a tensor without
+ *         data.
+ */
+LPT_API const void *lpt_tensor_const_data(const lpt_tensor *tensor);
+
+/**
+ * @brief Returns the device of a tensor's memory.
+ *
+ * @param[in]  tensor    The tensor.
+ * @param[out] out_index Receives the index of the device. NULL is allowed.
+ * @return The kind of device; LPT_DEVICE_CPU for NULL.
+ */
+LPT_API lpt_device lpt_tensor_device(const lpt_tensor *tensor, int32_t *out_index);
 
 /**
  * @brief Returns how many bytes the elements and scales of a tensor take, without gaps between rows.
@@ -186,7 +272,7 @@ LPT_API void lpt_tensor_destroy(lpt_tensor *tensor);
  * @param context the context.
  * @param managed a DLManagedTensorVersioned, or a DLManagedTensor; borrowed for the call.
  * @param is_versioned 1: DLManagedTensorVersioned; 0: DLManagedTensor, which has no flags.
- * @param out_flags returned: LPT_DLPACK_READ_ONLY, LPT_DLPACK_COPIED, else 0; NULL: memory that is read-only is rejected.
+ * @param out_flags returned: LPT_DLPACK_READ_ONLY, LPT_DLPACK_COPIED, else 0; NULL is allowed.
  * @param out_tensor returned; destroy with lpt_tensor_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for a type, a layout, a device or a version that LPT does not take;
  *         LPT_OUT_OF_MEMORY.

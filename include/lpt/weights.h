@@ -43,13 +43,6 @@ typedef struct lpt_weights_options {
   { sizeof(lpt_weights_options), 0, NULL, NULL, LPT_WEIGHTS_STORAGE_ALL, 0, 0, 0 }
 
 /**
- * @brief Writes the defaults of LPT_WEIGHTS_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_weights_options_init(lpt_weights_options *options, size_t struct_size);
-
-/**
  * @brief Lays out weights for products, once for many: the same codes and scales, in the order that kernels read.
  *
  * The result is a tensor for one use: as b of lpt_gemm() and its kin, with `is_b_transposed` 1. Its memory is opaque, but

@@ -34,7 +34,7 @@ OwnRank make_rank(Context context, const Comm &whole, int64_t index, const Grid 
 
 CommGroup make_group(const Grid &grid) {
   lpt_comm_group *group = nullptr;
-  if (lpt_comm_group_create(static_cast<int32_t>(grid.ranks()), &group) != LPT_OK) {
+  if (lpt_comm_group_create(nullptr, static_cast<int32_t>(grid.ranks()), &group) != LPT_OK) {
     throw Error(fmt::format("{} ranks are too many", grid.ranks()));
   }
   return CommGroup(group);

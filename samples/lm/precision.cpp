@@ -165,7 +165,7 @@ Recipe make_magnitude_gradients(lpt_context *context) {
   Recipe recipe = make_recipe(context, "f32");
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
   options.direction = LPT_SPARSE_DIRECTION_COLUMN;
-  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, &options, 1));
+  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, 1, &options));
   return recipe;
 }
 
@@ -175,7 +175,7 @@ Recipe make_fully_sparse(lpt_context *context) {
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
   options.direction = LPT_SPARSE_DIRECTION_COLUMN;
   options.rule = LPT_SPARSE_RULE_MVUE;
-  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, &options, 1));
+  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, 1, &options));
   return recipe;
 }
 

@@ -25,7 +25,7 @@ Traffic traffic_of(lpt_context *context, const Comm &comm) {
 PartialPlan make_plan(lpt_context *context, int64_t width, int32_t ranks, const Synchrony &synchrony) {
   lpt_partial_plan_options options = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   options.hidden_columns = width;
-  if (lpt_partial_shared_columns(width, synchrony.share, &options.shared_columns) != LPT_OK) {
+  if (lpt_partial_shared_columns(nullptr, width, synchrony.share, &options.shared_columns) != LPT_OK) {
     throw Error(fmt::format("the share of synchronized channels is {}, expected 0 to 1", synchrony.share));
   }
   options.rank_count = ranks;
@@ -68,7 +68,7 @@ std::vector<float> TensorRanks::gather(lpt_context *context, std::span<const flo
   const Matrix<float> mine(context, 1, count);
   const Matrix<float> whole(context, ranks_, count);
   std::copy(part.begin(), part.end(), mine.row(0));
-  check(context, lpt_all_gather(context, comm_.get(), mine.tensor(), nullptr, whole.tensor(), nullptr));
+  check(context, lpt_all_gather(context, comm_.get(), mine.tensor(), nullptr, nullptr, whole.tensor(), nullptr));
   return {whole.values().begin(), whole.values().end()};
 }
 

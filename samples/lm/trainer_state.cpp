@@ -20,7 +20,7 @@ std::vector<lpt_tensor_part> parts_of(lpt_context *context, const Parameter &par
   lpt_tensor_description tensor = LPT_TENSOR_DESCRIPTION_INIT;
   lpt_format_description format = LPT_FORMAT_DESCRIPTION_INIT;
   check(context, lpt_tensor_describe(context, parameter.value.get(), &tensor));
-  check(context, lpt_format_describe(tensor.format, &format));
+  check(context, lpt_format_describe(nullptr, tensor.format, &format));
   std::vector<lpt_tensor_part> parts = {LPT_TENSOR_PART_PAYLOAD};
   if (format.block_scale != LPT_FORMAT_NONE) {
     parts.push_back(LPT_TENSOR_PART_BLOCK_SCALES);

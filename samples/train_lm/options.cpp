@@ -197,7 +197,7 @@ Options parse_options(int argument_count, char **arguments) {
 
 lm::Synchrony synchrony_of(const Options &options) {
   lm::Synchrony synchrony{.share = options.synced};
-  if (!options.wire.empty() && lpt_format_from_name(options.wire.c_str(), &synchrony.wire) != LPT_OK) {
+  if (!options.wire.empty() && lpt_format_from_name(nullptr, options.wire.c_str(), &synchrony.wire) != LPT_OK) {
     throw lm::Error(fmt::format("--wire is {}, expected the name of a format, such as int8_1x32", options.wire));
   }
   return synchrony;

@@ -4,16 +4,8 @@
 
 using namespace lpt;
 
-void lpt_comm_options_init(lpt_comm_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_COMM_OPTIONS_INIT);
-}
-
-void lpt_comm_info_init(lpt_comm_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_COMM_INFO_INIT);
-}
-
-lpt_status lpt_comm_group_create(int32_t rank_count, lpt_comm_group **out_group) {
-  return guard_without_context([&]() -> Status {
+lpt_status lpt_comm_group_create(lpt_context *context, int32_t rank_count, lpt_comm_group **out_group) {
+  return guard_optional(context, [&]() -> Status {
     LPT_TRY(check_out(out_group, "out_group"));
     return create_group(rank_count, out_group);
   });

@@ -5,17 +5,9 @@
 
 using namespace lpt;
 
-void lpt_context_options_init(lpt_context_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_CONTEXT_OPTIONS_INIT);
-}
-
-void lpt_profile_entry_init(lpt_profile_entry *entry, size_t struct_size) {
-  write_defaults(entry, struct_size, LPT_PROFILE_ENTRY_INIT);
-}
-
 lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **out_context) {
   lpt_context_options known = LPT_CONTEXT_OPTIONS_INIT;
-  const lpt_status result = guard_without_context([&]() -> Status {
+  const lpt_status result = guard_optional(nullptr, [&]() -> Status {
     Status status = read_options(options, "options", known);
     if (status.is_ok()) status = check_out(out_context, "out_context");
     if (status.is_ok()) status = create_context(known, out_context);
@@ -45,7 +37,7 @@ const char *lpt_context_explanation(const lpt_context *context) {
   if (!use.is_granted()) return "";
   // The text is cached: a caller sees no change of the context.
   auto *self = const_cast<lpt_context *>(context);
-  const lpt_status status = guard_without_context([&]() -> Status {
+  const lpt_status status = guard_optional(nullptr, [&]() -> Status {
     self->explanation = choices_text(*context);
     return {};
   });

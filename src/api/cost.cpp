@@ -4,18 +4,6 @@
 
 using namespace lpt;
 
-void lpt_cost_link_init(lpt_cost_link *link, size_t struct_size) {
-  write_defaults(link, struct_size, LPT_COST_LINK_INIT);
-}
-
-void lpt_cost_info_init(lpt_cost_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_COST_INFO_INIT);
-}
-
-void lpt_cost_cast_rates_init(lpt_cost_cast_rates *rates, size_t struct_size) {
-  write_defaults(rates, struct_size, LPT_COST_CAST_RATES_INIT);
-}
-
 lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
                              int32_t ranks, int64_t elements, lpt_format payload, const lpt_cost_link *link,
                              lpt_cost_info *out_info) {

@@ -22,18 +22,16 @@ lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *ten
 
 lpt_status lpt_foreign_layout_import(lpt_context *context, const void *buffer, size_t buffer_bytes,
                                      lpt_foreign_layout foreign_layout, lpt_tensor *tensor) {
-  return guard(context, [&](Context &self) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(tensor, "tensor"));
     return import_foreign_layout(self, buffer, buffer_bytes, foreign_layout, tensor);
   });
-}
-
-void lpt_convert_options_init(lpt_convert_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_CONVERT_OPTIONS_INIT);
 }
 
 lpt_status lpt_convert(lpt_context *context, const lpt_tensor *source, const lpt_convert_options *options,
                        lpt_tensor *output) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
     lpt_convert_options known = LPT_CONVERT_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return convert(self, source, known, output);

@@ -23,13 +23,10 @@ struct KnownGemmOptions {
 
 }  // namespace
 
-void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_GEMM_OPTIONS_INIT);
-}
-
 lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, const lpt_gemm_options *options,
                     lpt_tensor *c) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(c, "c"));
     KnownGemmOptions known;
     LPT_TRY(known.read(options));
     return gemm(self, a, b, known.gemm, c);
@@ -39,18 +36,11 @@ lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor 
 lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, const int64_t *group_ends,
                             int64_t group_count, const lpt_gemm_options *options, lpt_tensor *c) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(c, "c"));
     KnownGemmOptions known;
     LPT_TRY(known.read(options));
     return gemm_grouped(self, a, b, group_ends, group_count, known.gemm, c);
   });
-}
-
-void lpt_gemm_plan_info_init(lpt_gemm_plan_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_GEMM_PLAN_INFO_INIT);
-}
-
-void lpt_gemm_operands_init(lpt_gemm_operands *operands, size_t struct_size) {
-  write_defaults(operands, struct_size, LPT_GEMM_OPERANDS_INIT);
 }
 
 lpt_status lpt_gemm_plan_create(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
@@ -66,6 +56,7 @@ lpt_status lpt_gemm_plan_create(lpt_context *context, const lpt_tensor *a, const
 lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *plan, const lpt_tensor *a, const lpt_tensor *b,
                              const lpt_gemm_operands *operands, lpt_tensor *c) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(c, "c"));
     LPT_TRY(check_handle(plan, HandleKind::kGemmPlan, "plan"));
     lpt_gemm_operands known = LPT_GEMM_OPERANDS_INIT;
     lpt_quantize_options quantize = LPT_QUANTIZE_OPTIONS_INIT;

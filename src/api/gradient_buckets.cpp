@@ -16,18 +16,11 @@ lpt_status with_buckets(lpt_context *context, lpt_gradient_buckets *buckets, con
 
 }  // namespace
 
-void lpt_gradient_buckets_options_init(lpt_gradient_buckets_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_GRADIENT_BUCKETS_OPTIONS_INIT);
-}
-
-void lpt_gradient_buckets_info_init(lpt_gradient_buckets_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_GRADIENT_BUCKETS_INFO_INIT);
-}
-
 lpt_status lpt_gradient_buckets_create(lpt_context *context, lpt_comm *comm, lpt_tensor *const *gradients,
                                        int64_t count, const lpt_gradient_buckets_options *options,
                                        lpt_gradient_buckets **out_buckets) {
   return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_writable(gradients, count, "gradients"));
     lpt_gradient_buckets_options known = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));

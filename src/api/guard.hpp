@@ -7,6 +7,7 @@
 #include <new>
 
 #include "src/call/context.hpp"
+#include "src/tensor/tensor.hpp"
 
 namespace lpt {
 
@@ -53,9 +54,10 @@ lpt_status guard(lpt_context *context, Body &&body) noexcept {
   }
 }
 
-// A guard for the few functions that have no context.
+// The guard of functions that need no context: with NULL there is no error text.
 template <typename Body>
-lpt_status guard_without_context(Body &&body) noexcept {
+lpt_status guard_optional(lpt_context *context, Body &&body) noexcept {
+  if (context != nullptr) return guard(context, [&](Context &) { return body(); });
   try {
     return body().code();
   } catch (const std::bad_alloc &) {
@@ -122,6 +124,19 @@ template <typename Handle>
 Status check_handle(const Handle *handle, HandleKind kind, const char *name) {
   if (handle == nullptr) return invalid("%s is NULL: expected a handle", name);
   if (handle->kind != kind) return invalid("%s is not a live handle of its kind", name);
+  return {};
+}
+
+// Outputs. NULL and dead handles are found by the checks of the operation.
+inline Status check_writable(const lpt_tensor *tensor, const char *name) {
+  if (tensor == nullptr || tensor->kind != HandleKind::kTensor || !tensor->is_read_only) return {};
+  return invalid("%s is read-only: expected a tensor whose memory may be written", name);
+}
+
+inline Status check_writable(const lpt_tensor *const *tensors, int64_t count, const char *name) {
+  for (int64_t i = 0; tensors != nullptr && i < count; ++i) {
+    LPT_TRY(check_writable(tensors[i], text("%s[%lld]", name, static_cast<long long>(i)).c_str()));
+  }
   return {};
 }
 

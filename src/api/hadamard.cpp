@@ -3,13 +3,10 @@
 
 using namespace lpt;
 
-void lpt_hadamard_options_init(lpt_hadamard_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_HADAMARD_OPTIONS_INIT);
-}
-
 lpt_status lpt_hadamard(lpt_context *context, const lpt_tensor *source, const lpt_hadamard_options *options,
                         lpt_tensor *output) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
     lpt_hadamard_options known = LPT_HADAMARD_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return hadamard(self, source, known, output);
@@ -18,6 +15,7 @@ lpt_status lpt_hadamard(lpt_context *context, const lpt_tensor *source, const lp
 
 lpt_status lpt_hadamard_draw_signs(lpt_context *context, const lpt_random *random, lpt_tensor *signs) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(signs, "signs"));
     if (random == nullptr) return invalid("random is NULL: expected where the bits come from");
     return random_signs(self, *random, signs);
   });

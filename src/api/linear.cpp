@@ -27,18 +27,6 @@ Status read_call(const lpt_linear_options *options, lpt_linear_options &known) {
 
 }  // namespace
 
-void lpt_linear_gemm_options_init(lpt_linear_gemm_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_LINEAR_GEMM_OPTIONS_INIT);
-}
-
-void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size) {
-  write_defaults(shape, struct_size, LPT_LINEAR_SHAPE_INIT);
-}
-
-void lpt_linear_options_init(lpt_linear_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_LINEAR_OPTIONS_INIT);
-}
-
 lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe **out_recipe) {
   return guard(context, [&](Context &) -> Status {
     if (name == nullptr) return invalid("name is NULL: expected the name of a recipe");
@@ -50,14 +38,9 @@ lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe 
   });
 }
 
-lpt_status lpt_recipe_name(lpt_context *context, int64_t index, const char **out_name) {
-  return guard(context, [&](Context &) -> Status {
-    if (index < 0) return invalid("index is %lld: expected at least 0", static_cast<long long>(index));
-    LPT_TRY(check_out(out_name, "out_name"));
-    *out_name = recipe_name(index);
-    return {};
-  });
-}
+int64_t lpt_recipe_count(void) { return recipe_count(); }
+
+const char *lpt_recipe_name(int64_t index) { return recipe_name(index); }
 
 void lpt_recipe_destroy(lpt_recipe *recipe) { destroy(recipe, HandleKind::kRecipe); }
 
@@ -106,7 +89,7 @@ lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_lin
 }
 
 lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
-                                   const lpt_sparse_options *options, int32_t interval) {
+                                   int32_t interval, const lpt_sparse_options *options) {
   return guard(context, [&](Context &) -> Status {
     lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
@@ -181,6 +164,8 @@ lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *linear, 
 lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, const lpt_tensor *input,
                               const lpt_linear_options *options, lpt_tensor *saved, lpt_tensor *output) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(saved, "saved"));
+    LPT_TRY(check_writable(output, "output"));
     lpt_linear_options known = LPT_LINEAR_OPTIONS_INIT;
     LPT_TRY(check_linear(linear));
     LPT_TRY(read_call(options, known));
@@ -192,6 +177,9 @@ lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const l
                                const lpt_tensor *output_gradient, const lpt_linear_options *options,
                                lpt_tensor *input_gradient, lpt_tensor *weight_gradient, lpt_tensor *bias_gradient) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(input_gradient, "input_gradient"));
+    LPT_TRY(check_writable(weight_gradient, "weight_gradient"));
+    LPT_TRY(check_writable(bias_gradient, "bias_gradient"));
     lpt_linear_options known = LPT_LINEAR_OPTIONS_INIT;
     LPT_TRY(check_linear(linear));
     LPT_TRY(read_call(options, known));
@@ -230,6 +218,7 @@ lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear
 
 lpt_status lpt_linear_mask_read(lpt_context *context, const lpt_linear *linear, lpt_tensor *mask) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(mask, "mask"));
     LPT_TRY(check_handle(linear, HandleKind::kLinear, "linear"));
     return read_linear_mask(self, *linear, mask);
   });

@@ -3,26 +3,6 @@
 
 using namespace lpt;
 
-void lpt_optimizer_options_init(lpt_optimizer_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_OPTIMIZER_OPTIONS_INIT);
-}
-
-void lpt_optimizer_parameter_init(lpt_optimizer_parameter *parameter, size_t struct_size) {
-  write_defaults(parameter, struct_size, LPT_OPTIMIZER_PARAMETER_INIT);
-}
-
-void lpt_optimizer_step_options_init(lpt_optimizer_step_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_OPTIMIZER_STEP_OPTIONS_INIT);
-}
-
-void lpt_optimizer_info_init(lpt_optimizer_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_OPTIMIZER_INFO_INIT);
-}
-
-void lpt_gradients_info_init(lpt_gradients_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_GRADIENTS_INFO_INIT);
-}
-
 lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimizer_options *options,
                                 lpt_optimizer **out_optimizer) {
   return guard(context, [&](Context &self) -> Status {
@@ -59,6 +39,7 @@ lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, co
                               const lpt_tensor *const *gradients, const lpt_optimizer_step_options *options,
                               lpt_tensor *const *parameters) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(parameters, count, "parameters"));
     lpt_optimizer_step_options known = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     LPT_TRY(read_options(options, "options", known));

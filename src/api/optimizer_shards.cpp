@@ -3,10 +3,6 @@
 
 using namespace lpt;
 
-void lpt_optimizer_shard_options_init(lpt_optimizer_shard_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_OPTIMIZER_SHARD_OPTIONS_INIT);
-}
-
 lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, lpt_optimizer *optimizer,
                                     const lpt_optimizer_parameter *const *parameters, int64_t count,
                                     int64_t *out_indices) {
@@ -32,6 +28,7 @@ lpt_status lpt_optimizer_step_shards(lpt_context *context, lpt_comm *comm, lpt_o
                                      const lpt_optimizer_step_options *options,
                                      const lpt_optimizer_shard_options *shards, lpt_tensor *const *parameters) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(parameters, count, "parameters"));
     lpt_optimizer_step_options known = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     lpt_optimizer_shard_options known_shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
     lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;

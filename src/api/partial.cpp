@@ -11,16 +11,9 @@ Status check_plan(const PartialPlan *plan) { return check_handle(plan, HandleKin
 
 }  // namespace
 
-void lpt_partial_plan_options_init(lpt_partial_plan_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_PARTIAL_PLAN_OPTIONS_INIT);
-}
-
-void lpt_partial_plan_info_init(lpt_partial_plan_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_PARTIAL_PLAN_INFO_INIT);
-}
-
-lpt_status lpt_partial_shared_columns(int64_t hidden_columns, double fraction, int64_t *out_shared_columns) {
-  return guard_without_context([&]() -> Status {
+lpt_status lpt_partial_shared_columns(lpt_context *context, int64_t hidden_columns, double fraction,
+                                      int64_t *out_shared_columns) {
+  return guard_optional(context, [&]() -> Status {
     LPT_TRY(check_out(out_shared_columns, "out_shared_columns"));
     return find_shared_columns(hidden_columns, fraction, *out_shared_columns);
   });
@@ -53,6 +46,7 @@ lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, const lp
                                   lpt_partial_pass pass, const lpt_tensor *input, lpt_tensor *output,
                                   lpt_future **out_future) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_plan(plan));
     return partial_all_reduce(self, *comm, *plan, pass, input, output, out_future);
@@ -62,6 +56,7 @@ lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, const lp
 lpt_status lpt_partial_gemm(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan, const lpt_tensor *a,
                             const lpt_tensor *b, const lpt_gemm_options *options, lpt_tensor *c) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(c, "c"));
     lpt_gemm_options known = LPT_GEMM_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
@@ -74,6 +69,7 @@ lpt_status lpt_sequence_gather(lpt_context *context, lpt_comm *comm, const lpt_p
                                const lpt_tensor *input, const int64_t *row_counts, lpt_tensor *output,
                                lpt_future **out_future) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     if (plan != nullptr) LPT_TRY(check_plan(plan));
     return sequence_gather(self, *comm, plan, input, row_counts, output, out_future);
@@ -84,6 +80,7 @@ lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, const lpt_
                                 lpt_partial_pass pass, const lpt_tensor *input, const int64_t *row_counts,
                                 lpt_tensor *output, lpt_future **out_future) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     if (plan != nullptr) LPT_TRY(check_plan(plan));
     return sequence_scatter(self, *comm, plan, pass, input, row_counts, output, out_future);
@@ -92,6 +89,7 @@ lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, const lpt_
 
 lpt_status lpt_partial_scale_weight(lpt_context *context, const lpt_partial_plan *plan, lpt_tensor *weight) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(weight, "weight"));
     LPT_TRY(check_plan(plan));
     return partial_scale_weight(self, *plan, weight);
   });

@@ -4,17 +4,11 @@
 
 using namespace lpt;
 
-void lpt_quantize_options_init(lpt_quantize_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_QUANTIZE_OPTIONS_INIT);
-}
-
-void lpt_dequantize_options_init(lpt_dequantize_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_DEQUANTIZE_OPTIONS_INIT);
-}
-
 lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, const lpt_quantize_options *options,
                         lpt_tensor *quantized, lpt_tensor *transposed) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(quantized, "quantized"));
+    LPT_TRY(check_writable(transposed, "transposed"));
     lpt_quantize_options known = LPT_QUANTIZE_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return quantize(self, source, known, quantized, transposed);
@@ -24,6 +18,7 @@ lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, const lp
 lpt_status lpt_fake_quantize(lpt_context *context, const lpt_tensor *source, lpt_format format,
                              const lpt_quantize_options *options, lpt_tensor *output) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
     lpt_quantize_options known = LPT_QUANTIZE_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return fake_quantize(self, source, format, known, output);
@@ -33,6 +28,7 @@ lpt_status lpt_fake_quantize(lpt_context *context, const lpt_tensor *source, lpt
 lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source, const lpt_dequantize_options *options,
                           lpt_tensor *output) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
     lpt_dequantize_options known = LPT_DEQUANTIZE_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return dequantize(self, source, known, output);

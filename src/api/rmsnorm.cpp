@@ -4,13 +4,11 @@
 
 using namespace lpt;
 
-void lpt_rmsnorm_options_init(lpt_rmsnorm_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_RMSNORM_OPTIONS_INIT);
-}
-
 lpt_status lpt_rmsnorm_forward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
                                const lpt_rmsnorm_options *options, lpt_tensor *output, lpt_tensor *inverse_rms) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
+    LPT_TRY(check_writable(inverse_rms, "inverse_rms"));
     lpt_rmsnorm_options known = LPT_RMSNORM_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return rmsnorm_forward(self, input, weight, known, output, inverse_rms);
@@ -21,6 +19,9 @@ lpt_status lpt_rmsnorm_forward_sum(lpt_context *context, const lpt_tensor *resid
                                    const lpt_tensor *weight, const lpt_rmsnorm_options *options, lpt_tensor *sum,
                                    lpt_tensor *output, lpt_tensor *inverse_rms) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(sum, "sum"));
+    LPT_TRY(check_writable(output, "output"));
+    LPT_TRY(check_writable(inverse_rms, "inverse_rms"));
     lpt_rmsnorm_options known = LPT_RMSNORM_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return rmsnorm_forward_sum(self, residual, branch, weight, known, sum, output, inverse_rms);
@@ -32,6 +33,8 @@ lpt_status lpt_rmsnorm_backward(lpt_context *context, const lpt_tensor *input, c
                                 const lpt_rmsnorm_options *options, lpt_tensor *input_gradient,
                                 lpt_tensor *weight_gradient) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(input_gradient, "input_gradient"));
+    LPT_TRY(check_writable(weight_gradient, "weight_gradient"));
     lpt_rmsnorm_options known = LPT_RMSNORM_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return rmsnorm_backward(self, input, weight, inverse_rms, output_gradient, known, input_gradient, weight_gradient);

@@ -14,14 +14,6 @@ BlobWriter saved(const Scaler &scaler) {
 
 }  // namespace
 
-void lpt_scaler_options_init(lpt_scaler_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_SCALER_OPTIONS_INIT);
-}
-
-void lpt_scaler_info_init(lpt_scaler_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_SCALER_INFO_INIT);
-}
-
 lpt_status lpt_scaler_create(lpt_context *context, const lpt_scaler_options *options, lpt_scaler **out_scaler) {
   return guard(context, [&](Context &self) -> Status {
     lpt_scaler_options known = LPT_SCALER_OPTIONS_INIT;

@@ -4,13 +4,10 @@
 
 using namespace lpt;
 
-void lpt_softmax_options_init(lpt_softmax_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_SOFTMAX_OPTIONS_INIT);
-}
-
 lpt_status lpt_softmax_forward(lpt_context *context, const lpt_tensor *input, const lpt_softmax_options *options,
                                lpt_tensor *output) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
     lpt_softmax_options known = LPT_SOFTMAX_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return softmax_forward(self, input, known, output);
@@ -20,6 +17,7 @@ lpt_status lpt_softmax_forward(lpt_context *context, const lpt_tensor *input, co
 lpt_status lpt_softmax_backward(lpt_context *context, const lpt_tensor *output, const lpt_tensor *output_gradient,
                                 const lpt_softmax_options *options, lpt_tensor *input_gradient) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(input_gradient, "input_gradient"));
     lpt_softmax_options known = LPT_SOFTMAX_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return softmax_backward(self, output, output_gradient, known, input_gradient);

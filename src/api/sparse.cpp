@@ -4,17 +4,11 @@
 
 using namespace lpt;
 
-void lpt_sparse_options_init(lpt_sparse_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_SPARSE_OPTIONS_INIT);
-}
-
-void lpt_sparse_info_init(lpt_sparse_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_SPARSE_INFO_INIT);
-}
-
 lpt_status lpt_sparse_mask_select(lpt_context *context, const lpt_tensor *source, const lpt_sparse_options *options,
                                   lpt_tensor *mask, lpt_tensor *masked, lpt_sparse_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(mask, "mask"));
+    LPT_TRY(check_writable(masked, "masked"));
     lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
     lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     LPT_TRY(read_options(options, "options", known));
@@ -43,21 +37,34 @@ lpt_status lpt_sparse_mask_compare(lpt_context *context, const lpt_tensor *mask,
 
 lpt_status lpt_sparse_mask_apply(lpt_context *context, const lpt_tensor *source, const lpt_tensor *mask,
                                  lpt_tensor *output) {
-  return guard(context, [&](Context &self) { return apply_sparse_mask(self, source, mask, output); });
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
+    return apply_sparse_mask(self, source, mask, output);
+  });
 }
 
 lpt_status lpt_sparse_mask_decay(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask, double rate,
                                  lpt_tensor *gradient) {
-  return guard(context, [&](Context &self) { return decay_masked(self, weight, mask, rate, gradient); });
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(gradient, "gradient"));
+    return decay_masked(self, weight, mask, rate, gradient);
+  });
 }
 
 lpt_status lpt_sparse_compress(lpt_context *context, const lpt_tensor *source, const lpt_tensor *mask,
                                lpt_tensor *compressed, lpt_tensor *transposed) {
-  return guard(context, [&](Context &self) { return compress_sparse(self, source, mask, compressed, transposed); });
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(compressed, "compressed"));
+    LPT_TRY(check_writable(transposed, "transposed"));
+    return compress_sparse(self, source, mask, compressed, transposed);
+  });
 }
 
 lpt_status lpt_sparse_decompress(lpt_context *context, const lpt_tensor *compressed, lpt_tensor *output) {
-  return guard(context, [&](Context &self) { return decompress_sparse(self, compressed, output); });
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
+    return decompress_sparse(self, compressed, output);
+  });
 }
 
 lpt_status lpt_sparse_diversity(lpt_context *context, int32_t kept, int32_t of, lpt_sparse_direction direction,
@@ -78,21 +85,18 @@ lpt_status lpt_sparse_choose_kept(lpt_context *context, double zero_share, int32
 
 lpt_status lpt_sparse_absorb(lpt_context *context, const lpt_tensor *source, const lpt_tensor *mask, int32_t of,
                              lpt_sparse_direction direction, lpt_tensor *output) {
-  return guard(context, [&](Context &self) { return absorb_masked(self, source, mask, of, direction, output); });
-}
-
-void lpt_sparse_fit_options_init(lpt_sparse_fit_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_SPARSE_FIT_OPTIONS_INIT);
-}
-
-void lpt_sparse_fit_info_init(lpt_sparse_fit_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_SPARSE_FIT_INFO_INIT);
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
+    return absorb_masked(self, source, mask, of, direction, output);
+  });
 }
 
 lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
                           const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
                           lpt_tensor *bias_change, lpt_sparse_fit_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
+    LPT_TRY(check_writable(bias_change, "bias_change"));
     lpt_sparse_fit_options known = LPT_SPARSE_FIT_OPTIONS_INIT;
     lpt_sparse_fit_info values = LPT_SPARSE_FIT_INFO_INIT;
     LPT_TRY(read_options(options, "options", known));

@@ -3,10 +3,6 @@
 
 using namespace lpt;
 
-void lpt_statistics_info_init(lpt_statistics_info *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_STATISTICS_INFO_INIT);
-}
-
 lpt_status lpt_statistics_create(lpt_context *context, lpt_statistics **out_statistics) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_out(out_statistics, "out_statistics"));

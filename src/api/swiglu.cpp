@@ -4,13 +4,11 @@
 
 using namespace lpt;
 
-void lpt_swiglu_options_init(lpt_swiglu_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_SWIGLU_OPTIONS_INIT);
-}
-
 lpt_status lpt_swiglu_forward(lpt_context *context, const lpt_tensor *gate, const lpt_tensor *up,
                               const lpt_swiglu_options *options, lpt_tensor *output, lpt_tensor *smoothing) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
+    LPT_TRY(check_writable(smoothing, "smoothing"));
     lpt_swiglu_options known = LPT_SWIGLU_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return swiglu_forward(self, gate, up, known, output, smoothing);
@@ -21,6 +19,8 @@ lpt_status lpt_swiglu_backward(lpt_context *context, const lpt_tensor *gate, con
                                const lpt_tensor *output_gradient, const lpt_swiglu_options *options,
                                lpt_tensor *gate_gradient, lpt_tensor *up_gradient) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(gate_gradient, "gate_gradient"));
+    LPT_TRY(check_writable(up_gradient, "up_gradient"));
     lpt_swiglu_options known = LPT_SWIGLU_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     return swiglu_backward(self, gate, up, output_gradient, known, gate_gradient, up_gradient);

@@ -4,16 +4,18 @@
 
 using namespace lpt;
 
-void lpt_tensor_description_init(lpt_tensor_description *description, size_t struct_size) {
-  write_defaults(description, struct_size, LPT_TENSOR_DESCRIPTION_INIT);
-}
-
 lpt_status lpt_tensor_create(lpt_context *context, lpt_format format, int32_t rank, const int64_t *extents,
                              lpt_tensor **out_tensor) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_out(out_tensor, "out_tensor"));
     return create_tensor(self, format, rank, extents, out_tensor);
   });
+}
+
+lpt_status lpt_tensor_create_matrix(lpt_context *context, lpt_format format, int64_t rows, int64_t columns,
+                                    lpt_tensor **out_tensor) {
+  const int64_t extents[2] = {rows, columns};
+  return lpt_tensor_create(context, format, 2, extents, out_tensor);
 }
 
 lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_description *description, lpt_tensor **out_tensor) {
@@ -31,6 +33,14 @@ lpt_status lpt_tensor_wrap_matrix(lpt_context *context, lpt_format format, void 
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_out(out_tensor, "out_tensor"));
     return wrap_matrix(self, format, data, rows, columns, row_stride, out_tensor);
+  });
+}
+
+lpt_status lpt_tensor_wrap_const_matrix(lpt_context *context, lpt_format format, const void *data, int64_t rows,
+                                        int64_t columns, int64_t row_stride, lpt_tensor **out_tensor) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_out(out_tensor, "out_tensor"));
+    return wrap_matrix(self, format, data, rows, columns, row_stride, out_tensor, LPT_TENSOR_READ_ONLY);
   });
 }
 
@@ -68,9 +78,16 @@ lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *tensor,
                                lpt_tensor_description *out_description) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));
-    const lpt_tensor_description values = {
-        sizeof values,   tensor->format.id, tensor->data,        tensor->rank,        0,
-        tensor->extents, tensor->strides,   tensor->device.kind, tensor->device.index};
+    const lpt_tensor_description values = {sizeof values,
+                                           tensor->format.id,
+                                           tensor->data,
+                                           tensor->rank,
+                                           0,
+                                           tensor->extents,
+                                           tensor->strides,
+                                           tensor->device.kind,
+                                           tensor->device.index,
+                                           tensor->is_read_only ? LPT_TENSOR_READ_ONLY : 0};
     return write_values(values, "out_description", out_description);
   });
 }
@@ -86,6 +103,7 @@ lpt_status lpt_tensor_size(lpt_context *context, const lpt_tensor *tensor, size_
 
 lpt_status lpt_tensor_copy(lpt_context *context, const lpt_tensor *source, lpt_tensor *target) {
   return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(target, "target"));
     LPT_TRY(check_handle(source, HandleKind::kTensor, "source"));
     LPT_TRY(check_handle(target, HandleKind::kTensor, "target"));
     return copy_tensor(self, *source, *target);
@@ -93,3 +111,46 @@ lpt_status lpt_tensor_copy(lpt_context *context, const lpt_tensor *source, lpt_t
 }
 
 void lpt_tensor_destroy(lpt_tensor *tensor) { destroy(tensor, HandleKind::kTensor); }
+
+namespace {
+
+bool is_live(const Tensor *tensor) { return tensor != nullptr && tensor->kind == HandleKind::kTensor; }
+
+// The index of an axis; negative ones count from the last. -1 where there is none.
+int32_t axis_of(const Tensor *tensor, int32_t axis) {
+  if (!is_live(tensor)) return -1;
+  const int32_t index = axis < 0 ? axis + tensor->rank : axis;
+  return index >= 0 && index < tensor->rank ? index : -1;
+}
+
+}  // namespace
+
+lpt_format lpt_tensor_format(const lpt_tensor *tensor) {
+  return is_live(tensor) ? tensor->format.id : lpt_format{LPT_FORMAT_NONE};
+}
+
+int32_t lpt_tensor_rank(const lpt_tensor *tensor) { return is_live(tensor) ? tensor->rank : 0; }
+
+int64_t lpt_tensor_extent(const lpt_tensor *tensor, int32_t axis) {
+  const int32_t index = axis_of(tensor, axis);
+  return index < 0 ? 0 : tensor->extents[index];
+}
+
+int64_t lpt_tensor_stride(const lpt_tensor *tensor, int32_t axis) {
+  const int32_t index = axis_of(tensor, axis);
+  return index < 0 ? 0 : tensor->strides[index];
+}
+
+const void *lpt_tensor_const_data(const lpt_tensor *tensor) {
+  return is_live(tensor) && !is_packed(tensor->layout) ? tensor->data : nullptr;
+}
+
+void *lpt_tensor_data(lpt_tensor *tensor) {
+  return is_live(tensor) && !is_packed(tensor->layout) && !tensor->is_read_only ? tensor->data : nullptr;
+}
+
+lpt_device lpt_tensor_device(const lpt_tensor *tensor, int32_t *out_index) {
+  const Device device = is_live(tensor) ? tensor->device : Device{};
+  if (out_index != nullptr) *out_index = device.index;
+  return device.kind;
+}

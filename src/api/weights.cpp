@@ -5,10 +5,6 @@
 
 using namespace lpt;
 
-void lpt_weights_options_init(lpt_weights_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_WEIGHTS_OPTIONS_INIT);
-}
-
 lpt_status lpt_weights_pack(lpt_context *context, const lpt_tensor *weights, const lpt_weights_options *options,
                             lpt_tensor **out_packed) {
   return guard(context, [&](Context &self) -> Status {
@@ -35,7 +31,10 @@ lpt_status lpt_weights_order(lpt_context *context, const lpt_tensor *weights, co
 }
 
 lpt_status lpt_weights_unpack(lpt_context *context, const lpt_tensor *packed, lpt_tensor *weights) {
-  return guard(context, [&](Context &self) -> Status { return unpack_weights(self, packed, weights); });
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(weights, "weights"));
+    return unpack_weights(self, packed, weights);
+  });
 }
 
 lpt_status lpt_weights_state_size(lpt_context *context, const lpt_tensor *packed, size_t *out_size_bytes) {

@@ -269,6 +269,26 @@ float largest_of(lpt_format plain) {
   return static_cast<float>(std::min(plain_of(plain).plain.largest, static_cast<double>(FLT_MAX)));
 }
 
+int64_t format_count() { return plain_count() + std::ssize(kPresets); }
+
+lpt_format format_at(int64_t index) {
+  if (index < 0 || index >= format_count()) return LPT_FORMAT_NONE;
+  const int64_t plains = plain_count();
+  return index < plains ? index + 1 : kPresets[index - plains].format.id;
+}
+
+const char *preset_name(lpt_format id) {
+  if (const PlainPreset *plain = find_plain_preset(id)) return plain->name;
+  const Preset *preset = find_preset(id);
+  return preset != nullptr ? preset->name : nullptr;
+}
+
+Status check_format(lpt_format id, Format &out_format) {
+  if (find_format(id, out_format)) return {};
+  return invalid("format is %lld: expected one of lpt_format_values or a number of lpt_format_from_description()",
+                 static_cast<long long>(id));
+}
+
 bool find_format(lpt_format id, Format &out_format) {
   if (const Preset *preset = find_preset(id)) {
     out_format = preset->format;
@@ -319,7 +339,7 @@ lpt_format sparse_format(lpt_format id) { return with_sparsity(id, true); }
 
 Status describe_format(lpt_format id, lpt_format_description &out_description) {
   Format format;
-  if (!find_format(id, format)) return invalid("format is %lld, expected a format", static_cast<long long>(id));
+  LPT_TRY(check_format(id, format));
   const Plain element = find_plain(format.element).plain;
   out_description = {.struct_size = sizeof(lpt_format_description),
                      .element = format.element,

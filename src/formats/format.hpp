@@ -68,8 +68,16 @@ const Preset *find_preset(lpt_format id);
 const Preset *find_preset(std::string_view name);
 const Preset *find_preset_of_parts(const Format &parts);
 
+// All presets, elements first, in the order of their numbers. LPT_FORMAT_NONE and nullptr where there is none.
+int64_t format_count();
+lpt_format format_at(int64_t index);
+const char *preset_name(lpt_format id);
+
 // False for a number that is no format.
 bool find_format(lpt_format id, Format &out_format);
+
+// An error names the number.
+Status check_format(lpt_format id, Format &out_format);
 
 // The format of its parts, as a preset if there is one. An error names the part.
 Status make_format(Format parts, lpt_format &out_format);

@@ -122,10 +122,9 @@ Status format_from_name(const char *name, lpt_format &out_format) {
 }
 
 std::string format_name(lpt_format id) {
-  if (const PlainPreset *plain = find_plain_preset(id)) return plain->name;
   Format format;
   if (!find_format(id, format)) return text("format %lld", static_cast<long long>(id));
-  if (const Preset *preset = find_preset(format.id)) return preset->name;
+  if (const char *name = preset_name(format.id)) return name;
   if (format.is_sparse) return format_name(dense_format(id)).append(kSparseName);
   OwnElement own;
   if (format.is_plain() && read_own(id, own)) return own_name(own);

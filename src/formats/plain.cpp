@@ -99,11 +99,14 @@ constexpr bool is_in_order() {
 
 }  // namespace
 
+int64_t plain_count() {
+  static_assert(is_in_order(), "kPlains is sorted by number, from 1 on");
+  return std::ssize(kPlains);
+}
+
 const PlainPreset *find_plain_preset(lpt_format id) {
-  // Lookups are frequent, so the place in the table is the number.
-  constexpr lpt_format kCount = sizeof kPlains / sizeof *kPlains;
-  static_assert(is_in_order(), "the rows of kPlains stand in the order of their numbers, from 1 on");
-  return id >= 1 && id <= kCount ? &kPlains[id - 1] : nullptr;
+  // Lookups are frequent, so the index in the table is the number less 1.
+  return id >= 1 && id <= plain_count() ? &kPlains[id - 1] : nullptr;
 }
 
 const PlainPreset *find_plain_preset(std::string_view name) {

@@ -26,6 +26,9 @@ struct PlainPreset {
   Plain plain;
 };
 
+// They have the numbers 1 to plain_count().
+int64_t plain_count();
+
 // nullptr where there is none.
 const PlainPreset *find_plain_preset(lpt_format id);
 const PlainPreset *find_plain_preset(std::string_view name);

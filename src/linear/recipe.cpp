@@ -131,8 +131,8 @@ Status make_recipe(const char *name, Recipe &out_recipe) {
   return invalid("name is '%.64s': expected one of %s", name, names.c_str());
 }
 
-const char *recipe_name(int64_t index) {
-  return index < static_cast<int64_t>(std::size(kPresets)) ? kPresets[index].name : nullptr;
-}
+int64_t recipe_count() { return std::ssize(kPresets); }
+
+const char *recipe_name(int64_t index) { return index >= 0 && index < recipe_count() ? kPresets[index].name : nullptr; }
 
 }  // namespace lpt

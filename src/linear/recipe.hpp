@@ -69,7 +69,8 @@ namespace lpt {
 using Recipe = lpt_recipe;
 
 Status make_recipe(const char *name, Recipe &out_recipe);
-const char *recipe_name(int64_t index);  // NULL past the last one
+int64_t recipe_count();
+const char *recipe_name(int64_t index);  // nullptr where there is none
 
 Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, const lpt_quantize_options &options);
 Status set_recipe_gemm(Recipe &recipe, lpt_linear_gemm gemm, const lpt_linear_gemm_options &options);

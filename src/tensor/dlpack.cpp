@@ -195,12 +195,10 @@ Status read_dlpack(Context &context, const void *managed, int32_t is_versioned, 
   if (is_versioned != 0 && is_versioned != 1) return invalid("is_versioned is %d: expected 0 or 1", is_versioned);
   if (is_versioned == 1) LPT_TRY(check_version(*versioned));
   const uint64_t flags = is_versioned == 1 ? versioned->flags & (kDLReadOnly | kDLCopied) : 0;
-  if (out_flags == nullptr && (flags & kDLReadOnly) != 0) {
-    return invalid("out_flags is NULL and the memory is read-only: expected memory for the flags, or memory to write");
-  }
   Tensor *tensor = nullptr;
   LPT_TRY(wrap_dlpack(context, is_versioned == 1 ? versioned->dl_tensor : legacy->dl_tensor, &tensor));
   out_tensor.reset(tensor);
+  tensor->is_read_only = (flags & kDLReadOnly) != 0;
   if (out_flags != nullptr) *out_flags = flags;
   return {};
 }
@@ -275,11 +273,15 @@ Status give_dlpack(const Tensor &tensor, int32_t is_versioned, void **out_manage
   DLDataType type;
   LPT_TRY(type_of_format(tensor, type));
   if (is_versioned == 0) {
+    if (tensor.is_read_only) {
+      return unsupported("tensor is read-only: only the versioned struct of DLPack can state that");
+    }
     *out_managed = give<DLManagedTensor>(tensor, type);
   } else if (is_versioned == 1) {
     auto *managed = give<DLManagedTensorVersioned>(tensor, type);
     managed->major = 1;
     managed->minor = 1;
+    managed->flags = tensor.is_read_only ? kDLReadOnly : 0;
     *out_managed = managed;
   } else {
     return invalid("is_versioned is %d: expected 0 or 1", is_versioned);

@@ -127,6 +127,7 @@ Status part_of_tensor(const Tensor &tensor, lpt_tensor_part part, Tensor **out_t
   }
   find_format(plain, result->format);
   result->device = tensor.device;
+  result->is_read_only = tensor.is_read_only;
   *out_tensor = result.release();
   return {};
 }
@@ -260,7 +261,7 @@ Status join_others(const Tensor *const *parts, Tensor &tensor) {
 Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor *const *parts, int32_t part_count,
                       Tensor **out_tensor) {
   auto tensor = std::make_unique<Tensor>();
-  LPT_TRY(check_tensor_format(id, tensor->format));
+  LPT_TRY(check_format(id, tensor->format));
   if (rows < 0) return invalid("rows is %lld: expected at least 0", number(rows));
   if (columns < 0) return invalid("columns is %lld: expected at least 0", number(columns));
   const int64_t extents[2] = {rows, columns};
@@ -272,6 +273,9 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
   tensor->device = parts[LPT_TENSOR_PART_PAYLOAD]->device;
   LPT_TRY(join_payload(*parts[LPT_TENSOR_PART_PAYLOAD], *tensor));
   LPT_TRY(join_others(parts, *tensor));
+  for (int32_t i = 0; i < std::min(part_count, kPartCount); ++i) {
+    tensor->is_read_only |= parts[i] != nullptr && parts[i]->is_read_only;
+  }
   *out_tensor = tensor.release();
   return {};
 }

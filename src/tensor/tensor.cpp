@@ -25,14 +25,6 @@ void set_dense_strides(Tensor &tensor) {
 
 }  // namespace
 
-Status check_tensor_format(lpt_format id, Format &out_format) {
-  if (!find_format(id, out_format)) {
-    return invalid("format is %lld: expected one of lpt_format_values or what lpt_format_from_description() gives",
-                   static_cast<long long>(id));
-  }
-  return {};
-}
-
 Status check_tensor_extents(int32_t rank, const int64_t *extents) {
   if (rank < 0 || rank > kMostAxes) return invalid("rank is %d: expected 0 to %d", rank, kMostAxes);
   if (rank > 0 && extents == nullptr) return invalid("extents is NULL: expected %d numbers", rank);
@@ -118,7 +110,7 @@ Status queue_unit_parts(const Queue &queue, const MatrixView &view) {
 
 Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_t *extents, Tensor **out_tensor) {
   Format format;
-  LPT_TRY(check_tensor_format(id, format));
+  LPT_TRY(check_format(id, format));
   LPT_TRY(check_tensor_extents(rank, extents));
   if (!format.is_plain() && rank < 2) {
     return invalid("rank is %d: %s has scales and takes rank 2 or more", rank, format_name(id).c_str());
@@ -157,13 +149,17 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
 
 Status wrap_tensor(Context &context, const lpt_tensor_description &description, Tensor **out_tensor) {
   Format format;
-  LPT_TRY(check_tensor_format(description.format, format));
+  LPT_TRY(check_format(description.format, format));
   if (!format.is_plain() || format.is_sparse) {
     return invalid("format is %s: it has %s; wrap its parts and join them with lpt_tensor_combine()",
                    format_name(format.id).c_str(), format.is_plain() ? "indices" : "scales");
   }
   LPT_TRY(check_tensor_extents(description.rank, description.extents));
   if (description.reserved != 0) return unsupported("reserved is %d: expected 0", description.reserved);
+  if ((description.flags & ~LPT_TENSOR_READ_ONLY) != 0) {
+    return unsupported("flags is %llu: expected 0 or LPT_TENSOR_READ_ONLY",
+                       static_cast<unsigned long long>(description.flags));
+  }
   const Packing packing = packing_of(format.element);
   const auto bytes = static_cast<uintptr_t>(packing.elements == 1 ? packing.bytes : 1);
   if (reinterpret_cast<uintptr_t>(description.data) % bytes != 0) {
@@ -177,6 +173,7 @@ Status wrap_tensor(Context &context, const lpt_tensor_description &description, 
   tensor->rank = description.rank;
   tensor->data = description.data;
   tensor->device = device;
+  tensor->is_read_only = (description.flags & LPT_TENSOR_READ_ONLY) != 0;
   for (int32_t i = 0; i < description.rank; ++i) tensor->extents[i] = description.extents[i];
   if (description.strides == nullptr) {
     set_dense_strides(*tensor);
@@ -206,8 +203,8 @@ Status wrap_tensor(Context &context, const lpt_tensor_description &description, 
   return {};
 }
 
-Status wrap_matrix(Context &context, lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
-                   Tensor **out_tensor) {
+Status wrap_matrix(Context &context, lpt_format format, const void *data, int64_t rows, int64_t columns,
+                   int64_t row_stride, Tensor **out_tensor, uint64_t flags) {
   if (rows < 0) return invalid("rows is %lld: expected at least 0", static_cast<long long>(rows));
   if (columns < 0) return invalid("columns is %lld: expected at least 0", static_cast<long long>(columns));
   if (row_stride != 0 && row_stride < columns) {
@@ -218,10 +215,11 @@ Status wrap_matrix(Context &context, lpt_format format, void *data, int64_t rows
   const int64_t strides[2] = {row_stride, 1};
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   description.format = format;
-  description.data = data;
+  description.data = const_cast<void *>(data);
   description.rank = 2;
   description.extents = extents;
   description.strides = row_stride == 0 ? nullptr : strides;
+  description.flags = flags;
   return wrap_tensor(context, description, out_tensor);
 }
 

@@ -28,7 +28,8 @@ struct lpt_tensor {
   int64_t sparse_index_stride = 0;
   const int64_t *starts = nullptr;                    // of sparse packed weights
   int32_t tile_rows = 0, tile_columns = 0;            // of weights in tiles
-  lpt::Device device;                                 // where all its parts lie
+  lpt::Device device;                                 // where all its parts are
+  bool is_read_only = false;                          // no operation writes it
   lpt::Layout layout = lpt::Layout::kRows;            // panels: strides count elements of whole panels
   std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_tensor_part; empty where the caller's memory is borrowed
 };
@@ -37,14 +38,13 @@ namespace lpt {
 
 using Tensor = lpt_tensor;
 
-// A number that is a format, and extents that fit.
-Status check_tensor_format(lpt_format id, Format &out_format);
+// Extents that fit.
 Status check_tensor_extents(int32_t rank, const int64_t *extents);
 
 Status create_tensor(Context &context, lpt_format format, int32_t rank, const int64_t *extents, Tensor **out_tensor);
 Status wrap_tensor(Context &context, const lpt_tensor_description &description, Tensor **out_tensor);
-Status wrap_matrix(Context &context, lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
-                   Tensor **out_tensor);
+Status wrap_matrix(Context &context, lpt_format format, const void *data, int64_t rows, int64_t columns,
+                   int64_t row_stride, Tensor **out_tensor, uint64_t flags = 0);
 Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor);
 Status part_of_tensor(const Tensor &tensor, lpt_tensor_part part, Tensor **out_tensor);
 Status copy_tensor(Context &context, const Tensor &source, const Tensor &target);

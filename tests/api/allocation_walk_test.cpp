@@ -138,7 +138,7 @@ lpt_status walk_contexts(World &w) {
   options.thread_count = 0;
   LPT_TEST_TRY(lpt_context_create(&options, other.out()));
   lpt_device_info device = LPT_DEVICE_INFO_INIT;
-  LPT_TEST_TRY(lpt_device_describe(LPT_DEVICE_CPU, 0, &device));
+  LPT_TEST_TRY(lpt_device_describe(nullptr, LPT_DEVICE_CPU, 0, &device));
   LPT_TEST_TRY(lpt_context_set_isa(context, LPT_ISA_AUTO));
   LPT_TEST_TRY(lpt_context_set_profile(context, 1));
   // Enough elements to start the threads.
@@ -158,15 +158,15 @@ lpt_status walk_contexts(World &w) {
 
 lpt_status walk_formats(World &w) {
   lpt_format format = LPT_FORMAT_NONE;
-  LPT_TEST_TRY(lpt_format_from_name("e4m3fn/1x64/f32/2:4", &format));
-  LPT_TEST_TRY(lpt_format_from_name("e4m3b-20-nan/tensor/f32", &format));
+  LPT_TEST_TRY(lpt_format_from_name(nullptr, "e4m3fn/1x64/f32/2:4", &format));
+  LPT_TEST_TRY(lpt_format_from_name(nullptr, "e4m3b-20-nan/tensor/f32", &format));
   char text[4096];
   size_t needed = 0;
-  LPT_TEST_TRY(lpt_format_write_name(format, text, sizeof text, &needed));
-  LPT_TEST_TRY(lpt_format_write_text(format, text, sizeof text, &needed));
+  LPT_TEST_TRY(lpt_format_write_name(nullptr, format, text, sizeof text, &needed));
+  LPT_TEST_TRY(lpt_format_write_text(nullptr, format, text, sizeof text, &needed));
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
-  LPT_TEST_TRY(lpt_format_describe(format, &description));
-  LPT_TEST_TRY(lpt_format_from_description(&description, &format));
+  LPT_TEST_TRY(lpt_format_describe(nullptr, format, &description));
+  LPT_TEST_TRY(lpt_format_from_description(nullptr, &description, &format));
   OwnTensor tensor;
   return w.create(format, 4, 8, tensor);
 }
@@ -236,7 +236,7 @@ lpt_status walk_casts(World &w) {
   OwnTensor codes, relatives;
   LPT_TEST_TRY(w.cast(LPT_FORMAT_E4M3FN_TENSOR, codes));
   lpt_format relative = LPT_FORMAT_NONE;
-  LPT_TEST_TRY(lpt_format_from_name("e4m3fnuz/tensor/f32", &relative));
+  LPT_TEST_TRY(lpt_format_from_name(nullptr, "e4m3fnuz/tensor/f32", &relative));
   LPT_TEST_TRY(w.create(relative, kSide, kSide, relatives));
   LPT_TEST_TRY(lpt_convert(w.c, codes, nullptr, relatives));
   lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
@@ -263,7 +263,7 @@ lpt_status walk_foreign_layouts(World &w) {
   }
   OwnTensor sparse;
   lpt_format format = LPT_FORMAT_NONE;
-  LPT_TEST_TRY(lpt_format_from_name("bf16/2:4", &format));
+  LPT_TEST_TRY(lpt_format_from_name(nullptr, "bf16/2:4", &format));
   LPT_TEST_TRY(w.create(format, kSide, kSide, sparse));
   LPT_TEST_TRY(lpt_sparse_compress(w.c, w.halves.get(), w.mask.get(), sparse, nullptr));
   for (const lpt_foreign_layout foreign_layout : {LPT_FOREIGN_LAYOUT_MMA_SPARSE, LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE}) {
@@ -373,7 +373,7 @@ lpt_status walk_sparse(World &w) {
   LPT_TEST_TRY(lpt_sparse_mask_apply(w.c, w.x.get(), mask, dense));
   LPT_TEST_TRY(lpt_sparse_mask_decay(w.c, w.x.get(), mask, 0.5, dense));
   lpt_format format = LPT_FORMAT_NONE;
-  LPT_TEST_TRY(lpt_format_from_name("f32/2:4", &format));
+  LPT_TEST_TRY(lpt_format_from_name(nullptr, "f32/2:4", &format));
   LPT_TEST_TRY(w.create(format, kSide, kSide, sparse));
   LPT_TEST_TRY(lpt_sparse_compress(w.c, w.x.get(), mask, sparse, nullptr));
   LPT_TEST_TRY(lpt_sparse_decompress(w.c, sparse, dense));
@@ -577,8 +577,6 @@ lpt_status walk_recipes(World &w) {
   LPT_TEST_TRY(lpt_recipe_create(w.c, "bf16", recipe.out()));
   LPT_TEST_TRY(lpt_recipe_set_cast(w.c, recipe, 0, LPT_FORMAT_MXFP4, nullptr));
   LPT_TEST_TRY(lpt_recipe_set_gemm(w.c, recipe, 0, nullptr));
-  const char *text = nullptr;
-  LPT_TEST_TRY(lpt_recipe_name(w.c, 0, &text));
   lpt_format format = LPT_FORMAT_NONE;
   LPT_TEST_TRY(lpt_recipe_cast_format(w.c, recipe, 0, &format));
   return lpt_recipe_set_high_precision(w.c, recipe, 0, LPT_FORMAT_BF16);
@@ -668,7 +666,7 @@ lpt_status call_collectives(Ranked &r) {
   LPT_TEST_TRY(lpt_future_is_done(r.c, future, &is_done));
   LPT_TEST_TRY(lpt_future_wait(r.c, future));
   LPT_TEST_TRY(lpt_reduce_scatter(r.c, r.comm, r.x.get(), nullptr, nullptr, r.half.get(), nullptr));
-  LPT_TEST_TRY(lpt_all_gather(r.c, r.comm, r.half.get(), nullptr, r.y.get(), nullptr));
+  LPT_TEST_TRY(lpt_all_gather(r.c, r.comm, r.half.get(), nullptr, nullptr, r.y.get(), nullptr));
   LPT_TEST_TRY(lpt_broadcast(r.c, r.comm, 1, r.y.get(), nullptr));
   const int64_t counts[] = {kSide / 2, kSide / 2};
   LPT_TEST_TRY(lpt_all_to_all(r.c, r.comm, r.x.get(), counts, counts, r.y.get(), nullptr));
@@ -763,7 +761,7 @@ lpt_status call_layers(Ranked &r) {
 // The other rank must learn of a failure at once, not by the time limit.
 lpt_status walk_ranks(World &w, uint64_t flags, lpt_status (*call)(Ranked &)) {
   OwnGroup group;
-  LPT_TEST_TRY(lpt_comm_group_create(2, group.out()));
+  LPT_TEST_TRY(lpt_comm_group_create(nullptr, 2, group.out()));
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.flags = flags;
   options.timeout_seconds = 20.0;

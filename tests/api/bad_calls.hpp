@@ -180,8 +180,8 @@ struct World {
     watched.push_back(parameter.get());
     watched.push_back(other_parameter.get());
 
-    EXPECT_EQ(LPT_OK, lpt_comm_group_create(1, out(group)));
-    EXPECT_EQ(LPT_OK, lpt_comm_group_create(2, out(pair)));
+    EXPECT_EQ(LPT_OK, lpt_comm_group_create(nullptr, 1, out(group)));
+    EXPECT_EQ(LPT_OK, lpt_comm_group_create(nullptr, 2, out(pair)));
     EXPECT_TRUE(ok(own, lpt_comm_create_local(own, group.get(), 0, nullptr, out(comm))));
     lpt_tensor *const gradients[] = {bucket_gradient.get(), late_gradient.get()};
     for (auto *made : {&idle_buckets, &buckets}) {
@@ -434,6 +434,7 @@ struct NewerGemmOptions {
 
 // The tables, one per header.
 extern const std::vector<BadCall> kContextCalls;
+extern const std::vector<BadCall> kFormatCalls;
 extern const std::vector<BadCall> kTensorCalls;
 extern const std::vector<BadCall> kQuantizeCalls;
 extern const std::vector<BadCall> kScalerCalls;

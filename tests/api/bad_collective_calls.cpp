@@ -170,11 +170,15 @@ const std::vector<BadCall> kCollectiveCalls = {
     {"all_gather: another format",
      LPT_INVALID_ARGUMENT,
      {"output is mxfp8_e4m3", "f32"},
-     [](World &w) { return lpt_all_gather(w.c, w.comm.get(), w.source.get(), nullptr, w.mx.get(), &w.out_future); }},
+     [](World &w) {
+       return lpt_all_gather(w.c, w.comm.get(), w.source.get(), nullptr, nullptr, w.mx.get(), &w.out_future);
+     }},
     {"all_gather: other columns",
      LPT_INVALID_ARGUMENT,
      {"output has 6 columns", "32"},
-     [](World &w) { return lpt_all_gather(w.c, w.comm.get(), w.source.get(), nullptr, w.gemm.get(), &w.out_future); }},
+     [](World &w) {
+       return lpt_all_gather(w.c, w.comm.get(), w.source.get(), nullptr, nullptr, w.gemm.get(), &w.out_future);
+     }},
     {"all_reduce: a wire that is no format",
      LPT_INVALID_ARGUMENT,
      {"options->wire", "expected a format"},

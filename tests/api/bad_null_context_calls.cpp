@@ -48,46 +48,6 @@ const std::vector<BadCall> kNullContextCalls = {
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) { return lpt_convert(nullptr, w.plain.get(), nullptr, w.plain.get()); }},
-    {"format_write_name: no format",
-     LPT_INVALID_ARGUMENT,
-     {},
-     [](World &w) {
-       return lpt_format_write_name(12345, reinterpret_cast<char *>(w.buffer.data()), 100, &w.out_size);
-     }},
-    {"format_write_name: no buffer",
-     LPT_INVALID_ARGUMENT,
-     {},
-     [](World &w) { return lpt_format_write_name(LPT_FORMAT_F32, nullptr, 100, &w.out_size); }},
-    {"format_from_name: no such name",
-     LPT_INVALID_ARGUMENT,
-     {},
-     [](World &w) { return lpt_format_from_name("e9m9", &w.out_number); }},
-    {"format_from_name: NULL",
-     LPT_INVALID_ARGUMENT,
-     {},
-     [](World &w) { return lpt_format_from_name(nullptr, &w.out_number); }},
-    {"format_from_name: empty",
-     LPT_INVALID_ARGUMENT,
-     {},
-     [](World &w) { return lpt_format_from_name("", &w.out_number); }},
-    {"format_from_description: parts that make none",
-     LPT_INVALID_ARGUMENT,
-     {},
-     [](World &w) {
-       lpt_format_description d = LPT_FORMAT_DESCRIPTION_INIT;
-       d.element = LPT_FORMAT_E4M3FN;
-       d.block_scale = LPT_FORMAT_F32;
-       d.block_rows = 3;
-       d.block_columns = 32;
-       return lpt_format_from_description(&d, &w.out_number);
-     }},
-    {"format_describe: no format",
-     LPT_INVALID_ARGUMENT,
-     {},
-     [](World &) {
-       lpt_format_description d = LPT_FORMAT_DESCRIPTION_INIT;
-       return lpt_format_describe(-5, &d);
-     }},
 };
 
 }  // namespace lpt::test

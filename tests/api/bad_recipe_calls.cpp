@@ -105,17 +105,6 @@ const std::vector<BadCall> kRecipeCalls = {
      [](World &w) {
        return set_cast(w, 0, LPT_FORMAT_INT4_1X32, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_SAWB; });
      }},
-    {"recipe_name: no recipe has this index",
-     LPT_INVALID_ARGUMENT,
-     {"index is -1"},
-     [](World &w) {
-       const char *name = nullptr;
-       return lpt_recipe_name(w.c, -1, &name);
-     }},
-    {"recipe_name: no memory",
-     LPT_INVALID_ARGUMENT,
-     {"out_name is NULL"},
-     [](World &w) { return lpt_recipe_name(w.c, 0, nullptr); }},
     {"recipe_set_gemm: no recipe",
      LPT_INVALID_ARGUMENT,
      {"recipe is NULL"},

@@ -68,7 +68,7 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) { return lpt_tensor_wrap(w.c, nullptr, &w.out_tensor); }},
     {"tensor_wrap: struct size 0",
      LPT_INVALID_ARGUMENT,
-     {"description->struct_size is 0", "56"},
+     {"description->struct_size is 0", "64"},
      [](World &w) {
        lpt_tensor_description d = LPT_TENSOR_DESCRIPTION_INIT;
        d.struct_size = 0;

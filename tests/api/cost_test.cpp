@@ -280,7 +280,7 @@ TEST(CollectiveCost, CountsWhatRanksSend) {
             self.ok(lpt_reduce_scatter(self.context, self.comm, all.get(), nullptr, nullptr, mine.get(), nullptr)));
         expect_counted(self, LPT_COST_COLLECTIVE_REDUCE_SCATTER, whole, format, before);
         before = read(self);
-        ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, mine.get(), nullptr, all.get(), nullptr)));
+        ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, mine.get(), nullptr, nullptr, all.get(), nullptr)));
         expect_counted(self, LPT_COST_COLLECTIVE_ALL_GATHER, whole, format, before);
       }
     });

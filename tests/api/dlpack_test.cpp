@@ -251,7 +251,7 @@ TEST(DlpackParts, OfAQuantizedMatrixGoOutAndComeBackAsTheSameMatrix) {
   }
 }
 
-TEST(DlpackFlags, AreReturnedAndReadOnlyMemoryIsRejectedToWhoDoesNotRequestIt) {
+TEST(DlpackFlags, AreReturnedAndReadOnlyMemoryMakesAReadOnlyTensor) {
   const Context context = make_context();
   Foreign<Versioned> foreign;
   foreign.managed.flags = 3;
@@ -259,8 +259,14 @@ TEST(DlpackFlags, AreReturnedAndReadOnlyMemoryIsRejectedToWhoDoesNotRequestIt) {
   Tensor tensor;
   ASSERT_TRUE(ok(context.get(), lpt_tensor_from_dlpack(context.get(), &foreign.managed, 1, &flags, out(tensor))));
   EXPECT_EQ(LPT_DLPACK_READ_ONLY | LPT_DLPACK_COPIED, flags);
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_from_dlpack(context.get(), &foreign.managed, 1, nullptr, out(tensor)));
-  expect_words({"out_flags is NULL", "read-only"}, lpt_context_error(context.get()));
+  EXPECT_EQ(uint64_t{LPT_TENSOR_READ_ONLY}, describe(context.get(), tensor.get()).flags);
+  EXPECT_TRUE(ok(context.get(), lpt_tensor_from_dlpack(context.get(), &foreign.managed, 1, nullptr, out(tensor))));
+  void *managed = nullptr;
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_tensor_to_dlpack(context.get(), tensor.get(), 0, &managed));
+  expect_words({"tensor is read-only", "versioned"}, lpt_context_error(context.get()));
+  ASSERT_TRUE(ok(context.get(), lpt_tensor_to_dlpack(context.get(), tensor.get(), 1, &managed)));
+  EXPECT_EQ(uint64_t{LPT_DLPACK_READ_ONLY}, static_cast<Versioned *>(managed)->flags);
+  static_cast<Versioned *>(managed)->deleter(static_cast<Versioned *>(managed));
   foreign.managed.flags = 4;  // padding concerns elements below a byte only
   EXPECT_TRUE(ok(context.get(), lpt_tensor_from_dlpack(context.get(), &foreign.managed, 1, &flags, out(tensor))));
   EXPECT_EQ(0u, flags);

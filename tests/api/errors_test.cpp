@@ -38,6 +38,7 @@ TEST_P(BadCalls, LeaveTheContextFitForWork) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfContext, BadCalls, testing::Values(&kContextCalls));
+INSTANTIATE_TEST_SUITE_P(OfFormat, BadCalls, testing::Values(&kFormatCalls));
 INSTANTIATE_TEST_SUITE_P(OfTensor, BadCalls, testing::Values(&kTensorCalls));
 INSTANTIATE_TEST_SUITE_P(OfQuantize, BadCalls, testing::Values(&kQuantizeCalls));
 INSTANTIATE_TEST_SUITE_P(OfScaler, BadCalls, testing::Values(&kScalerCalls));

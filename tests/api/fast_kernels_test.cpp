@@ -10,7 +10,7 @@ namespace {
 
 lpt_format named(const std::string &name) {
   lpt_format format = LPT_FORMAT_NONE;
-  EXPECT_EQ(LPT_OK, lpt_format_from_name(name.c_str(), &format)) << name;
+  EXPECT_EQ(LPT_OK, lpt_format_from_name(nullptr, name.c_str(), &format)) << name;
   return format;
 }
 

@@ -9,22 +9,39 @@ namespace {
 
 std::vector<lpt_format> all_presets() {
   std::vector<lpt_format> formats;
-  for (lpt_format id = 1; id < 200; ++id) {
-    if (lpt_format_write_name(id, nullptr, 0, nullptr) == LPT_OK) formats.push_back(id);
-  }
+  for (int64_t i = 0; i < lpt_format_count(); ++i) formats.push_back(lpt_format_at(i));
   return formats;
 }
 
 std::string text_of(lpt_format format) {
   size_t needed = 0;
-  EXPECT_EQ(LPT_OK, lpt_format_write_text(format, nullptr, 0, &needed));
+  EXPECT_EQ(LPT_OK, lpt_format_write_text(nullptr, format, nullptr, 0, &needed));
   std::vector<char> space(needed);
-  EXPECT_EQ(LPT_OK, lpt_format_write_text(format, space.data(), space.size(), nullptr));
+  EXPECT_EQ(LPT_OK, lpt_format_write_text(nullptr, format, space.data(), space.size(), nullptr));
   EXPECT_EQ(needed, std::strlen(space.data()) + 1) << name_of(format);
   return space.data();
 }
 
 bool mentions(const std::string &text, const std::string &word) { return text.find(word) != std::string::npos; }
+
+// ---- the list
+
+TEST(FormatList, HasEveryNumberThatIsAPreset) {
+  std::vector<lpt_format> expected;
+  for (lpt_format id = -10; id < 70000; ++id) {
+    const char *const name = lpt_format_name(id);
+    EXPECT_EQ(lpt_format_write_name(nullptr, id, nullptr, 0, nullptr) == LPT_OK, name != nullptr) << id;
+    if (name == nullptr) continue;
+    EXPECT_EQ(name_of(id), name);
+    EXPECT_EQ(id, format_named(name));
+    expected.push_back(id);
+  }
+  EXPECT_EQ(expected, all_presets());
+  EXPECT_GT(expected.size(), 60u);
+  EXPECT_EQ(LPT_FORMAT_NONE, lpt_format_at(-1));
+  EXPECT_EQ(LPT_FORMAT_NONE, lpt_format_at(lpt_format_count()));
+  EXPECT_EQ(nullptr, lpt_format_name(format_named("int8/1x1/f32")));
+}
 
 // ---- the text
 
@@ -79,7 +96,7 @@ TEST(FormatText, IsCutToTheSpaceGiven) {
   for (size_t space = 1; space <= whole.size() + 3; ++space) {
     std::vector<char> buffer(space + 1, '#');
     size_t needed = 0;
-    ASSERT_EQ(LPT_OK, lpt_format_write_text(LPT_FORMAT_UINT4_1X32, buffer.data(), space, &needed));
+    ASSERT_EQ(LPT_OK, lpt_format_write_text(nullptr, LPT_FORMAT_UINT4_1X32, buffer.data(), space, &needed));
     EXPECT_EQ(whole.size() + 1, needed);
     EXPECT_EQ(whole.substr(0, space - 1), buffer.data());
     EXPECT_EQ('#', buffer.back());
@@ -89,9 +106,9 @@ TEST(FormatText, IsCutToTheSpaceGiven) {
 TEST(FormatText, RejectsWhatIsNoFormatAndNoBuffer) {
   char buffer[8];
   for (const lpt_format none : {int64_t{0}, int64_t{-1}, int64_t{63}, INT64_MAX, INT64_MIN}) {
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_write_text(none, buffer, sizeof buffer, nullptr)) << none;
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_write_text(nullptr, none, buffer, sizeof buffer, nullptr)) << none;
   }
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_write_text(LPT_FORMAT_F32, nullptr, 8, nullptr));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_write_text(nullptr, LPT_FORMAT_F32, nullptr, 8, nullptr));
 }
 
 // ---- tensors

@@ -93,7 +93,7 @@ TEST(SparseLinear, MaskedWeightsAreCastAsTheRecipeSays) {
   const Recipe recipe = make_recipe(c, "fp8_current");
   const Recipe dense_recipe = make_recipe(c, "fp8_current");
   const lpt_sparse_options options = selection(2, 4);
-  ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, &options, 1)));
+  ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, 1, &options)));
   SparseLayer sparse(c, recipe.get());
   SparseLayer dense(c, dense_recipe.get());
   dense.w = masked(c, dense.w.get(), options);
@@ -198,7 +198,7 @@ TEST(SparseLinear, SoftThresholdsAreFittedOnce) {
   lpt_context *c = context.get();
   const Recipe recipe = make_recipe(c, "f32");
   const lpt_sparse_options options = selection(2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_RULE_SOFT_THRESHOLD);
-  ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, &options, 1)));
+  ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, 1, &options)));
   SparseLayer layer(c, recipe.get());
   const std::vector<double> weight = numbers_of(c, layer.w.get());
   const std::vector<double> soft = numbers_of(c, masked(c, layer.w.get(), options).get());
@@ -226,7 +226,7 @@ TEST(SparseLinear, SaysWhatARecipeDoesNotTake) {
   const Recipe recipe = make_recipe(c, "f32");
   const auto reject = [&](lpt_linear_operand operand, lpt_sparse_options options, int32_t interval,
                           const std::vector<const char *> &words) {
-    EXPECT_NE(LPT_OK, lpt_recipe_set_sparsity(c, recipe.get(), operand, &options, interval));
+    EXPECT_NE(LPT_OK, lpt_recipe_set_sparsity(c, recipe.get(), operand, interval, &options));
     expect_words(words, lpt_context_error(c));
   };
   const lpt_sparse_options rows = selection(2, 4);
@@ -253,7 +253,7 @@ TEST(SparseLinear, SaysWhatARecipeDoesNotTake) {
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_linear_prepare(c, sparse.linear.get(), sparse.w.get(), nullptr));
   expect_words({"weight is f64"}, lpt_context_error(c));
   lpt_format format = LPT_FORMAT_NONE;
-  ASSERT_EQ(LPT_OK, lpt_format_from_name("e4m3fn/2:4", &format));
+  ASSERT_EQ(LPT_OK, lpt_format_from_name(nullptr, "e4m3fn/2:4", &format));
   EXPECT_EQ(LPT_INVALID_ARGUMENT,
             lpt_recipe_set_cast(c, recipe.get(), LPT_LINEAR_CAST_FORWARD_WEIGHT, format, nullptr));
   expect_words({"e4m3fn/2:4", "dense"}, lpt_context_error(c));

@@ -10,8 +10,10 @@ namespace {
 
 template <typename Struct>
 struct Defaults {
-  void (*init)(Struct *, size_t);
+  const char *name;
   Struct macro;
+
+  int32_t init(Struct *value, size_t size) const { return lpt_struct_init(name, value, size); }
 };
 
 template <typename Struct>
@@ -24,68 +26,55 @@ std::vector<uint8_t> bytes(const Struct &value) {
 // Calls `body(name, defaults)` for every struct that has defaults.
 template <typename Body>
 void for_each_struct(Body body) {
-  body("lpt_context_options", Defaults<lpt_context_options>{lpt_context_options_init, LPT_CONTEXT_OPTIONS_INIT});
-  body("lpt_profile_entry", Defaults<lpt_profile_entry>{lpt_profile_entry_init, LPT_PROFILE_ENTRY_INIT});
-  body("lpt_format_description",
-       Defaults<lpt_format_description>{lpt_format_description_init, LPT_FORMAT_DESCRIPTION_INIT});
-  body("lpt_device_info", Defaults<lpt_device_info>{lpt_device_info_init, LPT_DEVICE_INFO_INIT});
-  body("lpt_tensor_description",
-       Defaults<lpt_tensor_description>{lpt_tensor_description_init, LPT_TENSOR_DESCRIPTION_INIT});
-  body("lpt_quantize_options", Defaults<lpt_quantize_options>{lpt_quantize_options_init, LPT_QUANTIZE_OPTIONS_INIT});
-  body("lpt_statistics_info", Defaults<lpt_statistics_info>{lpt_statistics_info_init, LPT_STATISTICS_INFO_INIT});
-  body("lpt_hadamard_options", Defaults<lpt_hadamard_options>{lpt_hadamard_options_init, LPT_HADAMARD_OPTIONS_INIT});
-  body("lpt_sparse_options", Defaults<lpt_sparse_options>{lpt_sparse_options_init, LPT_SPARSE_OPTIONS_INIT});
-  body("lpt_sparse_fit_options",
-       Defaults<lpt_sparse_fit_options>{lpt_sparse_fit_options_init, LPT_SPARSE_FIT_OPTIONS_INIT});
-  body("lpt_sparse_fit_info", Defaults<lpt_sparse_fit_info>{lpt_sparse_fit_info_init, LPT_SPARSE_FIT_INFO_INIT});
-  body("lpt_sparse_info", Defaults<lpt_sparse_info>{lpt_sparse_info_init, LPT_SPARSE_INFO_INIT});
-  body("lpt_convert_options", Defaults<lpt_convert_options>{lpt_convert_options_init, LPT_CONVERT_OPTIONS_INIT});
-  body("lpt_dequantize_options",
-       Defaults<lpt_dequantize_options>{lpt_dequantize_options_init, LPT_DEQUANTIZE_OPTIONS_INIT});
-  body("lpt_scaler_options", Defaults<lpt_scaler_options>{lpt_scaler_options_init, LPT_SCALER_OPTIONS_INIT});
-  body("lpt_scaler_info", Defaults<lpt_scaler_info>{lpt_scaler_info_init, LPT_SCALER_INFO_INIT});
-  body("lpt_noise_options", Defaults<lpt_noise_options>{lpt_noise_options_init, LPT_NOISE_OPTIONS_INIT});
-  body("lpt_noise_info", Defaults<lpt_noise_info>{lpt_noise_info_init, LPT_NOISE_INFO_INIT});
-  body("lpt_swiglu_alignment_info",
-       Defaults<lpt_swiglu_alignment_info>{lpt_swiglu_alignment_info_init, LPT_SWIGLU_ALIGNMENT_INFO_INIT});
-  body("lpt_gemm_options", Defaults<lpt_gemm_options>{lpt_gemm_options_init, LPT_GEMM_OPTIONS_INIT});
-  body("lpt_gemm_plan_info", Defaults<lpt_gemm_plan_info>{lpt_gemm_plan_info_init, LPT_GEMM_PLAN_INFO_INIT});
-  body("lpt_gemm_operands", Defaults<lpt_gemm_operands>{lpt_gemm_operands_init, LPT_GEMM_OPERANDS_INIT});
-  body("lpt_weights_options", Defaults<lpt_weights_options>{lpt_weights_options_init, LPT_WEIGHTS_OPTIONS_INIT});
-  body("lpt_linear_gemm_options",
-       Defaults<lpt_linear_gemm_options>{lpt_linear_gemm_options_init, LPT_LINEAR_GEMM_OPTIONS_INIT});
-  body("lpt_linear_shape", Defaults<lpt_linear_shape>{lpt_linear_shape_init, LPT_LINEAR_SHAPE_INIT});
-  body("lpt_linear_options", Defaults<lpt_linear_options>{lpt_linear_options_init, LPT_LINEAR_OPTIONS_INIT});
-  body("lpt_swiglu_options", Defaults<lpt_swiglu_options>{lpt_swiglu_options_init, LPT_SWIGLU_OPTIONS_INIT});
-  body("lpt_rmsnorm_options", Defaults<lpt_rmsnorm_options>{lpt_rmsnorm_options_init, LPT_RMSNORM_OPTIONS_INIT});
-  body("lpt_cross_entropy_options",
-       Defaults<lpt_cross_entropy_options>{lpt_cross_entropy_options_init, LPT_CROSS_ENTROPY_OPTIONS_INIT});
-  body("lpt_softmax_options", Defaults<lpt_softmax_options>{lpt_softmax_options_init, LPT_SOFTMAX_OPTIONS_INIT});
-  body("lpt_optimizer_options",
-       Defaults<lpt_optimizer_options>{lpt_optimizer_options_init, LPT_OPTIMIZER_OPTIONS_INIT});
-  body("lpt_optimizer_parameter",
-       Defaults<lpt_optimizer_parameter>{lpt_optimizer_parameter_init, LPT_OPTIMIZER_PARAMETER_INIT});
-  body("lpt_optimizer_step_options",
-       Defaults<lpt_optimizer_step_options>{lpt_optimizer_step_options_init, LPT_OPTIMIZER_STEP_OPTIONS_INIT});
-  body("lpt_optimizer_info", Defaults<lpt_optimizer_info>{lpt_optimizer_info_init, LPT_OPTIMIZER_INFO_INIT});
-  body("lpt_comm_options", Defaults<lpt_comm_options>{lpt_comm_options_init, LPT_COMM_OPTIONS_INIT});
-  body("lpt_comm_info", Defaults<lpt_comm_info>{lpt_comm_info_init, LPT_COMM_INFO_INIT});
-  body("lpt_comm_codec", Defaults<lpt_comm_codec>{lpt_comm_codec_init, LPT_COMM_CODEC_INIT});
-  body("lpt_reduce_options", Defaults<lpt_reduce_options>{lpt_reduce_options_init, LPT_REDUCE_OPTIONS_INIT});
-  body("lpt_partial_plan_options",
-       Defaults<lpt_partial_plan_options>{lpt_partial_plan_options_init, LPT_PARTIAL_PLAN_OPTIONS_INIT});
-  body("lpt_partial_plan_info",
-       Defaults<lpt_partial_plan_info>{lpt_partial_plan_info_init, LPT_PARTIAL_PLAN_INFO_INIT});
-  body("lpt_gradient_buckets_options",
-       Defaults<lpt_gradient_buckets_options>{lpt_gradient_buckets_options_init, LPT_GRADIENT_BUCKETS_OPTIONS_INIT});
-  body("lpt_optimizer_shard_options",
-       Defaults<lpt_optimizer_shard_options>{lpt_optimizer_shard_options_init, LPT_OPTIMIZER_SHARD_OPTIONS_INIT});
-  body("lpt_gradient_buckets_info",
-       Defaults<lpt_gradient_buckets_info>{lpt_gradient_buckets_info_init, LPT_GRADIENT_BUCKETS_INFO_INIT});
-  body("lpt_cost_link", Defaults<lpt_cost_link>{lpt_cost_link_init, LPT_COST_LINK_INIT});
-  body("lpt_cost_info", Defaults<lpt_cost_info>{lpt_cost_info_init, LPT_COST_INFO_INIT});
-  body("lpt_cost_cast_rates", Defaults<lpt_cost_cast_rates>{lpt_cost_cast_rates_init, LPT_COST_CAST_RATES_INIT});
-  body("lpt_gradients_info", Defaults<lpt_gradients_info>{lpt_gradients_info_init, LPT_GRADIENTS_INFO_INIT});
+#define LPT_BODY(type, macro) body(#type, Defaults<type>{#type, macro})
+  LPT_BODY(lpt_context_options, LPT_CONTEXT_OPTIONS_INIT);
+  LPT_BODY(lpt_profile_entry, LPT_PROFILE_ENTRY_INIT);
+  LPT_BODY(lpt_format_description, LPT_FORMAT_DESCRIPTION_INIT);
+  LPT_BODY(lpt_device_info, LPT_DEVICE_INFO_INIT);
+  LPT_BODY(lpt_tensor_description, LPT_TENSOR_DESCRIPTION_INIT);
+  LPT_BODY(lpt_quantize_options, LPT_QUANTIZE_OPTIONS_INIT);
+  LPT_BODY(lpt_statistics_info, LPT_STATISTICS_INFO_INIT);
+  LPT_BODY(lpt_hadamard_options, LPT_HADAMARD_OPTIONS_INIT);
+  LPT_BODY(lpt_sparse_options, LPT_SPARSE_OPTIONS_INIT);
+  LPT_BODY(lpt_sparse_fit_options, LPT_SPARSE_FIT_OPTIONS_INIT);
+  LPT_BODY(lpt_sparse_fit_info, LPT_SPARSE_FIT_INFO_INIT);
+  LPT_BODY(lpt_sparse_info, LPT_SPARSE_INFO_INIT);
+  LPT_BODY(lpt_convert_options, LPT_CONVERT_OPTIONS_INIT);
+  LPT_BODY(lpt_dequantize_options, LPT_DEQUANTIZE_OPTIONS_INIT);
+  LPT_BODY(lpt_scaler_options, LPT_SCALER_OPTIONS_INIT);
+  LPT_BODY(lpt_scaler_info, LPT_SCALER_INFO_INIT);
+  LPT_BODY(lpt_noise_options, LPT_NOISE_OPTIONS_INIT);
+  LPT_BODY(lpt_noise_info, LPT_NOISE_INFO_INIT);
+  LPT_BODY(lpt_swiglu_alignment_info, LPT_SWIGLU_ALIGNMENT_INFO_INIT);
+  LPT_BODY(lpt_gemm_options, LPT_GEMM_OPTIONS_INIT);
+  LPT_BODY(lpt_gemm_plan_info, LPT_GEMM_PLAN_INFO_INIT);
+  LPT_BODY(lpt_gemm_operands, LPT_GEMM_OPERANDS_INIT);
+  LPT_BODY(lpt_weights_options, LPT_WEIGHTS_OPTIONS_INIT);
+  LPT_BODY(lpt_linear_gemm_options, LPT_LINEAR_GEMM_OPTIONS_INIT);
+  LPT_BODY(lpt_linear_shape, LPT_LINEAR_SHAPE_INIT);
+  LPT_BODY(lpt_linear_options, LPT_LINEAR_OPTIONS_INIT);
+  LPT_BODY(lpt_swiglu_options, LPT_SWIGLU_OPTIONS_INIT);
+  LPT_BODY(lpt_rmsnorm_options, LPT_RMSNORM_OPTIONS_INIT);
+  LPT_BODY(lpt_cross_entropy_options, LPT_CROSS_ENTROPY_OPTIONS_INIT);
+  LPT_BODY(lpt_softmax_options, LPT_SOFTMAX_OPTIONS_INIT);
+  LPT_BODY(lpt_optimizer_options, LPT_OPTIMIZER_OPTIONS_INIT);
+  LPT_BODY(lpt_optimizer_parameter, LPT_OPTIMIZER_PARAMETER_INIT);
+  LPT_BODY(lpt_optimizer_step_options, LPT_OPTIMIZER_STEP_OPTIONS_INIT);
+  LPT_BODY(lpt_optimizer_info, LPT_OPTIMIZER_INFO_INIT);
+  LPT_BODY(lpt_comm_options, LPT_COMM_OPTIONS_INIT);
+  LPT_BODY(lpt_comm_info, LPT_COMM_INFO_INIT);
+  LPT_BODY(lpt_comm_codec, LPT_COMM_CODEC_INIT);
+  LPT_BODY(lpt_reduce_options, LPT_REDUCE_OPTIONS_INIT);
+  LPT_BODY(lpt_partial_plan_options, LPT_PARTIAL_PLAN_OPTIONS_INIT);
+  LPT_BODY(lpt_partial_plan_info, LPT_PARTIAL_PLAN_INFO_INIT);
+  LPT_BODY(lpt_gradient_buckets_options, LPT_GRADIENT_BUCKETS_OPTIONS_INIT);
+  LPT_BODY(lpt_optimizer_shard_options, LPT_OPTIMIZER_SHARD_OPTIONS_INIT);
+  LPT_BODY(lpt_gradient_buckets_info, LPT_GRADIENT_BUCKETS_INFO_INIT);
+  LPT_BODY(lpt_cost_link, LPT_COST_LINK_INIT);
+  LPT_BODY(lpt_cost_info, LPT_COST_INFO_INIT);
+  LPT_BODY(lpt_cost_cast_rates, LPT_COST_CAST_RATES_INIT);
+  LPT_BODY(lpt_gradients_info, LPT_GRADIENTS_INFO_INIT);
+#undef LPT_BODY
 }
 
 // Room for any struct of this release and of later ones, filled with a canary.
@@ -100,7 +89,7 @@ struct alignas(16) Space {
 TEST(Options, InitWritesWhatTheMacroSays) {
   for_each_struct([](const char *name, auto defaults) {
     Space<decltype(defaults.macro)> space;
-    defaults.init(space.as_struct(), sizeof defaults.macro);
+    EXPECT_EQ(1, defaults.init(space.as_struct(), sizeof defaults.macro)) << name;
     const std::vector<uint8_t> expected = bytes(defaults.macro);
     EXPECT_EQ(expected, std::vector<uint8_t>(space.memory, space.memory + expected.size())) << name;
   });
@@ -144,6 +133,15 @@ TEST(Options, InitTakesNull) {
   for_each_struct([](const char *, auto defaults) { defaults.init(nullptr, sizeof defaults.macro); });
 }
 
+TEST(Options, InitOfAnUnknownTypeWritesNothing) {
+  for (const char *name :
+       {"lpt_random", "lpt_tensor", "lpt_gemm_option", "lpt_gemm_options ", "", static_cast<const char *>(nullptr)}) {
+    Space<lpt_gemm_options> space;
+    EXPECT_EQ(0, lpt_struct_init(name, space.as_struct(), sizeof(lpt_gemm_options)));
+    for (const uint8_t byte : space.memory) ASSERT_EQ(kCanary, byte);
+  }
+}
+
 // ---- callers of another release
 
 lpt_status quantize_with(lpt_context *context, const lpt_quantize_options *options, std::vector<float> &target) {
@@ -184,7 +182,7 @@ TEST(Options, OfTheFirstMemberAloneAreTheDefaults) {
 TEST(Options, OfANewerCallerMayHaveAZeroTail) {
   const Context context = make_context();
   Space<lpt_quantize_options> space;
-  lpt_quantize_options_init(space.as_struct(), sizeof(lpt_quantize_options) + 40);
+  lpt_struct_init("lpt_quantize_options", space.as_struct(), sizeof(lpt_quantize_options) + 40);
   std::vector<float> target;
   EXPECT_TRUE(ok(context.get(), quantize_with(context.get(), space.as_struct(), target)));
 }
@@ -192,7 +190,7 @@ TEST(Options, OfANewerCallerMayHaveAZeroTail) {
 TEST(Options, OfANewerCallerMayNotSetWhatIsUnknown) {
   const Context context = make_context();
   Space<lpt_quantize_options> space;
-  lpt_quantize_options_init(space.as_struct(), sizeof(lpt_quantize_options) + 40);
+  lpt_struct_init("lpt_quantize_options", space.as_struct(), sizeof(lpt_quantize_options) + 40);
   space.memory[sizeof(lpt_quantize_options) + 39] = 1;
   std::vector<float> target;
   EXPECT_EQ(LPT_UNSUPPORTED, quantize_with(context.get(), space.as_struct(), target));

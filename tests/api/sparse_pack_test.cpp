@@ -208,18 +208,18 @@ TEST(SparsePack, NamesAndDescriptionsSayIt) {
     EXPECT_EQ(4, description.sparse_of);
     EXPECT_EQ(std::string(name) + "/2:4", name_of(format));
     lpt_format again = LPT_FORMAT_NONE;
-    ASSERT_EQ(LPT_OK, lpt_format_from_description(&description, &again)) << name;
+    ASSERT_EQ(LPT_OK, lpt_format_from_description(nullptr, &description, &again)) << name;
     EXPECT_EQ(format, again);
     EXPECT_EQ(0, describe(format_named(name)).sparse_of);
   }
   lpt_format format = LPT_FORMAT_NONE;
   for (const char *name : {"nf4/2:4", "e8m0fnu/2:4", "uint4_1x32/2:4", "f32/2:4/2:4", "/2:4"}) {
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_from_name(name, &format)) << name;
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_from_name(nullptr, name, &format)) << name;
   }
   lpt_format_description odd = describe(LPT_FORMAT_BF16);
   odd.sparse_kept = 1;
   odd.sparse_of = 4;
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_from_description(&odd, &format));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_from_description(nullptr, &odd, &format));
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ Number *part_data(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_par
 
 inline lpt_format_description describe(lpt_format format) {
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
-  EXPECT_EQ(LPT_OK, lpt_format_describe(format, &description));
+  EXPECT_EQ(LPT_OK, lpt_format_describe(nullptr, format, &description));
   return description;
 }
 
@@ -153,13 +153,13 @@ inline std::vector<lpt_tensor_part> parts_of(lpt_format format) {
 
 inline lpt_format format_named(const char *name) {
   lpt_format format = LPT_FORMAT_NONE;
-  EXPECT_EQ(LPT_OK, lpt_format_from_name(name, &format)) << name;
+  EXPECT_EQ(LPT_OK, lpt_format_from_name(nullptr, name, &format)) << name;
   return format;
 }
 
 inline std::string name_of(lpt_format format) {
   char name[64] = "?";
-  EXPECT_EQ(LPT_OK, lpt_format_write_name(format, name, sizeof name, nullptr));
+  EXPECT_EQ(LPT_OK, lpt_format_write_name(nullptr, format, name, sizeof name, nullptr));
   return name;
 }
 

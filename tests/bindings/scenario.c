@@ -206,7 +206,7 @@ static void reduce(void) {
   lpt_future *future = NULL;
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.factor = 0.5;
-  must(lpt_comm_group_create(1, &group));
+  must(lpt_comm_group_create(NULL, 1, &group));
   must(lpt_comm_create_local(context, group, 0, NULL, &comm));
   lpt_comm_group_destroy(group);
   must(lpt_all_reduce(context, comm, tensor, &options, tensor, &future));

@@ -11,7 +11,7 @@ namespace lpt::test {
 template <typename Body>
 void run_ranks(int32_t ranks, const lpt_comm_options &options, const Body &body) {
   lpt_comm_group *raw_group = nullptr;
-  ASSERT_EQ(LPT_OK, lpt_comm_group_create(ranks, &raw_group));
+  ASSERT_EQ(LPT_OK, lpt_comm_group_create(nullptr, ranks, &raw_group));
   const Group group(raw_group);
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < ranks; ++rank) {

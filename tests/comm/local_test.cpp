@@ -145,7 +145,7 @@ TEST_P(LocalFaults, CountsThatDoNotFitAreFound) {
 
 TEST_P(LocalFaults, AnAbortedGroupEndsAllWaiting) {
   lpt_comm_group *raw_group = nullptr;
-  ASSERT_EQ(LPT_OK, lpt_comm_group_create(2, &raw_group));
+  ASSERT_EQ(LPT_OK, lpt_comm_group_create(nullptr, 2, &raw_group));
   const Group group(raw_group);
   const lpt_comm_options options = with_timeout(100.0);
   std::thread waiting([&] {
@@ -161,7 +161,7 @@ TEST_P(LocalFaults, AnAbortedGroupEndsAllWaiting) {
 
 TEST_P(LocalFaults, AnAbortedGroupEndsWaitingInItsParts) {
   lpt_comm_group *raw_group = nullptr;
-  ASSERT_EQ(LPT_OK, lpt_comm_group_create(3, &raw_group));
+  ASSERT_EQ(LPT_OK, lpt_comm_group_create(nullptr, 3, &raw_group));
   const Group group(raw_group);
   const lpt_comm_options options = with_timeout(100.0);
   std::atomic<int32_t> has_split{0};

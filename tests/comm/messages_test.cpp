@@ -26,7 +26,7 @@ lpt_status sum_floats(const Rank &self, std::vector<float> &numbers) {
 template <typename Body>
 void run_ranks_with(const std::vector<lpt_comm_options> &options, const Body &body) {
   lpt_comm_group *raw_group = nullptr;
-  ASSERT_EQ(LPT_OK, lpt_comm_group_create(static_cast<int32_t>(options.size()), &raw_group));
+  ASSERT_EQ(LPT_OK, lpt_comm_group_create(nullptr, static_cast<int32_t>(options.size()), &raw_group));
   const Group group(raw_group);
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < options.size(); ++rank) {

@@ -8,7 +8,7 @@ namespace {
 
 int64_t shared(int64_t hidden, double fraction) {
   int64_t columns = -1;
-  EXPECT_EQ(LPT_OK, lpt_partial_shared_columns(hidden, fraction, &columns)) << hidden << ", " << fraction;
+  EXPECT_EQ(LPT_OK, lpt_partial_shared_columns(nullptr, hidden, fraction, &columns)) << hidden << ", " << fraction;
   return columns;
 }
 
@@ -42,12 +42,12 @@ TEST(PartialPlan, TakesDecimalsAsTheyAreWritten) {
 TEST(PartialPlan, RejectsFractionsThatAreNone) {
   int64_t columns = -1;
   for (const double fraction : {-0.01, 1.01, std::nan(""), HUGE_VAL}) {
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(10, fraction, &columns)) << fraction;
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(nullptr, 10, fraction, &columns)) << fraction;
   }
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(0, 0.5, &columns));
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(-3, 0.5, &columns));
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns((1 << 28) + 1, 0.5, &columns));
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(10, 0.5, nullptr));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(nullptr, 0, 0.5, &columns));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(nullptr, -3, 0.5, &columns));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(nullptr, (1 << 28) + 1, 0.5, &columns));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_partial_shared_columns(nullptr, 10, 0.5, nullptr));
   EXPECT_EQ(-1, columns);
 }
 

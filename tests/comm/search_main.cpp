@@ -10,7 +10,7 @@ int main() {
   lpt_comm_create_mpi(context, nullptr, nullptr, &comm);
   std::printf("%s\n", lpt_context_error(context));
   lpt_device_info description = LPT_DEVICE_INFO_INIT;
-  lpt_device_describe(LPT_DEVICE_CUDA, 0, &description);
+  lpt_device_describe(nullptr, LPT_DEVICE_CUDA, 0, &description);
   std::printf("%s\n", description.reason);
   lpt_comm_destroy(comm);
   lpt_context_destroy(context);

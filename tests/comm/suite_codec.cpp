@@ -187,8 +187,10 @@ void gathers_by_a_codec(const Rank &self) {
     }
     const Numbers mine = numbers_of(self.rank, 504, part.mine);
     const Tensor input = vector_of(self, mine), output = vector_of(self, found);
-    ASSERT_TRUE(self.ok(lpt_all_gather_by_codec(self.context, self.comm, &codec, input.get(), part.counts.data(),
-                                                output.get(), nullptr)));
+    lpt_all_gather_options options = LPT_ALL_GATHER_OPTIONS_INIT;
+    options.codec = &codec;
+    ASSERT_TRUE(self.ok(
+        lpt_all_gather(self.context, self.comm, input.get(), part.counts.data(), &options, output.get(), nullptr)));
     EXPECT_EQ(expected, found) << codec.name;
   }
 }

@@ -279,10 +279,8 @@ void expect_alike(const Numbers &exact, const Numbers &whole, const Numbers &fou
 void takes_every_recipe(const Rank &self) {
   if (self.ranks == 3 || self.ranks > 4) return;
   int64_t taken = 0;
-  for (int64_t i = 0;; ++i) {
-    const char *name = nullptr;
-    ASSERT_TRUE(self.ok(lpt_recipe_name(self.context, i, &name)));
-    if (name == nullptr) break;
+  for (int64_t i = 0; i < lpt_recipe_count(); ++i) {
+    const char *const name = lpt_recipe_name(i);
     for (const lpt_linear_parallel parallel : {LPT_LINEAR_PARALLEL_COLUMNS, LPT_LINEAR_PARALLEL_ROWS}) {
       const Layer layer(self, parallel);
       const Recipe recipe = make_recipe(self.context, name);
@@ -318,10 +316,10 @@ void takes_every_recipe(const Rank &self) {
 void takes_sparse_slices(const Rank &self) {
   const Recipe recipe = make_recipe(self.context, "f32");
   lpt_sparse_options sparse = LPT_SPARSE_OPTIONS_INIT;
-  ASSERT_TRUE(self.ok(lpt_recipe_set_sparsity(self.context, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, &sparse, 1)));
+  ASSERT_TRUE(self.ok(lpt_recipe_set_sparsity(self.context, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, 1, &sparse)));
   sparse.direction = LPT_SPARSE_DIRECTION_COLUMN;
   sparse.rule = LPT_SPARSE_RULE_MVUE;
-  ASSERT_TRUE(self.ok(lpt_recipe_set_sparsity(self.context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, &sparse, 1)));
+  ASSERT_TRUE(self.ok(lpt_recipe_set_sparsity(self.context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, 1, &sparse)));
   const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   const auto pass_of = [&](const lpt_linear_options &options) {
     const Linear linear = make_linear(self.context, recipe.get(), layer.own_inner, layer.own_outer);

@@ -52,7 +52,8 @@ void gathers_parts_of_any_format(const Rank &self) {
     const int64_t mine = counts[static_cast<size_t>(self.rank)];
     const Tensor part = cast_of(self, format, mine, rows_of(self.rank, 21, mine));
     const Tensor gathered = make_tensor(self.context, format, whole, kColumns);
-    ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, part.get(), counts.data(), gathered.get(), nullptr)));
+    ASSERT_TRUE(
+        self.ok(lpt_all_gather(self.context, self.comm, part.get(), counts.data(), nullptr, gathered.get(), nullptr)));
     EXPECT_EQ(bytes_of(self, cast_of(self, format, whole, all).get()), bytes_of(self, gathered.get()))
         << name_of(format);
   }
@@ -65,7 +66,7 @@ void gathers_in_place(const Rank &self) {
   const Tensor part = view(self.context, whole.get(), {self.rank * kRows, 0}, {kRows, kColumns});
   const std::vector<float> mine = numbers_of(self.rank, 22, kRows * kColumns);
   std::copy(mine.begin(), mine.end(), all.begin() + self.rank * kRows * kColumns);
-  ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, part.get(), nullptr, whole.get(), nullptr)));
+  ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, part.get(), nullptr, nullptr, whole.get(), nullptr)));
   for (int32_t q = 0; q < self.ranks; ++q) {
     const std::vector<float> theirs = numbers_of(q, 22, kRows * kColumns);
     EXPECT_TRUE(std::equal(theirs.begin(), theirs.end(), all.begin() + q * kRows * kColumns)) << q;

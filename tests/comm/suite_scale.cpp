@@ -47,7 +47,8 @@ void gathers_weights_as_if_cast_whole(const Rank &self) {
     const int64_t all_kernels = kRows * self.ranks;
     const Tensor gathered = make_tensor(self.context, format, all_kernels, kColumns);
     const Tensor expected = make_tensor(self.context, format, all_kernels, kColumns);
-    ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, part.get(), nullptr, gathered.get(), nullptr)));
+    ASSERT_TRUE(
+        self.ok(lpt_all_gather(self.context, self.comm, part.get(), nullptr, nullptr, gathered.get(), nullptr)));
     const Tensor source = wrap(self.context, whole, all_kernels, kColumns);
     ASSERT_TRUE(self.ok(lpt_quantize(self.context, source.get(), nullptr, expected.get(), nullptr)));
     for (const lpt_tensor_part which : parts_of(format)) {

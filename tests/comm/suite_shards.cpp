@@ -270,7 +270,7 @@ void loads_states_that_were_cut_otherwise(const Rank &self) {
       std::vector<float> lengths(static_cast<size_t>(self.ranks));
       std::vector<float> length = {static_cast<float>(mine.size())};
       const Tensor one = wrap(self.context, length, 1, 1), many = wrap(self.context, lengths, self.ranks, 1);
-      ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, one.get(), nullptr, many.get(), nullptr)));
+      ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, one.get(), nullptr, nullptr, many.get(), nullptr)));
       std::vector<std::vector<uint8_t>> states;
       std::vector<const void *> buffers;
       std::vector<size_t> bytes;

@@ -283,7 +283,8 @@ void gives_all_ranks_the_same_bits(const Rank &self) {
         std::vector<int64_t> hashes(static_cast<size_t>(self.ranks));
         const Tensor input = wrap(self.context, LPT_FORMAT_F64, hash.data(), 1, 1);
         const Tensor output = wrap(self.context, LPT_FORMAT_F64, hashes.data(), self.ranks, 1);
-        ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, input.get(), nullptr, output.get(), nullptr)));
+        ASSERT_TRUE(
+            self.ok(lpt_all_gather(self.context, self.comm, input.get(), nullptr, nullptr, output.get(), nullptr)));
         for (const int64_t theirs : hashes) EXPECT_EQ(hash[0], theirs) << name << rounding << way;
       }
     }

@@ -51,7 +51,8 @@ TEST(WireFaults, AnotherTensorScaleIsFound) {
     const Tensor whole = make_tensor(self.context, LPT_FORMAT_E4M3FN_TENSOR, 6, 8);
     *part_data<float>(self.context, part.get(), LPT_TENSOR_PART_TENSOR_SCALE) = self.rank == 2 ? 0.25f : 0.5f;
     *part_data<float>(self.context, whole.get(), LPT_TENSOR_PART_TENSOR_SCALE) = 7.0f;
-    EXPECT_EQ(LPT_MISMATCH, lpt_all_gather(self.context, self.comm, part.get(), nullptr, whole.get(), nullptr));
+    EXPECT_EQ(LPT_MISMATCH,
+              lpt_all_gather(self.context, self.comm, part.get(), nullptr, nullptr, whole.get(), nullptr));
     expect_words({"tensor scale", "rank 0 is 0.5", "rank 2 is 0.25"}, lpt_context_error(self.context));
     EXPECT_EQ(7.0f, *part_data<float>(self.context, whole.get(), LPT_TENSOR_PART_TENSOR_SCALE)) << "untouched";
   });

@@ -14,7 +14,7 @@ constexpr int kSkipped = 77;
 
 bool is_present() {
   lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
-  if (lpt_device_describe(LPT_DEVICE_CUDA, 0, &gpu) != LPT_OK) return false;
+  if (lpt_device_describe(nullptr, LPT_DEVICE_CUDA, 0, &gpu) != LPT_OK) return false;
   if (gpu.is_usable != 0) {
     std::printf("cuda:0 is %s, compute capability %d.%d\n", gpu.name, gpu.capability_major, gpu.capability_minor);
   } else {

@@ -158,10 +158,10 @@ TEST_P(NcclLayers, GatherPartsOfOneScale) {
       const Tensor whole = make_tensor(self.cpu, format, all, 64),
                    whole_on_device = make_tensor(self.gpu, format, all, 64);
       const Tensor part_on_device = there(self, part.get());
-      ASSERT_TRUE(
-          self.ok_on_device(lpt_all_gather(self.cpu, self.bootstrap, part.get(), counts.data(), whole.get(), nullptr)));
-      ASSERT_TRUE(self.ok(
-          lpt_all_gather(self.gpu, self.comm, part_on_device.get(), counts.data(), whole_on_device.get(), nullptr)));
+      ASSERT_TRUE(self.ok_on_device(
+          lpt_all_gather(self.cpu, self.bootstrap, part.get(), counts.data(), nullptr, whole.get(), nullptr)));
+      ASSERT_TRUE(self.ok(lpt_all_gather(self.gpu, self.comm, part_on_device.get(), counts.data(), nullptr,
+                                         whole_on_device.get(), nullptr)));
       EXPECT_EQ(bytes_of(self.cpu, whole.get()), bytes_on_device(self, whole_on_device.get())) << "rank " << self.rank;
     }
   });
@@ -173,7 +173,7 @@ TEST_F(NcclLayerRejections, OfGathersNameTheScalesThatDiffer) {
         there(self, numbers_of_scale(self, LPT_FORMAT_E4M3FN_TENSOR, 2, self.rank == 2 ? 7.0 : 8.0).get());
     const Tensor whole = make_tensor(self.gpu, LPT_FORMAT_E4M3FN_TENSOR, 6, 64);
     const std::vector<uint8_t> before = bytes_on_device(self, whole.get());
-    EXPECT_EQ(LPT_MISMATCH, lpt_all_gather(self.gpu, self.comm, part.get(), nullptr, whole.get(), nullptr));
+    EXPECT_EQ(LPT_MISMATCH, lpt_all_gather(self.gpu, self.comm, part.get(), nullptr, nullptr, whole.get(), nullptr));
     expect_words({"ranks disagree: the tensor scale of rank 0 is", "that of rank 2 is"}, self.error());
     EXPECT_EQ(before, bytes_on_device(self, whole.get()));
   });

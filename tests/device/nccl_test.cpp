@@ -54,7 +54,7 @@ void gathers(const GpuRank &self) {
   for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
     const Tensor mine = numbers(self, format, 2 * self.rank + 1, 96), all = make_tensor(self.cpu, format, rows, 96);
     expect_alike(self, mine.get(), all.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
-      return lpt_all_gather(context, comm, input, counts.data(), output, nullptr);
+      return lpt_all_gather(context, comm, input, counts.data(), nullptr, output, nullptr);
     });
   }
 }

@@ -41,7 +41,7 @@ class DevicePlugins : public testing::Test {
     expect_words(words, error);
     EXPECT_EQ(nullptr, context.get());
     lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
-    EXPECT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, index, &gpu));
+    EXPECT_EQ(LPT_OK, lpt_device_describe(nullptr, LPT_DEVICE_CUDA, index, &gpu));
     EXPECT_EQ(0, gpu.is_usable);
     expect_words(words, gpu.reason);
   }
@@ -114,7 +114,7 @@ TEST_F(DevicePlugins, AnOldDeviceIsReported) {
 TEST_F(DevicePlugins, AUsableDeviceIsDescribed) {
   look_on_cpu();
   lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
-  ASSERT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, 1, &gpu));
+  ASSERT_EQ(LPT_OK, lpt_device_describe(nullptr, LPT_DEVICE_CUDA, 1, &gpu));
   EXPECT_EQ(1, gpu.is_usable);
   EXPECT_EQ(LPT_DEVICE_CUDA, gpu.device);
   EXPECT_EQ(1, gpu.index);
@@ -126,7 +126,7 @@ TEST_F(DevicePlugins, AUsableDeviceIsDescribed) {
 
 TEST_F(DevicePlugins, TheCpuIsAlwaysAvailable) {
   lpt_device_info cpu = LPT_DEVICE_INFO_INIT;
-  ASSERT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CPU, 0, &cpu));
+  ASSERT_EQ(LPT_OK, lpt_device_describe(nullptr, LPT_DEVICE_CPU, 0, &cpu));
   EXPECT_EQ(1, cpu.is_usable);
   EXPECT_EQ(1, cpu.count);
   EXPECT_GE(cpu.processor_count, 1);
@@ -135,10 +135,10 @@ TEST_F(DevicePlugins, TheCpuIsAlwaysAvailable) {
 
 TEST_F(DevicePlugins, WrongNumbersAreRejected) {
   lpt_device_info any = LPT_DEVICE_INFO_INIT;
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(7, 0, &any));
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CPU, 1, &any));
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CUDA, -1, &any));
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CUDA, 0, nullptr));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(nullptr, 7, 0, &any));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(nullptr, LPT_DEVICE_CPU, 1, &any));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(nullptr, LPT_DEVICE_CUDA, -1, &any));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(nullptr, LPT_DEVICE_CUDA, 0, nullptr));
 }
 
 // A context costs some hundred megabytes of a GPU: who works on the second has none on the first.

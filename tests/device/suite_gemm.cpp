@@ -136,7 +136,7 @@ class DeviceGemms : public Devices {
 
   bool is_hopper() {
     lpt_device_info facts = LPT_DEVICE_INFO_INIT;
-    EXPECT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, 0, &facts));
+    EXPECT_EQ(LPT_OK, lpt_device_describe(nullptr, LPT_DEVICE_CUDA, 0, &facts));
     return facts.capability_major == 9 && facts.capability_minor == 0;
   }
 

@@ -11,7 +11,7 @@ std::vector<lpt_format> kinds_of_formats() {
   sparse.sparse_kept = 2;
   sparse.sparse_of = 4;
   lpt_format format = LPT_FORMAT_NONE;
-  EXPECT_EQ(LPT_OK, lpt_format_from_description(&sparse, &format));
+  EXPECT_EQ(LPT_OK, lpt_format_from_description(nullptr, &sparse, &format));
   return {LPT_FORMAT_F32,          LPT_FORMAT_BF16,       LPT_FORMAT_E4M3FN_TENSOR,
           LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP4,
           LPT_FORMAT_NVFP4,        LPT_FORMAT_UINT4_1X32, format};

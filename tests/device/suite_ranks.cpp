@@ -9,7 +9,7 @@ class DeviceRank : public Devices {
  protected:
   void SetUp() override {
     lpt_comm_group *raw = nullptr;
-    ASSERT_EQ(LPT_OK, lpt_comm_group_create(1, &raw));
+    ASSERT_EQ(LPT_OK, lpt_comm_group_create(nullptr, 1, &raw));
     const Group group(raw);
     Comm bootstrap;
     ASSERT_TRUE(ok(cpu(), lpt_comm_create_local(cpu(), group.get(), 0, nullptr, out(bootstrap))));
@@ -49,7 +49,7 @@ TEST_F(DeviceRank, AddsUpItself) {
 TEST_F(DeviceRank, GathersAndExchangesWithItself) {
   const Tensor source = tensor_of(cpu(), LPT_FORMAT_MXFP8_E4M3, 4, 96, draw_normal(2, 4 * 96));
   const Tensor input = there(source.get()), output = make_tensor(gpu(), LPT_FORMAT_MXFP8_E4M3, 4, 96);
-  ASSERT_TRUE(ok(gpu(), lpt_all_gather(gpu(), comm(), input.get(), nullptr, output.get(), nullptr)));
+  ASSERT_TRUE(ok(gpu(), lpt_all_gather(gpu(), comm(), input.get(), nullptr, nullptr, output.get(), nullptr)));
   EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(output.get()));
   const Tensor swapped = make_tensor(gpu(), LPT_FORMAT_MXFP8_E4M3, 4, 96);
   ASSERT_TRUE(ok(gpu(), lpt_all_to_all(gpu(), comm(), input.get(), nullptr, nullptr, swapped.get(), nullptr)));

@@ -431,7 +431,7 @@ TEST(FormatDescription, RejectsEachWrongMemberByName) {
 TEST(FormatDescription, MakesEveryCombinationThatIsAllowed) {
   std::set<lpt_format> ids;
   int count = 0;
-  for (lpt_format element = 1; element <= LPT_FORMAT_BNB_FP4; ++element) {
+  for (lpt_format element = 1; element <= plain_count(); ++element) {
     for (lpt_format block_scale : {LPT_FORMAT_NONE, LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN}) {
       for (lpt_format tensor_scale : {LPT_FORMAT_NONE, LPT_FORMAT_F32}) {
         for (int32_t rows : {0, 1, 32, LPT_BLOCK_EXTENT_FULL}) {

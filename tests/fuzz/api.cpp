@@ -504,11 +504,10 @@ class Caller {
   }
 
   lpt_status linear() {
-    const char *name = nullptr;
-    lpt_status status = lpt_recipe_name(c_, in_.below(24), &name);
-    if (status != LPT_OK || name == nullptr) return status;
+    const char *const name = lpt_recipe_name(in_.below(24));
+    if (name == nullptr) return LPT_OK;
     lpt_recipe *recipe = nullptr;
-    status = lpt_recipe_create(c_, name, &recipe);
+    lpt_status status = lpt_recipe_create(c_, name, &recipe);
     if (status != LPT_OK) return status;
     lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
     shape.input_columns = in_.extent();
@@ -543,7 +542,7 @@ class Caller {
     const size_t length = in_.byte() % sizeof text;
     for (size_t i = 0; i < length; ++i) text[i] = static_cast<char>(in_.byte());
     lpt_format format = LPT_FORMAT_NONE;
-    const lpt_status status = lpt_format_from_name(text, &format);  // has no context for a text
+    const lpt_status status = lpt_format_from_name(nullptr, text, &format);  // has no context for a text
     return status == LPT_INVALID_ARGUMENT ? LPT_OK : status;
   }
 

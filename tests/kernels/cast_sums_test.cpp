@@ -20,7 +20,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // All presets that numbers can be cast to, and blocks that no preset has.
 std::vector<lpt_format> targets() {
   std::vector<lpt_format> result;
-  for (lpt_format id = 1; id <= LPT_FORMAT_BNB_FP4_1X64; ++id) {
+  for (int64_t i = 0; i < format_count(); ++i) {
+    const lpt_format id = format_at(i);
     Format format;
     if (id != LPT_FORMAT_UINT8 && id != LPT_FORMAT_E8M0FNU && find_format(id, format)) result.push_back(id);
   }

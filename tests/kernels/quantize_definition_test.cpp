@@ -185,7 +185,7 @@ constexpr lpt_format kElements[] = {
 
 std::vector<lpt_format> all_targets() {
   std::vector<lpt_format> targets(std::begin(kElements), std::end(kElements));
-  for (lpt_format id = LPT_FORMAT_E4M3FN_TENSOR; id <= LPT_FORMAT_BNB_FP4_1X64; ++id) targets.push_back(id);
+  for (int64_t i = plain_count(); i < format_count(); ++i) targets.push_back(format_at(i));
   targets.push_back(made(LPT_FORMAT_INT8, LPT_FORMAT_F32, 1, 64, LPT_FORMAT_NONE));
   targets.push_back(made(LPT_FORMAT_E4M3FN, LPT_FORMAT_E8M0FNU, LPT_BLOCK_EXTENT_FULL, 1, LPT_FORMAT_F32));
   targets.push_back(made(LPT_FORMAT_E2M1FN, LPT_FORMAT_E8M0FNU, LPT_BLOCK_EXTENT_FULL, 1, LPT_FORMAT_NONE));

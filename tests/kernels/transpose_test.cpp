@@ -16,7 +16,8 @@ constexpr int64_t kExtents[] = {0, 1, 7, 63, 64, 65, 127, 129, 300};
 // All presets that have codes, elements of 3, 5 and 7 bits, and square blocks. (Blocks are square or there are none.)
 std::vector<lpt_format> formats() {
   std::vector<lpt_format> result;
-  for (lpt_format id = 1; id <= LPT_FORMAT_BNB_FP4_1X64; ++id) {
+  for (int64_t i = 0; i < format_count(); ++i) {
+    const lpt_format id = format_at(i);
     Format format;
     if (id == LPT_FORMAT_UINT8 || !find_format(id, format) || format.has_zero_point()) continue;
     if (!format.has_block_scale() || format.block_rows == format.block_columns) result.push_back(id);

@@ -20,14 +20,10 @@ TEST(Program, ListsEveryFormatOfTheLibrary) {
   const Outcome outcome = run_lpt(workplace, {"formats"});
   ASSERT_EQ(outcome.status, 0);
   const std::string lines = "\n" + outcome.out;
-  int count = 0;
-  for (lpt_format format = 1; format < 128; ++format) {
-    char name[64] = "";
-    if (lpt_format_write_name(format, name, sizeof name, nullptr) != LPT_OK) continue;
-    ++count;
+  for (int64_t i = 0; i < lpt_format_count(); ++i) {
+    const char *const name = lpt_format_name(lpt_format_at(i));
     EXPECT_NE(lines.find(fmt::format("\n{} ", name)), std::string::npos) << name;
   }
-  EXPECT_GE(count, 28);
 }
 
 TEST(Program, TellsWhatTheBytesOfAFormatMean) {

@@ -62,7 +62,8 @@ class Ranks {
 
   static Group make_group(int ranks) {
     lpt_comm_group *group = nullptr;
-    if (lpt_comm_group_create(ranks, &group) != LPT_OK) throw Error(fmt::format("no group of {} ranks", ranks));
+    if (lpt_comm_group_create(nullptr, ranks, &group) != LPT_OK)
+      throw Error(fmt::format("no group of {} ranks", ranks));
     return Group(group);
   }
 
@@ -146,7 +147,7 @@ class Ranks {
       case LPT_COST_COLLECTIVE_REDUCE_SCATTER:
         return lpt_reduce_scatter(context, comm, self.from.get(), nullptr, &options, self.to.get(), nullptr);
       case LPT_COST_COLLECTIVE_ALL_GATHER:
-        return lpt_all_gather(context, comm, self.from.get(), nullptr, self.to.get(), nullptr);
+        return lpt_all_gather(context, comm, self.from.get(), nullptr, nullptr, self.to.get(), nullptr);
       default:
         return lpt_all_reduce(context, comm, self.from.get(), &options, self.to.get(), nullptr);
     }

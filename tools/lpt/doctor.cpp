@@ -15,7 +15,6 @@ namespace tool {
 
 namespace {
 
-constexpr lpt_format kLastPreset = 127;
 constexpr int64_t kExtent = 256;  // whole blocks in every preset
 
 // What the library's rows request, and what later ones may.
@@ -117,8 +116,8 @@ std::string device_line(lpt_device device, int32_t index, const lpt_device_info 
 std::string choices_text(lpt_context *context) {
   const Choices choices(context);
   Table table({"format", "quantize from f32", "quantize from bf16", "dequantize to f32", "gemm to f32"}, 5);
-  for (lpt_format format = 1; format <= kLastPreset; ++format) {
-    if (!try_describe(format)) continue;
+  for (int64_t i = 0; i < lpt_format_count(); ++i) {
+    const lpt_format format = lpt_format_at(i);
     table.add({format_name(format), choices.quantize(LPT_FORMAT_F32, format), choices.quantize(LPT_FORMAT_BF16, format),
                choices.dequantize(format), choices.gemm(format)});
   }
@@ -140,7 +139,7 @@ std::string devices_report() {
     int32_t count = 1;  // the first one tells how many there are, or why none
     for (int32_t index = 0; index < count; ++index) {
       lpt_device_info facts = LPT_DEVICE_INFO_INIT;
-      if (lpt_device_describe(device, index, &facts) != LPT_OK) break;
+      if (lpt_device_describe(nullptr, device, index, &facts) != LPT_OK) break;
       text += device_line(device, index, facts);
       count = facts.count;
     }

@@ -52,7 +52,7 @@ const Dtype *dtype_of_format(std::string_view format) {
 
 lpt_format format_of(const Dtype &dtype) {
   lpt_format format = LPT_FORMAT_NONE;
-  if (!dtype.format.empty()) lpt_format_from_name(std::string(dtype.format).c_str(), &format);
+  if (!dtype.format.empty()) lpt_format_from_name(nullptr, std::string(dtype.format).c_str(), &format);
   return format;
 }
 

@@ -10,8 +10,6 @@ namespace tool {
 
 namespace {
 
-constexpr lpt_format kLastPreset = 127;
-
 std::string special_text(lpt_element_special special) {
   switch (special) {
     case LPT_ELEMENT_SPECIAL_NONE:
@@ -65,9 +63,9 @@ std::string formats_table() {
   const Context context = make_context(1);
   Table elements({"element", "id", "bits", "bias", "largest", "special codes"});
   Table composites({"format", "id", "element", "block", "block scale", "tensor scale", "bits per number"}, 1);
-  for (lpt_format format = 1; format <= kLastPreset; ++format) {
+  for (int64_t i = 0; i < lpt_format_count(); ++i) {
+    const lpt_format format = lpt_format_at(i);
     const auto description = try_describe(format);
-    if (!description) continue;
     const bool is_plain = description->block_scale == LPT_FORMAT_NONE && description->tensor_scale == LPT_FORMAT_NONE;
     if (is_plain) {
       elements.add({format_name(format), fmt::format("{}", format), bits_text(*description),
@@ -88,10 +86,10 @@ std::string formats_table() {
 std::string format_page(const std::string &name) {
   const lpt_format format = target_format(name);
   size_t bytes = 0;
-  if (lpt_format_write_text(format, nullptr, 0, &bytes) != LPT_OK)
+  if (lpt_format_write_text(nullptr, format, nullptr, 0, &bytes) != LPT_OK)
     throw Error(fmt::format("{} has no description", name));
   std::string page(bytes, '\0');
-  lpt_format_write_text(format, page.data(), page.size(), nullptr);
+  lpt_format_write_text(nullptr, format, page.data(), page.size(), nullptr);
   page.pop_back();  // the terminating zero
   if (!page.ends_with('\n')) page += '\n';
   const Layout layout = layout_of(format);

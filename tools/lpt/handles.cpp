@@ -53,19 +53,20 @@ Tensor wrap_matrix(lpt_context *context, lpt_format format, void *data, int64_t 
 }
 
 std::string format_name(lpt_format format) {
+  if (const char *const name = lpt_format_name(format)) return name;
   size_t bytes = 0;
-  if (lpt_format_write_name(format, nullptr, 0, &bytes) != LPT_OK) {
+  if (lpt_format_write_name(nullptr, format, nullptr, 0, &bytes) != LPT_OK) {
     return fmt::format("format {}", format);
   }
   std::string name(bytes, '\0');
-  lpt_format_write_name(format, name.data(), name.size(), nullptr);
+  lpt_format_write_name(nullptr, format, name.data(), name.size(), nullptr);
   name.pop_back();  // the terminating zero
   return name;
 }
 
 lpt_format find_format(const std::string &name) {
   lpt_format format = LPT_FORMAT_NONE;
-  if (lpt_format_from_name(name.c_str(), &format) != LPT_OK) {
+  if (lpt_format_from_name(nullptr, name.c_str(), &format) != LPT_OK) {
     throw Error(
         fmt::format("format is {}: expected a name that `lpt formats` shows, or a spelling such as "
                     "e2m1fn/1x16/e8m0fnu",
@@ -76,7 +77,7 @@ lpt_format find_format(const std::string &name) {
 
 std::optional<lpt_format_description> try_describe(lpt_format format) {
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
-  if (lpt_format_describe(format, &description) != LPT_OK) return std::nullopt;
+  if (lpt_format_describe(nullptr, format, &description) != LPT_OK) return std::nullopt;
   return description;
 }
 

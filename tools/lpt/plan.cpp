@@ -41,11 +41,11 @@ bool is_plain_float(const lpt_format_description &description) {
 
 // Presets that scale this element: those with a scale for each group first.
 std::string scaled_names(lpt_format element) {
-  constexpr lpt_format kFirstPreset = 64, kLastPreset = 127;
   std::string grouped, others;
-  for (lpt_format format = kFirstPreset; format <= kLastPreset; ++format) {
+  for (int64_t i = 0; i < lpt_format_count(); ++i) {
+    const lpt_format format = lpt_format_at(i);
     const auto description = try_describe(format);
-    if (!description || description->element != element) continue;
+    if (format == element || description->element != element) continue;
     std::string &names = description->block_columns > 1 ? grouped : others;
     names += (names.empty() ? "" : ", ") + format_name(format);
   }

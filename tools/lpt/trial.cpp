@@ -101,7 +101,7 @@ Trial make_trial(const std::string &format, const std::string &rule, const std::
   Trial trial;
   trial.format = find_format(format);
   trial.description = describe(trial.format);
-  lpt_quantize_options_init(&trial.options, sizeof trial.options);
+  trial.options = lpt_quantize_options LPT_QUANTIZE_OPTIONS_INIT;
   trial.options.scale_rule = value_named(kRules, "rule", rule);
   trial.options.rounding = find_rounding(rounding);
   if (random != "-") read_random(random, trial.options);

@@ -7,7 +7,7 @@ namespace Lpt
         public static DeviceInfo Describe(Device device, int index = 0)
         {
             var description = DeviceInfo.Default();
-            var status = Native.lpt_device_describe(device, index, &description);
+            var status = Native.lpt_device_describe(Context.None, device, index, &description);
             if (status != Status.Ok)
                 throw new LptException(status, string.Format("device is {0}, index {1}: expected a device", (int)device, index));
             return description;

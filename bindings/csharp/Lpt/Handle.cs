@@ -62,5 +62,11 @@ namespace Lpt
         }
 
         internal static byte[] ToUtf8(string text) { return Encoding.UTF8.GetBytes(text + "\0"); }
+
+        /// <summary>Writes the library's defaults of a struct.</summary>
+        internal static void Initialize(string type, void* value, int bytes)
+        {
+            fixed (byte* name = ToUtf8(type)) Native.lpt_struct_init(name, value, (UIntPtr)bytes);
+        }
     }
 }

@@ -447,6 +447,7 @@ namespace Lpt
     {
         public const ulong CheckOnly = 1;
         public const int BlockExtentFull = -1;
+        public const ulong TensorReadOnly = 1;
         public const ulong DlpackReadOnly = 1;
         public const ulong DlpackCopied = 2;
         public const ulong QuantizeKeepTensorScale = 2;
@@ -490,7 +491,7 @@ namespace Lpt
         public static DeviceInfo Default()
         {
             var value = default(DeviceInfo);
-            Native.lpt_device_info_init(&value, (UIntPtr)sizeof(DeviceInfo));
+            Text.Initialize("lpt_device_info", &value, sizeof(DeviceInfo));
             return value;
         }
     }
@@ -521,7 +522,7 @@ namespace Lpt
         public static ContextOptions Default()
         {
             var value = default(ContextOptions);
-            Native.lpt_context_options_init(&value, (UIntPtr)sizeof(ContextOptions));
+            Text.Initialize("lpt_context_options", &value, sizeof(ContextOptions));
             return value;
         }
     }
@@ -542,7 +543,7 @@ namespace Lpt
         public static ProfileEntry Default()
         {
             var value = default(ProfileEntry);
-            Native.lpt_profile_entry_init(&value, (UIntPtr)sizeof(ProfileEntry));
+            Text.Initialize("lpt_profile_entry", &value, sizeof(ProfileEntry));
             return value;
         }
     }
@@ -572,7 +573,7 @@ namespace Lpt
         public static FormatDescription Default()
         {
             var value = default(FormatDescription);
-            Native.lpt_format_description_init(&value, (UIntPtr)sizeof(FormatDescription));
+            Text.Initialize("lpt_format_description", &value, sizeof(FormatDescription));
             return value;
         }
     }
@@ -590,12 +591,13 @@ namespace Lpt
         public IntPtr Strides;
         public Device Device;
         public int DeviceIndex;
+        public ulong Flags;
 
         /// <summary>The library's defaults.</summary>
         public static TensorDescription Default()
         {
             var value = default(TensorDescription);
-            Native.lpt_tensor_description_init(&value, (UIntPtr)sizeof(TensorDescription));
+            Text.Initialize("lpt_tensor_description", &value, sizeof(TensorDescription));
             return value;
         }
     }
@@ -624,7 +626,7 @@ namespace Lpt
         public static QuantizeOptions Default()
         {
             var value = default(QuantizeOptions);
-            Native.lpt_quantize_options_init(&value, (UIntPtr)sizeof(QuantizeOptions));
+            Text.Initialize("lpt_quantize_options", &value, sizeof(QuantizeOptions));
             return value;
         }
     }
@@ -646,7 +648,7 @@ namespace Lpt
         public static StatisticsInfo Default()
         {
             var value = default(StatisticsInfo);
-            Native.lpt_statistics_info_init(&value, (UIntPtr)sizeof(StatisticsInfo));
+            Text.Initialize("lpt_statistics_info", &value, sizeof(StatisticsInfo));
             return value;
         }
     }
@@ -662,7 +664,7 @@ namespace Lpt
         public static DequantizeOptions Default()
         {
             var value = default(DequantizeOptions);
-            Native.lpt_dequantize_options_init(&value, (UIntPtr)sizeof(DequantizeOptions));
+            Text.Initialize("lpt_dequantize_options", &value, sizeof(DequantizeOptions));
             return value;
         }
     }
@@ -681,7 +683,7 @@ namespace Lpt
         public static HadamardOptions Default()
         {
             var value = default(HadamardOptions);
-            Native.lpt_hadamard_options_init(&value, (UIntPtr)sizeof(HadamardOptions));
+            Text.Initialize("lpt_hadamard_options", &value, sizeof(HadamardOptions));
             return value;
         }
     }
@@ -698,7 +700,7 @@ namespace Lpt
         public static ConvertOptions Default()
         {
             var value = default(ConvertOptions);
-            Native.lpt_convert_options_init(&value, (UIntPtr)sizeof(ConvertOptions));
+            Text.Initialize("lpt_convert_options", &value, sizeof(ConvertOptions));
             return value;
         }
     }
@@ -719,7 +721,7 @@ namespace Lpt
         public static ScalerOptions Default()
         {
             var value = default(ScalerOptions);
-            Native.lpt_scaler_options_init(&value, (UIntPtr)sizeof(ScalerOptions));
+            Text.Initialize("lpt_scaler_options", &value, sizeof(ScalerOptions));
             return value;
         }
     }
@@ -737,7 +739,7 @@ namespace Lpt
         public static ScalerInfo Default()
         {
             var value = default(ScalerInfo);
-            Native.lpt_scaler_info_init(&value, (UIntPtr)sizeof(ScalerInfo));
+            Text.Initialize("lpt_scaler_info", &value, sizeof(ScalerInfo));
             return value;
         }
     }
@@ -756,7 +758,7 @@ namespace Lpt
         public static SparseFitOptions Default()
         {
             var value = default(SparseFitOptions);
-            Native.lpt_sparse_fit_options_init(&value, (UIntPtr)sizeof(SparseFitOptions));
+            Text.Initialize("lpt_sparse_fit_options", &value, sizeof(SparseFitOptions));
             return value;
         }
     }
@@ -774,7 +776,7 @@ namespace Lpt
         public static SparseFitInfo Default()
         {
             var value = default(SparseFitInfo);
-            Native.lpt_sparse_fit_info_init(&value, (UIntPtr)sizeof(SparseFitInfo));
+            Text.Initialize("lpt_sparse_fit_info", &value, sizeof(SparseFitInfo));
             return value;
         }
     }
@@ -802,7 +804,7 @@ namespace Lpt
         public static GemmOptions Default()
         {
             var value = default(GemmOptions);
-            Native.lpt_gemm_options_init(&value, (UIntPtr)sizeof(GemmOptions));
+            Text.Initialize("lpt_gemm_options", &value, sizeof(GemmOptions));
             return value;
         }
     }
@@ -823,7 +825,7 @@ namespace Lpt
         public static GemmPlanInfo Default()
         {
             var value = default(GemmPlanInfo);
-            Native.lpt_gemm_plan_info_init(&value, (UIntPtr)sizeof(GemmPlanInfo));
+            Text.Initialize("lpt_gemm_plan_info", &value, sizeof(GemmPlanInfo));
             return value;
         }
     }
@@ -841,7 +843,7 @@ namespace Lpt
         public static GemmOperands Default()
         {
             var value = default(GemmOperands);
-            Native.lpt_gemm_operands_init(&value, (UIntPtr)sizeof(GemmOperands));
+            Text.Initialize("lpt_gemm_operands", &value, sizeof(GemmOperands));
             return value;
         }
     }
@@ -868,7 +870,7 @@ namespace Lpt
         public static SparseOptions Default()
         {
             var value = default(SparseOptions);
-            Native.lpt_sparse_options_init(&value, (UIntPtr)sizeof(SparseOptions));
+            Text.Initialize("lpt_sparse_options", &value, sizeof(SparseOptions));
             return value;
         }
     }
@@ -889,7 +891,7 @@ namespace Lpt
         public static SparseInfo Default()
         {
             var value = default(SparseInfo);
-            Native.lpt_sparse_info_init(&value, (UIntPtr)sizeof(SparseInfo));
+            Text.Initialize("lpt_sparse_info", &value, sizeof(SparseInfo));
             return value;
         }
     }
@@ -911,7 +913,7 @@ namespace Lpt
         public static WeightsOptions Default()
         {
             var value = default(WeightsOptions);
-            Native.lpt_weights_options_init(&value, (UIntPtr)sizeof(WeightsOptions));
+            Text.Initialize("lpt_weights_options", &value, sizeof(WeightsOptions));
             return value;
         }
     }
@@ -935,7 +937,7 @@ namespace Lpt
         public static LinearGemmOptions Default()
         {
             var value = default(LinearGemmOptions);
-            Native.lpt_linear_gemm_options_init(&value, (UIntPtr)sizeof(LinearGemmOptions));
+            Text.Initialize("lpt_linear_gemm_options", &value, sizeof(LinearGemmOptions));
             return value;
         }
     }
@@ -952,7 +954,7 @@ namespace Lpt
         public static LinearShape Default()
         {
             var value = default(LinearShape);
-            Native.lpt_linear_shape_init(&value, (UIntPtr)sizeof(LinearShape));
+            Text.Initialize("lpt_linear_shape", &value, sizeof(LinearShape));
             return value;
         }
     }
@@ -978,7 +980,7 @@ namespace Lpt
         public static LinearOptions Default()
         {
             var value = default(LinearOptions);
-            Native.lpt_linear_options_init(&value, (UIntPtr)sizeof(LinearOptions));
+            Text.Initialize("lpt_linear_options", &value, sizeof(LinearOptions));
             return value;
         }
     }
@@ -996,7 +998,7 @@ namespace Lpt
         public static SwigluOptions Default()
         {
             var value = default(SwigluOptions);
-            Native.lpt_swiglu_options_init(&value, (UIntPtr)sizeof(SwigluOptions));
+            Text.Initialize("lpt_swiglu_options", &value, sizeof(SwigluOptions));
             return value;
         }
     }
@@ -1015,7 +1017,7 @@ namespace Lpt
         public static RmsnormOptions Default()
         {
             var value = default(RmsnormOptions);
-            Native.lpt_rmsnorm_options_init(&value, (UIntPtr)sizeof(RmsnormOptions));
+            Text.Initialize("lpt_rmsnorm_options", &value, sizeof(RmsnormOptions));
             return value;
         }
     }
@@ -1037,7 +1039,7 @@ namespace Lpt
         public static SoftmaxOptions Default()
         {
             var value = default(SoftmaxOptions);
-            Native.lpt_softmax_options_init(&value, (UIntPtr)sizeof(SoftmaxOptions));
+            Text.Initialize("lpt_softmax_options", &value, sizeof(SoftmaxOptions));
             return value;
         }
     }
@@ -1058,7 +1060,7 @@ namespace Lpt
         public static CrossEntropyOptions Default()
         {
             var value = default(CrossEntropyOptions);
-            Native.lpt_cross_entropy_options_init(&value, (UIntPtr)sizeof(CrossEntropyOptions));
+            Text.Initialize("lpt_cross_entropy_options", &value, sizeof(CrossEntropyOptions));
             return value;
         }
     }
@@ -1081,7 +1083,7 @@ namespace Lpt
         public static OptimizerOptions Default()
         {
             var value = default(OptimizerOptions);
-            Native.lpt_optimizer_options_init(&value, (UIntPtr)sizeof(OptimizerOptions));
+            Text.Initialize("lpt_optimizer_options", &value, sizeof(OptimizerOptions));
             return value;
         }
     }
@@ -1107,7 +1109,7 @@ namespace Lpt
         public static OptimizerParameter Default()
         {
             var value = default(OptimizerParameter);
-            Native.lpt_optimizer_parameter_init(&value, (UIntPtr)sizeof(OptimizerParameter));
+            Text.Initialize("lpt_optimizer_parameter", &value, sizeof(OptimizerParameter));
             return value;
         }
     }
@@ -1132,7 +1134,7 @@ namespace Lpt
         public static OptimizerStepOptions Default()
         {
             var value = default(OptimizerStepOptions);
-            Native.lpt_optimizer_step_options_init(&value, (UIntPtr)sizeof(OptimizerStepOptions));
+            Text.Initialize("lpt_optimizer_step_options", &value, sizeof(OptimizerStepOptions));
             return value;
         }
     }
@@ -1152,7 +1154,7 @@ namespace Lpt
         public static OptimizerInfo Default()
         {
             var value = default(OptimizerInfo);
-            Native.lpt_optimizer_info_init(&value, (UIntPtr)sizeof(OptimizerInfo));
+            Text.Initialize("lpt_optimizer_info", &value, sizeof(OptimizerInfo));
             return value;
         }
     }
@@ -1169,7 +1171,7 @@ namespace Lpt
         public static GradientsInfo Default()
         {
             var value = default(GradientsInfo);
-            Native.lpt_gradients_info_init(&value, (UIntPtr)sizeof(GradientsInfo));
+            Text.Initialize("lpt_gradients_info", &value, sizeof(GradientsInfo));
             return value;
         }
     }
@@ -1189,7 +1191,7 @@ namespace Lpt
         public static CommOptions Default()
         {
             var value = default(CommOptions);
-            Native.lpt_comm_options_init(&value, (UIntPtr)sizeof(CommOptions));
+            Text.Initialize("lpt_comm_options", &value, sizeof(CommOptions));
             return value;
         }
     }
@@ -1211,7 +1213,7 @@ namespace Lpt
         public static CommInfo Default()
         {
             var value = default(CommInfo);
-            Native.lpt_comm_info_init(&value, (UIntPtr)sizeof(CommInfo));
+            Text.Initialize("lpt_comm_info", &value, sizeof(CommInfo));
             return value;
         }
     }
@@ -1235,7 +1237,24 @@ namespace Lpt
         public static ReduceOptions Default()
         {
             var value = default(ReduceOptions);
-            Native.lpt_reduce_options_init(&value, (UIntPtr)sizeof(ReduceOptions));
+            Text.Initialize("lpt_reduce_options", &value, sizeof(ReduceOptions));
+            return value;
+        }
+    }
+
+    /// <summary>Options of lpt_all_gather().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct AllGatherOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public IntPtr Codec;
+
+        /// <summary>The library's defaults.</summary>
+        public static AllGatherOptions Default()
+        {
+            var value = default(AllGatherOptions);
+            Text.Initialize("lpt_all_gather_options", &value, sizeof(AllGatherOptions));
             return value;
         }
     }
@@ -1255,7 +1274,7 @@ namespace Lpt
         public static GradientBucketsOptions Default()
         {
             var value = default(GradientBucketsOptions);
-            Native.lpt_gradient_buckets_options_init(&value, (UIntPtr)sizeof(GradientBucketsOptions));
+            Text.Initialize("lpt_gradient_buckets_options", &value, sizeof(GradientBucketsOptions));
             return value;
         }
     }
@@ -1276,7 +1295,7 @@ namespace Lpt
         public static GradientBucketsInfo Default()
         {
             var value = default(GradientBucketsInfo);
-            Native.lpt_gradient_buckets_info_init(&value, (UIntPtr)sizeof(GradientBucketsInfo));
+            Text.Initialize("lpt_gradient_buckets_info", &value, sizeof(GradientBucketsInfo));
             return value;
         }
     }
@@ -1293,7 +1312,7 @@ namespace Lpt
         public static OptimizerShardOptions Default()
         {
             var value = default(OptimizerShardOptions);
-            Native.lpt_optimizer_shard_options_init(&value, (UIntPtr)sizeof(OptimizerShardOptions));
+            Text.Initialize("lpt_optimizer_shard_options", &value, sizeof(OptimizerShardOptions));
             return value;
         }
     }
@@ -1319,7 +1338,7 @@ namespace Lpt
         public static PartialPlanOptions Default()
         {
             var value = default(PartialPlanOptions);
-            Native.lpt_partial_plan_options_init(&value, (UIntPtr)sizeof(PartialPlanOptions));
+            Text.Initialize("lpt_partial_plan_options", &value, sizeof(PartialPlanOptions));
             return value;
         }
     }
@@ -1341,7 +1360,7 @@ namespace Lpt
         public static PartialPlanInfo Default()
         {
             var value = default(PartialPlanInfo);
-            Native.lpt_partial_plan_info_init(&value, (UIntPtr)sizeof(PartialPlanInfo));
+            Text.Initialize("lpt_partial_plan_info", &value, sizeof(PartialPlanInfo));
             return value;
         }
     }
@@ -1362,7 +1381,7 @@ namespace Lpt
         public static CommCodec Default()
         {
             var value = default(CommCodec);
-            Native.lpt_comm_codec_init(&value, (UIntPtr)sizeof(CommCodec));
+            Text.Initialize("lpt_comm_codec", &value, sizeof(CommCodec));
             return value;
         }
     }
@@ -1380,7 +1399,7 @@ namespace Lpt
         public static CostLink Default()
         {
             var value = default(CostLink);
-            Native.lpt_cost_link_init(&value, (UIntPtr)sizeof(CostLink));
+            Text.Initialize("lpt_cost_link", &value, sizeof(CostLink));
             return value;
         }
     }
@@ -1401,7 +1420,7 @@ namespace Lpt
         public static CostInfo Default()
         {
             var value = default(CostInfo);
-            Native.lpt_cost_info_init(&value, (UIntPtr)sizeof(CostInfo));
+            Text.Initialize("lpt_cost_info", &value, sizeof(CostInfo));
             return value;
         }
     }
@@ -1419,7 +1438,7 @@ namespace Lpt
         public static CostCastRates Default()
         {
             var value = default(CostCastRates);
-            Native.lpt_cost_cast_rates_init(&value, (UIntPtr)sizeof(CostCastRates));
+            Text.Initialize("lpt_cost_cast_rates", &value, sizeof(CostCastRates));
             return value;
         }
     }
@@ -1437,7 +1456,7 @@ namespace Lpt
         public static NoiseOptions Default()
         {
             var value = default(NoiseOptions);
-            Native.lpt_noise_options_init(&value, (UIntPtr)sizeof(NoiseOptions));
+            Text.Initialize("lpt_noise_options", &value, sizeof(NoiseOptions));
             return value;
         }
     }
@@ -1458,7 +1477,7 @@ namespace Lpt
         public static NoiseInfo Default()
         {
             var value = default(NoiseInfo);
-            Native.lpt_noise_info_init(&value, (UIntPtr)sizeof(NoiseInfo));
+            Text.Initialize("lpt_noise_info", &value, sizeof(NoiseInfo));
             return value;
         }
     }
@@ -1477,7 +1496,7 @@ namespace Lpt
         public static SwigluAlignmentInfo Default()
         {
             var value = default(SwigluAlignmentInfo);
-            Native.lpt_swiglu_alignment_info_init(&value, (UIntPtr)sizeof(SwigluAlignmentInfo));
+            Text.Initialize("lpt_swiglu_alignment_info", &value, sizeof(SwigluAlignmentInfo));
             return value;
         }
     }
@@ -1619,9 +1638,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial int lpt_abi_level();
         [LibraryImport(Library)] public static partial byte* lpt_build_info();
         [LibraryImport(Library)] public static partial byte* lpt_status_string(Status status);
-        [LibraryImport(Library)] public static partial void lpt_device_info_init(DeviceInfo* description, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_device_describe(Device device, int index, DeviceInfo* out_description);
-        [LibraryImport(Library)] public static partial void lpt_context_options_init(ContextOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial int lpt_struct_init(byte* name, void* @object, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_device_describe(Context context, Device device, int index, DeviceInfo* out_description);
         [LibraryImport(Library)] public static partial Status lpt_context_create(ContextOptions* options, IntPtr* out_context);
         [LibraryImport(Library)] public static partial void lpt_context_destroy(IntPtr context);
         [LibraryImport(Library)] public static partial byte* lpt_context_error(Context context);
@@ -1632,25 +1650,34 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_context_synchronize(Context context);
         [LibraryImport(Library)] public static partial Status lpt_context_set_log(Context context, LogLevel level, IntPtr log, void* log_user);
         [LibraryImport(Library)] public static partial Status lpt_context_set_progress(Context context, IntPtr progress, void* progress_user);
-        [LibraryImport(Library)] public static partial void lpt_profile_entry_init(ProfileEntry* entry, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_context_set_profile(Context context, int is_enabled);
         [LibraryImport(Library)] public static partial Status lpt_context_profile_count(Context context, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_context_profile_entry(Context context, long index, ProfileEntry* out_entry);
         [LibraryImport(Library)] public static partial Status lpt_context_profile_save(Context context, byte* path);
-        [LibraryImport(Library)] public static partial void lpt_format_description_init(FormatDescription* description, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_format_from_description(FormatDescription* description, Format* out_format);
-        [LibraryImport(Library)] public static partial Status lpt_format_from_name(byte* name, Format* out_format);
-        [LibraryImport(Library)] public static partial Status lpt_format_write_name(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_format_describe(Format format, FormatDescription* out_description);
-        [LibraryImport(Library)] public static partial Status lpt_format_write_text(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
-        [LibraryImport(Library)] public static partial void lpt_tensor_description_init(TensorDescription* description, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_format_from_description(Context context, FormatDescription* description, Format* out_format);
+        [LibraryImport(Library)] public static partial Status lpt_format_from_name(Context context, byte* name, Format* out_format);
+        [LibraryImport(Library)] public static partial Status lpt_format_write_name(Context context, Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_format_describe(Context context, Format format, FormatDescription* out_description);
+        [LibraryImport(Library)] public static partial Status lpt_format_write_text(Context context, Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [LibraryImport(Library)] public static partial long lpt_format_count();
+        [LibraryImport(Library)] public static partial Format lpt_format_at(long index);
+        [LibraryImport(Library)] public static partial byte* lpt_format_name(Format format);
         [LibraryImport(Library)] public static partial Status lpt_tensor_create(Context context, Format format, int rank, long* extents, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_create_matrix(Context context, Format format, long rows, long columns, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_wrap(Context context, TensorDescription* description, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_wrap_matrix(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_wrap_const_matrix(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_view(Context context, Tensor tensor, long* begins, long* extents, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_view_part(Context context, Tensor tensor, TensorPart part, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
+        [LibraryImport(Library)] public static partial Format lpt_tensor_format(Tensor tensor);
+        [LibraryImport(Library)] public static partial int lpt_tensor_rank(Tensor tensor);
+        [LibraryImport(Library)] public static partial long lpt_tensor_extent(Tensor tensor, int axis);
+        [LibraryImport(Library)] public static partial long lpt_tensor_stride(Tensor tensor, int axis);
+        [LibraryImport(Library)] public static partial void* lpt_tensor_data(Tensor tensor);
+        [LibraryImport(Library)] public static partial void* lpt_tensor_const_data(Tensor tensor);
+        [LibraryImport(Library)] public static partial Device lpt_tensor_device(Tensor tensor, int* out_index);
         [LibraryImport(Library)] public static partial Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_tensor_copy(Context context, Tensor source, Tensor target);
         [LibraryImport(Library)] public static partial void lpt_tensor_destroy(IntPtr tensor);
@@ -1660,23 +1687,16 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout layout, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout layout, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, ForeignLayout layout, Tensor tensor);
-        [LibraryImport(Library)] public static partial void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
-        [LibraryImport(Library)] public static partial void lpt_statistics_info_init(StatisticsInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_statistics_create(Context context, IntPtr* out_statistics);
         [LibraryImport(Library)] public static partial void lpt_statistics_destroy(IntPtr statistics);
         [LibraryImport(Library)] public static partial Status lpt_statistics_read(Context context, Statistics statistics, StatisticsInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_statistics_reset(Context context, Statistics statistics);
-        [LibraryImport(Library)] public static partial void lpt_dequantize_options_init(DequantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
-        [LibraryImport(Library)] public static partial void lpt_hadamard_options_init(HadamardOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_hadamard(Context context, Tensor source, HadamardOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_hadamard_draw_signs(Context context, Random* random, Tensor signs);
-        [LibraryImport(Library)] public static partial void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
-        [LibraryImport(Library)] public static partial void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_scaler_info_init(ScalerInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_scaler_create(Context context, ScalerOptions* options, IntPtr* out_scaler);
         [LibraryImport(Library)] public static partial void lpt_scaler_destroy(IntPtr scaler);
         [LibraryImport(Library)] public static partial Status lpt_scaler_update(Context context, IntPtr* scalers, long scaler_count);
@@ -1684,20 +1704,13 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
-        [LibraryImport(Library)] public static partial void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_sparse_fit_info_init(SparseFitInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_info);
-        [LibraryImport(Library)] public static partial void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
-        [LibraryImport(Library)] public static partial void lpt_gemm_plan_info_init(GemmPlanInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_gemm_operands_init(GemmOperands* operands, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanInfo* out_info);
         [LibraryImport(Library)] public static partial void lpt_gemm_plan_destroy(IntPtr plan);
-        [LibraryImport(Library)] public static partial void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_sparse_info_init(SparseInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_check(Context context, Tensor mask, int kept, int of, SparseDirection direction, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_compare(Context context, Tensor mask, Tensor other, long* out_count);
@@ -1705,25 +1718,22 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_decay(Context context, Tensor weight, Tensor mask, double rate, Tensor gradient);
         [LibraryImport(Library)] public static partial Status lpt_sparse_compress(Context context, Tensor source, Tensor mask, Tensor compressed, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_sparse_decompress(Context context, Tensor compressed, Tensor output);
-        [LibraryImport(Library)] public static partial void lpt_weights_options_init(WeightsOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_weights_pack(Context context, Tensor weights, WeightsOptions* options, IntPtr* out_packed);
         [LibraryImport(Library)] public static partial Status lpt_weights_order(Context context, Tensor weights, WeightsOptions* options, int* order, long* out_given_count, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_weights_unpack(Context context, Tensor packed, Tensor weights);
         [LibraryImport(Library)] public static partial Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
-        [LibraryImport(Library)] public static partial void lpt_linear_gemm_options_init(LinearGemmOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_name(Context context, long index, byte** out_name);
+        [LibraryImport(Library)] public static partial long lpt_recipe_count();
+        [LibraryImport(Library)] public static partial byte* lpt_recipe_name(long index);
         [LibraryImport(Library)] public static partial void lpt_recipe_destroy(IntPtr recipe);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_cast(Context context, Recipe recipe, LinearCast cast, Format format, QuantizeOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_scaler(Context context, Recipe recipe, LinearOperand operand, ScalerOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_recipe_cast_format(Context context, Recipe recipe, LinearCast cast, Format* out_format);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_gemm(Context context, Recipe recipe, LinearGemm product, LinearGemmOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_high_precision(Context context, Recipe recipe, LinearGemm product, Format format);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_set_sparsity(Context context, Recipe recipe, LinearOperand operand, SparseOptions* options, int interval);
-        [LibraryImport(Library)] public static partial void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_linear_options_init(LinearOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_sparsity(Context context, Recipe recipe, LinearOperand operand, int interval, SparseOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_linear_create(Context context, Recipe recipe, LinearShape* shape, IntPtr* out_linear);
         [LibraryImport(Library)] public static partial void lpt_linear_destroy(IntPtr linear);
         [LibraryImport(Library)] public static partial Status lpt_linear_set_recipe(Context context, Linear linear, Recipe recipe);
@@ -1741,24 +1751,15 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
-        [LibraryImport(Library)] public static partial void lpt_swiglu_options_init(SwigluOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_forward(Context context, Tensor gate, Tensor up, SwigluOptions* options, Tensor output, Tensor smoothing);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_backward(Context context, Tensor gate, Tensor up, Tensor output_gradient, SwigluOptions* options, Tensor gate_gradient, Tensor up_gradient);
-        [LibraryImport(Library)] public static partial void lpt_rmsnorm_options_init(RmsnormOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward_sum(Context context, Tensor residual, Tensor branch, Tensor weight, RmsnormOptions* options, Tensor sum, Tensor output, Tensor inverse_rms);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
-        [LibraryImport(Library)] public static partial void lpt_softmax_options_init(SoftmaxOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
-        [LibraryImport(Library)] public static partial void lpt_cross_entropy_options_init(CrossEntropyOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_cross_entropy_forward(Context context, Tensor logits, long* targets, CrossEntropyOptions* options, Tensor loss, Tensor log_sums);
         [LibraryImport(Library)] public static partial Status lpt_cross_entropy_backward(Context context, Tensor logits, long* targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
-        [LibraryImport(Library)] public static partial void lpt_optimizer_options_init(OptimizerOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_optimizer_parameter_init(OptimizerParameter* parameter, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_optimizer_step_options_init(OptimizerStepOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_optimizer_info_init(OptimizerInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_gradients_info_init(GradientsInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
         [LibraryImport(Library)] public static partial void lpt_optimizer_destroy(IntPtr optimizer);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
@@ -1771,9 +1772,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_load(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_load_many(Context context, Optimizer optimizer, long index, void** buffers, UIntPtr* buffer_bytes, long count);
-        [LibraryImport(Library)] public static partial void lpt_comm_options_init(CommOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_comm_info_init(CommInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_comm_group_create(int rank_count, IntPtr* out_group);
+        [LibraryImport(Library)] public static partial Status lpt_comm_group_create(Context context, int rank_count, IntPtr* out_group);
         [LibraryImport(Library)] public static partial void lpt_comm_group_abort(CommGroup group);
         [LibraryImport(Library)] public static partial void lpt_comm_group_destroy(IntPtr group);
         [LibraryImport(Library)] public static partial Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
@@ -1785,31 +1784,25 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_future_wait(Context context, Future future);
         [LibraryImport(Library)] public static partial Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [LibraryImport(Library)] public static partial void lpt_future_destroy(IntPtr future);
-        [LibraryImport(Library)] public static partial void lpt_reduce_options_init(ReduceOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_barrier(Context context, Comm comm);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce(Context context, Comm comm, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_reduce_scatter(Context context, Comm comm, Tensor input, long* counts, ReduceOptions* options, Tensor output, IntPtr* out_future);
-        [LibraryImport(Library)] public static partial Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, AllGatherOptions* options, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_broadcast(Context context, Comm comm, int root, Tensor tensor, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_to_all(Context context, Comm comm, Tensor input, long* send_counts, long* receive_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_send(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
-        [LibraryImport(Library)] public static partial void lpt_gradient_buckets_options_init(GradientBucketsOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_gradient_buckets_info_init(GradientBucketsInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, GradientBucketsOptions* options, IntPtr* out_buckets);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_info);
         [LibraryImport(Library)] public static partial void lpt_gradient_buckets_destroy(IntPtr buckets);
-        [LibraryImport(Library)] public static partial void lpt_optimizer_shard_options_init(OptimizerShardOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, OptimizerShardOptions* shards, IntPtr* parameters);
-        [LibraryImport(Library)] public static partial void lpt_partial_plan_options_init(PartialPlanOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_partial_plan_info_init(PartialPlanInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
+        [LibraryImport(Library)] public static partial Status lpt_partial_shared_columns(Context context, long hidden_columns, double fraction, long* out_shared_columns);
         [LibraryImport(Library)] public static partial Status lpt_partial_plan_create(Context context, PartialPlanOptions* options, IntPtr* out_plan);
         [LibraryImport(Library)] public static partial void lpt_partial_plan_destroy(IntPtr plan);
         [LibraryImport(Library)] public static partial Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialPlanInfo* out_info);
@@ -1818,20 +1811,12 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [LibraryImport(Library)] public static partial Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
-        [LibraryImport(Library)] public static partial void lpt_comm_codec_init(CommCodec* codec, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_all_gather_by_codec(Context context, Comm comm, CommCodec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
-        [LibraryImport(Library)] public static partial void lpt_cost_link_init(CostLink* link, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_cost_info_init(CostInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_cost_cast_rates_init(CostCastRates* rates, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
-        [LibraryImport(Library)] public static partial void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_noise_info_init(NoiseInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
-        [LibraryImport(Library)] public static partial void lpt_swiglu_alignment_info_init(SwigluAlignmentInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_monitor_create(Context context, IntPtr* out_monitor);
         [LibraryImport(Library)] public static partial void lpt_monitor_destroy(IntPtr monitor);
@@ -1850,9 +1835,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_abi_level();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_build_info();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_status_string(Status status);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_device_info_init(DeviceInfo* description, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_device_describe(Device device, int index, DeviceInfo* out_description);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_context_options_init(ContextOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_struct_init(byte* name, void* @object, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_device_describe(Context context, Device device, int index, DeviceInfo* out_description);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_create(ContextOptions* options, IntPtr* out_context);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_context_destroy(IntPtr context);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_context_error(Context context);
@@ -1863,25 +1847,34 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_synchronize(Context context);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_log(Context context, LogLevel level, IntPtr log, void* log_user);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_progress(Context context, IntPtr progress, void* progress_user);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_profile_entry_init(ProfileEntry* entry, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_profile(Context context, int is_enabled);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_profile_count(Context context, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_profile_entry(Context context, long index, ProfileEntry* out_entry);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_profile_save(Context context, byte* path);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_format_description_init(FormatDescription* description, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_from_description(FormatDescription* description, Format* out_format);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_from_name(byte* name, Format* out_format);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_write_name(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_describe(Format format, FormatDescription* out_description);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_write_text(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_tensor_description_init(TensorDescription* description, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_from_description(Context context, FormatDescription* description, Format* out_format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_from_name(Context context, byte* name, Format* out_format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_write_name(Context context, Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_describe(Context context, Format format, FormatDescription* out_description);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_write_text(Context context, Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern long lpt_format_count();
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Format lpt_format_at(long index);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_format_name(Format format);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_create(Context context, Format format, int rank, long* extents, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_create_matrix(Context context, Format format, long rows, long columns, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_wrap(Context context, TensorDescription* description, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_wrap_matrix(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_wrap_const_matrix(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_view(Context context, Tensor tensor, long* begins, long* extents, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_view_part(Context context, Tensor tensor, TensorPart part, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Format lpt_tensor_format(Tensor tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_tensor_rank(Tensor tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern long lpt_tensor_extent(Tensor tensor, int axis);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern long lpt_tensor_stride(Tensor tensor, int axis);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void* lpt_tensor_data(Tensor tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void* lpt_tensor_const_data(Tensor tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Device lpt_tensor_device(Tensor tensor, int* out_index);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_copy(Context context, Tensor source, Tensor target);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_tensor_destroy(IntPtr tensor);
@@ -1891,23 +1884,16 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout layout, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout layout, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, ForeignLayout layout, Tensor tensor);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_info_init(StatisticsInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_create(Context context, IntPtr* out_statistics);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_destroy(IntPtr statistics);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_read(Context context, Statistics statistics, StatisticsInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_reset(Context context, Statistics statistics);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_dequantize_options_init(DequantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_hadamard_options_init(HadamardOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_hadamard(Context context, Tensor source, HadamardOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_hadamard_draw_signs(Context context, Random* random, Tensor signs);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_info_init(ScalerInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_create(Context context, ScalerOptions* options, IntPtr* out_scaler);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_destroy(IntPtr scaler);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_update(Context context, IntPtr* scalers, long scaler_count);
@@ -1915,20 +1901,13 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_info_init(SparseFitInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_info);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_info_init(GemmPlanInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_operands_init(GemmOperands* operands, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_destroy(IntPtr plan);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_info_init(SparseInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_check(Context context, Tensor mask, int kept, int of, SparseDirection direction, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_compare(Context context, Tensor mask, Tensor other, long* out_count);
@@ -1936,25 +1915,22 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_decay(Context context, Tensor weight, Tensor mask, double rate, Tensor gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_compress(Context context, Tensor source, Tensor mask, Tensor compressed, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_decompress(Context context, Tensor compressed, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_weights_options_init(WeightsOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_pack(Context context, Tensor weights, WeightsOptions* options, IntPtr* out_packed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_order(Context context, Tensor weights, WeightsOptions* options, int* order, long* out_given_count, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_unpack(Context context, Tensor packed, Tensor weights);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_gemm_options_init(LinearGemmOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_name(Context context, long index, byte** out_name);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern long lpt_recipe_count();
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_recipe_name(long index);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_recipe_destroy(IntPtr recipe);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_cast(Context context, Recipe recipe, LinearCast cast, Format format, QuantizeOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_scaler(Context context, Recipe recipe, LinearOperand operand, ScalerOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_cast_format(Context context, Recipe recipe, LinearCast cast, Format* out_format);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_gemm(Context context, Recipe recipe, LinearGemm product, LinearGemmOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_high_precision(Context context, Recipe recipe, LinearGemm product, Format format);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_sparsity(Context context, Recipe recipe, LinearOperand operand, SparseOptions* options, int interval);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_options_init(LinearOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_sparsity(Context context, Recipe recipe, LinearOperand operand, int interval, SparseOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_create(Context context, Recipe recipe, LinearShape* shape, IntPtr* out_linear);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_destroy(IntPtr linear);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_set_recipe(Context context, Linear linear, Recipe recipe);
@@ -1972,24 +1948,15 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_swiglu_options_init(SwigluOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_forward(Context context, Tensor gate, Tensor up, SwigluOptions* options, Tensor output, Tensor smoothing);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_backward(Context context, Tensor gate, Tensor up, Tensor output_gradient, SwigluOptions* options, Tensor gate_gradient, Tensor up_gradient);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_rmsnorm_options_init(RmsnormOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward_sum(Context context, Tensor residual, Tensor branch, Tensor weight, RmsnormOptions* options, Tensor sum, Tensor output, Tensor inverse_rms);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_softmax_options_init(SoftmaxOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cross_entropy_options_init(CrossEntropyOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_forward(Context context, Tensor logits, long* targets, CrossEntropyOptions* options, Tensor loss, Tensor log_sums);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_backward(Context context, Tensor logits, long* targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_options_init(OptimizerOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_parameter_init(OptimizerParameter* parameter, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_step_options_init(OptimizerStepOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_info_init(OptimizerInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradients_info_init(GradientsInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_destroy(IntPtr optimizer);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
@@ -2002,9 +1969,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_load(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_load_many(Context context, Optimizer optimizer, long index, void** buffers, UIntPtr* buffer_bytes, long count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_options_init(CommOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_info_init(CommInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_group_create(int rank_count, IntPtr* out_group);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_group_create(Context context, int rank_count, IntPtr* out_group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_abort(CommGroup group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_destroy(IntPtr group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
@@ -2016,31 +1981,25 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_wait(Context context, Future future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_future_destroy(IntPtr future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_reduce_options_init(ReduceOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_barrier(Context context, Comm comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce(Context context, Comm comm, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_reduce_scatter(Context context, Comm comm, Tensor input, long* counts, ReduceOptions* options, Tensor output, IntPtr* out_future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, AllGatherOptions* options, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_broadcast(Context context, Comm comm, int root, Tensor tensor, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_to_all(Context context, Comm comm, Tensor input, long* send_counts, long* receive_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_send(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_options_init(GradientBucketsOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_info_init(GradientBucketsInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, GradientBucketsOptions* options, IntPtr* out_buckets);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_destroy(IntPtr buckets);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_shard_options_init(OptimizerShardOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, OptimizerShardOptions* shards, IntPtr* parameters);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_options_init(PartialPlanOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_info_init(PartialPlanInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_shared_columns(Context context, long hidden_columns, double fraction, long* out_shared_columns);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_create(Context context, PartialPlanOptions* options, IntPtr* out_plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_destroy(IntPtr plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialPlanInfo* out_info);
@@ -2049,20 +2008,12 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_codec_init(CommCodec* codec, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather_by_codec(Context context, Comm comm, CommCodec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_link_init(CostLink* link, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_info_init(CostInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_cast_rates_init(CostCastRates* rates, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_info_init(NoiseInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_swiglu_alignment_info_init(SwigluAlignmentInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_create(Context context, IntPtr* out_monitor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_monitor_destroy(IntPtr monitor);

@@ -10,7 +10,7 @@ namespace Lpt
         private static IntPtr Create(int rankCount)
         {
             IntPtr raw;
-            var status = Native.lpt_comm_group_create(rankCount, &raw);
+            var status = Native.lpt_comm_group_create(Context.None, rankCount, &raw);
             if (status != Status.Ok) throw new LptException(status, "rankCount is " + rankCount + ": no group could be made");
             return raw;
         }
@@ -74,11 +74,11 @@ namespace Lpt
         {
             CheckCounts(context, counts);
             var native = codec == null ? default(CommCodec) : codec.ToNative();
+            var settings = AllGatherOptions.Default();
+            if (codec != null) settings.Codec = (IntPtr)(&native);
             fixed (long* extents = counts)
             {
-                context.Check(codec == null ? Native.lpt_all_gather(context, this, input, extents, output, null)
-                                            : Native.lpt_all_gather_by_codec(context, this, &native, input, extents, output, null),
-                              codec);
+                context.Check(Native.lpt_all_gather(context, this, input, extents, &settings, output, null), codec);
             }
             GC.KeepAlive(codec);
         }

@@ -143,7 +143,7 @@ namespace Lpt
         {
             Format format;
             Status status;
-            fixed (byte* text = Text.ToUtf8(name)) status = Native.lpt_format_from_name(text, &format);
+            fixed (byte* text = Text.ToUtf8(name)) status = Native.lpt_format_from_name(Context.None, text, &format);
             if (status != Status.Ok) throw new LptException(status, "name is '" + name + "': expected a format");
             return format;
         }
@@ -152,7 +152,7 @@ namespace Lpt
         {
             var text = stackalloc byte[256];
             UIntPtr needed;
-            var status = Native.lpt_format_write_name(format, text, (UIntPtr)256, &needed);
+            var status = Native.lpt_format_write_name(Context.None, format, text, (UIntPtr)256, &needed);
             if (status != Status.Ok) throw new LptException(status, "format is " + (long)format + ": expected a format");
             return Text.Of(text);
         }

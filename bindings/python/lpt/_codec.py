@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Codec:
-    """A compression of your own: give it to all_reduce() and its like as codec, or to all_gather_by_codec().
+    """A compression of your own: pass it to all_reduce(), all_gather() and the other collectives as codec.
 
     name: 1 to 12 letters, the same on all ranks. bytes_for(count) tells how many bytes count numbers take; encode(numbers, data)
     fills data, of so many bytes; decode(data, numbers) fills numbers; decode_add(data, sum) adds to sum. Numbers are memoryviews

@@ -22,7 +22,7 @@ class Group:
     __slots__ = ("_handle",)
 
     def __init__(self, rank_count: int) -> None:
-        self._handle = capi.lpt_comm_group_create(rank_count)
+        self._handle = capi.lpt_comm_group_create(handle_of(None), rank_count)
 
     def abort(self) -> None:
         """Ends all waiting of all ranks, now and later."""
@@ -74,7 +74,7 @@ class PartialPlan:
         """shared: a number of columns, or a fraction of them as a float."""
         keep: list = []
         if isinstance(shared, float):
-            shared = capi.lpt_partial_shared_columns(hidden_columns, shared)
+            shared = capi.lpt_partial_shared_columns(handle_of(None), hidden_columns, shared)
         given = dict(given, hidden_columns=hidden_columns, shared_columns=shared, rank_count=rank_count)
         self._handle = capi.lpt_partial_plan_create(handle_of(None), options(capi.lpt_partial_plan_options, given, keep))
 
@@ -182,24 +182,17 @@ class Comm:
                     options(capi.lpt_reduce_options, given, keep), result, future)
         return Future(made, result, keep) if future else result
 
-    def all_gather(self, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
-                   context: Optional[Context] = None) -> Any:
-        """Gives all ranks the parts of every rank, one after the other along the first axis."""
-        source = read(x)
-        counts = self._counts(counts, "counts")
-        result = self._whole(source, counts, context) if out is None else written(out)
-        made = capi.lpt_all_gather(handle_of(context), self._handle, source, counts, result, future)
-        return Future(made, result, (source,)) if future else result
-
-    def all_gather_by_codec(self, codec: Codec, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None,
-                            future: bool = False, context: Optional[Context] = None) -> Any:
-        """all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks."""
+    def all_gather(self, x: Any, *, counts: Optional[Sequence[int]] = None, codec: Optional[Codec] = None, out: Any = None,
+                   future: bool = False, context: Optional[Context] = None) -> Any:
+        """Gives all ranks the parts of every rank, one after the other along the first axis. With a codec each part is encoded
+        once, and every rank decodes it."""
         source = read(x)
         keep: list = [source]
         counts = self._counts(counts, "counts")
         result = self._whole(source, counts, context) if out is None else written(out)
-        made = call(keep, capi.lpt_all_gather_by_codec, handle_of(context), self._handle, codec_struct(codec, keep), source,
-                    counts, result, future)
+        given = {} if codec is None else {"codec": codec}
+        made = call(keep, capi.lpt_all_gather, handle_of(context), self._handle, source, counts,
+                    options(capi.lpt_all_gather_options, given, keep), result, future)
         return Future(made, result, keep) if future else result
 
     def all_reduce_signs(self, x: Any, worker_error: Any, server_error: Any, *, out: Any = None, future: bool = False,

@@ -138,7 +138,7 @@ def device_describe(device: str = "cpu", index: int = 0) -> dict:
     """What a device is: count, is_usable and the reason why not, name, memory_bytes, processor_count, capability_major and
     capability_minor. One that is not there is no error."""
     description = capi.lpt_device_info()
-    capi.lpt_device_describe(constant("LPT_DEVICE_", device), index, description)
+    capi.lpt_device_describe(None, constant("LPT_DEVICE_", device), index, description)
     return values_of(description)
 
 

@@ -37,7 +37,7 @@ def _own(tensor: Tensor) -> int:
 def format_describe(format: Format) -> dict:
     """What a format is made of: the members of lpt_format_description."""
     description = capi.lpt_format_description()
-    capi.lpt_format_describe(format_number(format), description)
+    capi.lpt_format_describe(None, format_number(format), description)
     return values_of(description)
 
 
@@ -47,7 +47,7 @@ def format_from_description(**given: Any) -> int:
     members of lpt_format_description."""
     keep: list = []
     try:
-        return capi.lpt_format_from_description(options(capi.lpt_format_description, given, keep))
+        return capi.lpt_format_from_description(handle_of(None), options(capi.lpt_format_description, given, keep))
     except InvalidArgument:
         text = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "empty"
         raise InvalidArgument(f"description is {text}: expected members that make a format of docs/formats.md") from None

@@ -98,7 +98,7 @@ def sparse_decay(weight: Any, mask: Any, rate: float, gradient: Any, *, context:
 def sparse_compress(x: Any, mask: Any = None, *, context: Optional[Context] = None) -> Tensor:
     """The 2:4 matrix of dense codes: the same format with /2:4 behind its name."""
     source = read(x)
-    compressed = capi.tensor_like(handle_of(context), source, capi.lpt_format_from_name(source.format + "/2:4"), 0)
+    compressed = capi.tensor_like(handle_of(context), source, capi.lpt_format_from_name(None, source.format + "/2:4"), 0)
     capi.lpt_sparse_compress(handle_of(context), source, None if mask is None else read(mask), compressed, None)
     return compressed
 
@@ -108,7 +108,7 @@ def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[
     name = compressed.format
     if not name.endswith("/2:4"):
         raise ValueError(f"compressed is {name}: expected a 2:4 format, such as {name}/2:4")
-    dense = capi.lpt_format_from_name(name[: -len("/2:4")])
+    dense = capi.lpt_format_from_name(None, name[: -len("/2:4")])
     result = capi.tensor_like(handle_of(context), compressed, dense, 0) if out is None else written(out)
     capi.lpt_sparse_decompress(handle_of(context), compressed, result)
     return result

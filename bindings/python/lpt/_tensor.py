@@ -1,7 +1,7 @@
 """Tensors: numbers in memory, with what their bytes mean."""
 from __future__ import annotations
 
-__all__ = ["Tensor", "combine", "empty", "format_name", "format_text", "from_dlpack"]
+__all__ = ["Tensor", "combine", "empty", "format_name", "format_text", "formats", "from_dlpack"]
 
 import sys
 from operator import index
@@ -11,7 +11,7 @@ from ._context import gpu_contexts, handle_of, streams_of, wait_for_work
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterable, Optional, Sequence, Tuple, Union
+    from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
     from ._context import Context
     Format = Union[str, int]
     Shape = Union[int, Sequence[int]]
@@ -38,7 +38,7 @@ def format_number(format: Format) -> int:
             raise TypeError(f"format is a {type(format).__name__}: expected the name or number of a format{hint}") from None
     number = _format_numbers.get(format)
     if number is None:
-        number = _format_numbers[format] = capi.lpt_format_from_name(format)
+        number = _format_numbers[format] = capi.lpt_format_from_name(None, format)
     return number
 
 
@@ -46,13 +46,18 @@ def format_name(format: Format) -> str:
     """The name of a format."""
     number = format_number(format)
     if number not in _format_names:
-        _format_names[number] = capi.lpt_format_write_name(number)
+        _format_names[number] = capi.lpt_format_write_name(None, number)
     return _format_names[number]
+
+
+def formats() -> List[str]:
+    """The names of all formats that have one of their own, elements first."""
+    return [capi.lpt_format_name(capi.lpt_format_at(index)) for index in range(capi.lpt_format_count())]
 
 
 def format_text(format: Format) -> str:
     """What the bytes of a format mean, in lines for people."""
-    return capi.lpt_format_write_text(format_number(format))
+    return capi.lpt_format_write_text(None, format_number(format))
 
 
 class Tensor(capi.lpt_tensor):
@@ -66,7 +71,6 @@ class Tensor(capi.lpt_tensor):
     """
 
     __slots__ = ()
-    _is_read_only = False  # on an object where it is not so
 
     def __new__(cls, data: Any, format: Optional[Format] = None, *, writable: bool = False) -> "Tensor":
         tensor = _wrap(data, _WRITE if writable else _WRAP)
@@ -127,12 +131,12 @@ class Tensor(capi.lpt_tensor):
         """A part: "payload", "block_scales", "tensor_scale", "zero_points" or "sparse_indices"; the memory is shared."""
         if name not in _PARTS:
             raise ValueError(f'part is "{name}": expected one of {", ".join(_PARTS)}')
-        return _marked(self, capi.lpt_tensor_view_part(handle_of(None), self, _PARTS.index(name)))
+        return capi.lpt_tensor_view_part(handle_of(None), self, _PARTS.index(name))
 
     def parts(self) -> Dict[str, "Tensor"]:
         """All parts that the format has, by name."""
         description = capi.lpt_format_description()
-        capi.lpt_format_describe(capi.tensor_format(self), description)
+        capi.lpt_format_describe(None, capi.tensor_format(self), description)
         wanted = (True, description.block_scale, description.tensor_scale, description.zero_point, description.sparse_of)
         return {name: self.part(name) for name, is_there in zip(_PARTS, wanted) if is_there}
 
@@ -141,7 +145,7 @@ class Tensor(capi.lpt_tensor):
         shape = self.shape
         if len(begins) != len(shape) or len(extents) != len(shape):
             raise ValueError(f"begins and extents have {len(begins)} and {len(extents)} numbers: expected {len(shape)}")
-        return _marked(self, capi.lpt_tensor_view(handle_of(None), self, begins, extents))
+        return capi.lpt_tensor_view(handle_of(None), self, begins, extents)
 
     def __getitem__(self, key: Any) -> "Tensor":
         """tensor[begin:end, …]: a view. Slices step by 1."""
@@ -193,9 +197,10 @@ class Tensor(capi.lpt_tensor):
         if device != (1, 0):
             wait_for_work(device[1], stream)
         is_versioned = 1 if max_version is not None and max_version[0] >= 1 else 0
-        if self._is_read_only and not is_versioned:
-            raise BufferError("the tensor is read-only, which DLPack tells from version 1.0 on")
-        return capi.tensor_capsule(copy_of(self) if copy else self, is_versioned, int(self._is_read_only))
+        tensor = copy_of(self) if copy else self
+        if not is_versioned and capi.tensor_is_read_only(tensor):
+            raise BufferError("the tensor is read-only, which DLPack states since version 1.0")
+        return capi.tensor_capsule(tensor, is_versioned)
 
     def __reduce__(self) -> Any:
         if _is_packed(self):
@@ -208,12 +213,6 @@ class Tensor(capi.lpt_tensor):
 
 
 capi.set_tensor_class(Tensor)
-
-
-def _marked(source: Tensor, tensor: Tensor) -> Tensor:
-    if source._is_read_only:
-        tensor._is_read_only = True
-    return tensor
 
 
 def _lent(producer: Any) -> Any:
@@ -261,7 +260,7 @@ def _detached(data: Any) -> Any:
 
 
 def _reinterpret(tensor: Tensor, format: int) -> Tensor:
-    return _marked(tensor, capi.tensor_reinterpret(tensor, format))
+    return capi.tensor_reinterpret(tensor, format)
 
 
 def _shared(data: Any) -> Tensor:
@@ -282,7 +281,7 @@ def written(data: Any) -> Tensor:
     """What an operation writes."""
     if type(data) is not Tensor:
         return _wrap(data, _WRITE)
-    if data._is_read_only:
+    if capi.tensor_is_read_only(data):
         raise BufferError("the output is read-only: expected memory to write")
     return data
 
@@ -305,11 +304,7 @@ def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
     if unknown:
         raise TypeError(f"no part is named {sorted(unknown)[0]}: expected some of {', '.join(_PARTS)}")
     handles = [None if parts.get(name) is None else _shared(parts[name]) for name in _PARTS]
-    tensor = capi.lpt_tensor_combine(handle_of(None), format_number(format), rows, columns, handles)
-    # Memory of one part that must not be written is enough.
-    if any(handle is not None and handle._is_read_only for handle in handles):
-        tensor._is_read_only = True
-    return tensor
+    return capi.lpt_tensor_combine(handle_of(None), format_number(format), rows, columns, handles)
 
 
 def copy_of(tensor: Tensor) -> Tensor:

@@ -54,7 +54,7 @@ class Recipe:
         """Makes "weight" or "gradient" sparse; options as of sparse_select()."""
         keep: list = []
         capi.lpt_recipe_set_sparsity(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
-                                     options(capi.lpt_sparse_options, given, keep), interval)
+                                     interval, options(capi.lpt_sparse_options, given, keep))
         return self._changed("set_sparsity", (operand, interval), given)
 
     def raise_product(self, product: str, format: Optional[Format] = None) -> "Recipe":
@@ -85,12 +85,7 @@ def _recipe_again(name: str, changes: Iterable[Tuple[str, tuple, dict]]) -> Reci
 
 def recipe_names() -> List[str]:
     """The names that Recipe() takes."""
-    names: List[str] = []
-    while True:
-        name = capi.lpt_recipe_name(handle_of(None), len(names))
-        if name is None:
-            return names
-        names.append(name)
+    return [capi.lpt_recipe_name(index) for index in range(capi.lpt_recipe_count())]
 
 
 class Linear:

@@ -41,8 +41,8 @@ class Codecs(unittest.TestCase):
             later = comm.all_reduce(own, codec=int8(decode_add=decode_add), future=True).wait()
             part = comm.reduce_scatter(own, codec=int8())
             many = comm.all_reduce_many([floats([1.0, 2.0]), floats([3.0])], codec=int8())
-            whole = comm.all_gather_by_codec(int8(), floats([comm.rank + 1.0] * 2, [1, 2]))
-            soon = comm.all_gather_by_codec(int8(), floats([comm.rank + 1.0] * 2, [1, 2]), future=True).wait()
+            whole = comm.all_gather(floats([comm.rank + 1.0] * 2, [1, 2]), codec=int8())
+            soon = comm.all_gather(floats([comm.rank + 1.0] * 2, [1, 2]), codec=int8(), future=True).wait()
             return (total.tolist(), later.tolist(), part.tolist(), [tensor.tolist() for tensor in many], whole.tolist(),
                     soon.tolist())
         expected = [[3.0 + 3.0 * ((100 * row + i) % 5) for i in range(100)] for row in range(6)]
@@ -149,7 +149,7 @@ class Failures(unittest.TestCase):
 
     def test_reach_the_caller_of_gathers_buckets_and_shards(self):
         def gather(comm):
-            comm.all_gather_by_codec(int8(encode=fail), floats([1.0]))
+            comm.all_gather(floats([1.0]), codec=int8(encode=fail))
 
         def buckets(comm):
             passing = lpt.GradientBuckets(comm, [floats([1.0] * 8)])

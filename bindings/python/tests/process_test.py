@@ -93,7 +93,7 @@ class Process(unittest.TestCase):
                 layer.forward(source)
                 lpt.gemm(source, weight, b_transposed=True, out=codes, quantize={"rounding": "toward_zero"})
                 comm.all_reduce(source, out=source, codec=codec)
-                lpt.tensor_copy(comm.all_gather_by_codec(codec, source))
+                lpt.tensor_copy(comm.all_gather(source, codec=codec))
                 try:
                     lpt.quantize(source, out=lpt.empty((2, 2), "nvfp4"))
                 except lpt.Error:
@@ -170,7 +170,7 @@ class Process(unittest.TestCase):
         functions = re.findall(r"^LPT_API [^;]*?\b(lpt_\w+)\(", header, re.M)
         constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M)
         structs = re.findall(r"^(?:typedef )?struct (lpt_\w+) \{", header, re.M)
-        self.assertGreater(len(functions), 200)
+        self.assertGreater(len(functions), 190)
         self.assertEqual([], [name for name in functions + constants + structs if not hasattr(capi, name)])
         for name in structs:
             getattr(capi, name)()
@@ -193,9 +193,11 @@ class Process(unittest.TestCase):
         # Of these the package's own C is the way: errors are raised, tensors wrapped and described there.
         below = {"lpt_abi_level", "lpt_version", "lpt_status_string", "lpt_context_create", "lpt_context_error", "lpt_tensor_create",
                  "lpt_tensor_wrap", "lpt_tensor_wrap_matrix", "lpt_tensor_describe", "lpt_tensor_from_dlpack",
-                 "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack"}
+                 "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack", "lpt_tensor_create_matrix", "lpt_tensor_wrap_const_matrix",
+                 "lpt_tensor_format", "lpt_tensor_rank", "lpt_tensor_extent", "lpt_tensor_stride", "lpt_tensor_data",
+                 "lpt_tensor_const_data", "lpt_tensor_device", "lpt_struct_init"}
         functions = {name for name in dir(capi) if name.startswith("lpt_") and not isinstance(getattr(capi, name), type)
-                     and not name.endswith(("_init", "_destroy"))}
+                     and not name.endswith("_destroy")}
         self.assertGreater(len(functions), 150)
         self.assertEqual(below, {name for name in functions if not re.search(rf"capi\.{name}\b", used)})
 

@@ -43,28 +43,6 @@ struct lpt_comm_codec {
   { sizeof(lpt_comm_codec), "", NULL, NULL, NULL, NULL, NULL }
 
 /**
- * @brief Writes the defaults of LPT_COMM_CODEC_INIT.
- * @param codec written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_comm_codec_init(lpt_comm_codec *codec, size_t struct_size);
-
-/**
- * @brief lpt_all_gather() of numbers that are sent by a codec: each part is encoded once, and decoded by all ranks, its own included.
- * @param context of this rank.
- * @param comm the communicator.
- * @param codec see lpt_comm_codec; the same on all ranks.
- * @param input borrowed; the part of this rank, in f32, bf16 or f16.
- * @param counts as for lpt_all_gather().
- * @param output written; in the input's format. May hold the input at its place.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_reduce().
- */
-LPT_API lpt_status lpt_all_gather_by_codec(lpt_context *context, lpt_comm *comm, const lpt_comm_codec *codec,
-                                           const lpt_tensor *input, const int64_t *counts, lpt_tensor *output,
-                                           lpt_future **out_future);
-
-/**
  * @brief Averages a tensor of every rank by its signs, one bit for each element, and keeps what that leaves out.
  *
  * Every rank adds its error of the last call to the input and sends of each rank's share the signs, of which zero is

@@ -69,13 +69,6 @@ typedef struct lpt_cost_link {
 #define LPT_COST_LINK_INIT \
   { sizeof(lpt_cost_link), 0.0, 0.0, 0.0 }
 
-/**
- * @brief Writes the defaults of LPT_COST_LINK_INIT.
- * @param link written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_cost_link_init(lpt_cost_link *link, size_t struct_size);
-
 /** @brief What a collective costs. */
 typedef struct lpt_cost_info {
   size_t struct_size;           /**< sizeof(lpt_cost_info) of the caller. */
@@ -91,13 +84,6 @@ typedef struct lpt_cost_info {
 #define LPT_COST_INFO_INIT \
   { sizeof(lpt_cost_info), LPT_COST_ALGORITHM_BEST, 0, 0.0, 0.0, 0.0, 0.0 }
 
-/**
- * @brief Writes the defaults of LPT_COST_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_cost_info_init(lpt_cost_info *values, size_t struct_size);
-
 /** @brief How fast one rank casts numbers before they are sent, and back. Rates count bytes of the wide numbers. */
 typedef struct lpt_cost_cast_rates {
   size_t struct_size;             /**< sizeof(lpt_cost_cast_rates) of the caller. */
@@ -109,13 +95,6 @@ typedef struct lpt_cost_cast_rates {
 /** @brief Defaults of lpt_cost_cast_rates: casts take no time. */
 #define LPT_COST_CAST_RATES_INIT \
   { sizeof(lpt_cost_cast_rates), 0.0, 0.0, 0.0 }
-
-/**
- * @brief Writes the defaults of LPT_COST_CAST_RATES_INIT.
- * @param rates written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_cost_cast_rates_init(lpt_cost_cast_rates *rates, size_t struct_size);
 
 /**
  * @brief Reckons what a collective costs: messages in a row, bytes, seconds. Nothing is sent.

@@ -32,13 +32,6 @@ typedef struct lpt_noise_options {
 #define LPT_NOISE_OPTIONS_INIT \
   { sizeof(lpt_noise_options), 0, LPT_NOISE_KIND_REFERENCE, 0 }
 
-/**
- * @brief Writes the defaults of LPT_NOISE_OPTIONS_INIT.
- * @param options written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_noise_options_init(lpt_noise_options *options, size_t struct_size);
-
 /** @brief Noise against gradient. */
 typedef struct lpt_noise_info {
   size_t struct_size;      /**< sizeof(lpt_noise_info) of the caller. */
@@ -53,13 +46,6 @@ typedef struct lpt_noise_info {
 /** @brief Defaults of lpt_noise_info. */
 #define LPT_NOISE_INFO_INIT \
   { sizeof(lpt_noise_info), 0.0, 0.0, 0.0, 0, 0, 0 }
-
-/**
- * @brief Writes the defaults of LPT_NOISE_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_noise_info_init(lpt_noise_info *values, size_t struct_size);
 
 /**
  * @brief Measures the noise that quantization put in gradients, against their norm: |g| / |q(g) - g|.
@@ -93,13 +79,6 @@ typedef struct lpt_swiglu_alignment_info {
 /** @brief Defaults of lpt_swiglu_alignment_info. */
 #define LPT_SWIGLU_ALIGNMENT_INFO_INIT \
   { sizeof(lpt_swiglu_alignment_info), 0.0, 0.0, 0.0, -1 }
-
-/**
- * @brief Writes the defaults of LPT_SWIGLU_ALIGNMENT_INFO_INIT.
- * @param values written; never past `struct_size` bytes.
- * @param struct_size size of the caller's struct.
- */
-LPT_API void lpt_swiglu_alignment_info_init(lpt_swiglu_alignment_info *values, size_t struct_size);
 
 /**
  * @brief Measures the cosine between the gate's and the up weight of each channel. Weight decay aligns them over long runs, and

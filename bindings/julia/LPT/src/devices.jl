@@ -4,7 +4,7 @@ text_of(letters::NTuple{N,UInt8}) where {N} = String(UInt8[letter for letter in 
 "What a device is: an lpt_device_info, and `name` and `reason` as strings. One that is not there is no error: `is_usable` is 0."
 function describe(device::Integer, index::Integer = 0)
     description = with(Lib.lpt_device_info)
-    status = Lib.lpt_device_describe(device, index, description)
+    status = Lib.lpt_device_describe(C_NULL, device, index, description)
     status == Lib.LPT_OK || throw(LPTError(status, "device is $device, index $index: expected a device"))
     found = description[]
     (device = found.device, index = found.index, count = found.count, is_usable = found.is_usable != 0,

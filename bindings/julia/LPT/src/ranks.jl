@@ -3,7 +3,7 @@ mutable struct CommGroup <: Handle
     raw::Ptr{Cvoid}
     function CommGroup(rank_count)
         out = Ref{Ptr{Cvoid}}(C_NULL)
-        status = Lib.lpt_comm_group_create(rank_count, out)
+        status = Lib.lpt_comm_group_create(C_NULL, rank_count, out)
         status == Lib.LPT_OK || throw(LPTError(status, "rank_count is $rank_count: no group could be made"))
         own(new(out[]), :lpt_comm_group_destroy)
     end
@@ -55,8 +55,8 @@ end
 function all_gather!(context::Context, comm::Comm, output::Tensor, input::Tensor; counts = nothing, codec = nothing)
     extents = counts_of(context, comm, counts)
     with_codec(context, codec) do native
-        codec === nothing ? Lib.lpt_all_gather(context, comm, input, extents, output, C_NULL) :
-        Lib.lpt_all_gather_by_codec(context, comm, native, input, extents, output, C_NULL)
+        options = with(Lib.lpt_all_gather_options; codec = native)
+        Lib.lpt_all_gather(context, comm, input, extents, options, output, C_NULL)
     end
     output
 end

@@ -89,14 +89,14 @@ end
 "The format of a name such as \"mxfp8_e4m3\"."
 function format_from_name(name::AbstractString)
     out = Ref(Lib.LPT_FORMAT_NONE)
-    status = Lib.lpt_format_from_name(name, out)
+    status = Lib.lpt_format_from_name(C_NULL, name, out)
     status == Lib.LPT_OK || throw(LPTError(status, "name is '$name': expected a format"))
     out[]
 end
 
 function format_name(format::Integer)
     text, needed = zeros(UInt8, 256), Ref{Csize_t}(0)
-    status = Lib.lpt_format_write_name(format, text, length(text), needed)
+    status = Lib.lpt_format_write_name(C_NULL, format, text, length(text), needed)
     status == Lib.LPT_OK || throw(LPTError(status, "format is $format: expected a format"))
     GC.@preserve text unsafe_string(pointer(text))
 end

@@ -360,6 +360,7 @@ pub const LPT_SPARSE_COUNT_PUBLISHED: lpt_sparse_count = 1;
 
 pub const LPT_CHECK_ONLY: u64 = 1;
 pub const LPT_BLOCK_EXTENT_FULL: i32 = -1;
+pub const LPT_TENSOR_READ_ONLY: u64 = 1;
 pub const LPT_DLPACK_READ_ONLY: u64 = 1;
 pub const LPT_DLPACK_COPIED: u64 = 2;
 pub const LPT_QUANTIZE_KEEP_TENSOR_SCALE: u64 = 2;
@@ -562,6 +563,7 @@ pub struct lpt_tensor_description {
     pub strides: *const i64,
     pub device: lpt_device,
     pub device_index: i32,
+    pub flags: u64,
 }
 
 /// How to quantize; the output's format says what to make.
@@ -964,6 +966,15 @@ pub struct lpt_reduce_options {
     pub codec: *const lpt_comm_codec,
 }
 
+/// Options of lpt_all_gather().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_all_gather_options {
+    pub struct_size: usize,
+    pub flags: u64,
+    pub codec: *const lpt_comm_codec,
+}
+
 /// How gradients fill buckets.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1115,7 +1126,8 @@ impl Default for lpt_device_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_device_info.
         unsafe {
-            lpt_device_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_device_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1126,7 +1138,8 @@ impl Default for lpt_context_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_context_options.
         unsafe {
-            lpt_context_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_context_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1137,7 +1150,8 @@ impl Default for lpt_profile_entry {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_profile_entry.
         unsafe {
-            lpt_profile_entry_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_profile_entry\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1148,7 +1162,8 @@ impl Default for lpt_format_description {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_format_description.
         unsafe {
-            lpt_format_description_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_format_description\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1159,7 +1174,8 @@ impl Default for lpt_tensor_description {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_tensor_description.
         unsafe {
-            lpt_tensor_description_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_tensor_description\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1170,7 +1186,8 @@ impl Default for lpt_quantize_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_quantize_options.
         unsafe {
-            lpt_quantize_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_quantize_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1181,7 +1198,8 @@ impl Default for lpt_statistics_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_statistics_info.
         unsafe {
-            lpt_statistics_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_statistics_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1192,7 +1210,8 @@ impl Default for lpt_dequantize_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_dequantize_options.
         unsafe {
-            lpt_dequantize_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_dequantize_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1203,7 +1222,8 @@ impl Default for lpt_hadamard_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_hadamard_options.
         unsafe {
-            lpt_hadamard_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_hadamard_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1214,7 +1234,8 @@ impl Default for lpt_convert_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_convert_options.
         unsafe {
-            lpt_convert_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_convert_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1225,7 +1246,8 @@ impl Default for lpt_scaler_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_scaler_options.
         unsafe {
-            lpt_scaler_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_scaler_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1236,7 +1258,8 @@ impl Default for lpt_scaler_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_scaler_info.
         unsafe {
-            lpt_scaler_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_scaler_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1247,7 +1270,8 @@ impl Default for lpt_sparse_fit_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_options.
         unsafe {
-            lpt_sparse_fit_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_sparse_fit_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1258,7 +1282,8 @@ impl Default for lpt_sparse_fit_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_info.
         unsafe {
-            lpt_sparse_fit_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_sparse_fit_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1269,7 +1294,8 @@ impl Default for lpt_gemm_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_gemm_options.
         unsafe {
-            lpt_gemm_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_gemm_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1280,7 +1306,8 @@ impl Default for lpt_gemm_plan_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_gemm_plan_info.
         unsafe {
-            lpt_gemm_plan_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_gemm_plan_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1291,7 +1318,8 @@ impl Default for lpt_gemm_operands {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_gemm_operands.
         unsafe {
-            lpt_gemm_operands_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_gemm_operands\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1302,7 +1330,8 @@ impl Default for lpt_sparse_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_sparse_options.
         unsafe {
-            lpt_sparse_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_sparse_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1313,7 +1342,8 @@ impl Default for lpt_sparse_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_sparse_info.
         unsafe {
-            lpt_sparse_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_sparse_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1324,7 +1354,8 @@ impl Default for lpt_weights_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_weights_options.
         unsafe {
-            lpt_weights_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_weights_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1335,7 +1366,8 @@ impl Default for lpt_linear_gemm_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_linear_gemm_options.
         unsafe {
-            lpt_linear_gemm_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_linear_gemm_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1346,7 +1378,8 @@ impl Default for lpt_linear_shape {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_linear_shape.
         unsafe {
-            lpt_linear_shape_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_linear_shape\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1357,7 +1390,8 @@ impl Default for lpt_linear_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_linear_options.
         unsafe {
-            lpt_linear_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_linear_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1368,7 +1402,8 @@ impl Default for lpt_swiglu_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_swiglu_options.
         unsafe {
-            lpt_swiglu_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_swiglu_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1379,7 +1414,8 @@ impl Default for lpt_rmsnorm_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_rmsnorm_options.
         unsafe {
-            lpt_rmsnorm_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_rmsnorm_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1390,7 +1426,8 @@ impl Default for lpt_softmax_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_softmax_options.
         unsafe {
-            lpt_softmax_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_softmax_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1401,7 +1438,8 @@ impl Default for lpt_cross_entropy_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_cross_entropy_options.
         unsafe {
-            lpt_cross_entropy_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_cross_entropy_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1412,7 +1450,8 @@ impl Default for lpt_optimizer_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_optimizer_options.
         unsafe {
-            lpt_optimizer_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_optimizer_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1423,7 +1462,8 @@ impl Default for lpt_optimizer_parameter {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_optimizer_parameter.
         unsafe {
-            lpt_optimizer_parameter_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_optimizer_parameter\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1434,7 +1474,8 @@ impl Default for lpt_optimizer_step_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_optimizer_step_options.
         unsafe {
-            lpt_optimizer_step_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_optimizer_step_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1445,7 +1486,8 @@ impl Default for lpt_optimizer_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_optimizer_info.
         unsafe {
-            lpt_optimizer_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_optimizer_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1456,7 +1498,8 @@ impl Default for lpt_gradients_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_gradients_info.
         unsafe {
-            lpt_gradients_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_gradients_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1467,7 +1510,8 @@ impl Default for lpt_comm_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_comm_options.
         unsafe {
-            lpt_comm_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_comm_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1478,7 +1522,8 @@ impl Default for lpt_comm_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_comm_info.
         unsafe {
-            lpt_comm_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_comm_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1489,7 +1534,20 @@ impl Default for lpt_reduce_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_reduce_options.
         unsafe {
-            lpt_reduce_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_reduce_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_all_gather_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_all_gather_options.
+        unsafe {
+            let name = b"lpt_all_gather_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1500,7 +1558,8 @@ impl Default for lpt_gradient_buckets_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_gradient_buckets_options.
         unsafe {
-            lpt_gradient_buckets_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_gradient_buckets_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1511,7 +1570,8 @@ impl Default for lpt_gradient_buckets_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_gradient_buckets_info.
         unsafe {
-            lpt_gradient_buckets_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_gradient_buckets_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1522,7 +1582,8 @@ impl Default for lpt_optimizer_shard_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_optimizer_shard_options.
         unsafe {
-            lpt_optimizer_shard_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_optimizer_shard_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1533,7 +1594,8 @@ impl Default for lpt_partial_plan_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_partial_plan_options.
         unsafe {
-            lpt_partial_plan_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_partial_plan_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1544,7 +1606,8 @@ impl Default for lpt_partial_plan_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_partial_plan_info.
         unsafe {
-            lpt_partial_plan_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_partial_plan_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1555,7 +1618,8 @@ impl Default for lpt_comm_codec {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_comm_codec.
         unsafe {
-            lpt_comm_codec_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_comm_codec\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1566,7 +1630,8 @@ impl Default for lpt_cost_link {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_cost_link.
         unsafe {
-            lpt_cost_link_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_cost_link\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1577,7 +1642,8 @@ impl Default for lpt_cost_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_cost_info.
         unsafe {
-            lpt_cost_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_cost_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1588,7 +1654,8 @@ impl Default for lpt_cost_cast_rates {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_cost_cast_rates.
         unsafe {
-            lpt_cost_cast_rates_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_cost_cast_rates\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1599,7 +1666,8 @@ impl Default for lpt_noise_options {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_noise_options.
         unsafe {
-            lpt_noise_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_noise_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1610,7 +1678,8 @@ impl Default for lpt_noise_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_noise_info.
         unsafe {
-            lpt_noise_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_noise_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1621,7 +1690,8 @@ impl Default for lpt_swiglu_alignment_info {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // Of zeros and numbers alone: any bytes are a lpt_swiglu_alignment_info.
         unsafe {
-            lpt_swiglu_alignment_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            let name = b"lpt_swiglu_alignment_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1638,12 +1708,10 @@ extern "C" {
     pub fn lpt_build_info() -> *const c_char;
     /// Names a status.
     pub fn lpt_status_string(status: lpt_status) -> *const c_char;
-    /// Writes the defaults of LPT_DEVICE_INFO_INIT.
-    pub fn lpt_device_info_init(description: *mut lpt_device_info, struct_size: usize);
+    /// Writes the defaults of a struct that begins with `struct_size`, as its LPT_…_INIT macro has them.
+    pub fn lpt_struct_init(name: *const c_char, object: *mut c_void, struct_size: usize) -> i32;
     /// Describes a device. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of the driver or of the system that did not find the plugin.
-    pub fn lpt_device_describe(device: lpt_device, index: i32, out_description: *mut lpt_device_info) -> lpt_status;
-    /// Writes the defaults of LPT_CONTEXT_OPTIONS_INIT.
-    pub fn lpt_context_options_init(options: *mut lpt_context_options, struct_size: usize);
+    pub fn lpt_device_describe(context: *mut lpt_context, device: lpt_device, index: i32, out_description: *mut lpt_device_info) -> lpt_status;
     /// Creates a context. Threads start with the first operation that wants them.
     pub fn lpt_context_create(options: *const lpt_context_options, out_context: *mut *mut lpt_context) -> lpt_status;
     /// Destroys a context and ends its threads. Handles made with it live on.
@@ -1664,8 +1732,6 @@ extern "C" {
     pub fn lpt_context_set_log(context: *mut lpt_context, level: lpt_log_level, log: lpt_log_function, log_user: *mut c_void) -> lpt_status;
     /// Has casts, both ways, and products report their progress, some hundred times at most, and end when asked. A short one reports once. A layer's call reports one cast or product after the other, each to its own whole.
     pub fn lpt_context_set_progress(context: *mut lpt_context, progress: lpt_progress_function, progress_user: *mut c_void) -> lpt_status;
-    /// Writes the defaults of LPT_PROFILE_ENTRY_INIT.
-    pub fn lpt_profile_entry_init(entry: *mut lpt_profile_entry, struct_size: usize);
     /// Starts a new profile, or stops the one that is taken. What was recorded stays until the next start.
     pub fn lpt_context_set_profile(context: *mut lpt_context, is_enabled: i32) -> lpt_status;
     /// Counts the entries of the profile: one per operation part and kernel.
@@ -1674,26 +1740,32 @@ extern "C" {
     pub fn lpt_context_profile_entry(context: *mut lpt_context, index: i64, out_entry: *mut lpt_profile_entry) -> lpt_status;
     /// Writes the profile's calls as a Chrome trace (JSON), the first 100 000 of them.
     pub fn lpt_context_profile_save(context: *mut lpt_context, path: *const c_char) -> lpt_status;
-    /// Writes the defaults of LPT_FORMAT_DESCRIPTION_INIT.
-    pub fn lpt_format_description_init(description: *mut lpt_format_description, struct_size: usize);
     /// Makes the format of a description. A description that equals a preset gives the preset.
-    pub fn lpt_format_from_description(description: *const lpt_format_description, out_format: *mut lpt_format) -> lpt_status;
+    pub fn lpt_format_from_description(context: *mut lpt_context, description: *const lpt_format_description, out_format: *mut lpt_format) -> lpt_status;
     /// Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale, where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32"), and an optional /uint8 for zero points ("uint4/1x256/f32/uint8"). Any name with /2:4 behind it is that format with two of every four columns stored ("bf16/2:4", "nvfp4/2:4"). An element of the caller's own is spelled e\<exponent bits\>m\<mantissa bits\>b\<bias\> with -ieee, -nan, -fnuz or -finite, and a u in front without a sign ("e4m2b9-finite", "ue4m3b7-nan").
-    pub fn lpt_format_from_name(name: *const c_char, out_format: *mut lpt_format) -> lpt_status;
+    pub fn lpt_format_from_name(context: *mut lpt_context, name: *const c_char, out_format: *mut lpt_format) -> lpt_status;
     /// Writes the name of a format; lpt_format_from_name() reads it back.
-    pub fn lpt_format_write_name(format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
+    pub fn lpt_format_write_name(context: *mut lpt_context, format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
     /// Takes a format apart.
-    pub fn lpt_format_describe(format: lpt_format, out_description: *mut lpt_format_description) -> lpt_status;
+    pub fn lpt_format_describe(context: *mut lpt_context, format: lpt_format, out_description: *mut lpt_format_description) -> lpt_status;
     /// Writes what the bytes of a format mean, in lines of text for people: the bits of a code, special codes, range, packing, scales, and how a value is computed.
-    pub fn lpt_format_write_text(format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
-    /// Writes the defaults of LPT_TENSOR_DESCRIPTION_INIT.
-    pub fn lpt_tensor_description_init(description: *mut lpt_tensor_description, struct_size: usize);
+    pub fn lpt_format_write_text(context: *mut lpt_context, format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
+    /// Returns the number of formats in lpt_format_values that tensors can have.
+    pub fn lpt_format_count() -> i64;
+    /// Returns a format of lpt_format_values, in the order of their numbers.
+    pub fn lpt_format_at(index: i64) -> lpt_format;
+    /// Returns the name of a format of lpt_format_values.
+    pub fn lpt_format_name(format: lpt_format) -> *const c_char;
     /// Creates a tensor in memory of its own: zero elements, all scales 1, all zero points 0.
     pub fn lpt_tensor_create(context: *mut lpt_context, format: lpt_format, rank: i32, extents: *const i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    /// Creates a matrix: lpt_tensor_create() of rank 2.
+    pub fn lpt_tensor_create_matrix(context: *mut lpt_context, format: lpt_format, rows: i64, columns: i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a tensor of the caller's memory, which is borrowed until the tensor is destroyed.
     pub fn lpt_tensor_wrap(context: *mut lpt_context, description: *const lpt_tensor_description, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a matrix of the caller's memory, which is borrowed until the tensor is destroyed.
     pub fn lpt_tensor_wrap_matrix(context: *mut lpt_context, format: lpt_format, data: *mut c_void, rows: i64, columns: i64, row_stride: i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    /// Makes a read-only matrix of the caller's memory: lpt_tensor_wrap_matrix() with LPT_TENSOR_READ_ONLY.
+    pub fn lpt_tensor_wrap_const_matrix(context: *mut lpt_context, format: lpt_format, data: *const c_void, rows: i64, columns: i64, row_stride: i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a tensor of a part of another one; both may write the same memory, which lives as long as either.
     pub fn lpt_tensor_view(context: *mut lpt_context, tensor: *const lpt_tensor, begins: *const i64, extents: *const i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a tensor of one part: the elements as a plain tensor, or the scales.
@@ -1702,6 +1774,20 @@ extern "C" {
     pub fn lpt_tensor_combine(context: *mut lpt_context, format: lpt_format, rows: i64, columns: i64, parts: *const *const lpt_tensor, part_count: i32, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Takes a tensor apart.
     pub fn lpt_tensor_describe(context: *mut lpt_context, tensor: *const lpt_tensor, out_description: *mut lpt_tensor_description) -> lpt_status;
+    /// Returns the format of a tensor.
+    pub fn lpt_tensor_format(tensor: *const lpt_tensor) -> lpt_format;
+    /// Returns the number of axes of a tensor.
+    pub fn lpt_tensor_rank(tensor: *const lpt_tensor) -> i32;
+    /// Returns the extent of one axis of a tensor.
+    pub fn lpt_tensor_extent(tensor: *const lpt_tensor, axis: i32) -> i64;
+    /// Returns the stride of one axis of a tensor.
+    pub fn lpt_tensor_stride(tensor: *const lpt_tensor, axis: i32) -> i64;
+    /// Returns the memory of a tensor's payload, to be written.
+    pub fn lpt_tensor_data(tensor: *mut lpt_tensor) -> *mut c_void;
+    /// Returns the memory of a tensor's payload, to be read.
+    pub fn lpt_tensor_const_data(tensor: *const lpt_tensor) -> *const c_void;
+    /// Returns the device of a tensor's memory.
+    pub fn lpt_tensor_device(tensor: *const lpt_tensor, out_index: *mut i32) -> lpt_device;
     /// Returns how many bytes the elements and scales of a tensor take, without gaps between rows.
     pub fn lpt_tensor_size(context: *mut lpt_context, tensor: *const lpt_tensor, out_size_bytes: *mut usize) -> lpt_status;
     /// Copies a tensor with all its parts: from one memory to another, or within one.
@@ -1720,14 +1806,10 @@ extern "C" {
     pub fn lpt_foreign_layout_export(context: *mut lpt_context, tensor: *const lpt_tensor, layout: lpt_foreign_layout, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Reads a tensor, or the part of it that the layout holds, from a foreign layout; other parts stay as they are. Exact: the same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
     pub fn lpt_foreign_layout_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, layout: lpt_foreign_layout, tensor: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_QUANTIZE_OPTIONS_INIT.
-    pub fn lpt_quantize_options_init(options: *mut lpt_quantize_options, struct_size: usize);
     /// Casts numbers to another format, with scales where the format has them.
     pub fn lpt_quantize(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_quantize_options, quantized: *mut lpt_tensor, transposed: *mut lpt_tensor) -> lpt_status;
     /// Casts numbers to a format and back: the numbers that lpt_quantize() and lpt_dequantize() would give.
     pub fn lpt_fake_quantize(context: *mut lpt_context, source: *const lpt_tensor, format: lpt_format, options: *const lpt_quantize_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_STATISTICS_INFO_INIT.
-    pub fn lpt_statistics_info_init(values: *mut lpt_statistics_info, struct_size: usize);
     /// Creates statistics, all zero. Casts that are given them add to them; sums are the same for any number of threads.
     pub fn lpt_statistics_create(context: *mut lpt_context, out_statistics: *mut *mut lpt_statistics) -> lpt_status;
     /// Destroys statistics.
@@ -1736,24 +1818,14 @@ extern "C" {
     pub fn lpt_statistics_read(context: *mut lpt_context, statistics: *const lpt_statistics, out_info: *mut lpt_statistics_info) -> lpt_status;
     /// Sets statistics back to zero.
     pub fn lpt_statistics_reset(context: *mut lpt_context, statistics: *mut lpt_statistics) -> lpt_status;
-    /// Writes the defaults of LPT_DEQUANTIZE_OPTIONS_INIT.
-    pub fn lpt_dequantize_options_init(options: *mut lpt_dequantize_options, struct_size: usize);
     /// Gives the numbers that codes stand for: element · (block scale · tensor scale), in f32.
     pub fn lpt_dequantize(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_dequantize_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_HADAMARD_OPTIONS_INIT.
-    pub fn lpt_hadamard_options_init(options: *mut lpt_hadamard_options, struct_size: usize);
     /// Rotates each group of columns: output = (source ⊙ signs) · H / sqrt(size), where H(i, j) = (-1)^(number of ones in i and j): Sylvester's matrix, orthogonal and its own inverse; the inverse applies the signs last.
     pub fn lpt_hadamard(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_hadamard_options, output: *mut lpt_tensor) -> lpt_status;
     /// Draws random signs for lpt_hadamard(): element i is -1 if the lowest random bit at index i is set, else 1.
     pub fn lpt_hadamard_draw_signs(context: *mut lpt_context, random: *const lpt_random, signs: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_CONVERT_OPTIONS_INIT.
-    pub fn lpt_convert_options_init(options: *mut lpt_convert_options, struct_size: usize);
     /// Moves codes between relatives of FP8 without a new amax: e4m3fn, e4m3 (240) and e4m3fnuz, or e5m2 and e5m2fnuz, or any two of 8 bits with the same exponent and mantissa bits.
     pub fn lpt_convert(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_convert_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_SCALER_OPTIONS_INIT.
-    pub fn lpt_scaler_options_init(options: *mut lpt_scaler_options, struct_size: usize);
-    /// Writes the defaults of LPT_SCALER_INFO_INIT.
-    pub fn lpt_scaler_info_init(values: *mut lpt_scaler_info, struct_size: usize);
     /// Creates a scaler: the memory of amax for one site. A cast that is given it records its amax; nothing changes until lpt_scaler_update(), so that all micro-batches of a step are cast alike.
     pub fn lpt_scaler_create(context: *mut lpt_context, options: *const lpt_scaler_options, out_scaler: *mut *mut lpt_scaler) -> lpt_status;
     /// Destroys a scaler.
@@ -1768,22 +1840,12 @@ extern "C" {
     pub fn lpt_scaler_state_save(context: *mut lpt_context, scaler: *const lpt_scaler, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores a scaler.
     pub fn lpt_scaler_state_load(context: *mut lpt_context, scaler: *mut lpt_scaler, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
-    /// Writes the defaults of LPT_SPARSE_FIT_OPTIONS_INIT.
-    pub fn lpt_sparse_fit_options_init(options: *mut lpt_sparse_fit_options, struct_size: usize);
-    /// Writes the defaults of LPT_SPARSE_FIT_INFO_INIT.
-    pub fn lpt_sparse_fit_info_init(values: *mut lpt_sparse_fit_info, struct_size: usize);
     /// Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask the one whose outputs are nearest, min |inputs · weightᵀ - inputs · outputᵀ|², by conjugate gradients.
     pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_info: *mut lpt_sparse_fit_info) -> lpt_status;
-    /// Writes the defaults of LPT_GEMM_OPTIONS_INIT.
-    pub fn lpt_gemm_options_init(options: *mut lpt_gemm_options, struct_size: usize);
     /// Multiplies two matrices of any formats: x = alpha · a · b + beta · c + bias, c = activation(x) + residual.
     pub fn lpt_gemm(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies rows by the matrix of their group (a mixture of experts), each group with any number of rows, also none: c(i) = a(i) · b(g) for rows i of group g.
     pub fn lpt_gemm_grouped(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, group_ends: *const i64, group_count: i64, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_GEMM_PLAN_INFO_INIT.
-    pub fn lpt_gemm_plan_info_init(values: *mut lpt_gemm_plan_info, struct_size: usize);
-    /// Writes the defaults of LPT_GEMM_OPERANDS_INIT.
-    pub fn lpt_gemm_operands_init(operands: *mut lpt_gemm_operands, struct_size: usize);
     /// Plans a product: the checks of lpt_gemm(), and the choice of the kernel, which lpt_context_explanation() explains.
     pub fn lpt_gemm_plan_create(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *const lpt_tensor, out_plan: *mut *mut lpt_gemm_plan) -> lpt_status;
     /// Multiplies as planned: the same bits as lpt_gemm() on the context that it was planned for.
@@ -1792,10 +1854,6 @@ extern "C" {
     pub fn lpt_gemm_plan_read(context: *mut lpt_context, plan: *const lpt_gemm_plan, out_info: *mut lpt_gemm_plan_info) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_gemm_plan_destroy(plan: *mut lpt_gemm_plan);
-    /// Writes the defaults of LPT_SPARSE_OPTIONS_INIT.
-    pub fn lpt_sparse_options_init(options: *mut lpt_sparse_options, struct_size: usize);
-    /// Writes the defaults of LPT_SPARSE_INFO_INIT.
-    pub fn lpt_sparse_info_init(values: *mut lpt_sparse_info, struct_size: usize);
     /// Selects N of every M numbers.
     pub fn lpt_sparse_mask_select(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_sparse_options, mask: *mut lpt_tensor, masked: *mut lpt_tensor, out_info: *mut lpt_sparse_info) -> lpt_status;
     /// Counts the groups of a mask that keep more than N of M.
@@ -1810,8 +1868,6 @@ extern "C" {
     pub fn lpt_sparse_compress(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, compressed: *mut lpt_tensor, transposed: *mut lpt_tensor) -> lpt_status;
     /// Writes a compressed matrix out: the inverse of lpt_sparse_compress(), zeros where nothing is stored.
     pub fn lpt_sparse_decompress(context: *mut lpt_context, compressed: *const lpt_tensor, output: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_WEIGHTS_OPTIONS_INIT.
-    pub fn lpt_weights_options_init(options: *mut lpt_weights_options, struct_size: usize);
     /// Lays out weights for products, once for many: the same codes and scales, in the order that kernels read.
     pub fn lpt_weights_pack(context: *mut lpt_context, weights: *const lpt_tensor, options: *const lpt_weights_options, out_packed: *mut *mut lpt_tensor) -> lpt_status;
     /// Orders the rows of weights so that fewer tiles hold anything but zeros: rows with the same tiles come to lie together.
@@ -1824,12 +1880,12 @@ extern "C" {
     pub fn lpt_weights_state_save(context: *mut lpt_context, packed: *const lpt_tensor, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Makes packed weights of a saved state.
     pub fn lpt_weights_state_load(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, out_packed: *mut *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_LINEAR_GEMM_OPTIONS_INIT.
-    pub fn lpt_linear_gemm_options_init(options: *mut lpt_linear_gemm_options, struct_size: usize);
     /// Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
     pub fn lpt_recipe_create(context: *mut lpt_context, name: *const c_char, out_recipe: *mut *mut lpt_recipe) -> lpt_status;
+    /// Returns the number of recipes that lpt_recipe_create() knows.
+    pub fn lpt_recipe_count() -> i64;
     /// Returns the name of a recipe that lpt_recipe_create() knows.
-    pub fn lpt_recipe_name(context: *mut lpt_context, index: i64, out_name: *mut *const c_char) -> lpt_status;
+    pub fn lpt_recipe_name(index: i64) -> *const c_char;
     /// Destroys a recipe. Layers made with it live on.
     pub fn lpt_recipe_destroy(recipe: *mut lpt_recipe);
     /// Changes one cast of a recipe. Layers that were made before keep theirs.
@@ -1843,11 +1899,7 @@ extern "C" {
     /// Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come, without rotation, draws or parts. Its output scale stays. With lpt_linear_set_recipe() it ends a run in 4 bits: forward, or both backward products (quantization-aware finetuning).
     pub fn lpt_recipe_set_high_precision(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, format: lpt_format) -> lpt_status;
     /// Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
-    pub fn lpt_recipe_set_sparsity(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_linear_operand, options: *const lpt_sparse_options, interval: i32) -> lpt_status;
-    /// Writes the defaults of LPT_LINEAR_SHAPE_INIT.
-    pub fn lpt_linear_shape_init(shape: *mut lpt_linear_shape, struct_size: usize);
-    /// Writes the defaults of LPT_LINEAR_OPTIONS_INIT.
-    pub fn lpt_linear_options_init(options: *mut lpt_linear_options, struct_size: usize);
+    pub fn lpt_recipe_set_sparsity(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_linear_operand, interval: i32, options: *const lpt_sparse_options) -> lpt_status;
     /// Creates a linear layer. It owns its scalers and its weight's casts, not the weight.
     pub fn lpt_linear_create(context: *mut lpt_context, recipe: *const lpt_recipe, shape: *const lpt_linear_shape, out_linear: *mut *mut lpt_linear) -> lpt_status;
     /// Destroys a linear layer.
@@ -1882,42 +1934,24 @@ extern "C" {
     pub fn lpt_linear_state_save(context: *mut lpt_context, linear: *const lpt_linear, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores the layer's scalers.
     pub fn lpt_linear_state_load(context: *mut lpt_context, linear: *mut lpt_linear, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
-    /// Writes the defaults of LPT_SWIGLU_OPTIONS_INIT.
-    pub fn lpt_swiglu_options_init(options: *mut lpt_swiglu_options, struct_size: usize);
     /// Computes output = silu(gate) · up, where silu(x) = x / (1 + exp(-x)).
     pub fn lpt_swiglu_forward(context: *mut lpt_context, gate: *const lpt_tensor, up: *const lpt_tensor, options: *const lpt_swiglu_options, output: *mut lpt_tensor, smoothing: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_swiglu_forward(). Smoothing has none: its factors are constants.
     pub fn lpt_swiglu_backward(context: *mut lpt_context, gate: *const lpt_tensor, up: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_swiglu_options, gate_gradient: *mut lpt_tensor, up_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_RMSNORM_OPTIONS_INIT.
-    pub fn lpt_rmsnorm_options_init(options: *mut lpt_rmsnorm_options, struct_size: usize);
     /// Computes output = input · r · weight, where r = 1 / sqrt(mean over the row of input² + epsilon).
     pub fn lpt_rmsnorm_forward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, options: *const lpt_rmsnorm_options, output: *mut lpt_tensor, inverse_rms: *mut lpt_tensor) -> lpt_status;
     /// Adds a branch to the residual stream and norms the sum, row by row while it is at hand: sum = residual + branch, then lpt_rmsnorm_forward() of the sum, bit for bit. Its gradients are those of lpt_rmsnorm_backward(), added to the sum's own: both the stream and the branch get that.
     pub fn lpt_rmsnorm_forward_sum(context: *mut lpt_context, residual: *const lpt_tensor, branch: *const lpt_tensor, weight: *const lpt_tensor, options: *const lpt_rmsnorm_options, sum: *mut lpt_tensor, output: *mut lpt_tensor, inverse_rms: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_rmsnorm_forward().
     pub fn lpt_rmsnorm_backward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, inverse_rms: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_rmsnorm_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_SOFTMAX_OPTIONS_INIT.
-    pub fn lpt_softmax_options_init(options: *mut lpt_softmax_options, struct_size: usize);
     /// Computes output = exp(scale · input - max) / sum along the last axis.
     pub fn lpt_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_softmax_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), of EXAQ's y as if levels were none.
     pub fn lpt_softmax_backward(context: *mut lpt_context, output: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_softmax_options, input_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_CROSS_ENTROPY_OPTIONS_INIT.
-    pub fn lpt_cross_entropy_options_init(options: *mut lpt_cross_entropy_options, struct_size: usize);
     /// Computes the loss -log softmax(logits)\[target\] of every row, in nats, of classes that ranks may share.
     pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · \[target\]), with g the loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the numbers of classes are sent.
     pub fn lpt_cross_entropy_backward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, log_sums: *const lpt_tensor, loss_gradient: *const lpt_tensor, options: *const lpt_cross_entropy_options, logits_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_OPTIMIZER_OPTIONS_INIT.
-    pub fn lpt_optimizer_options_init(options: *mut lpt_optimizer_options, struct_size: usize);
-    /// Writes the defaults of LPT_OPTIMIZER_PARAMETER_INIT.
-    pub fn lpt_optimizer_parameter_init(parameter: *mut lpt_optimizer_parameter, struct_size: usize);
-    /// Writes the defaults of LPT_OPTIMIZER_STEP_OPTIONS_INIT.
-    pub fn lpt_optimizer_step_options_init(options: *mut lpt_optimizer_step_options, struct_size: usize);
-    /// Writes the defaults of LPT_OPTIMIZER_INFO_INIT.
-    pub fn lpt_optimizer_info_init(values: *mut lpt_optimizer_info, struct_size: usize);
-    /// Writes the defaults of LPT_GRADIENTS_INFO_INIT.
-    pub fn lpt_gradients_info_init(values: *mut lpt_gradients_info, struct_size: usize);
     /// Creates an optimizer without parameters.
     pub fn lpt_optimizer_create(context: *mut lpt_context, options: *const lpt_optimizer_options, out_optimizer: *mut *mut lpt_optimizer) -> lpt_status;
     /// Destroys an optimizer and its state.
@@ -1942,12 +1976,8 @@ extern "C" {
     pub fn lpt_optimizer_state_load(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores the state of one parameter, or of a shard of it, from saved shards that were cut in another way: a training that goes on with another number of ranks. Each saved state may be the whole or a shard; what is outside of this parameter's elements is left.
     pub fn lpt_optimizer_state_load_many(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffers: *const *const c_void, buffer_bytes: *const usize, count: i64) -> lpt_status;
-    /// Writes the defaults of LPT_COMM_OPTIONS_INIT.
-    pub fn lpt_comm_options_init(options: *mut lpt_comm_options, struct_size: usize);
-    /// Writes the defaults of LPT_COMM_INFO_INIT.
-    pub fn lpt_comm_info_init(values: *mut lpt_comm_info, struct_size: usize);
     /// Creates a group of `rank_count` ranks that are threads. It has no context: every rank has its own.
-    pub fn lpt_comm_group_create(rank_count: i32, out_group: *mut *mut lpt_comm_group) -> lpt_status;
+    pub fn lpt_comm_group_create(context: *mut lpt_context, rank_count: i32, out_group: *mut *mut lpt_comm_group) -> lpt_status;
     /// Ends all waiting of all ranks of the group, now and later: every call returns LPT_ABORTED. For a rank that fails.
     pub fn lpt_comm_group_abort(group: *mut lpt_comm_group);
     /// Lets go of the group. Comms that were made with it live on.
@@ -1970,8 +2000,6 @@ extern "C" {
     pub fn lpt_future_is_done(context: *mut lpt_context, future: *const lpt_future, out_is_done: *mut i32) -> lpt_status;
     /// Lets go of a future. The collective goes on.
     pub fn lpt_future_destroy(future: *mut lpt_future);
-    /// Writes the defaults of LPT_REDUCE_OPTIONS_INIT.
-    pub fn lpt_reduce_options_init(options: *mut lpt_reduce_options, struct_size: usize);
     /// Returns when all ranks have called it.
     pub fn lpt_barrier(context: *mut lpt_context, comm: *mut lpt_comm) -> lpt_status;
     /// Reduces a tensor of every rank and gives all of them the result.
@@ -1979,7 +2007,7 @@ extern "C" {
     /// Reduces a tensor of every rank and gives each rank its part of the result, along the first axis.
     pub fn lpt_reduce_scatter(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, options: *const lpt_reduce_options, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Gives all ranks the parts of every rank, one after the other along the first axis. Nothing is rounded.
-    pub fn lpt_all_gather(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    pub fn lpt_all_gather(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, options: *const lpt_all_gather_options, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Gives all ranks the tensor of one, with all its scales.
     pub fn lpt_broadcast(context: *mut lpt_context, comm: *mut lpt_comm, root: i32, tensor: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sends each rank a part of the input, and puts together what comes from each, along the first axis.
@@ -1992,10 +2020,6 @@ extern "C" {
     pub fn lpt_all_reduce_many(context: *mut lpt_context, comm: *mut lpt_comm, tensors: *const *mut lpt_tensor, count: i64, options: *const lpt_reduce_options, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Returns whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of activations (lpt_tensor_view()). Eight bytes of each rank are sent.
     pub fn lpt_comm_compare(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *const lpt_tensor, out_is_same: *mut i32) -> lpt_status;
-    /// Writes the defaults of LPT_GRADIENT_BUCKETS_OPTIONS_INIT.
-    pub fn lpt_gradient_buckets_options_init(options: *mut lpt_gradient_buckets_options, struct_size: usize);
-    /// Writes the defaults of LPT_GRADIENT_BUCKETS_INFO_INIT.
-    pub fn lpt_gradient_buckets_info_init(values: *mut lpt_gradient_buckets_info, struct_size: usize);
     /// Puts gradients in buckets, each of which is reduced in place, by one message, as soon as all its gradients are ready and the buckets before it have begun: data-parallel training whose backward hides its all-reduce.
     pub fn lpt_gradient_buckets_create(context: *mut lpt_context, comm: *mut lpt_comm, gradients: *const *mut lpt_tensor, count: i64, options: *const lpt_gradient_buckets_options, out_buckets: *mut *mut lpt_gradient_buckets) -> lpt_status;
     /// Begins a backward pass.
@@ -2008,18 +2032,12 @@ extern "C" {
     pub fn lpt_gradient_buckets_read(context: *mut lpt_context, buckets: *const lpt_gradient_buckets, out_info: *mut lpt_gradient_buckets_info) -> lpt_status;
     /// Lets go of buckets. Reductions that are under way go on.
     pub fn lpt_gradient_buckets_destroy(buckets: *mut lpt_gradient_buckets);
-    /// Writes the defaults of LPT_OPTIMIZER_SHARD_OPTIONS_INIT.
-    pub fn lpt_optimizer_shard_options_init(options: *mut lpt_optimizer_shard_options, struct_size: usize);
     /// Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out evenly among the ranks of the comm, in their order, cut at multiples of 4096 elements of a parameter. Nothing is sent.
     pub fn lpt_optimizer_add_shards(context: *mut lpt_context, comm: *const lpt_comm, optimizer: *mut lpt_optimizer, parameters: *const *const lpt_optimizer_parameter, count: i64, out_indices: *mut i64) -> lpt_status;
     /// Steps parameters whose state is shared out among ranks: reduces gradients where ranks have their own, steps this rank's shards, and gathers the parameters. All ranks call it.
     pub fn lpt_optimizer_step_shards(context: *mut lpt_context, comm: *mut lpt_comm, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, shards: *const lpt_optimizer_shard_options, parameters: *const *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_PARTIAL_PLAN_OPTIONS_INIT.
-    pub fn lpt_partial_plan_options_init(options: *mut lpt_partial_plan_options, struct_size: usize);
-    /// Writes the defaults of LPT_PARTIAL_PLAN_INFO_INIT.
-    pub fn lpt_partial_plan_info_init(values: *mut lpt_partial_plan_info, struct_size: usize);
     /// Finds the columns that a fraction of all columns shares, rounded down.
-    pub fn lpt_partial_shared_columns(hidden_columns: i64, fraction: f64, out_shared_columns: *mut i64) -> lpt_status;
+    pub fn lpt_partial_shared_columns(context: *mut lpt_context, hidden_columns: i64, fraction: f64, out_shared_columns: *mut i64) -> lpt_status;
     /// Makes a plan: the one place that knows which columns are shared. It may be used by many contexts at a time.
     pub fn lpt_partial_plan_create(context: *mut lpt_context, options: *const lpt_partial_plan_options, out_plan: *mut *mut lpt_partial_plan) -> lpt_status;
     /// Destroys a plan.
@@ -2036,34 +2054,18 @@ extern "C" {
     pub fn lpt_sequence_gather(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sequence parallelism: adds up what ranks have of all rows, behind a row-parallel layer without a comm, and gives each rank its own rows of the sum: lpt_reduce_scatter() of rows, to the bit, by the plan's wire. The backward of lpt_sequence_gather(), and that is its backward.
     pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Writes the defaults of LPT_COMM_CODEC_INIT.
-    pub fn lpt_comm_codec_init(codec: *mut lpt_comm_codec, struct_size: usize);
-    /// lpt_all_gather() of numbers that are sent by a codec: each part is encoded once, and decoded by all ranks, its own included.
-    pub fn lpt_all_gather_by_codec(context: *mut lpt_context, comm: *mut lpt_comm, codec: *const lpt_comm_codec, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Averages a tensor of every rank by its signs, one bit for each element, and keeps what that leaves out.
     pub fn lpt_all_reduce_signs(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, worker_error: *mut lpt_tensor, server_error: *mut lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Returns how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
     pub fn lpt_all_reduce_signs_share(context: *mut lpt_context, comm: *const lpt_comm, element_count: i64, out_element_count: *mut i64) -> lpt_status;
-    /// Writes the defaults of LPT_COST_LINK_INIT.
-    pub fn lpt_cost_link_init(link: *mut lpt_cost_link, struct_size: usize);
-    /// Writes the defaults of LPT_COST_INFO_INIT.
-    pub fn lpt_cost_info_init(values: *mut lpt_cost_info, struct_size: usize);
-    /// Writes the defaults of LPT_COST_CAST_RATES_INIT.
-    pub fn lpt_cost_cast_rates_init(rates: *mut lpt_cost_cast_rates, struct_size: usize);
     /// Reckons what a collective costs: messages in a row, bytes, seconds. Nothing is sent.
     pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_cost_link, out_info: *mut lpt_cost_info) -> lpt_status;
     /// Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.
     pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_cost_link) -> lpt_status;
     /// Finds from how many elements on a collective takes less time with its numbers cast for the way.
     pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cost_cast_rates, link: *const lpt_cost_link, out_elements: *mut i64) -> lpt_status;
-    /// Writes the defaults of LPT_NOISE_OPTIONS_INIT.
-    pub fn lpt_noise_options_init(options: *mut lpt_noise_options, struct_size: usize);
-    /// Writes the defaults of LPT_NOISE_INFO_INIT.
-    pub fn lpt_noise_info_init(values: *mut lpt_noise_info, struct_size: usize);
     /// Measures the noise that quantization put in gradients, against their norm: |g| / |q(g) - g|.
     pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_info: *mut lpt_noise_info) -> lpt_status;
-    /// Writes the defaults of LPT_SWIGLU_ALIGNMENT_INFO_INIT.
-    pub fn lpt_swiglu_alignment_info_init(values: *mut lpt_swiglu_alignment_info, struct_size: usize);
     /// Measures the cosine between the gate's and the up weight of each channel. Weight decay aligns them over long runs, and an aligned channel grows with the square of its input: the outliers that end FP8 runs (arXiv 2409.12517).
     pub fn lpt_swiglu_alignment(context: *mut lpt_context, gate_weight: *const lpt_tensor, up_weight: *const lpt_tensor, cosines: *mut lpt_tensor, out_info: *mut lpt_swiglu_alignment_info) -> lpt_status;
     /// Creates an empty monitor.

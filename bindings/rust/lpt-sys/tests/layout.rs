@@ -96,7 +96,7 @@ fn lpt_format_description_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_tensor_description_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_tensor_description>(), 56);
+    assert_eq!(size_of::<lpt_tensor_description>(), 64);
     assert_eq!(offset!(lpt_tensor_description, struct_size), 0);
     assert_eq!(offset!(lpt_tensor_description, format), 8);
     assert_eq!(offset!(lpt_tensor_description, data), 16);
@@ -106,6 +106,7 @@ fn lpt_tensor_description_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_tensor_description, strides), 40);
     assert_eq!(offset!(lpt_tensor_description, device), 48);
     assert_eq!(offset!(lpt_tensor_description, device_index), 52);
+    assert_eq!(offset!(lpt_tensor_description, flags), 56);
 }
 
 #[test]
@@ -476,6 +477,14 @@ fn lpt_reduce_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_reduce_options, rounding), 44);
     assert_eq!(offset!(lpt_reduce_options, random), 48);
     assert_eq!(offset!(lpt_reduce_options, codec), 80);
+}
+
+#[test]
+fn lpt_all_gather_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_all_gather_options>(), 24);
+    assert_eq!(offset!(lpt_all_gather_options, struct_size), 0);
+    assert_eq!(offset!(lpt_all_gather_options, flags), 8);
+    assert_eq!(offset!(lpt_all_gather_options, codec), 16);
 }
 
 #[test]

@@ -2,6 +2,7 @@ use crate::{Context, Device, Error, Result, Tensor};
 use lpt_sys as sys;
 use std::ffi::CStr;
 use std::os::raw::c_char;
+use std::ptr::null_mut;
 
 /// What one device is, and whether contexts can work on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Device {
     /// What a device is. One that is not there is no error: it is not usable, and the reason says why.
     pub fn describe(self, index: i32) -> Result<DeviceInfo> {
         let mut raw = sys::lpt_device_info::default();
-        match unsafe { sys::lpt_device_describe(self.0, index, &mut raw) } {
+        match unsafe { sys::lpt_device_describe(null_mut(), self.0, index, &mut raw) } {
             sys::LPT_OK => Ok(DeviceInfo {
                 device: self,
                 index,

@@ -26,7 +26,7 @@ impl CommGroup {
     /// A group of so many ranks.
     pub fn new(rank_count: i32) -> Result<CommGroup> {
         let mut raw = null_mut();
-        match unsafe { sys::lpt_comm_group_create(rank_count, &mut raw) } {
+        match unsafe { sys::lpt_comm_group_create(null_mut(), rank_count, &mut raw) } {
             sys::LPT_OK => Ok(CommGroup::from_raw(raw)),
             status => Err(Error::new(status, format!("rank_count is {rank_count}: no group could be made"))),
         }
@@ -116,11 +116,15 @@ impl Comm {
     ) -> Result<()> {
         let counts = self.counts(context, counts)?;
         let (raw, comm, input, output) = (context.as_ptr(), self.as_ptr(), input.as_ptr(), output.as_ptr());
+        let mut options = sys::lpt_all_gather_options::default();
+        if let Some(codec) = codec {
+            options.codec = &codec.raw;
+        }
+        let result =
+            context.check(unsafe { sys::lpt_all_gather(raw, comm, input, counts, &options, output, null_mut()) });
         match codec {
-            None => context.check(unsafe { sys::lpt_all_gather(raw, comm, input, counts, output, null_mut()) }),
-            Some(codec) => codec.with_panic(context.check(unsafe {
-                sys::lpt_all_gather_by_codec(raw, comm, &codec.raw, input, counts, output, null_mut())
-            })),
+            Some(codec) => codec.with_panic(result),
+            None => result,
         }
     }
 

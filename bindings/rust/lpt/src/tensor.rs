@@ -189,7 +189,7 @@ impl Format {
         let refused = || Error::invalid(format!("name is '{name}': expected a format"));
         let text = CString::new(name).map_err(|_| refused())?;
         let mut format = Format::NONE;
-        match unsafe { sys::lpt_format_from_name(text.as_ptr(), &mut format.0) } {
+        match unsafe { sys::lpt_format_from_name(null_mut(), text.as_ptr(), &mut format.0) } {
             sys::LPT_OK => Ok(format),
             _ => Err(refused()),
         }
@@ -199,7 +199,9 @@ impl Format {
     pub fn name(self) -> Result<String> {
         let mut text = [0u8; 256];
         let mut needed = 0;
-        match unsafe { sys::lpt_format_write_name(self.0, text.as_mut_ptr().cast(), text.len(), &mut needed) } {
+        match unsafe {
+            sys::lpt_format_write_name(null_mut(), self.0, text.as_mut_ptr().cast(), text.len(), &mut needed)
+        } {
             sys::LPT_OK => {
                 // The library ends it with a zero within the buffer.
                 Ok(unsafe { CStr::from_ptr(text.as_ptr().cast()) }.to_string_lossy().into_owned())

@@ -1,0 +1,67 @@
+// Defaults of structs by the name of their type, for languages that cannot use the macros of the headers.
+#include <cstring>
+
+#include "lpt/research.h"
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+// Expands to a comparison for each struct: 47 branches, called once per struct of a binding.
+#define LPT_STRUCT(type, defaults)                                           \
+  if (std::strcmp(name, #type) == 0) {                                       \
+    write_defaults(static_cast<type *>(object), struct_size, type defaults); \
+    return 1;                                                                \
+  }
+
+int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
+  if (name == nullptr) return 0;
+  LPT_STRUCT(lpt_device_info, LPT_DEVICE_INFO_INIT)
+  LPT_STRUCT(lpt_context_options, LPT_CONTEXT_OPTIONS_INIT)
+  LPT_STRUCT(lpt_profile_entry, LPT_PROFILE_ENTRY_INIT)
+  LPT_STRUCT(lpt_format_description, LPT_FORMAT_DESCRIPTION_INIT)
+  LPT_STRUCT(lpt_tensor_description, LPT_TENSOR_DESCRIPTION_INIT)
+  LPT_STRUCT(lpt_quantize_options, LPT_QUANTIZE_OPTIONS_INIT)
+  LPT_STRUCT(lpt_statistics_info, LPT_STATISTICS_INFO_INIT)
+  LPT_STRUCT(lpt_dequantize_options, LPT_DEQUANTIZE_OPTIONS_INIT)
+  LPT_STRUCT(lpt_hadamard_options, LPT_HADAMARD_OPTIONS_INIT)
+  LPT_STRUCT(lpt_convert_options, LPT_CONVERT_OPTIONS_INIT)
+  LPT_STRUCT(lpt_scaler_options, LPT_SCALER_OPTIONS_INIT)
+  LPT_STRUCT(lpt_scaler_info, LPT_SCALER_INFO_INIT)
+  LPT_STRUCT(lpt_weights_options, LPT_WEIGHTS_OPTIONS_INIT)
+  LPT_STRUCT(lpt_gemm_options, LPT_GEMM_OPTIONS_INIT)
+  LPT_STRUCT(lpt_gemm_plan_info, LPT_GEMM_PLAN_INFO_INIT)
+  LPT_STRUCT(lpt_gemm_operands, LPT_GEMM_OPERANDS_INIT)
+  LPT_STRUCT(lpt_sparse_options, LPT_SPARSE_OPTIONS_INIT)
+  LPT_STRUCT(lpt_sparse_info, LPT_SPARSE_INFO_INIT)
+  LPT_STRUCT(lpt_sparse_fit_options, LPT_SPARSE_FIT_OPTIONS_INIT)
+  LPT_STRUCT(lpt_sparse_fit_info, LPT_SPARSE_FIT_INFO_INIT)
+  LPT_STRUCT(lpt_linear_gemm_options, LPT_LINEAR_GEMM_OPTIONS_INIT)
+  LPT_STRUCT(lpt_linear_shape, LPT_LINEAR_SHAPE_INIT)
+  LPT_STRUCT(lpt_linear_options, LPT_LINEAR_OPTIONS_INIT)
+  LPT_STRUCT(lpt_swiglu_options, LPT_SWIGLU_OPTIONS_INIT)
+  LPT_STRUCT(lpt_rmsnorm_options, LPT_RMSNORM_OPTIONS_INIT)
+  LPT_STRUCT(lpt_softmax_options, LPT_SOFTMAX_OPTIONS_INIT)
+  LPT_STRUCT(lpt_cross_entropy_options, LPT_CROSS_ENTROPY_OPTIONS_INIT)
+  LPT_STRUCT(lpt_optimizer_options, LPT_OPTIMIZER_OPTIONS_INIT)
+  LPT_STRUCT(lpt_optimizer_parameter, LPT_OPTIMIZER_PARAMETER_INIT)
+  LPT_STRUCT(lpt_optimizer_step_options, LPT_OPTIMIZER_STEP_OPTIONS_INIT)
+  LPT_STRUCT(lpt_optimizer_info, LPT_OPTIMIZER_INFO_INIT)
+  LPT_STRUCT(lpt_gradients_info, LPT_GRADIENTS_INFO_INIT)
+  LPT_STRUCT(lpt_comm_options, LPT_COMM_OPTIONS_INIT)
+  LPT_STRUCT(lpt_comm_info, LPT_COMM_INFO_INIT)
+  LPT_STRUCT(lpt_reduce_options, LPT_REDUCE_OPTIONS_INIT)
+  LPT_STRUCT(lpt_all_gather_options, LPT_ALL_GATHER_OPTIONS_INIT)
+  LPT_STRUCT(lpt_gradient_buckets_options, LPT_GRADIENT_BUCKETS_OPTIONS_INIT)
+  LPT_STRUCT(lpt_gradient_buckets_info, LPT_GRADIENT_BUCKETS_INFO_INIT)
+  LPT_STRUCT(lpt_optimizer_shard_options, LPT_OPTIMIZER_SHARD_OPTIONS_INIT)
+  LPT_STRUCT(lpt_partial_plan_options, LPT_PARTIAL_PLAN_OPTIONS_INIT)
+  LPT_STRUCT(lpt_partial_plan_info, LPT_PARTIAL_PLAN_INFO_INIT)
+  LPT_STRUCT(lpt_comm_codec, LPT_COMM_CODEC_INIT)
+  LPT_STRUCT(lpt_cost_link, LPT_COST_LINK_INIT)
+  LPT_STRUCT(lpt_cost_info, LPT_COST_INFO_INIT)
+  LPT_STRUCT(lpt_cost_cast_rates, LPT_COST_CAST_RATES_INIT)
+  LPT_STRUCT(lpt_noise_options, LPT_NOISE_OPTIONS_INIT)
+  LPT_STRUCT(lpt_noise_info, LPT_NOISE_INFO_INIT)
+  LPT_STRUCT(lpt_swiglu_alignment_info, LPT_SWIGLU_ALIGNMENT_INFO_INIT)
+  return 0;
+}
