@@ -371,7 +371,8 @@ LPT_API lpt_status lpt_barrier(lpt_context *context, lpt_comm *comm);
  * sends 2 · (R - 1) / R of the bytes of the tensor on average. A small tensor is sent completely to every rank.
  *
  * Shapes    Any shape, the same on all ranks; rows with any stride.
- * Formats   f64, f32, bf16 or f16; `output` as `input`. f64 requires ranks on CPUs, and neither a wire nor a codec.
+ * Formats   f64, f32, bf16 or f16; `output` as `input`. f64 allows neither a wire nor a codec, and on GPUs only
+ *           LPT_REDUCE_ALGORITHM_NATIVE.
  * Rounding  f16 and bf16 are added in f32 and rounded once, f64 in f64.
  * Overlap   `output` may be `input`.
  *
