@@ -1,6 +1,6 @@
 /**
  * @file calibration.h
- * @brief Weights fitted to calibration data.
+ * @brief Fits sparse weights to calibration data.
  */
 #ifndef LPT_CALIBRATION_H
 #define LPT_CALIBRATION_H
@@ -11,24 +11,25 @@
 extern "C" {
 #endif
 
-/** @brief How lpt_sparse_fit() works. */
+/** @brief Options of lpt_sparse_fit(). */
 typedef struct lpt_sparse_fit_options {
   size_t struct_size; /**< sizeof(lpt_sparse_fit_options) of the caller. */
-  uint64_t flags;     /**< 0. */
-  int32_t iterations; /**< Steps at most, 1 to 10000. */
-  int32_t reserved;   /**< 0. */
-  double damping;     /**< Added to the diagonal of inputsᵀ · inputs, times its mean; 0 to 1. */
+  uint64_t flags;     /**< Must be 0. */
+  int32_t iterations; /**< Maximum of steps, 1 to 10000. Default 32. */
+  int32_t reserved;   /**< Must be 0. */
+  /** Share of the mean diagonal of inputsᵀ · inputs that is added to the diagonal, 0 to 1. Default 1e-4. */
+  double damping;
 } lpt_sparse_fit_options;
 
 /** @brief Defaults of lpt_sparse_fit_options. */
 #define LPT_SPARSE_FIT_OPTIONS_INIT \
   { sizeof(lpt_sparse_fit_options), 0, 32, 0, 1e-4 }
 
-/** @brief What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares. */
+/** @brief Result of a fit: squared errors of the outputs, relative to the sum of squares of the outputs. */
 typedef struct lpt_sparse_fit_info {
   size_t struct_size;      /**< sizeof(lpt_sparse_fit_info) of the caller. */
-  double masked_error;     /**< Of the weight that is only masked. */
-  double fitted_error;     /**< Of the fitted one. */
+  double masked_error;     /**< Error of the weight that is only masked. */
+  double fitted_error;     /**< Error of the fitted weight. */
   int64_t iteration_count; /**< Steps done. */
 } lpt_sparse_fit_info;
 
@@ -37,22 +38,28 @@ typedef struct lpt_sparse_fit_info {
   { sizeof(lpt_sparse_fit_info), 0.0, 0.0, 0 }
 
 /**
- * @brief Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask
- *        the one whose outputs are nearest, min |inputs · weightᵀ - inputs · outputᵀ|², by conjugate gradients.
+ * @brief Fits a masked weight to the outputs of the dense weight, without training.
  *
- * Rows are solved apart, all in f32, each from its masked weight on; they end where a step no longer helps. AdaPrune (arXiv
- * 2102.08124) minimizes the same by Adam. More inputs than columns make the fit hold beyond them.
+ * Minimizes |inputs · weightᵀ - inputs · outputᵀ|² over all weights with this mask, by conjugate gradients. Each row
+ * starts at its masked weight and stops where a step no longer reduces its error. To generalize, use more inputs than
+ * columns.
  *
- * @param context the context.
- * @param weight borrowed; output columns × input columns, f64, f32, bf16 or f16.
- * @param mask borrowed; uint8, the weight's shape.
- * @param inputs borrowed; tokens × input columns, f32, bf16 or f16.
- * @param options NULL for the defaults.
- * @param output written; f32 of the weight's shape; zero where the mask is.
- * @param bias_change written; vector of f32, one per output column: what to add to the bias, fitted with the weight; NULL: not
- *        wanted.
- * @param out_info its `struct_size` is set by the caller; written; NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
+ * Rounding  All matrices are f32, sums of a row f64.
+ * Device    CPU only.
+ * Source    AdaPrune (Hubara et al., arXiv 2102.08124) minimizes the same error with Adam.
+ *
+ * @param[in]  weight       Output columns × input columns; f64, f32, bf16 or f16.
+ * @param[in]  mask         uint8, the shape of `weight`; an element other than 0 is kept.
+ * @param[in]  inputs       Tokens × input columns; f64, f32, bf16 or f16.
+ * @param[in]  options      NULL for the defaults.
+ * @param[out] output       f32, the shape of `weight`; zero where the mask is 0. No overlap with an input.
+ * @param[out] bias_change  Vector of f32, one element per output column, to be added to the bias. The weight is fitted
+ *                          with it. NULL: not computed.
+ * @param[out] out_info     The caller sets `struct_size`. NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, an output overlaps another tensor, or a member of `options` is out
+ *                               of range.
+ * @retval LPT_UNSUPPORTED       A format is not listed above, or a tensor is on a GPU.
+ * @retval LPT_CANCELLED         The progress callback returned nonzero; the outputs are unchanged.
  */
 LPT_API lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
                                   const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,

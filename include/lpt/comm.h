@@ -1,6 +1,26 @@
 /**
  * @file comm.h
  * @brief Communicators, and the collectives of their ranks.
+ *
+ * A rank is one thread with one context and one comm. All ranks call collectives in the same order, with the same
+ * shapes, formats and options. `context` is that of the rank, on the device of the comm.
+ *
+ * Statuses  Every collective may return the following, with a text that names the rank. LPT_MISMATCH: ranks called
+ *           different collectives, or with different shapes, formats or options. With LPT_COMM_CHECKSUMS it also
+ *           reports damaged bytes. LPT_ABORTED: another rank failed, destroyed its comm, or called
+ *           lpt_comm_group_abort(). LPT_TIMEOUT: a rank did not participate within the time limit. LPT_OUT_OF_MEMORY:
+ *           scratch memory cannot be allocated. After each of them the comm is broken: later calls fail, and it can
+ *           only be destroyed. Outputs may be partly written. LPT_WORK_FAILED: a GPU or NCCL failed.
+ * Arguments A call that returns LPT_INVALID_ARGUMENT or LPT_UNSUPPORTED sends nothing, and the other ranks wait for a
+ *           correct call. All collectives return LPT_INVALID_ARGUMENT where shapes or formats do not agree, tensors
+ *           overlap, or an option is out of range. The same holds for a context that is not on the GPU of the comm.
+ *           LPT_UNSUPPORTED means a format or device without support.
+ * Futures   With `out_future` NULL a collective is complete on return. Otherwise it is started, and the caller destroys
+ *           the future with lpt_future_destroy(). Until lpt_future_wait() succeeds, the caller neither reads nor writes
+ *           its tensors. Memory that the caller owns must stay valid until then. Collectives of a comm run in the order
+ *           of their calls.
+ * Device    On GPUs collectives are queued; see lpt_comm_create_nccl().
+ * Threads   Progress callbacks are not called during collectives.
  */
 #ifndef LPT_COMM_H
 #define LPT_COMM_H
@@ -13,42 +33,51 @@
 extern "C" {
 #endif
 
-/** @brief Flag of lpt_comm_options: every message carries a checksum, and damaged bytes are found. */
+/**
+ * @brief Flag of lpt_comm_options: every message has a checksum, so that damaged bytes are detected. CPU ranks only.
+ */
 #define LPT_COMM_CHECKSUMS UINT64_C(4)
 
-/** @brief Flag of lpt_comm_options: local ranks send messages as processes do, in place of reading each other's memory. */
+/** @brief Flag of lpt_comm_options: local ranks send messages, as processes do, and do not read each other's memory. */
 #define LPT_COMM_MESSAGES UINT64_C(8)
 
 /**
- * @brief Flag of lpt_comm_options, for ranks on GPUs: they do not compare their calls before they queue them. No host waits for
- *        another one then, and calls that differ end by the time limit.
+ * @brief Flag of lpt_comm_options, for ranks on GPUs: ranks do not compare their calls before they queue them.
+ *
+ * No host waits for another one then. Calls that differ end after the time limit.
  */
 #define LPT_COMM_SKIP_CHECKS UINT64_C(16)
 
-/** @brief How ranks connect. */
+/** @brief Options of lpt_comm_create_local(), lpt_comm_create_mpi() and lpt_comm_create_nccl(). */
 typedef struct lpt_comm_options {
-  size_t struct_size;           /**< sizeof(lpt_comm_options) of the caller. */
-  uint64_t flags;               /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; of ranks on GPUs LPT_COMM_SKIP_CHECKS. */
-  double timeout_seconds;       /**< How long a rank waits for the others before it gives up; 0: for ever. */
-  double link_latency_seconds;  /**< Local ranks, emulation of a link: how long each message is on its way. */
-  double link_bytes_per_second; /**< Local ranks, emulation: what a rank's link takes; 0: as fast as memory. */
-  int64_t damaged_message;      /**< For tests: the message of this rank that is damaged, from 1; 0: none. */
+  size_t struct_size; /**< sizeof(lpt_comm_options) of the caller. */
+  uint64_t flags;     /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; for ranks on GPUs only LPT_COMM_SKIP_CHECKS. */
+  /** How long a rank waits for the others, up to 1e9 seconds; 0: without limit. Default 600. */
+  double timeout_seconds;
+  /** Emulation, local ranks only: latency of each message, up to 3600 seconds. Default 0. */
+  double link_latency_seconds;
+  /** Emulation, local ranks only: bandwidth of the link of a rank; 0, the default: not limited. */
+  double link_bytes_per_second;
+  int64_t damaged_message; /**< For tests: number of the message of this rank that is damaged, from 1; 0: none. */
 } lpt_comm_options;
 
 /** @brief Defaults of lpt_comm_options. */
 #define LPT_COMM_OPTIONS_INIT \
   { sizeof(lpt_comm_options), 0, 600.0, 0.0, 0.0, 0 }
 
-/** @brief What a communicator is, and what went through it. */
+/** @brief State and traffic of a communicator. */
 typedef struct lpt_comm_info {
   size_t struct_size;     /**< sizeof(lpt_comm_info) of the caller. */
-  int32_t rank;           /**< From 0. */
-  int32_t rank_count;     /**< Ranks that share it. */
-  char engine[32];        /**< "local", "local messages", "openmpi", "mpich", "nccl". */
-  int64_t collectives;    /**< Finished by this rank. */
-  int64_t bytes_sent;     /**< Payload that left this rank for others, scales included; headers are not. */
-  int64_t bytes_received; /**< Payload that came from others. */
-  double seconds;         /**< Wall time inside collectives, waiting for others included; of futures too. */
+  int32_t rank;           /**< Index of this rank, from 0. */
+  int32_t rank_count;     /**< Number of ranks. */
+  char engine[32];        /**< "local", "local messages", "openmpi", "mpich" or "nccl". */
+  int64_t collectives;    /**< Collectives that this rank completed without error. */
+  int64_t bytes_sent;     /**< Payload sent to other ranks in bytes, with scales, without headers. */
+  int64_t bytes_received; /**< Payload received from other ranks in bytes. */
+  /**
+   * Wall time in collectives, with waits for other ranks; includes those with futures. On a GPU: time to queue them.
+   */
+  double seconds;
 } lpt_comm_info;
 
 /** @brief Defaults of lpt_comm_info. */
@@ -56,201 +85,242 @@ typedef struct lpt_comm_info {
   { sizeof(lpt_comm_info), 0, 0, "", 0, 0, 0, 0.0 }
 
 /**
- * @brief Creates a group of `rank_count` ranks that are threads. It has no context: every rank has its own.
+ * @brief Creates a group of ranks that are threads of one process.
+ *
+ * The group belongs to no context: every rank has its own.
+ *
  * @param[in] context NULL is allowed; there is no error text then.
- * @param rank_count 1 to 1024.
- * @param out_group returned; destroy with lpt_comm_group_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ * @param[in]  rank_count  1 to 1024.
+ * @param[out] out_group   Destroy with lpt_comm_group_destroy().
+ * @retval LPT_INVALID_ARGUMENT  `rank_count` is out of range.
  */
 LPT_API lpt_status lpt_comm_group_create(lpt_context *context, int32_t rank_count, lpt_comm_group **out_group);
 
 /**
- * @brief Ends all waiting of all ranks of the group, now and later: every call returns LPT_ABORTED. For a rank that fails.
- * @param group NULL is allowed. Any thread, at any time.
+ * @brief Aborts all calls of all ranks of a group, current and later ones; they return LPT_ABORTED.
+ *
+ * Call it when a rank fails.
+ *
+ * Threads   Any thread, at any time.
+ *
+ * @param[in] group  NULL is allowed.
  */
 LPT_API void lpt_comm_group_abort(lpt_comm_group *group);
 
 /**
- * @brief Lets go of the group. Comms that were made with it live on.
- * @param group NULL is allowed.
+ * @brief Destroys a group; comms that were created with it stay valid.
+ *
+ * @param[in] group  NULL is allowed.
  */
 LPT_API void lpt_comm_group_destroy(lpt_comm_group *group);
 
 /**
- * @brief Takes a rank's place in a group; returns when all ranks have come.
+ * @brief Creates the comm of one rank of a group; returns after all ranks have called it.
  *
- * Ranks call collectives in the same order with the same shapes and formats; one that does not is found, every rank is told
- * which, and the comm is broken: it can only be destroyed. A rank that ends its comm early frees the others with
- * LPT_ABORTED; one that does not come within the time limit is named by LPT_TIMEOUT. A call that is rejected for its
- * arguments takes no part: others wait for a better one. Ranks share the CPU's cores: give each context its part of them.
+ * Destroying a comm early makes pending calls of the other ranks return LPT_ABORTED. Ranks share the cores of the CPU:
+ * give each context its share of threads.
  *
- * @param context of this rank.
- * @param group the group of the ranks.
- * @param rank 0 to rank_count - 1; each once.
- * @param options NULL for the defaults; the same on all ranks.
- * @param out_comm returned; destroy with lpt_comm_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH; LPT_OUT_OF_MEMORY.
+ * @param[in]  group     The same for all ranks.
+ * @param[in]  rank      0 to rank_count - 1; each once.
+ * @param[in]  options   NULL for the defaults; the same on all ranks.
+ * @param[out] out_comm  Destroy with lpt_comm_destroy().
+ * @retval LPT_INVALID_ARGUMENT  `rank` is out of range or has a comm already, or a member of `options` is out of range.
+ * @retval LPT_UNSUPPORTED       `options->flags` has LPT_COMM_SKIP_CHECKS.
+ * @retval LPT_MISMATCH          `options` differs between ranks.
+ * @retval LPT_ABORTED           The group was aborted, or another rank failed.
+ * @retval LPT_TIMEOUT           A rank did not call it within the time limit.
  */
 LPT_API lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *group, int32_t rank,
                                          const lpt_comm_options *options, lpt_comm **out_comm);
 
 /**
- * @brief Takes a process's place among the processes of an MPI job; returns when all of them have come.
+ * @brief Creates the comm of one process of an MPI job; returns after all of its processes have called it.
  *
- * MPI is a plugin, liblpt_openmpi.so or liblpt_mpich.so: the file or folder that LPT_PLUGIN_PATH names, or the folder of
- * this library. LPT_MPI says which (openmpi, mpich); without it whoever launched the process, and without a launcher the
- * first that opens. MPI is initialized if it was not, for several threads, and then ended with the process; who initializes
- * it asks for MPI_THREAD_MULTIPLE. Processes that the launcher of another MPI started know nothing of each other: where
- * LPT_WORLD_SIZE, or a variable of the launcher, tells of another number of processes, the call is rejected.
+ * MPI is a plugin, liblpt_openmpi.so or liblpt_mpich.so, which is loaded from the file or directory LPT_PLUGIN_PATH.
+ * Without that variable the directory is the one of this library. LPT_MPI selects openmpi or mpich. Without it the
+ * launcher of the process selects; without a launcher the first plugin that loads is used.
  *
- * Rules of lpt_comm_create_local() hold. Sends go on while this rank is in a call of LPT.
+ * The library initializes MPI if the program did not, for several threads, and finalizes it when the process ends. A
+ * program that initializes MPI requests MPI_THREAD_MULTIPLE. Processes of the launcher of another MPI do not see each
+ * other. The call fails where LPT_WORLD_SIZE, or a variable of the launcher, states another number of processes.
  *
- * @param context of this process.
- * @param fortran_handle what MPI_Comm_c2f() gives for a communicator; its own copy is made of it. NULL: MPI_COMM_WORLD.
- * @param options NULL for the defaults; the same on all ranks; no emulated link.
- * @param out_comm returned; destroy with lpt_comm_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED, its text tells what was tried; LPT_ABORTED; LPT_TIMEOUT;
- *         LPT_MISMATCH; LPT_OUT_OF_MEMORY.
+ * The rules of lpt_comm_create_local() apply. Sends progress while this rank is in a call of LPT.
+ *
+ * @param[in]  fortran_handle  Result of MPI_Comm_c2f() for a communicator, which is duplicated. NULL: MPI_COMM_WORLD.
+ * @param[in]  options         NULL for the defaults; the same on all ranks; no emulated link.
+ * @param[out] out_comm        Destroy with lpt_comm_destroy().
+ * @retval LPT_INVALID_ARGUMENT  A member of `options` is out of range.
+ * @retval LPT_UNSUPPORTED       No plugin can be loaded, the number of processes differs from the launcher's, or a link
+ *                               is emulated. The text lists what was tried.
+ * @retval LPT_MISMATCH          `options` differs between ranks.
+ * @retval LPT_ABORTED           Another rank failed.
+ * @retval LPT_TIMEOUT           A rank did not call it within the time limit.
  */
 LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fortran_handle,
                                        const lpt_comm_options *options, lpt_comm **out_comm);
 
 /**
- * @brief Makes a comm of ranks that have a GPU each, which exchange bytes by NCCL; returns when all ranks have come.
+ * @brief Creates the comm of a rank with a GPU, which sends data by NCCL; returns after all ranks have called it.
  *
- * NCCL is opened when it is asked for: the file that LPT_NCCL names, else libnccl.so.2 where the system finds it, of release
- * 2.18 or later. Two ranks on one GPU are rejected by NCCL, in its words.
+ * NCCL is loaded on the first call: the file LPT_NCCL, else libnccl.so.2 of the system, release 2.18 or later. NCCL
+ * rejects two ranks on one GPU.
  *
- * Tensors lie on the GPU of `context`. Collectives are queued: without a future on the context's stream, with one on a stream of
- * the comm, behind what the context has queued. lpt_context_synchronize() waits for them as long as the time limit says, and
- * tells what became of them; lpt_future_wait() by a context of that GPU makes its stream wait, and returns. What has not ended in
- * time is given up (LPT_TIMEOUT), and the comm with it. Ranks that have a bootstrap comm compare each call there before they queue it:
- * then LPT_MISMATCH, LPT_ABORTED and LPT_TIMEOUT tell of other ranks as for lpt_comm_create_local(), by the time limit of the
- * bootstrap comm. Taken, with the bits of ranks on CPUs: lpt_all_reduce(), lpt_all_reduce_many(), lpt_reduce_scatter(),
- * lpt_all_gather(), lpt_broadcast(), lpt_all_to_all(), lpt_send(), lpt_receive(), lpt_barrier(), lpt_comm_split(),
- * lpt_partial_all_reduce() and gradient buckets; others are LPT_UNSUPPORTED. Mail is received in the order in which it was sent;
- * two ranks that send to each other before they receive wait for the whole time limit.
+ * Tensors are on the GPU of `context`. Collectives are queued: without a future on the stream of the context. With one
+ * they are queued on a stream of the comm, after the work that the context has queued. Then lpt_context_synchronize()
+ * waits for them up to the time limit and returns their status. The function lpt_future_wait() with a context of that
+ * GPU makes its stream wait and returns. Work that exceeds the time limit is aborted (LPT_TIMEOUT), and the comm with
+ * it.
  *
- * @param context of this rank, on its GPU.
- * @param bootstrap a comm of CPUs, local or MPI, of the same ranks in the same order; all of them make this call. A part of
- *        it is kept, and `bootstrap` may go. NULL: only with nccl_comm.
- * @param nccl_comm an ncclComm_t, which the caller keeps until the comm is destroyed, and aborts where a status says so; NULL:
- *        one is created by means of the bootstrap comm.
- * @param options NULL for the defaults; the same on all ranks.
- * @param out_comm returned; destroy with lpt_comm_destroy(), which waits for what is queued.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED, its text says what NCCL lacks; LPT_WORK_FAILED, in NCCL's words;
- *         LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH; LPT_OUT_OF_MEMORY.
+ * With a bootstrap comm ranks compare each call there before they queue it. LPT_MISMATCH, LPT_ABORTED and LPT_TIMEOUT
+ * then report other ranks as for local comms, by the time limit of the bootstrap comm.
+ *
+ * All collectives of this file except lpt_comm_compare() are supported, with the bits of ranks on CPUs. So are
+ * lpt_partial_all_reduce(), lpt_partial_gemm(), lpt_sequence_gather(), lpt_sequence_scatter(), gradient buckets and
+ * lpt_optimizer_step_shards(). So are lpt_cross_entropy_forward() and lpt_cross_entropy_backward(). Others return
+ * LPT_UNSUPPORTED. Messages are received in the order in which they were sent. Two ranks that both send to each other
+ * before they receive block until the time limit.
+ *
+ * @param[in]  context    Of a GPU.
+ * @param[in]  bootstrap  A comm of CPUs, local or MPI, of the same ranks in the same order; all ranks call this
+ *                        function. The new comm keeps a part of it, and `bootstrap` may be destroyed. NULL: only with
+ *                        `nccl_comm`.
+ * @param[in]  nccl_comm  An ncclComm_t, which the caller keeps until the comm is destroyed, and aborts after an error.
+ *                        NULL: the library creates one with the bootstrap comm.
+ * @param[in]  options    NULL for the defaults; the same on all ranks.
+ * @param[out] out_comm   Destroy with lpt_comm_destroy(), which waits for queued work.
+ * @retval LPT_INVALID_ARGUMENT  `context` has no NVIDIA GPU, `bootstrap` and `nccl_comm` are both NULL, or `bootstrap`
+ *                               is of GPUs. `nccl_comm` has another rank or number of ranks than `bootstrap`.
+ * @retval LPT_UNSUPPORTED       NCCL cannot be loaded or is too old, or `options` sets a member for CPU ranks.
+ * @retval LPT_WORK_FAILED       NCCL failed; the text holds its message.
+ * @retval LPT_MISMATCH          `options` differs between ranks.
+ * @retval LPT_ABORTED           Another rank failed.
+ * @retval LPT_TIMEOUT           A rank did not call it within the time limit.
  */
 LPT_API lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *bootstrap, void *nccl_comm,
                                         const lpt_comm_options *options, lpt_comm **out_comm);
 
 /**
- * @brief Makes communicators of parts of a communicator: ranks that give the same color share one, in the order of
- *        their keys, then of their ranks. A grid of tensor × pipeline × data ranks is two splits. All ranks call it.
- * @param context of this rank.
- * @param comm whole.
- * @param color which part, at least 0; -1: none.
- * @param key place in the part.
- * @param out_comm returned, NULL with color -1; destroy with lpt_comm_destroy(). It lives on without `comm`.
- * @return as lpt_comm_create_local().
+ * @brief Creates comms of subsets of ranks: ranks with the same color share one.
+ *
+ * New ranks are numbered in the order of their keys, then of their old ranks. A grid of tensor × pipeline × data ranks
+ * takes two splits. It is a collective of `comm`.
+ *
+ * @param[in,out] comm      Communicator of this rank.
+ * @param[in]     color     Subset, at least 0; -1: none.
+ * @param[in]     key       Order within the subset.
+ * @param[out]    out_comm  NULL with color -1. Destroy with lpt_comm_destroy(); it stays valid without `comm`.
+ * @retval LPT_INVALID_ARGUMENT  `color` is less than -1.
  */
 LPT_API lpt_status lpt_comm_split(lpt_context *context, lpt_comm *comm, int32_t color, int32_t key,
                                   lpt_comm **out_comm);
 
 /**
- * @brief Leaves. Collectives that are under way are given up, and ranks that wait for this one get LPT_ABORTED.
- * @param comm NULL is allowed.
+ * @brief Destroys a comm.
+ *
+ * Collectives in flight are aborted, and ranks that wait for this one get LPT_ABORTED. A comm of GPUs first waits for
+ * queued work, up to the time limit.
+ *
+ * @param[in] comm  NULL is allowed.
  */
 LPT_API void lpt_comm_destroy(lpt_comm *comm);
 
 /**
- * @brief Returns rank, ranks, engine and what was sent.
- * @param context the context.
- * @param comm the communicator.
- * @param out_info its `struct_size` is set by the caller; written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Reads the rank, the number of ranks, the engine and the traffic of a comm.
+ *
+ * @param[in]  comm      Communicator to read.
+ * @param[out] out_info  The caller sets `struct_size`.
  */
 LPT_API lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_info *out_info);
 
 /**
- * @brief Waits for a collective. Its tensors may be read and written from then on, and not before; memory that the caller
- *        owns must live until then.
- * @param context any.
- * @param future of a collective; may be asked again.
- * @return what the collective came to, with its text.
+ * @brief Waits for a collective and returns its status and text.
+ *
+ * The status is that of the collective, see the comment of this file.
+ *
+ * Device    For a collective of a GPU, a context of that GPU makes its stream wait and the call returns;
+ *           lpt_context_synchronize() then reports errors. Any other context blocks.
+ *
+ * @param[in,out] future  It may be passed again; the result is the same.
  */
 LPT_API lpt_status lpt_future_wait(lpt_context *context, lpt_future *future);
 
 /**
- * @brief Returns whether a collective has ended; waits for nothing.
- * @param context any.
- * @param future of a collective.
- * @param out_is_done returned: 1 or 0.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns whether a collective has ended, without waiting.
+ *
+ * @param[in]  future       Of a collective.
+ * @param[out] out_is_done  1 or 0.
+ * @retval LPT_WORK_FAILED  The collective is of a GPU, and its device failed.
  */
 LPT_API lpt_status lpt_future_is_done(lpt_context *context, const lpt_future *future, int32_t *out_is_done);
 
 /**
- * @brief Lets go of a future. The collective goes on.
- * @param future NULL is allowed.
+ * @brief Destroys a future; its collective continues.
+ *
+ * @param[in] future  NULL is allowed.
  */
 LPT_API void lpt_future_destroy(lpt_future *future);
 
-/** @brief What the numbers of all ranks become; one of lpt_reduction_values. */
+/** @brief How elements of all ranks are combined; one of lpt_reduction_values. */
 typedef int32_t lpt_reduction;
 
 /** @brief Values of lpt_reduction. */
 enum lpt_reduction_values {
-  LPT_REDUCTION_SUM = 0,     /**< Added in the order of ranks, in f32; f64 in f64. */
-  LPT_REDUCTION_AVERAGE = 1, /**< The sum divided by the number of ranks. */
-  LPT_REDUCTION_MAXIMUM = 2, /**< The largest; a NaN gives a NaN. */
-  LPT_REDUCTION_MINIMUM = 3  /**< The smallest; a NaN gives a NaN. */
+  LPT_REDUCTION_SUM = 0,     /**< Sum in rank order, in f32; f64 in f64. */
+  LPT_REDUCTION_AVERAGE = 1, /**< Sum divided by the number of ranks. */
+  LPT_REDUCTION_MAXIMUM = 2, /**< Maximum; NaN if any element is NaN. */
+  LPT_REDUCTION_MINIMUM = 3  /**< Minimum; NaN if any element is NaN. */
 };
 
-/** @brief How numbers are sent that are cast for it; one of lpt_reduce_algorithm_values. */
+/** @brief Algorithm of a reduction; one of lpt_reduce_algorithm_values. */
 typedef int32_t lpt_reduce_algorithm;
 
-/** @brief Values of lpt_reduce_algorithm. */
+/** @brief Values of lpt_reduce_algorithm. R is the number of ranks. */
 enum lpt_reduce_algorithm_values {
   /**
-   * Of two ranks, or up to 16 KiB: ONE_SHOT; else TWO_SHOT. Tensors of fewer than 512 elements for each rank are sent as they
-   * are. lpt_context_explanation() tells what was taken.
+   * With a wire: ONE_SHOT for two ranks or up to 16 KiB, else TWO_SHOT. Tensors of fewer than 512 elements per rank are
+   * sent in their own format. lpt_context_explanation() states the choice.
    */
   LPT_REDUCE_ALGORITHM_AUTO = 0,
-  /** Every rank gets all inputs, cast once, and adds them itself: R - 1 times the bytes, one error of a cast. */
+  /** Every rank receives all inputs, cast once, and adds them: R - 1 times the bytes, one cast error. */
   LPT_REDUCE_ALGORITHM_ONE_SHOT = 1,
-  /** Every rank adds its share of all inputs and casts the result once more: 2 · (R - 1) / R times the bytes, two errors. */
+  /**
+   * Every rank adds its share of all inputs and casts the result again: 2 · (R - 1) / R times the bytes, two cast
+   * errors.
+   */
   LPT_REDUCE_ALGORITHM_TWO_SHOT = 2,
-  /** Of ranks on GPUs, without a wire: NCCL's own sum. All ranks get the same bits, which are not those of other engines. */
+  /** Ranks on GPUs, without a wire: the sum of NCCL. All ranks get the same bits, which differ from other engines. */
   LPT_REDUCE_ALGORITHM_NATIVE = 3
 };
 
-/** @brief How to reduce. */
+/** @brief Options of a reduction. */
 typedef struct lpt_reduce_options {
   size_t struct_size;      /**< sizeof(lpt_reduce_options) of the caller. */
-  uint64_t flags;          /**< LPT_CHECK_ONLY. */
-  lpt_reduction reduction; /**< What the numbers become. */
-  int32_t reserved;        /**< 0. */
-  double factor;           /**< The result is multiplied by it before it is rounded; finite. */
+  uint64_t flags;          /**< LPT_CHECK_ONLY or 0. */
+  lpt_reduction reduction; /**< How elements are combined. Default SUM. */
+  int32_t reserved;        /**< Must be 0. */
+  double factor;           /**< The result is multiplied by it before it is rounded; finite. Default 1. */
   /**
-   * The format in which numbers are sent; LPT_FORMAT_NONE: the tensor's own. Any that lpt_quantize() writes from numbers alone,
-   * so far as it can tell of a NaN, of tensors in f32, bf16 or f16. Elements are counted in their logical order and cut in
-   * shares, one for each rank, at multiples of 512 elements (lpt_reduce_scatter(): the parts). Each share is cast as a
-   * matrix of one row by the defaults of lpt_quantize(), save that f16 and bf16 overflow to infinity: a format with a scale
-   * for a row or a tensor has one for each share. An infinity becomes the largest number of its block: look for it before.
-   * All ranks decode what was cast, their own included, to f32, and add in the order of ranks.
+   * Format in which elements are sent; LPT_FORMAT_NONE, the default: the format of the tensor. Tensors are f32, bf16 or
+   * f16. The wire is any dense format that lpt_quantize() writes without further inputs and that can represent a NaN.
+   * Elements in logical order are cut into one share per rank, at multiples of 512 elements; lpt_reduce_scatter() uses
+   * the parts of its ranks. Each share is cast as a matrix of one row with the defaults of lpt_quantize(), except that
+   * f16 and bf16 overflow to infinity. A format with a scale per row or tensor has one per share. An infinity becomes
+   * the maximum of its block: check for it before. All ranks decode the cast values, also their own, to f32, and add in
+   * rank order.
    */
   lpt_format wire;
-  lpt_reduce_algorithm algorithm; /**< With a wire. lpt_reduce_scatter(): AUTO, or TWO_SHOT for its first half. */
-  lpt_rounding rounding;          /**< Of casts to the wire: NEAREST_EVEN or STOCHASTIC. */
+  /** With a wire: AUTO, ONE_SHOT or TWO_SHOT; not ONE_SHOT for lpt_reduce_scatter(). Without: AUTO or NATIVE. */
+  lpt_reduce_algorithm algorithm;
+  lpt_rounding rounding; /**< Rounding of casts to the wire: NEAREST_EVEN or STOCHASTIC. Default NEAREST_EVEN. */
   /**
-   * For stochastic rounding; the same on all ranks, row_stride 0. Element i draws at offset + i. Rank q casts its input by
-   * seed ^ (q · 2^54), so that errors of ranks do not add up.
+   * For stochastic rounding; the same on all ranks, row_stride 0. Element i draws at offset + i. Rank q casts its input
+   * by seed ^ (q · 2^54), so that errors of ranks are independent.
    */
   lpt_random random;
   /**
-   * NULL: none. Numbers are sent by this codec, whatever their number, also of a rank alone; in two shots, SUM or AVERAGE, of
-   * tensors in f32, bf16 or f16, without a wire, to nearest. It is copied, save what `user` points to.
+   * NULL: none. Otherwise this codec encodes all elements, for any size, also with one rank. It requires TWO_SHOT or
+   * AUTO, SUM or AVERAGE, tensors in f32, bf16 or f16, no wire, rounding to nearest, and ranks on CPUs. The struct is
+   * copied; `user` must stay valid until completion.
    */
   const lpt_comm_codec *codec;
 } lpt_reduce_options;
@@ -263,43 +333,56 @@ typedef struct lpt_reduce_options {
   }
 
 /**
- * @brief Returns when all ranks have called it.
- * @param context of this rank.
- * @param comm the communicator.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH.
+ * @brief Returns after all ranks have called it.
+ *
+ * Device    On GPUs the hosts wait for each other; with LPT_COMM_SKIP_CHECKS the call also waits for the stream.
+ *
+ * @param[in,out] comm  Communicator of this rank.
  */
 LPT_API lpt_status lpt_barrier(lpt_context *context, lpt_comm *comm);
 
 /**
- * @brief Reduces a tensor of every rank and gives all of them the result.
+ * @brief Reduces a tensor over all ranks; every rank gets the result.
  *
- * Every rank ends with the same bits, on every engine: ranks are added in their order, whatever the number of threads and
- * the way of the bytes. f16 and bf16 are added in f32 and rounded once. Bytes that leave a rank: 2 · (R - 1) / R of the
- * tensor's on average; a tensor too small for that is sent whole to every rank.
+ * Every rank gets the same bits, on every engine: elements are added in rank order, for any number of threads. A rank
+ * sends 2 · (R - 1) / R of the bytes of the tensor on average. A small tensor is sent completely to every rank.
  *
- * @param context of this rank.
- * @param comm the communicator.
- * @param input borrowed; f64, f32, bf16 or f16, of any shape, rows with any stride; the same shape on all ranks.
- * @param options NULL for the defaults; the same on all ranks.
- * @param output written; same shape and format. May be the input.
- * @param out_future NULL: done on return. Else returned; destroy with lpt_future_destroy(). Collectives of a comm run in the
- *        order in which they were called.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH; LPT_OUT_OF_MEMORY.
+ * Shapes    Any shape, the same on all ranks; rows with any stride.
+ * Formats   f64, f32, bf16 or f16; `output` as `input`. f64 allows neither a wire nor a codec, and on GPUs only
+ *           LPT_REDUCE_ALGORITHM_NATIVE.
+ * Rounding  f16 and bf16 are added in f32 and rounded once, f64 in f64.
+ * Overlap   `output` may be `input`.
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in]     input       The same shape on all ranks.
+ * @param[in]     options     NULL for the defaults; the same on all ranks.
+ * @param[out]    output      The shape and format of `input`.
+ * @param[out]    out_future  NULL: complete on return. Otherwise destroy with lpt_future_destroy().
+ * @retval LPT_INVALID_ARGUMENT  An algorithm other than AUTO or NATIVE, or a rounding other than NEAREST_EVEN, without
+ *                               a wire. A wire, or stochastic rounding, with a codec.
+ * @retval LPT_UNSUPPORTED       The wire, the algorithm or the codec does not support the format, the device or the
+ *                               reduction. NATIVE with a factor other than 1.
  */
 LPT_API lpt_status lpt_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_tensor *input,
                                   const lpt_reduce_options *options, lpt_tensor *output, lpt_future **out_future);
 
 /**
- * @brief Reduces a tensor of every rank and gives each rank its part of the result, along the first axis.
- * @param context of this rank.
- * @param comm the communicator.
- * @param input borrowed; as for lpt_all_reduce().
- * @param counts borrowed; extent of each rank's part along the first axis, rank_count numbers that add up to the input's;
- *        0 is allowed. NULL: equal parts. The same on all ranks.
- * @param options NULL for the defaults; the same on all ranks.
- * @param output written; the part of this rank, in the input's format. May not overlap the input.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_reduce().
+ * @brief Reduces a tensor over all ranks; each rank gets its part of the result, along the first axis.
+ *
+ * Formats   As for lpt_all_reduce().
+ * Overlap   `output` may not overlap `input`.
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in]     input       As for lpt_all_reduce().
+ * @param[in]     counts      Extent of the part of each rank along the first axis: rank_count values, at least 0, whose
+ *                            sum is the extent of `input`. NULL: equal parts. The same on all ranks.
+ * @param[in]     options     NULL for the defaults; the same on all ranks.
+ * @param[out]    output      The part of this rank, in the format of `input`.
+ * @param[out]    out_future  As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  `counts` is NULL and ranks do not divide the extent, or the values do not sum to it.
+ *                               Otherwise as for lpt_all_reduce().
+ * @retval LPT_UNSUPPORTED       ONE_SHOT with a wire or codec, or NATIVE with unequal parts. Otherwise as for
+ *                               lpt_all_reduce().
  */
 LPT_API lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, const lpt_tensor *input,
                                       const int64_t *counts, const lpt_reduce_options *options, lpt_tensor *output,
@@ -310,9 +393,9 @@ typedef struct lpt_all_gather_options {
   size_t struct_size; /**< sizeof(lpt_all_gather_options) of the caller. */
   uint64_t flags;     /**< Must be 0. */
   /**
-   * Functions that encode and decode elements, for tensors in f32, bf16 or f16; the same on all ranks. Each part is encoded
-   * once, and every rank decodes it, the one that encoded it too. The library copies the struct. NULL: bytes are sent as
-   * they are.
+   * Codec of the elements; the same on all ranks. Each part is encoded once and decoded by all ranks, its own rank
+   * included. It requires tensors in f32, bf16 or f16, and ranks on CPUs. The struct is copied; `user` must stay valid
+   * until completion. NULL, the default: none.
    */
   const lpt_comm_codec *codec;
 } lpt_all_gather_options;
@@ -322,109 +405,127 @@ typedef struct lpt_all_gather_options {
   { sizeof(lpt_all_gather_options), 0, NULL }
 
 /**
- * @brief Gives all ranks the parts of every rank, one after the other along the first axis. Nothing is rounded.
+ * @brief Concatenates the parts of all ranks along the first axis; every rank gets the result.
  *
- * Parts that share one tensor scale must hold the same bits of it; the output gets it. Sharded weights in FP8: the amax of
- * each shard by lpt_all_reduce() to the MAXIMUM, the scale that follows from it into each shard, a cast with
- * LPT_QUANTIZE_KEEP_TENSOR_SCALE, and a gather of a quarter of the bytes: the same bits as a cast of the whole.
+ * Parts with a tensor scale must have the same bits of it; `output` gets it. For sharded FP8 weights, reduce the amax
+ * of the shards with lpt_all_reduce() and MAXIMUM, and set the scale that follows in each shard. Then cast with
+ * LPT_QUANTIZE_KEEP_TENSOR_SCALE, and gather a quarter of the bytes. The bits are those of a cast of the full tensor.
  *
- * @param context of this rank.
- * @param comm the communicator.
- * @param input borrowed; the part of this rank, of any format; parts of formats with block scales are whole blocks.
- * @param counts borrowed; as for lpt_reduce_scatter(), of the output.
- * @param options NULL for the defaults.
- * @param output written; in the input's format. May hold the input at its place.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_reduce().
+ * Formats   Any format. Parts of formats with block scales are whole blocks, parts of packed elements whole bytes.
+ * Rounding  None, except that of a codec.
+ * Device    On GPUs that compare calls, a tensor scale makes the call wait for the stream.
+ * Overlap   `input` may be the part of this rank in `output`. No other overlap is allowed.
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in]     input       The part of this rank.
+ * @param[in]     counts      As for lpt_reduce_scatter(), of `output`.
+ * @param[in]     options     NULL for the defaults; the same on all ranks.
+ * @param[out]    output      The format of `input`.
+ * @param[out]    out_future  As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  `counts` is NULL and ranks do not divide the extent, or the values do not sum to it. A
+ *                               part cuts a block or a byte, or `input` has another extent than its part.
+ *                               The codec has no name, a longer name, or a function that is NULL.
+ * @retval LPT_UNSUPPORTED       A codec with `input` in another format than f32, bf16 or f16.
+ * @retval LPT_MISMATCH          The tensor scales of ranks differ (not checked with LPT_COMM_SKIP_CHECKS), or name or
+ *                               sizes of the codec.
+ * @retval LPT_ABORTED           A function of the codec returned other than 0.
  */
 LPT_API lpt_status lpt_all_gather(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, const int64_t *counts,
                                   const lpt_all_gather_options *options, lpt_tensor *output, lpt_future **out_future);
 
 /**
- * @brief Gives all ranks the tensor of one, with all its scales.
- * @param context of this rank.
- * @param comm the communicator.
- * @param root the rank that has it.
- * @param tensor read at the root, written elsewhere; of any format, the same shape on all ranks.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_reduce().
+ * @brief Sends the tensor of one rank, with all its scales, to all ranks.
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in]     root        Rank that sends.
+ * @param[in,out] tensor      Read at the root, written elsewhere; any format, the same shape on all ranks.
+ * @param[out]    out_future  As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  `root` is no rank.
  */
 LPT_API lpt_status lpt_broadcast(lpt_context *context, lpt_comm *comm, int32_t root, lpt_tensor *tensor,
                                  lpt_future **out_future);
 
 /**
- * @brief Sends each rank a part of the input, and puts together what comes from each, along the first axis.
- * @param context of this rank.
- * @param comm the communicator.
- * @param input borrowed; of any format without a tensor scale.
- * @param send_counts borrowed; extent along the first axis of what goes to each rank; they add up to the input's; 0 is
- *        allowed. NULL: equal parts.
- * @param receive_counts borrowed; of what comes from each rank; they add up to the output's. NULL: equal parts.
- * @param output written; in the input's format, same other extents. May not overlap the input.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_reduce().
+ * @brief Sends each rank a part of the input, and concatenates the parts received, along the first axis.
+ *
+ * @param[in,out] comm            Communicator of this rank.
+ * @param[in]     input           Any format without a tensor scale; parts are whole blocks and bytes.
+ * @param[in]     send_counts     Extent along the first axis of the part for each rank, at least 0; the sum is the
+ *                                extent of `input`. NULL: equal parts.
+ * @param[in]     receive_counts  Extent of the part from each rank; the sum is the extent of `output`. NULL: equal
+ *                                parts.
+ * @param[out]    output          Format and other extents of `input`; may not overlap `input`.
+ * @param[out]    out_future      As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  Counts do not sum to the extents, a part cuts a block or a byte, or both counts of this
+ *                               rank for itself differ.
+ * @retval LPT_UNSUPPORTED       The format has a tensor scale.
+ * @retval LPT_MISMATCH          A rank sends another extent than the receiver expects.
  */
 LPT_API lpt_status lpt_all_to_all(lpt_context *context, lpt_comm *comm, const lpt_tensor *input,
                                   const int64_t *send_counts, const int64_t *receive_counts, lpt_tensor *output,
                                   lpt_future **out_future);
 
 /**
- * @brief Sends a tensor to one rank. It may return before the other has received.
- * @param context of this rank.
- * @param comm the communicator.
- * @param tensor borrowed; of any format.
- * @param peer the other rank.
- * @param tag 0 to 32767; messages of one tag arrive in their order.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_reduce().
+ * @brief Sends a tensor to one rank; it may return before the other rank has received it.
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in]     tensor      Any format.
+ * @param[in]     peer        Another rank.
+ * @param[in]     tag         0 to 32767; messages with the same tag arrive in order.
+ * @param[out]    out_future  As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  `peer` is no other rank, or `tag` is out of range.
  */
 LPT_API lpt_status lpt_send(lpt_context *context, lpt_comm *comm, const lpt_tensor *tensor, int32_t peer, int32_t tag,
                             lpt_future **out_future);
 
 /**
  * @brief Receives a tensor from one rank.
- * @param context of this rank.
- * @param comm the communicator.
- * @param tensor written; the format and the shape that were sent.
- * @param peer the other rank.
- * @param tag as sent.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_reduce().
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[out]    tensor      The format and shape that were sent.
+ * @param[in]     peer        Another rank.
+ * @param[in]     tag         As sent.
+ * @param[out]    out_future  As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  `peer` is no other rank, or `tag` is out of range.
+ * @retval LPT_MISMATCH          Format or shape differ from those sent. On a GPU, messages are received in another
+ *                               order than they were sent.
  */
 LPT_API lpt_status lpt_receive(lpt_context *context, lpt_comm *comm, lpt_tensor *tensor, int32_t peer, int32_t tag,
                                lpt_future **out_future);
 
 /**
- * @brief Reduces many tensors of every rank in place, by one message: gains of norms, biases, buckets of gradients.
+ * @brief Reduces many tensors in place by one message: gains of norms, biases, buckets of gradients.
  *
- * The bits are those of lpt_all_reduce() tensor by tensor; numbers are copied side by side, and back. With a wire they are those
- * of one tensor in which all numbers stand side by side: shares and blocks span tensors.
+ * The bits are those of lpt_all_reduce() for each tensor. Elements are copied to one buffer and back. With a wire or
+ * codec the bits are those of one tensor of all elements: shares and blocks span tensors.
  *
- * @param context of this rank.
- * @param comm the communicator.
- * @param tensors read and written; `count` tensors of one format, f64, f32, bf16 or f16, of any shapes, rows with any stride;
- *        none twice, none overlapping another. The same shapes in the same order on all ranks: their elements are compared
- *        as a whole.
- * @param count length of `tensors`; 0 is allowed.
- * @param options NULL for the defaults; the same on all ranks.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_reduce().
+ * Formats   One of f64, f32, bf16 and f16 for all tensors; rows with any stride.
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in,out] tensors     `count` tensors, none twice, without overlap; only equal addresses are checked. The same
+ *                            shapes in the same order on all ranks; ranks compare only the total of elements.
+ * @param[in]     count       At least 0.
+ * @param[in]     options     NULL for the defaults; the same on all ranks.
+ * @param[out]    out_future  As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  `count` is negative, formats differ, or two tensors have the same address. Otherwise as
+ *                               for lpt_all_reduce().
+ * @retval LPT_UNSUPPORTED       As for lpt_all_reduce().
  */
 LPT_API lpt_status lpt_all_reduce_many(lpt_context *context, lpt_comm *comm, lpt_tensor *const *tensors, int64_t count,
                                        const lpt_reduce_options *options, lpt_future **out_future);
 
 /**
- * @brief Returns whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of
- *        activations (lpt_tensor_view()). Eight bytes of each rank are sent.
+ * @brief Returns whether a tensor has the same bits on all ranks; eight bytes of each rank are sent.
  *
- * Elements and scales are hashed in their logical order to 64 bits, whatever the strides. Numbers that are equal and have
- * other bits differ: 0 and -0, NaNs.
+ * Use it for replicated weights, or shared columns of activations (lpt_tensor_view()). Elements and scales are hashed
+ * in logical order to 64 bits, for any strides. Equal values with different bits differ: 0 and -0, NaNs.
  *
- * @param context of this rank.
- * @param comm the communicator.
- * @param tensor borrowed; of any format, the same shape on all ranks.
- * @param out_is_same returned: 1 or 0, the same on all ranks.
- * @return as lpt_all_reduce().
+ * Device    CPU only.
+ *
+ * @param[in,out] comm         Communicator of this rank.
+ * @param[in]     tensor       Any format, the same shape on all ranks.
+ * @param[out]    out_is_same  1 or 0, the same on all ranks.
+ * @retval LPT_UNSUPPORTED  The comm or the tensor is of GPUs.
  */
 LPT_API lpt_status lpt_comm_compare(lpt_context *context, lpt_comm *comm, const lpt_tensor *tensor,
                                     int32_t *out_is_same);

@@ -1,6 +1,13 @@
 /**
  * @file linear.h
  * @brief Recipes of low-precision training, and linear layers that follow them.
+ *
+ * A layer has three GEMMs: forward y = x · wᵀ, dgrad dx = dy · w, and wgrad dw = dyᵀ · x. A recipe states how each
+ * operand is cast.
+ *
+ * Device    A layer works on the device of the context that created it; contexts of other devices get
+ *           LPT_INVALID_ARGUMENT. On a GPU LPT_UNSUPPORTED results for a comm, `input_smoothing`, sparsity in the
+ *           recipe, a weight in f64, and formats without a kernel.
  */
 #ifndef LPT_LINEAR_H
 #define LPT_LINEAR_H
@@ -15,17 +22,17 @@
 extern "C" {
 #endif
 
-/** @brief One operand of one multiplication; one of lpt_linear_cast_values. */
+/** @brief One operand of one GEMM of a layer; one of lpt_linear_cast_values. */
 typedef int32_t lpt_linear_cast;
 
-/** @brief Values of lpt_linear_cast. Forward y = x·wᵀ; dgrad dx = dy·w; wgrad dw = dyᵀ·x. */
+/** @brief Values of lpt_linear_cast. Forward y = x · wᵀ; dgrad dx = dy · w; wgrad dw = dyᵀ · x. */
 enum lpt_linear_cast_values {
-  LPT_LINEAR_CAST_FORWARD_INPUT = 0,  /**< x in the forward product. */
-  LPT_LINEAR_CAST_FORWARD_WEIGHT = 1, /**< w in the forward product. */
+  LPT_LINEAR_CAST_FORWARD_INPUT = 0,  /**< x in the forward GEMM. */
+  LPT_LINEAR_CAST_FORWARD_WEIGHT = 1, /**< w in the forward GEMM. */
   LPT_LINEAR_CAST_DGRAD_GRADIENT = 2, /**< dy in the input gradient. */
   LPT_LINEAR_CAST_DGRAD_WEIGHT = 3,   /**< w in the input gradient. */
   LPT_LINEAR_CAST_WGRAD_GRADIENT = 4, /**< dy in the weight gradient. */
-  LPT_LINEAR_CAST_WGRAD_INPUT = 5     /**< x in the weight gradient: what is saved from forward to backward. */
+  LPT_LINEAR_CAST_WGRAD_INPUT = 5     /**< x in the weight gradient: saved by forward for backward. */
 };
 
 /** @brief One tensor of a linear layer; one of lpt_linear_operand_values. */
@@ -38,82 +45,86 @@ enum lpt_linear_operand_values {
   LPT_LINEAR_OPERAND_GRADIENT = 2 /**< dy. */
 };
 
-/** @brief One product of a linear layer; one of lpt_linear_gemm_values. */
+/** @brief One GEMM of a linear layer; one of lpt_linear_gemm_values. */
 typedef int32_t lpt_linear_gemm;
 
-/** @brief Values of lpt_linear_gemm. The first factor of each is its left operand, the second its right one. */
+/** @brief Values of lpt_linear_gemm. The first factor is the left operand, the second the right one. */
 enum lpt_linear_gemm_values {
   LPT_LINEAR_GEMM_FORWARD = 0, /**< y = x · wᵀ; its inner size is input_columns. */
   LPT_LINEAR_GEMM_DGRAD = 1,   /**< dx = dy · w; its inner size is output_columns. */
-  LPT_LINEAR_GEMM_WGRAD = 2    /**< dw = dyᵀ · x; its inner size is the rows. */
+  LPT_LINEAR_GEMM_WGRAD = 2    /**< dw = dyᵀ · x; its inner size is the number of rows. */
 };
 
-/** @brief The signs of a rotation; one of lpt_hadamard_signs_values. */
+/** @brief Signs of a rotation; one of lpt_hadamard_signs_values. */
 typedef int32_t lpt_hadamard_signs;
 
 /** @brief Values of lpt_hadamard_signs. */
 enum lpt_hadamard_signs_values {
-  LPT_HADAMARD_SIGNS_NONE = 0, /**< All 1. */
-  LPT_HADAMARD_SIGNS_FIXED =
-      1, /**< + + + - + - - - - - - + - + - -, again and again: those of arXiv 2509.25149's code. */
+  LPT_HADAMARD_SIGNS_NONE = 0, /**< All signs are +1. */
+  /** + + + - + - - - - - - + - + - -, repeated: the signs of the code of arXiv 2509.25149. */
+  LPT_HADAMARD_SIGNS_FIXED = 1,
   /**
-   * One per column of a group, drawn from the random numbers of the call that rotates first: prepare for the forward
-   * and the dgrad product, forward for the wgrad product.
+   * One sign per column of a group, drawn from the random numbers of the call that rotates first. That is
+   * lpt_linear_prepare() for the forward and the dgrad GEMM, lpt_linear_forward() for the wgrad GEMM.
    */
   LPT_HADAMARD_SIGNS_RANDOM = 2
 };
 
-/** @brief Which axis a product's operands are rotated along; one of lpt_hadamard_axis_values. */
+/** @brief Axis along which operands of a GEMM are rotated; one of lpt_hadamard_axis_values. */
 typedef int32_t lpt_hadamard_axis;
 
 /** @brief Values of lpt_hadamard_axis. */
 enum lpt_hadamard_axis_values {
-  LPT_HADAMARD_AXIS_INNER = 0, /**< Both operands along the inner size: the product undoes it. */
-  LPT_HADAMARD_AXIS_ROWS = 1   /**< Of dgrad: dy along its rows, undone on dx (HALO level 2). */
+  LPT_HADAMARD_AXIS_INNER = 0, /**< Both operands, along the inner size; the GEMM cancels the rotations. */
+  /** dgrad only: dy along its rows; the inverse rotation is applied to dx (HALO level 2). */
+  LPT_HADAMARD_AXIS_ROWS = 1
 };
 
-/** @brief What a backward product's x or w is cast from; one of lpt_linear_source_values. */
+/** @brief What a backward GEMM casts x or w from; one of lpt_linear_source_values. */
 typedef int32_t lpt_linear_source;
 
 /** @brief Values of lpt_linear_source. */
 enum lpt_linear_source_values {
-  LPT_LINEAR_SOURCE_PLAIN = 0, /**< From x or w as it came. */
+  LPT_LINEAR_SOURCE_PLAIN = 0, /**< From x or w as passed by the caller. */
   /**
-   * From what the forward product multiplied, decoded. The forward rotation is undone on the gradient. A cast to
-   * NONE, or the same as forward's, takes the codes as they are.
+   * From the decoded operand of the forward GEMM. The forward rotation is inverted on the gradient. A cast to NONE, or
+   * the same cast as forward, uses the codes of forward.
    */
   LPT_LINEAR_SOURCE_FORWARD = 1,
   /**
-   * The same, and the gradient of what the forward cast clipped is zero: dx where x was beyond the largest element,
-   * dw where w was.
+   * As FORWARD, and the gradient of clipped elements is zero: dx where the forward cast clipped x, dw where it clipped
+   * w.
    */
   LPT_LINEAR_SOURCE_FORWARD_CLIPPED = 2
 };
 
-/** @brief What a product is multiplied by; one of lpt_linear_output_scale_values. */
+/** @brief Constant factor of the result of a GEMM; one of lpt_linear_output_scale_values. */
 typedef int32_t lpt_linear_output_scale;
 
 /** @brief Values of lpt_linear_output_scale. */
 enum lpt_linear_output_scale_values {
   LPT_LINEAR_OUTPUT_SCALE_NONE = 0, /**< 1. */
-  /** Forward and dgrad: 1 / sqrt(input_columns). Wgrad, and the bias gradient with it: 1 / sqrt(rows). */
+  /** Forward and dgrad: 1 / sqrt(input_columns). Wgrad and the bias gradient: 1 / sqrt(rows). */
   LPT_LINEAR_OUTPUT_SCALE_UNIT = 1
 };
 
-/** @brief How a product is made of its two casts. */
+/** @brief Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts. */
 typedef struct lpt_linear_gemm_options {
   size_t struct_size; /**< sizeof(lpt_linear_gemm_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY. */
-  /** 16, 32, 64 or 128: rotate operands before their casts, see lpt_hadamard(); 0: no. */
+  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  /** 16, 32, 64 or 128: operands are rotated before their casts, see lpt_hadamard(). 0, the default: no rotation. */
   int32_t hadamard_size;
-  lpt_hadamard_signs hadamard_signs; /**< Of the rotation. */
-  lpt_hadamard_axis hadamard_axis;   /**< Of the rotation. */
-  lpt_linear_source source;          /**< Backward products: what x or w is cast from. */
-  int32_t draws; /**< Backward products: 1 to 16 stochastic casts of dy whose products are averaged. */
-  /** Backward products: 1, or 2: dy is the sum of a nearest cast and the cast of what it left. */
+  lpt_hadamard_signs hadamard_signs; /**< Signs of the rotation. Default NONE. */
+  lpt_hadamard_axis hadamard_axis;   /**< Axis of the rotation; ROWS for dgrad only. Default INNER. */
+  lpt_linear_source source;          /**< Backward GEMMs: what x or w is cast from. Forward: PLAIN. Default PLAIN. */
+  /** Backward GEMMs: number of stochastic casts of dy whose results are averaged, 1 to 16. Forward: 1. Default 1. */
+  int32_t draws;
+  /**
+   * Backward GEMMs: 2 splits dy into a cast to nearest and the cast of its error; 1 does not. Forward: 1. Default 1.
+   */
   int32_t parts;
-  lpt_linear_output_scale output_scale; /**< Of the result. */
-  int32_t reserved;                     /**< 0. */
+  lpt_linear_output_scale output_scale; /**< Factor of the result. Default NONE. */
+  int32_t reserved;                     /**< Must be 0. */
 } lpt_linear_gemm_options;
 
 /** @brief Defaults of lpt_linear_gemm_options. */
@@ -124,186 +135,208 @@ typedef struct lpt_linear_gemm_options {
   }
 
 /**
- * @brief Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
+ * @brief Creates a recipe by name.
  *
- *   "f32"             nothing is cast;
+ * Casts round to nearest, unless the list states stochastic. docs/recipes.md lists every cast.
+ *
+ *   "f32"             no casts;
  *   "bf16"            every operand bf16;
- *   "fp8_trillion"    e4m3fn forward, e5m2 backward, the output gradient rounded stochastically, power-of-two tensor scales
- *                     from the amax of the step before (arXiv 2409.12517);
- *   "fp8_current"     e4m3fn, gradients e5m2, tensor scales of the moment;
- *   "mxfp8"           mxfp8_e4m3 everywhere, scales rounded up;
+ *   "fp8_trillion"    e4m3fn forward, e5m2 backward, dy stochastic, power-of-two tensor scales from the amax of the
+ *                     previous step (arXiv 2409.12517);
+ *   "fp8_current"     e4m3fn, gradients e5m2, current tensor scales;
+ *   "mxfp8"           mxfp8_e4m3 for all operands, scales rounded up;
  *   "fp8_block"       e4m3fn with f32 scales, 1×128 for x and dy, 128×128 for w;
- *   "fp4_all_the_way" nvfp4 everywhere; dy, and x in wgrad, stochastic (arXiv 2505.19115);
+ *   "fp4_all_the_way" nvfp4 for all operands; dy, and x in wgrad, stochastic (arXiv 2505.19115);
  *   "nvfp4_pretrain"  nvfp4, w in 16×16 blocks, dy stochastic, wgrad rotated by 16 (arXiv 2509.25149);
- *   "quartet"         mxfp4, everything rotated by 32, forward clipped by QuEST's rule, dy stochastic (arXiv 2505.14669);
- *   "luq"             x and w int4 by SAWB, dy e3m0 stochastic (arXiv 2112.10769);
+ *   "quartet"         mxfp4, all GEMMs rotated by 32, forward clipped by the QuEST rule, dy stochastic
+ *                     (arXiv 2505.14669);
+ *   "luq"             x and w int4 by SAWB, dy e3m0 stochastic, two draws (arXiv 2112.10769);
  *   "halo_0"          e4m3fn with tensor scales (arXiv 2501.02625);
- *   "halo_1"          FP6 with tensor scales, forward rotated;
- *   "halo_2"          int8 with tensor scales, forward rotated, dgrad's dy rotated along its rows;
+ *   "halo_1"          FP6 with tensor scales, forward rotated by 128;
+ *   "halo_2"          int8 with tensor scales, forward rotated by 128, dy of dgrad rotated along its rows;
  *   "coat"            e4m3fn, gradients e5m2, tensor scales; x is saved in groups of 128 (arXiv 2410.19313);
  *   "int4_hadamard"   int4, forward rotated by 32; dy in two int4 parts (arXiv 2306.11987);
- *   "unit_scaling"    e4m3fn, gradients e5m2, without scales; products times constants (arXiv 2303.11257).
- *   "sparse24"        f32; weights 2:4 along rows by magnitude, selected again in each prepare.
- *   "sparse24_transposable"  f32; weights 2:4 along rows and columns, selected every 40 steps (arXiv 2102.08124).
- *   "mvue24_gradients"  f32; output gradients 2:4 by MVUE in the wgrad product (arXiv 2203.10991).
+ *   "unit_scaling"    e4m3fn, gradients e5m2, without scales; constant output scales (arXiv 2303.11257);
+ *   "sparse24"        f32; weights 2:4 along rows by magnitude, selected in each prepare;
+ *   "sparse24_transposable"  f32; weights 2:4 along rows and columns, selected every 40 steps (arXiv 2102.08124);
+ *   "mvue24_gradients"       f32; output gradients 2:4 by MVUE in the wgrad GEMM (arXiv 2203.10991).
  *
- * @param context the context.
- * @param name one of the above.
- * @param out_recipe returned; destroy with lpt_recipe_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT for an unknown name; LPT_OUT_OF_MEMORY.
+ * @param[in]  name        One of the names above.
+ * @param[out] out_recipe  Destroy with lpt_recipe_destroy().
+ * @retval LPT_INVALID_ARGUMENT  `name` is unknown; the text lists all names.
  */
 LPT_API lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe **out_recipe);
 
 /**
- * @brief Returns the number of recipes that lpt_recipe_create() knows.
+ * @brief Returns the number of recipes that lpt_recipe_create() supports.
  *
- * @return The count: lpt_recipe_name() takes 0 to one less.
+ * @return The number: lpt_recipe_name() takes 0 to one less.
  */
 LPT_API int64_t lpt_recipe_count(void);
 
 /**
- * @brief Returns the name of a recipe that lpt_recipe_create() knows.
+ * @brief Returns the name of a recipe that lpt_recipe_create() supports.
  *
- * @param[in] index 0 for the first.
- * @return The name; it lives as long as the library. NULL where there is none.
+ * @param[in] index  0 is the first recipe.
+ * @return The name, valid while the library is loaded. NULL for other indices.
  */
 LPT_API const char *lpt_recipe_name(int64_t index);
 
 /**
- * @brief Destroys a recipe. Layers made with it live on.
- * @param recipe NULL is allowed.
+ * @brief Destroys a recipe; layers that were created with it stay valid.
+ *
+ * @param[in] recipe  NULL is allowed.
  */
 LPT_API void lpt_recipe_destroy(lpt_recipe *recipe);
 
 /**
- * @brief Changes one cast of a recipe. Layers that were made before keep theirs.
- * @param context the context.
- * @param recipe the recipe.
- * @param cast which operand.
- * @param format any but uint8; LPT_FORMAT_NONE: the operand is used as it comes.
- * @param options rounding, overflow, scale rule; NULL for the defaults. Handles and random numbers in it are rejected.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Changes one cast of a recipe; existing layers keep theirs.
+ *
+ * @param[in,out] recipe   Recipe to change.
+ * @param[in]     cast     Which operand.
+ * @param[in]     format   Any dense format except uint8; LPT_FORMAT_NONE: the operand is not cast.
+ * @param[in]     options  Rounding, overflow, scale rule, random bits; NULL for the defaults. Handles and random
+ *                         numbers belong to calls of a layer.
+ * @retval LPT_INVALID_ARGUMENT  `cast`, `format` or a member of `options` is out of range, or `options` holds a handle
+ *                               or random numbers.
+ * @retval LPT_UNSUPPORTED       `options` sets LPT_QUANTIZE_KEEP_TENSOR_SCALE or `hadamard_size`, or the format does
+ *                               not support the rounding or scale rule.
  */
 LPT_API lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_linear_cast cast,
                                        lpt_format format, const lpt_quantize_options *options);
 
 /**
- * @brief Changes where the tensor scales of one operand come from. Layers that were made before keep theirs.
- * @param context the context.
- * @param recipe the recipe.
- * @param operand which tensor.
- * @param options kind, history, margin; NULL for current scaling.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Changes the source of the tensor scales of one operand; existing layers keep theirs.
+ *
+ * @param[in,out] recipe   Recipe to change.
+ * @param[in]     operand  Which tensor.
+ * @param[in]     options  Kind, history, margin; NULL: current scaling.
+ * @retval LPT_INVALID_ARGUMENT  `operand` or a member of `options` is out of range.
  */
 LPT_API lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
                                          const lpt_scaler_options *options);
 
 /**
- * @brief Returns the format of one cast.
- * @param context the context.
- * @param recipe the recipe.
- * @param cast which operand.
- * @param out_format returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the format of one cast of a recipe.
+ *
+ * @param[in]  recipe      Recipe to read.
+ * @param[in]  cast        Which operand.
+ * @param[out] out_format  LPT_FORMAT_NONE: the operand is not cast.
+ * @retval LPT_INVALID_ARGUMENT  `cast` is out of range.
  */
 LPT_API lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe, lpt_linear_cast cast,
                                           lpt_format *out_format);
 
 /**
- * @brief Changes how one product is made. Layers that were made before keep theirs.
- * @param context the context.
- * @param recipe the recipe.
- * @param product which product.
- * @param options NULL for the defaults.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for what the product cannot have.
+ * @brief Changes the options of one GEMM of a recipe; existing layers keep theirs.
+ *
+ * @param[in,out] recipe   Recipe to change.
+ * @param[in]     product  Which GEMM.
+ * @param[in]     options  NULL for the defaults.
+ * @retval LPT_INVALID_ARGUMENT  `product` or a member of `options` is out of range.
+ * @retval LPT_UNSUPPORTED       The forward GEMM with `source`, `draws` or `parts` other than the default, or axis ROWS
+ *                               with a GEMM other than dgrad.
  */
 LPT_API lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
                                        const lpt_linear_gemm_options *options);
 
 /**
- * @brief Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come,
- *        without rotation, draws or parts. Its output scale stays. With lpt_linear_set_recipe() it ends a run in 4 bits:
- *        forward, or both backward products (quantization-aware finetuning).
- * @param context the context.
- * @param recipe the recipe.
- * @param product which product.
- * @param format any but uint8; LPT_FORMAT_NONE: the operands are used as they come.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Sets both operands of one GEMM to a high precision, for quantization-aware finetuning.
+ *
+ * Both operands are cast to `format` to nearest, from x and w as passed, without rotation, draws or parts. The output
+ * scale of the GEMM does not change. With lpt_linear_set_recipe() it completes a run in 4 bits with the forward GEMM,
+ * or both backward GEMMs, in high precision.
+ *
+ * @param[in,out] recipe   Recipe to change.
+ * @param[in]     product  Which GEMM.
+ * @param[in]     format   Any dense format except uint8; LPT_FORMAT_NONE: operands are not cast.
+ * @retval LPT_INVALID_ARGUMENT  `product` or `format` is out of range.
  */
 LPT_API lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
                                                  lpt_format format);
 
 /**
- * @brief Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
+ * @brief Makes one operand of a recipe sparse: N of every M elements are kept, before rotation and cast.
  *
- * LPT_LINEAR_OPERAND_WEIGHT    The forward and the dgrad product multiply the masked weight; its gradient is that of all numbers
- *                       (straight through). Rules MAGNITUDE and SOFT_THRESHOLD. With interval 1 each lpt_linear_prepare()
- *                       selects again; else a mask serves until `random.step` of the options is `interval` or more past
- *                       that of its selection, and is part of saved states. SOFT_THRESHOLD selects in each prepare, and
- *                       multiplies by the factor that fits the masked weight to the weight best when it is first
- *                       selected: sum(w · masked) / sum(masked²).
- * LPT_LINEAR_OPERAND_GRADIENT  The wgrad product multiplies the masked output gradient; dgrad takes all of it. Direction COLUMN:
- *                       groups of M tokens. `first_row` of each call is a multiple of M. Random bits are drawn as casts
- *                       draw theirs.
- * LPT_LINEAR_OPERAND_INPUT     Unsupported: lpt_sparse_mask_select() masks activations.
+ * LPT_LINEAR_OPERAND_WEIGHT: the forward and the dgrad GEMM use the masked weight. Its gradient is that of all elements
+ * (straight-through). Rules are MAGNITUDE and SOFT_THRESHOLD. With interval 1 each lpt_linear_prepare() selects.
+ * Otherwise a mask is valid until `random.step` exceeds that of its selection by `interval`; saved states include it.
+ * SOFT_THRESHOLD selects in each prepare. It multiplies by the factor that fits the masked weight best at its first
+ * selection: sum(w · masked) / sum(masked²).
  *
- * @param context the context.
- * @param recipe the recipe.
- * @param operand which tensor.
- * @param options how to select, without handles and random numbers; NULL: the operand is dense again.
- * @param interval steps from one selection to the next, 1 to 2^20; for LPT_LINEAR_OPERAND_GRADIENT 1.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
+ * LPT_LINEAR_OPERAND_GRADIENT: the wgrad GEMM uses the masked output gradient, dgrad the dense one. The direction is
+ * COLUMN: groups of M tokens. `first_row` of each call is a multiple of M. Random bits are drawn as those of casts.
+ *
+ * LPT_LINEAR_OPERAND_INPUT: not supported; mask activations with lpt_sparse_mask_select().
+ *
+ * Device    Layers on a GPU do not support it.
+ *
+ * @param[in,out] recipe    Recipe to change.
+ * @param[in]     operand   WEIGHT or GRADIENT.
+ * @param[in]     interval  Steps between selections, 1 to 2^20; for LPT_LINEAR_OPERAND_GRADIENT 1.
+ * @param[in]     options   How to select, without handles and random numbers. NULL: the operand is dense.
+ * @retval LPT_INVALID_ARGUMENT  An argument or a member of `options` is out of range, or `options` holds a handle or
+ *                               random numbers.
+ * @retval LPT_UNSUPPORTED       `operand` is INPUT, an MVUE rule with WEIGHT, or a direction other than COLUMN with
+ *                               GRADIENT. lpt_sparse_mask_select() does not support the combination of options.
  */
 LPT_API lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
                                            int32_t interval, const lpt_sparse_options *options);
 
-/** @brief The shape of a linear layer. */
+/** @brief Shape of a linear layer. */
 typedef struct lpt_linear_shape {
   size_t struct_size;     /**< sizeof(lpt_linear_shape) of the caller. */
-  int64_t input_columns;  /**< Columns of the input and of the weight. */
-  int64_t output_columns; /**< Columns of the output, rows of the weight. */
+  int64_t input_columns;  /**< Columns of the input and of the weight, 1 to 2^28. */
+  int64_t output_columns; /**< Columns of the output, rows of the weight, 1 to 2^28. */
 } lpt_linear_shape;
 
 /** @brief Defaults of lpt_linear_shape. */
 #define LPT_LINEAR_SHAPE_INIT \
   { sizeof(lpt_linear_shape), 0, 0 }
 
-/** @brief What part of a layer a rank of a comm has; one of lpt_linear_parallel_values. */
+/** @brief Slice of a layer that a rank of a comm holds; one of lpt_linear_parallel_values. */
 typedef int32_t lpt_linear_parallel;
 
-/** @brief Values of lpt_linear_parallel. docs/collectives-layers.md tells who adds up what. */
+/** @brief Values of lpt_linear_parallel. docs/collectives-layers.md lists what is reduced over which ranks. */
 enum lpt_linear_parallel_values {
-  LPT_LINEAR_PARALLEL_NONE = 0, /**< All of it: no comm. */
+  LPT_LINEAR_PARALLEL_NONE = 0, /**< The full layer, without a comm. */
   /**
-   * Column-parallel: rows of the weight, so columns of the output. Forward is the rank's own affair. Backward: ranks hold
-   * the same input, and input_gradient is the sum over ranks, added while the weight's gradient is computed; with a plan
-   * every rank holds an input of its own, and input_gradient is that of this one: nothing is sent.
+   * Column-parallel: rows of the weight, hence columns of the output. Forward sends nothing. In backward all ranks have
+   * the same input, and input_gradient is the sum over ranks, which overlaps with the weight gradient. With a plan
+   * every rank has an input of its own and computes only its input_gradient; nothing is sent.
    */
   LPT_LINEAR_PARALLEL_COLUMNS = 1,
   /**
-   * Row-parallel: columns of the weight and of the input. Forward: the product is a part of a sum; the output is the sum
-   * over ranks, the same bits on all, or with a plan lpt_partial_gemm()'s. Backward: ranks hold the same output_gradient,
-   * and nothing is sent; with a plan every rank holds a part of it, which first goes through lpt_partial_all_reduce() of
-   * LPT_PARTIAL_PASS_BACKWARD, into scratch.
+   * Row-parallel: columns of the weight and of the input. In forward the output is the sum of the partial results over
+   * ranks, the same bits on all. With a plan it is that of lpt_partial_gemm(). In backward all ranks have the same
+   * output_gradient, and nothing is sent. With a plan every rank has a part of it. lpt_partial_all_reduce() with
+   * LPT_PARTIAL_PASS_BACKWARD combines the parts first, in scratch.
    */
   LPT_LINEAR_PARALLEL_ROWS = 2
 };
 
-/** @brief One call of a linear layer. */
+/** @brief Options of lpt_linear_prepare(), lpt_linear_forward() and lpt_linear_backward(). */
 typedef struct lpt_linear_options {
-  size_t struct_size;     /**< sizeof(lpt_linear_options) of the caller. */
-  uint64_t flags;         /**< LPT_CHECK_ONLY. */
-  lpt_random random;      /**< Seed, this layer's stream, this micro-batch's step; offset, row_stride stay 0. */
-  int64_t first_row;      /**< Index of the first row in the whole batch, to 2^32: ranks differ in it. */
-  const lpt_tensor *bias; /**< Forward: vector of output_columns, f32; NULL: none. */
-  const lpt_tensor
-      *input_smoothing;   /**< Forward: factors of the input's columns, from lpt_swiglu_forward(); or NULL. */
-  int32_t is_accumulated; /**< Weight and bias gradients: 0 overwrite, 1 add. */
-  int32_t reserved;       /**< 0. */
-  lpt_comm *comm;         /**< Ranks that share the layer; NULL: this one has all of it. The same in every call. */
-  const lpt_partial_plan *plan; /**< Columns that ranks share (CAAT): the output's of ROWS; NULL: all. Needs comm. */
-  lpt_linear_parallel parallel; /**< With comm, how ranks share the layer: COLUMNS or ROWS. */
-  int32_t reserved_two;         /**< 0. */
+  size_t struct_size; /**< sizeof(lpt_linear_options) of the caller. */
+  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  /** Seed, stream of this layer, step of this micro-batch; `offset` and `row_stride` must be 0. */
+  lpt_random random;
+  int64_t first_row; /**< Index of the first row in the full batch, 0 to 2^32; it differs between ranks. */
+  /** Forward: vector of output_columns, f32, or f64 where the GEMM has an f64 operand; NULL: none. */
+  const lpt_tensor *bias;
+  /** Forward: e8m0fnu factors of the input columns, from lpt_swiglu_forward(); NULL: none. */
+  const lpt_tensor *input_smoothing;
+  int32_t is_accumulated; /**< Weight and bias gradients: 0 overwrites them, 1 adds to them. Default 0. */
+  int32_t reserved;       /**< Must be 0. */
+  /** Ranks that share the layer; NULL: this layer is complete. The same in every call. */
+  lpt_comm *comm;
+  /**
+   * Columns that ranks share (CAAT): of the output with ROWS, of the input with COLUMNS. NULL: all columns. Requires
+   * comm.
+   */
+  const lpt_partial_plan *plan;
+  lpt_linear_parallel parallel; /**< With comm: COLUMNS or ROWS. Without: NONE. */
+  int32_t reserved_two;         /**< Must be 0. */
 } lpt_linear_options;
 
 /** @brief Defaults of lpt_linear_options. */
@@ -311,113 +344,142 @@ typedef struct lpt_linear_options {
   { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, 0, NULL, NULL, LPT_LINEAR_PARALLEL_NONE, 0 }
 
 /**
- * @brief Creates a linear layer. It owns its scalers and its weight's casts, not the weight.
- * @param context the context.
- * @param recipe borrowed; copied, so it may be changed or destroyed before the layer.
- * @param shape borrowed.
- * @param out_linear returned; destroy with lpt_linear_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ * @brief Creates a linear layer, which owns its scalers and the casts of its weight, not the weight.
+ *
+ * Device    The layer works on the device of `context`.
+ *
+ * @param[in]  recipe      Copied: it may be changed or destroyed before the layer.
+ * @param[in]  shape       Not NULL.
+ * @param[out] out_linear  Destroy with lpt_linear_destroy().
+ * @retval LPT_INVALID_ARGUMENT  A member of `shape` is out of range.
  */
 LPT_API lpt_status lpt_linear_create(lpt_context *context, const lpt_recipe *recipe, const lpt_linear_shape *shape,
                                      lpt_linear **out_linear);
 
 /**
  * @brief Destroys a linear layer.
- * @param linear NULL is allowed.
+ *
+ * @param[in] linear  NULL is allowed.
  */
 LPT_API void lpt_linear_destroy(lpt_linear *linear);
 
 /**
- * @brief Gives a layer another recipe, from its next lpt_linear_prepare() on. Scalers whose options stay the same keep
- *        their history, others begin again. What forward saved before that prepare is of no use after it, and
- *        lpt_linear_saved_size() may change with it: end the micro-batches in flight first.
- * @param context the context.
- * @param linear the layer.
- * @param recipe borrowed; copied.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ * @brief Sets the recipe of a layer, from its next lpt_linear_prepare() on.
+ *
+ * Scalers whose options do not change keep their history; others start empty. Data that lpt_linear_forward() saved
+ * before that prepare is invalid after it, and lpt_linear_saved_size() may change. Complete all micro-batches in flight
+ * first.
+ *
+ * @param[in,out] linear  Layer to change.
+ * @param[in]     recipe  Copied.
  */
 LPT_API lpt_status lpt_linear_set_recipe(lpt_context *context, lpt_linear *linear, const lpt_recipe *recipe);
 
 /**
- * @brief Casts the weight for the forward and backward products. Call it after every change of the weight. If it fails,
- *        the layer is what it was.
- * @param context the context.
- * @param linear the layer.
- * @param weight borrowed; output_columns × input_columns, any format but uint8.
- * @param options random numbers, where the recipe casts weights stochastically or draws signs; comm and parallel, so that
- *        ranks draw apart. Nothing is sent. NULL for the defaults.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
+ * @brief Casts the weight for the forward and backward GEMMs; call it after every change of the weight.
+ *
+ * On failure the layer does not change. With a comm nothing is sent; `comm` and `parallel` only separate the random
+ * bits of ranks.
+ *
+ * @param[in,out] linear   Layer to change.
+ * @param[in]     weight   output_columns × input_columns; any format except uint8.
+ * @param[in]     options  Random numbers, where the recipe casts weights stochastically or draws signs; `comm` and
+ *                         `parallel`. NULL for the defaults.
+ * @retval LPT_INVALID_ARGUMENT  `weight` has another shape, or it is f64 where earlier weights were not, or the
+ *                               reverse. An option is out of range, or `plan` and `comm` do not fit each other or the
+ *                               layer.
+ * @retval LPT_UNSUPPORTED       `weight` is uint8, f64 on a GPU, or f64 with sparse weights. No kernel of the device
+ *                               supports a cast.
+ * @retval LPT_CANCELLED         The progress callback returned nonzero.
  */
 LPT_API lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
                                       const lpt_linear_options *options);
 
 /**
- * @brief Returns how many bytes forward saves for backward. The number follows from the layer and `rows` alone.
- * @param context the context.
- * @param linear the layer.
- * @param rows rows of the input.
- * @param out_size_bytes returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the number of bytes that lpt_linear_forward() saves for backward.
+ *
+ * The result depends only on the layer and `rows`.
+ *
+ * @param[in]  linear          Layer to read.
+ * @param[in]  rows            Rows of the input, 0 to 2^56 / input_columns.
+ * @param[out] out_size_bytes  Size of the `saved` tensor.
+ * @retval LPT_INVALID_ARGUMENT  `rows` is out of range.
  */
 LPT_API lpt_status lpt_linear_saved_size(lpt_context *context, const lpt_linear *linear, int64_t rows,
                                          size_t *out_size_bytes);
 
 /**
- * @brief Returns how many bytes the weight's casts take.
- * @param context the context.
- * @param linear the layer.
- * @param out_size_bytes returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the number of bytes of the weight's casts, with masks.
+ *
+ * @param[in]  linear          Layer to read.
+ * @param[out] out_size_bytes  The same before and after lpt_linear_prepare(), except that f64 weights count as f32
+ *                             before it.
  */
 LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *linear, size_t *out_size_bytes);
 
 /**
- * @brief Computes y = x · wᵀ + bias, and saves what backward needs.
+ * @brief Computes y = x · wᵀ + bias, and saves the data that backward needs.
  *
- * Smoothing (options.input_smoothing) acts where the input is cast to an element with one tensor scale: the columns are
- * divided by their factors before the cast and multiplied back when the product decodes them. Elsewhere it would change
- * nothing and is left out; with block scales, rotated, or where backward takes what forward multiplied, it is rejected.
+ * `input_smoothing` applies where the input is cast to an element with one tensor scale. Columns are divided by their
+ * factors before the cast and multiplied after decoding. Formats without a scale ignore it.
  *
- * With options.comm (options.parallel says how) this rank's layer is a slice of one that ranks share, and its shape that of
- * the slice. All ranks call it. Bits are those of one call after the other: this layer without a comm, then the
- * reduction; but private columns are computed while shared ones are sent, and a bias behind ROWS is the same on all
- * ranks and added once, after the sum, with a rounding of its own; never scaled with private columns. One rank gives the
- * bits of the layer without a comm. Scales of tensors and blocks are those of the slice. Unit-scaled products behind ROWS
- * divide by the root of rank count · input_columns: there slices are alike. Stochastic casts of what only this rank has draw
- * by seed ^ (rank · 2^54), casts of what all ranks hold by the seed: all get the same codes. Progress is not told.
+ * Ranks     With `comm` this layer is a slice of a shared one, and all ranks call the function. Bits are those of this
+ *           layer without a comm, followed by the reduction. Private columns are computed while shared ones are sent.
+ *           With ROWS the bias is the same on all ranks and added once after the sum, with a separate rounding; private
+ *           columns never scale it. One rank gives the bits of the layer without a comm. Scales of tensors and blocks
+ *           belong to the slice. A unit-scaled GEMM with ROWS divides by the root of rank_count · input_columns, where
+ *           all slices have the same size.
+ * Random    Casts of data that only this rank has draw by seed ^ (rank · 2^54); casts of data common to all ranks draw
+ *           by the seed.
+ * Formats   `input` and `output` are f32, bf16, f16 or f64; on a GPU f32, bf16 or f16.
+ * Overlap   `output` and `saved` may overlap neither `input` nor each other.
+ * Threads   With a comm progress callbacks are suppressed, and statuses of collectives apply (see comm.h).
  *
- * @param context the context; with a comm, of this rank.
- * @param linear the layer; prepared.
- * @param input borrowed; rows × input_columns, f32, bf16, f16 or f64.
- * @param options NULL for the defaults.
- * @param saved written; a uint8 vector of lpt_linear_saved_size() bytes, one per micro-batch in flight; NULL: inference.
- * @param output written; rows × output_columns, f32, bf16, f16 or f64.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED; with a comm as
- *         lpt_partial_gemm().
+ * @param[in]  linear   Prepared by lpt_linear_prepare().
+ * @param[in]  input    Rows × input_columns.
+ * @param[in]  options  NULL for the defaults.
+ * @param[out] saved    uint8 vector of lpt_linear_saved_size() bytes, aligned to 8 bytes; one per micro-batch in
+ *                      flight. NULL: inference.
+ * @param[out] output   Rows × output_columns.
+ * @retval LPT_INVALID_ARGUMENT  `linear` is not prepared, shapes do not agree, tensors overlap, or an option is out of
+ *                               range. `plan`, `comm` and `parallel` do not fit each other or the layer.
+ * @retval LPT_UNSUPPORTED       `input_smoothing` with block scales, with a rotated input, or with a source other than
+ *                               PLAIN. A comm of GPUs, a wire of the plan, or a format without a kernel.
+ * @retval LPT_CANCELLED         The progress callback returned nonzero; outputs are partly written.
  */
 LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, const lpt_tensor *input,
                                       const lpt_linear_options *options, lpt_tensor *saved, lpt_tensor *output);
 
 /**
- * @brief Computes dx = dy · w, dw = dyᵀ · x and db = the column sums of dy; each one only if it is wanted.
+ * @brief Computes dx = dy · w, dw = dyᵀ · x and db = the column sums of dy, each one if its output is given.
  *
- * The bits of a stochastic cast belong to the element's place: computing dx and dw in two calls gives the same codes. A
- * rotated operand draws by the places of the rotated matrix.
+ * The bits of a stochastic cast depend on the index of the element. Computing dx and dw in two calls gives the same
+ * codes. A rotated operand draws by the indices of the rotated matrix.
  *
- * With options.comm all ranks call it, for the same gradients; lpt_linear_parallel_values tells what is sent. A bias gradient is
- * that of output_gradient as it comes: ROWS with a plan, a part of a sum, as of all that ranks hold alike.
+ * Ranks     With `comm` all ranks call it, for the same gradients; lpt_linear_parallel_values states what is sent. A
+ *           bias gradient is the column sums of output_gradient as passed. With ROWS and a plan it is a part of a sum
+ *           over ranks.
+ * Formats   `output_gradient` and `input_gradient` are f32, bf16, f16 or f64; on a GPU f32, bf16 or f16.
+ * Overlap   Outputs may overlap neither inputs nor each other.
+ * Threads   As for lpt_linear_forward().
  *
- * @param context the context; with a comm, of this rank.
- * @param linear the layer; prepared.
- * @param saved borrowed; as forward wrote it. NULL is allowed when no weight gradient is wanted, and no input gradient
- *        that depends on what forward clipped (LPT_LINEAR_SOURCE_FORWARD_CLIPPED).
- * @param output_gradient borrowed; rows × output_columns, f32, bf16, f16 or f64.
- * @param options NULL for the defaults.
- * @param input_gradient written; rows × input_columns; NULL: not wanted.
- * @param weight_gradient written or added to; output_columns × input_columns, f32 or f64; NULL: not wanted.
- * @param bias_gradient written or added to; vector of output_columns, f32 or f64; NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED; with a comm as
- *         lpt_partial_all_reduce().
+ * @param[in]     linear           Prepared by lpt_linear_prepare().
+ * @param[in]     saved            As lpt_linear_forward() wrote it. NULL is allowed without a weight gradient and
+ *                                 without an input gradient that depends on clipping
+ *                                 (LPT_LINEAR_SOURCE_FORWARD_CLIPPED).
+ * @param[in]     output_gradient  Rows × output_columns.
+ * @param[in]     options          NULL for the defaults.
+ * @param[out]    input_gradient   Rows × input_columns. NULL: not computed.
+ * @param[in,out] weight_gradient  output_columns × input_columns, f32 or f64; overwritten, or added to with
+ *                                 `is_accumulated`. NULL: not computed.
+ * @param[in,out] bias_gradient    Vector of output_columns, f32 or f64; overwritten, or added to with `is_accumulated`.
+ *                                 NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  All outputs are NULL, `linear` is not prepared, shapes do not agree, tensors overlap,
+ *                               or an option is out of range. `saved` is missing, or was not written by
+ *                               lpt_linear_forward() of this layer with these rows (not checked on a GPU). `first_row`
+ *                               is not a multiple of M of a sparse gradient.
+ * @retval LPT_UNSUPPORTED       A sum is neither f32 nor f64, a comm of GPUs, or a format without a kernel.
+ * @retval LPT_CANCELLED         The progress callback returned nonzero; outputs are partly written.
  */
 LPT_API lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const lpt_tensor *saved,
                                        const lpt_tensor *output_gradient, const lpt_linear_options *options,
@@ -425,104 +487,124 @@ LPT_API lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear,
                                        lpt_tensor *bias_gradient);
 
 /**
- * @brief Gives the scalers of many layers the largest amax that any rank has recorded since the last update, in one message.
- *        Called on all ranks before lpt_linear_update_scalers(), delayed scales are the same on all of them.
+ * @brief Sets the recorded amax of the scalers of many layers to the maximum over ranks, in one message.
  *
- * Slices of one tensor need no common scale to be right: each is decoded by its own. It is for codes that ranks compare,
- * gather or save as one tensor, and for shares of one batch.
+ * If all ranks call it before lpt_linear_update_scalers(), delayed scales are the same on all of them. Slices of one
+ * tensor do not need a common scale to be correct: each is decoded by its scale. Use it for codes that ranks compare,
+ * gather or save as one tensor, and for shards of one batch.
  *
- * @param context of this rank.
- * @param comm the communicator.
- * @param linears borrowed; the same layers on all ranks, in the same order.
- * @param linear_count length of `linears`.
- * @return as lpt_all_reduce().
+ * Device    CPU only: ranks and layers of CPU contexts.
+ * Threads   A collective: it returns what collectives return (see comm.h).
+ *
+ * @param[in,out] comm          Communicator of this rank.
+ * @param[in]     linears       The same layers on all ranks, in the same order.
+ * @param[in]     linear_count  Length of `linears`, at least 0.
+ * @retval LPT_INVALID_ARGUMENT  `linear_count` is negative, or an element of `linears` is no layer.
+ * @retval LPT_UNSUPPORTED       `comm` is of ranks on GPUs.
  */
 LPT_API lpt_status lpt_linear_share_amax(lpt_context *context, lpt_comm *comm, lpt_linear *const *linears,
                                          int64_t linear_count);
 
 /**
- * @brief Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
- * @param context the context.
- * @param linears borrowed.
- * @param linear_count length of `linears`.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Completes an optimizer step for the scalers of many layers; see lpt_scaler_update().
+ *
+ * Device    On a GPU the updates are queued.
+ *
+ * @param[in] linears       Layers of the device of `context`.
+ * @param[in] linear_count  Length of `linears`, at least 0.
+ * @retval LPT_INVALID_ARGUMENT  `linear_count` is negative, or an element of `linears` is no layer of this device.
  */
 LPT_API lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *const *linears, int64_t linear_count);
 
 /**
- * @brief Reads what one of the layer's scalers knows.
- * @param context the context.
- * @param linear the layer.
- * @param operand which scaler.
- * @param out_info its `struct_size` is set by the caller; written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Reads the state of one scaler of a layer.
+ *
+ * Device    On a GPU the call waits for the stream.
+ *
+ * @param[in]  linear    Layer to read.
+ * @param[in]  operand   Which scaler.
+ * @param[out] out_info  The caller sets `struct_size`.
+ * @retval LPT_INVALID_ARGUMENT  `operand` is out of range, or `linear` belongs to another device.
  */
 LPT_API lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_linear_operand operand,
                                           lpt_scaler_info *out_info);
 
 /**
- * @brief Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and
- *        to see how it changes.
- * @param context the context.
- * @param linear the layer; its recipe makes weights sparse.
- * @param mask written; uint8, output_columns × input_columns.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Reads the mask that the last lpt_linear_prepare() selected for the weight of a layer.
+ *
+ * Use it for lpt_sparse_mask_decay(), and to measure changes of the mask.
+ *
+ * Device    CPU only.
+ *
+ * @param[in]  linear  Prepared; its recipe makes weights sparse.
+ * @param[out] mask    uint8, output_columns × input_columns.
+ * @retval LPT_INVALID_ARGUMENT  `linear` has dense weights or is not prepared, or `mask` has another shape.
+ * @retval LPT_UNSUPPORTED       `mask` is not uint8.
  */
 LPT_API lpt_status lpt_linear_mask_read(lpt_context *context, const lpt_linear *linear, lpt_tensor *mask);
 
 /**
- * @brief Has a layer count what each of its casts does, or ends that. The counts begin at zero with every call; they are no
- *        part of saved states. Casts give the same bits, and take longer.
+ * @brief Starts or stops the collection of statistics of the casts of a layer.
  *
- * A cast that serves two products counts for the first of forward, dgrad, wgrad. Of two parts of dy the first counts, of
- * many draws each one. The weight's casts count in lpt_linear_prepare(), where it succeeds.
+ * Counts are zero after every call; saved states do not contain them. Watched casts give the same bits and take longer.
+ * A cast that serves two GEMMs counts for the first of forward, dgrad, wgrad. Of two parts of dy the first counts; of
+ * many draws every one counts. Casts of the weight count in lpt_linear_prepare(), if it succeeds.
  *
- * @param context the context.
- * @param linear the layer.
- * @param is_watched 1: count from now on; 0: no more.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * Device    CPU only.
+ *
+ * @param[in,out] linear      Layer to change.
+ * @param[in]     is_watched  1: collect from now on; 0: stop.
+ * @retval LPT_INVALID_ARGUMENT  `is_watched` is neither 0 nor 1.
+ * @retval LPT_UNSUPPORTED       `is_watched` is 1 and the layer works on a GPU.
  */
 LPT_API lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, int32_t is_watched);
 
 /**
- * @brief Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a
- *        stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_info.
- * @param context the context.
- * @param linear the layer.
- * @param cast which operand of which product.
- * @param out_info its `struct_size` is set by the caller; written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Reads the statistics of one cast of a watched layer since lpt_linear_watch().
+ *
+ * Counts are zero if the cast did not run. Clipped elements result from a delayed scale, or from a rule such as QuEST
+ * or SAWB; see lpt_statistics_info.
+ *
+ * @param[in]  linear    Layer to read.
+ * @param[in]  cast      Which operand of which GEMM.
+ * @param[out] out_info  The caller sets `struct_size`.
+ * @retval LPT_INVALID_ARGUMENT  `cast` is out of range.
  */
 LPT_API lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_linear_cast cast,
                                         lpt_statistics_info *out_info);
 
 /**
- * @brief Returns how many bytes lpt_linear_state_save() writes.
- * @param context the context.
- * @param linear the layer.
- * @param out_size_bytes returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the number of bytes that lpt_linear_state_save() writes.
+ *
+ * @param[in]  linear          Layer to read.
+ * @param[out] out_size_bytes  Depends on the recipe, the shape, and whether a sparse mask was selected.
  */
 LPT_API lpt_status lpt_linear_state_size(lpt_context *context, const lpt_linear *linear, size_t *out_size_bytes);
 
 /**
- * @brief Saves the layer's scalers: portable, versioned, with a checksum. The weight's casts are made again by prepare.
- * @param context the context.
- * @param linear the layer.
- * @param buffer written.
- * @param buffer_bytes at least lpt_linear_state_size().
- * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small.
+ * @brief Saves the scalers of a layer, and the mask of a sparse weight.
+ *
+ * The state is portable, versioned and protected by a checksum. It does not contain casts of the weight:
+ * lpt_linear_prepare() creates them.
+ *
+ * Device    On a GPU the call waits for the stream.
+ *
+ * @param[in]  linear        Layer to read.
+ * @param[out] buffer        At least lpt_linear_state_size() bytes, in CPU memory.
+ * @param[in]  buffer_bytes  Size of `buffer`.
+ * @retval LPT_INVALID_ARGUMENT  `buffer_bytes` is too small, or `linear` belongs to another device.
  */
 LPT_API lpt_status lpt_linear_state_save(lpt_context *context, const lpt_linear *linear, void *buffer,
                                          size_t buffer_bytes);
 
 /**
- * @brief Restores the layer's scalers.
- * @param context the context.
- * @param linear written; of the same recipe and shape as the saved one.
- * @param buffer borrowed.
- * @param buffer_bytes length of the saved state.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
+ * @brief Restores the scalers of a layer, and the mask of a sparse weight.
+ *
+ * @param[in,out] linear        Same recipe and shape as the saved layer.
+ * @param[in]     buffer        A saved state, in CPU memory.
+ * @param[in]     buffer_bytes  Size of the saved state.
+ * @retval LPT_INVALID_ARGUMENT  `linear` belongs to another device.
+ * @retval LPT_INVALID_STATE     The state is truncated, damaged, or of another shape or recipe; nothing is changed.
  */
 LPT_API lpt_status lpt_linear_state_load(lpt_context *context, lpt_linear *linear, const void *buffer,
                                          size_t buffer_bytes);

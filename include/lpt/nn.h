@@ -1,6 +1,12 @@
 /**
  * @file nn.h
- * @brief Layers around the linear ones: SwiGLU, RMSNorm, softmax and cross-entropy loss.
+ * @brief Operations between linear layers: SwiGLU, RMSNorm, softmax and cross-entropy loss.
+ *
+ * Shapes    An operation folds leading axes into rows. Elements of a row are adjacent (stride 1).
+ * Formats   Every tensor may have a format of its own among f64, f32, bf16 and f16, unless stated otherwise.
+ * Rounding  Operations compute in f32, or in f64 where a tensor is f64, and round results once to nearest even.
+ * Device    CPU and GPU. On a GPU tensors are f32, bf16 or f16, unless stated otherwise, and work is queued on the
+ *           stream.
  */
 #ifndef LPT_NN_H
 #define LPT_NN_H
@@ -11,21 +17,22 @@
 extern "C" {
 #endif
 
-/** @brief How a SwiGLU is smoothed for the cast that follows; one of lpt_swiglu_smoothing_values. */
+/** @brief Smoothing of a SwiGLU for the cast that follows; one of lpt_swiglu_smoothing_values. */
 typedef int32_t lpt_swiglu_smoothing;
 
 /** @brief Values of lpt_swiglu_smoothing. */
 enum lpt_swiglu_smoothing_values {
-  LPT_SWIGLU_SMOOTHING_NONE = 0,   /**< Plain SwiGLU. */
-  LPT_SWIGLU_SMOOTHING_CHANNEL = 1 /**< Smooth-SwiGLU: one factor per column, the power of two at or above max |up|. */
+  LPT_SWIGLU_SMOOTHING_NONE = 0, /**< SwiGLU without smoothing. */
+  /** Smooth-SwiGLU: one factor per column, the smallest power of two that is at least max |up|. */
+  LPT_SWIGLU_SMOOTHING_CHANNEL = 1
 };
 
-/** @brief How to compute a SwiGLU. */
+/** @brief Options of lpt_swiglu_forward() and lpt_swiglu_backward(). */
 typedef struct lpt_swiglu_options {
   size_t struct_size;             /**< sizeof(lpt_swiglu_options) of the caller. */
-  uint64_t flags;                 /**< LPT_CHECK_ONLY. */
-  lpt_swiglu_smoothing smoothing; /**< Whether factors are wanted. */
-  int32_t reserved;               /**< 0. */
+  uint64_t flags;                 /**< LPT_CHECK_ONLY or 0. */
+  lpt_swiglu_smoothing smoothing; /**< Whether to compute factors. Default NONE. */
+  int32_t reserved;               /**< Must be 0. */
 } lpt_swiglu_options;
 
 /** @brief Defaults of lpt_swiglu_options. */
@@ -35,44 +42,52 @@ typedef struct lpt_swiglu_options {
 /**
  * @brief Computes output = silu(gate) · up, where silu(x) = x / (1 + exp(-x)).
  *
- * With LPT_SWIGLU_SMOOTHING_CHANNEL it also gives a factor per column, which the cast of the next linear layer divides out before
- * it rounds and multiplies back after (lpt_linear_options.input_smoothing). The output itself is the plain SwiGLU: in
- * exact arithmetic smoothing changes nothing. Source: Smooth-SwiGLU, arXiv 2409.12517.
+ * With LPT_SWIGLU_SMOOTHING_CHANNEL it also computes a factor per column. The cast of the next linear layer divides by
+ * the factor before it rounds and multiplies after (lpt_linear_options.input_smoothing). The output itself is the
+ * SwiGLU without smoothing: in exact arithmetic smoothing changes nothing.
  *
- * @param context the context.
- * @param gate borrowed; rows × columns, f32, bf16, f16 or f64.
- * @param up borrowed; as gate.
- * @param options NULL for the defaults.
- * @param output written; rows × columns, f32, bf16, f16 or f64.
- * @param smoothing written; vector of columns, e8m0fnu; a column of zeros gets 1. NULL without smoothing.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * Source    Smooth-SwiGLU, arXiv 2409.12517.
+ *
+ * @param[in]  gate       Rows × columns.
+ * @param[in]  up         The shape of `gate`.
+ * @param[in]  options    NULL for the defaults.
+ * @param[out] output     The shape of `gate`; no overlap with an input.
+ * @param[out] smoothing  Vector of columns, e8m0fnu; a column of zeros has factor 1. NULL without smoothing.
+ * @retval LPT_INVALID_ARGUMENT  Shapes differ, an output overlaps another tensor, or `smoothing` is set without
+ *                               LPT_SWIGLU_SMOOTHING_CHANNEL. `smoothing` is not an e8m0fnu vector of columns.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format.
  */
 LPT_API lpt_status lpt_swiglu_forward(lpt_context *context, const lpt_tensor *gate, const lpt_tensor *up,
                                       const lpt_swiglu_options *options, lpt_tensor *output, lpt_tensor *smoothing);
 
 /**
- * @brief Computes the gradients of lpt_swiglu_forward(). Smoothing has none: its factors are constants.
- * @param context the context.
- * @param gate borrowed; as in forward, or what lpt_quantize() stored of it in few bytes: any format whose blocks are one row
- *        high, such as LPT_FORMAT_E4M3FN_1X128 (COAT, arXiv 2410.19313).
- * @param up borrowed; as gate.
- * @param output_gradient borrowed; rows × columns.
- * @param options NULL for the defaults.
- * @param gate_gradient written; rows × columns.
- * @param up_gradient written; rows × columns.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @brief Computes the gradients of lpt_swiglu_forward(); factors of smoothing are constants without a gradient.
+ *
+ * Formats   `gate` and `up` may be stored by lpt_quantize() in any format whose blocks are one row high. An example is
+ *           LPT_FORMAT_E4M3FN_1X128 (COAT, arXiv 2410.19313). The library decodes some rows at a time.
+ * Overlap   Outputs may overlap neither inputs nor each other.
+ *
+ * @param[in]  gate             Rows × columns.
+ * @param[in]  up               The shape of `gate`.
+ * @param[in]  output_gradient  The shape of `gate`.
+ * @param[in]  options          NULL for the defaults.
+ * @param[out] gate_gradient    The shape of `gate`.
+ * @param[out] up_gradient      The shape of `gate`.
+ * @retval LPT_INVALID_ARGUMENT  Shapes differ, or an output overlaps another tensor.
+ * @retval LPT_UNSUPPORTED       `gate` or `up` has blocks of more than one row, or no kernel of the device supports a
+ *                               format.
  */
 LPT_API lpt_status lpt_swiglu_backward(lpt_context *context, const lpt_tensor *gate, const lpt_tensor *up,
                                        const lpt_tensor *output_gradient, const lpt_swiglu_options *options,
                                        lpt_tensor *gate_gradient, lpt_tensor *up_gradient);
 
-/** @brief How to compute an RMS norm. */
+/** @brief Options of lpt_rmsnorm_forward(), lpt_rmsnorm_forward_sum() and lpt_rmsnorm_backward(). */
 typedef struct lpt_rmsnorm_options {
   size_t struct_size;     /**< sizeof(lpt_rmsnorm_options) of the caller. */
-  uint64_t flags;         /**< LPT_CHECK_ONLY. */
-  double epsilon;         /**< Added to the mean square. */
-  int32_t is_accumulated; /**< Weight gradient: 0 overwrite, 1 add. */
-  int32_t reserved;       /**< 0. */
+  uint64_t flags;         /**< LPT_CHECK_ONLY or 0. */
+  double epsilon;         /**< Added to the mean square; finite, at least 0. Default 1e-5. */
+  int32_t is_accumulated; /**< Weight gradient: 0 overwrites it, 1 adds to it. Default 0. */
+  int32_t reserved;       /**< Must be 0. */
 } lpt_rmsnorm_options;
 
 /** @brief Defaults of lpt_rmsnorm_options. */
@@ -80,31 +95,43 @@ typedef struct lpt_rmsnorm_options {
   { sizeof(lpt_rmsnorm_options), 0, 1e-5, 0, 0 }
 
 /**
- * @brief Computes output = input · r · weight, where r = 1 / sqrt(mean over the row of input² + epsilon).
- * @param context the context.
- * @param input borrowed; rows × columns, f32, bf16, f16 or f64.
- * @param weight borrowed; vector of columns, f32 (f64 with f64).
- * @param options NULL for the defaults.
- * @param output written; rows × columns.
- * @param inverse_rms written; vector of rows, f32 (f64 with f64), for backward; NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @brief Computes output = input · r · weight, where r = 1 / sqrt(mean of input² over the row + epsilon).
+ *
+ * Formats   `weight` and `inverse_rms` are f32, or f64 where `input` or `output` is f64.
+ *
+ * @param[in]  input        Rows × columns.
+ * @param[in]  weight       Vector of columns.
+ * @param[in]  options      NULL for the defaults.
+ * @param[out] output       Rows × columns; no overlap with an input.
+ * @param[out] inverse_rms  Vector of rows: r, for lpt_rmsnorm_backward(). NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, an output overlaps another tensor, or `epsilon` is out of range. A
+ *                               vector has another format than stated.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format.
  */
 LPT_API lpt_status lpt_rmsnorm_forward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
                                        const lpt_rmsnorm_options *options, lpt_tensor *output, lpt_tensor *inverse_rms);
 
 /**
- * @brief Adds a branch to the residual stream and norms the sum, row by row while it is at hand: sum = residual + branch,
- *        then lpt_rmsnorm_forward() of the sum, bit for bit. Its gradients are those of lpt_rmsnorm_backward(), added to the
- *        sum's own: both the stream and the branch get that.
- * @param context the context.
- * @param residual borrowed; rows × columns, f32, bf16, f16 or f64.
- * @param branch borrowed; as residual.
- * @param weight borrowed; vector of columns, f32 (f64 with f64).
- * @param options NULL for the defaults.
- * @param sum written; rows × columns, the format of residual: added in f32 (f64), one rounding. May be residual or branch.
- * @param output written; rows × columns, f32, bf16, f16 or f64.
- * @param inverse_rms written; vector of rows, f32 (f64 with f64), for backward; NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @brief Computes sum = residual + branch, then the RMSNorm of the sum, row by row.
+ *
+ * Results have the bits of an addition and lpt_rmsnorm_forward() of `sum`. For the gradient of both `residual` and
+ * `branch`, add lpt_rmsnorm_backward() to the gradient of `sum`.
+ *
+ * Formats   `residual`, `branch` and `sum` have the same format. `weight` and `inverse_rms` are f32, or f64 where `sum`
+ *           or `output` is f64.
+ * Rounding  The addition is in f32, or in f64 for f64, and rounded once.
+ * Overlap   `sum` may be `residual` or `branch`. No other overlap is allowed.
+ *
+ * @param[in]  residual     Rows × columns.
+ * @param[in]  branch       The shape and format of `residual`.
+ * @param[in]  weight       Vector of columns.
+ * @param[in]  options      NULL for the defaults.
+ * @param[out] sum          The shape and format of `residual`.
+ * @param[out] output       Rows × columns.
+ * @param[out] inverse_rms  Vector of rows, for lpt_rmsnorm_backward(). NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  Shapes or formats do not agree, an output overlaps another tensor, or `epsilon` is out
+ *                               of range.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format.
  */
 LPT_API lpt_status lpt_rmsnorm_forward_sum(lpt_context *context, const lpt_tensor *residual, const lpt_tensor *branch,
                                            const lpt_tensor *weight, const lpt_rmsnorm_options *options,
@@ -112,31 +139,41 @@ LPT_API lpt_status lpt_rmsnorm_forward_sum(lpt_context *context, const lpt_tenso
 
 /**
  * @brief Computes the gradients of lpt_rmsnorm_forward().
- * @param context the context.
- * @param input borrowed; as in forward, or what lpt_quantize() stored of it: any format whose blocks are one row high.
- * @param weight borrowed; as in forward.
- * @param inverse_rms borrowed; as forward wrote it.
- * @param output_gradient borrowed; rows × columns.
- * @param options NULL for the defaults.
- * @param input_gradient written; rows × columns; NULL: not wanted.
- * @param weight_gradient written or added to; vector of columns, f32 (f64 with f64); NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ *
+ * Formats   `input` may be stored by lpt_quantize() in any format whose blocks are one row high. Vectors are f32, or
+ *           f64 where `input`, `output_gradient` or `input_gradient` is f64.
+ * Rounding  The weight gradient is summed in f64, in an order that depends only on the shape.
+ * Overlap   Outputs may overlap neither inputs nor each other.
+ *
+ * @param[in]     input            Rows × columns, as in lpt_rmsnorm_forward().
+ * @param[in]     weight           Vector of columns.
+ * @param[in]     inverse_rms      Vector of rows, as lpt_rmsnorm_forward() wrote it.
+ * @param[in]     output_gradient  Rows × columns.
+ * @param[in]     options          NULL for the defaults.
+ * @param[out]    input_gradient   Rows × columns. NULL: not computed.
+ * @param[in,out] weight_gradient  Vector of columns; overwritten, or added to with `is_accumulated`. NULL: not
+ *                                 computed.
+ * @retval LPT_INVALID_ARGUMENT  Both outputs are NULL, shapes do not agree, or an output overlaps another tensor. A
+ *                               vector has another format than stated, or `epsilon` is out of range.
+ * @retval LPT_UNSUPPORTED       `input` has blocks of more than one row, or no kernel of the device supports a format.
  */
 LPT_API lpt_status lpt_rmsnorm_backward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
                                         const lpt_tensor *inverse_rms, const lpt_tensor *output_gradient,
                                         const lpt_rmsnorm_options *options, lpt_tensor *input_gradient,
                                         lpt_tensor *weight_gradient);
 
-/** @brief How to compute a softmax. */
+/** @brief Options of lpt_softmax_forward() and lpt_softmax_backward(). */
 typedef struct lpt_softmax_options {
-  size_t struct_size;   /**< sizeof(lpt_softmax_options) of the caller. */
-  uint64_t flags;       /**< LPT_CHECK_ONLY. */
-  double scale;         /**< The input is multiplied by it first. */
-  int32_t is_causal;    /**< 1: row t of a T × S matrix sees columns 0 to t + S - T; the others give 0. */
-  int32_t reserved;     /**< 0. */
-  double exaq_clip;     /**< With exaq_bits: the least argument of exp, -10000 to -0.001. */
-  int32_t exaq_bits;    /**< 0: any argument of exp. 2, 3 or 4: 4, 8 or 16 levels; see lpt_softmax_forward(). */
-  int32_t reserved_two; /**< 0. */
+  size_t struct_size; /**< sizeof(lpt_softmax_options) of the caller. */
+  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  double scale;       /**< Factor of the input; finite, in the range of f32. Default 1. */
+  /** 1: row t of a T × S matrix covers columns 0 to t + S - T; other columns give 0. Default 0. */
+  int32_t is_causal;
+  int32_t reserved; /**< Must be 0. */
+  double exaq_clip; /**< With `exaq_bits`: minimum argument of exp, -10000 to -0.001. */
+  /** 0: exact arguments of exp. 2, 3 or 4: 4, 8 or 16 levels, see lpt_softmax_forward(). Default 0. */
+  int32_t exaq_bits;
+  int32_t reserved_two; /**< Must be 0. */
 } lpt_softmax_options;
 
 /** @brief Defaults of lpt_softmax_options. */
@@ -146,54 +183,64 @@ typedef struct lpt_softmax_options {
 /**
  * @brief Computes output = exp(scale · input - max) / sum along the last axis.
  *
- * A row that sees no column, or only -infinity, gives zeros. A row with NaN, or with +infinity, gives NaN.
+ * A row without a covered column, or with only -infinity, gives zeros. A row with NaN or +infinity gives NaN.
  *
- * With exaq_bits b the argument t = scale · input - max becomes the nearest, ties to even, of the 2^b levels from exaq_clip to 0
- * that lie a step of -exaq_clip / (2^b - 1) apart; -infinity still gives 0. How often a level comes is counted, so that all
- * machines give the same bits. For f32, bf16 and f16. Source: EXAQ (arXiv 2410.03185), which finds the clip by the standard
- * deviation s of t in a layer: -1.66 · s - 1.85 with 2 bits, -1.75 · s - 2.06 with 3, -1.83 · s - 2.27 with 4.
+ * With b = `exaq_bits`, the argument t = scale · input - max is rounded to one of 2^b levels, ties to even. Levels go
+ * from `exaq_clip` to 0 in steps of -exaq_clip / (2^b - 1); -infinity still gives 0. The sum is computed from counts of
+ * the levels, so that all machines give the same bits.
  *
- * @param context the context.
- * @param input borrowed; rank 2 or more for a causal one; f32, bf16, f16 or f64.
- * @param options NULL for the defaults.
- * @param output written; the shape of input.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * Formats   `input` and `output` are f32, bf16, f16 or f64; with `exaq_bits` f32, bf16 or f16.
+ * Source    EXAQ (arXiv 2410.03185). It derives the clip from the standard deviation s of t in a layer: -1.66 · s -
+ *           1.85 with 2 bits, -1.75 · s - 2.06 with 3, -1.83 · s - 2.27 with 4.
+ *
+ * @param[in]  input    Rank 2 or more with `is_causal`.
+ * @param[in]  options  NULL for the defaults.
+ * @param[out] output   The shape of `input`; no overlap.
+ * @retval LPT_INVALID_ARGUMENT  Shapes differ, tensors overlap, `is_causal` is set for a tensor of rank 1, or an option
+ *                               is out of range.
+ * @retval LPT_UNSUPPORTED       f64 with `exaq_bits`, or no kernel of the device supports a format.
  */
 LPT_API lpt_status lpt_softmax_forward(lpt_context *context, const lpt_tensor *input,
                                        const lpt_softmax_options *options, lpt_tensor *output);
 
 /**
- * @brief Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), of EXAQ's y as if levels were none.
- * @param context the context.
- * @param output borrowed; as forward wrote it.
- * @param output_gradient borrowed; the shape of output.
- * @param options as in forward; NULL for the defaults.
- * @param input_gradient written; the shape of output.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @brief Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), where y is `output`.
+ *
+ * With `exaq_bits` the gradient ignores the rounding to levels.
+ *
+ * @param[in]  output           As lpt_softmax_forward() wrote it.
+ * @param[in]  output_gradient  The shape of `output`.
+ * @param[in]  options          As in lpt_softmax_forward(); NULL for the defaults.
+ * @param[out] input_gradient   The shape of `output`; no overlap with an input.
+ * @retval LPT_INVALID_ARGUMENT  Shapes differ, tensors overlap, `is_causal` is set for a tensor of rank 1, or an option
+ *                               is out of range.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format.
  */
 LPT_API lpt_status lpt_softmax_backward(lpt_context *context, const lpt_tensor *output,
                                         const lpt_tensor *output_gradient, const lpt_softmax_options *options,
                                         lpt_tensor *input_gradient);
 
-/** @brief What becomes of the losses of all rows; one of lpt_loss_reduction_values. */
+/** @brief Reduction of the losses of all rows; one of lpt_loss_reduction_values. */
 typedef int32_t lpt_loss_reduction;
 
 /** @brief Values of lpt_loss_reduction. */
 enum lpt_loss_reduction_values {
-  LPT_LOSS_REDUCTION_MEAN = 0, /**< Their mean over the rows that count; 0 if none does. */
-  LPT_LOSS_REDUCTION_SUM = 1,  /**< Their sum, in the order of rows. */
-  LPT_LOSS_REDUCTION_NONE = 2  /**< Every row keeps its own; one that does not count has 0. */
+  LPT_LOSS_REDUCTION_MEAN = 0, /**< Mean over the rows that are not ignored; 0 without such rows. */
+  LPT_LOSS_REDUCTION_SUM = 1,  /**< Sum, in the order of rows. */
+  LPT_LOSS_REDUCTION_NONE = 2  /**< One loss per row; 0 for ignored rows. */
 };
 
-/** @brief How to compute a cross entropy. The same on all ranks. */
+/** @brief Options of lpt_cross_entropy_forward() and lpt_cross_entropy_backward(); the same on all ranks. */
 typedef struct lpt_cross_entropy_options {
-  size_t struct_size;           /**< sizeof(lpt_cross_entropy_options) of the caller. */
-  uint64_t flags;               /**< LPT_CHECK_ONLY. */
-  lpt_comm *comm;               /**< Ranks that share the classes, in their order; NULL: logits have all classes. */
-  int64_t ignored_target;       /**< Rows with this target do not count; outside of the classes: no row has it. */
-  double label_smoothing;       /**< e in 0 to 1: the target has 1 - e + e / classes, the others e / classes each. */
-  lpt_loss_reduction reduction; /**< What becomes of the losses. */
-  int32_t reserved;             /**< 0. */
+  size_t struct_size; /**< sizeof(lpt_cross_entropy_options) of the caller. */
+  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  lpt_comm *comm;     /**< Ranks that share the classes, in rank order; NULL: `logits` holds all classes. */
+  /** Rows with this target are ignored. Default -1; any value outside the classes ignores no row with a class. */
+  int64_t ignored_target;
+  /** e, 0 to 1: the target has weight 1 - e + e / classes, every other class e / classes. Default 0. */
+  double label_smoothing;
+  lpt_loss_reduction reduction; /**< Reduction of the losses. Default MEAN. */
+  int32_t reserved;             /**< Must be 0. */
 } lpt_cross_entropy_options;
 
 /** @brief Defaults of lpt_cross_entropy_options. */
@@ -201,42 +248,59 @@ typedef struct lpt_cross_entropy_options {
   { sizeof(lpt_cross_entropy_options), 0, NULL, -1, 0.0, LPT_LOSS_REDUCTION_MEAN, 0 }
 
 /**
- * @brief Computes the loss -log softmax(logits)[target] of every row, in nats, of classes that ranks may share.
+ * @brief Computes the loss -log softmax(logits)[target] of every row, in nats; ranks may share the classes.
  *
- * A row's loss is l - (1 - e) · x[target] - e · mean(x), with l = log sum exp(x) over the classes of all ranks, e the label
- * smoothing. Every rank passes the logits of its own classes, any number of them, which follow on those of the rank before.
- * Two messages are sent: how many classes each rank has, then four f64 for each row: the largest logit, the sum of
- * exponentials behind it, the target's logit, the sum of logits. They are joined in the order of ranks, in f64, by IEEE
- * operations alone: all ranks end with the same bits. A rank without a class is allowed.
+ * The loss of a row is l - (1 - e) · x[target] - e · mean(x). Here l is log sum exp(x) over the classes of all ranks,
+ * and e is the label smoothing. A row whose logits are all -infinity, or that has NaN or +infinity, gives NaN. A target
+ * whose logit is -infinity gives infinity.
  *
- * A row whose logits are all minus infinity, or that has NaN or plus infinity, gives NaN; a target of logit minus infinity
- * gives infinity.
+ * With a comm every rank passes the logits of its classes; the classes of rank q follow those of rank q - 1. A rank may
+ * have any number of classes, even none. The ranks exchange two messages. The first holds the number of classes; the
+ * second holds four f64 per row: maximum, sum of exponentials, target logit and sum of logits. Every rank combines them
+ * in rank order, in f64, and gets the same bits.
  *
- * @param context of this rank.
- * @param logits borrowed; rows × this rank's classes, f32, bf16, f16 or f64; any leading axes.
- * @param targets borrowed; a class for each row, from 0, counted over all ranks; the same on all ranks, which is compared.
- * @param options NULL for the defaults.
- * @param loss written; vector of rows with LPT_LOSS_REDUCTION_NONE, else of one number; f32 or f64.
- * @param log_sums written; vector of rows, f64: l, for backward; NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT, also for a target that is no class; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; with a comm
- *         as lpt_all_reduce().
+ * Device    `targets` is in CPU memory for every context. On a GPU a comm must belong to the GPU of the context and
+ *           compare calls.
+ * Threads   With a comm the call is a collective: all ranks call it, and it returns what collectives return (see
+ *           comm.h).
+ *
+ * @param[in]  logits    Rows × classes of this rank.
+ * @param[in]  targets   One class per row, from 0, numbered over all ranks; the same on all ranks. NULL only without
+ *                       rows.
+ * @param[in]  options   NULL for the defaults.
+ * @param[out] loss      Vector of rows with LPT_LOSS_REDUCTION_NONE, else of 1; f32 or f64. No overlap with `logits`.
+ * @param[out] log_sums  Vector of rows, f64: l, for lpt_cross_entropy_backward(). NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  A target is neither a class nor `ignored_target`; the text names its row. Shapes do not
+ *                               agree, tensors overlap, or an option is out of range. On a GPU, `targets` is in GPU
+ *                               memory, or `comm` belongs to another device.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format, or `comm` of a GPU has LPT_COMM_SKIP_CHECKS.
+ * @retval LPT_MISMATCH          Targets, `ignored_target`, `label_smoothing`, or the rows or format of `logits` differ
+ *                               between ranks.
  */
 LPT_API lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_tensor *logits, const int64_t *targets,
                                              const lpt_cross_entropy_options *options, lpt_tensor *loss,
                                              lpt_tensor *log_sums);
 
 /**
- * @brief Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · [target]), with g the
- *        loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the
- *        numbers of classes are sent.
- * @param context of this rank.
- * @param logits borrowed; as in forward.
- * @param targets borrowed; as in forward.
- * @param log_sums borrowed; as forward wrote it.
- * @param loss_gradient borrowed; the shape of the loss, f32 or f64; NULL: ones.
- * @param options as in forward; NULL for the defaults.
- * @param logits_gradient written; the shape of logits, f32, bf16, f16 or f64. May be logits, in the same format.
- * @return as lpt_cross_entropy_forward().
+ * @brief Computes the gradient of lpt_cross_entropy_forward() for the logits of this rank.
+ *
+ * The gradient is g · (exp(x - l) - e / classes - (1 - e) · [target]); 0 in ignored rows. Here g is the gradient of the
+ * loss, with MEAN divided by the number of rows that are not ignored. With a comm only the numbers of classes are
+ * exchanged.
+ *
+ * Device    As in lpt_cross_entropy_forward().
+ * Threads   As in lpt_cross_entropy_forward().
+ * Overlap   `logits_gradient` may be `logits` in the same format and layout.
+ *
+ * @param[in]  logits           As in lpt_cross_entropy_forward().
+ * @param[in]  targets          As in lpt_cross_entropy_forward().
+ * @param[in]  log_sums         As lpt_cross_entropy_forward() wrote it.
+ * @param[in]  loss_gradient    The shape of `loss`, f32 or f64; NULL: ones.
+ * @param[in]  options          As in lpt_cross_entropy_forward(); NULL for the defaults.
+ * @param[out] logits_gradient  The shape of `logits`.
+ * @retval LPT_INVALID_ARGUMENT  As for lpt_cross_entropy_forward().
+ * @retval LPT_UNSUPPORTED       As for lpt_cross_entropy_forward().
+ * @retval LPT_MISMATCH          As for lpt_cross_entropy_forward().
  */
 LPT_API lpt_status lpt_cross_entropy_backward(lpt_context *context, const lpt_tensor *logits, const int64_t *targets,
                                               const lpt_tensor *log_sums, const lpt_tensor *loss_gradient,

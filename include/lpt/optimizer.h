@@ -1,6 +1,10 @@
 /**
  * @file optimizer.h
  * @brief Optimizers whose state may be stored in 8 bits.
+ *
+ * Device    The state is on the device of the context that created the optimizer; contexts of other devices get
+ *           LPT_INVALID_ARGUMENT. On a GPU parameters are f32 or bf16, roundings are to nearest even or stochastic, and
+ *           steps are queued.
  */
 #ifndef LPT_OPTIMIZER_H
 #define LPT_OPTIMIZER_H
@@ -14,7 +18,7 @@
 extern "C" {
 #endif
 
-/** @brief How a parameter is stepped; one of lpt_optimizer_method_values. See lpt_optimizer_step(). */
+/** @brief Update rule of an optimizer; one of lpt_optimizer_method_values. See lpt_optimizer_step(). */
 typedef int32_t lpt_optimizer_method;
 
 /** @brief Values of lpt_optimizer_method. */
@@ -22,41 +26,42 @@ enum lpt_optimizer_method_values {
   LPT_OPTIMIZER_METHOD_ADAMW = 0, /**< Adam with decoupled weight decay (arXiv 1711.05101). */
   LPT_OPTIMIZER_METHOD_ADAM = 1,  /**< Adam (arXiv 1412.6980); weight decay is added to the gradient. */
   LPT_OPTIMIZER_METHOD_SGD = 2,   /**< Gradient descent with momentum beta1; weight decay is added to the gradient. */
-  LPT_OPTIMIZER_METHOD_LION =
-      3 /**< The sign of an interpolated momentum (arXiv 2302.06675), with decoupled weight decay. */
+  /** Sign of an interpolated momentum (arXiv 2302.06675), with decoupled weight decay. */
+  LPT_OPTIMIZER_METHOD_LION = 3
 };
 
-/** @brief What becomes of a second moment below the smallest code; one of lpt_optimizer_underflow_values. */
+/** @brief Cast of a second moment below the smallest code; one of lpt_optimizer_underflow_values. */
 typedef int32_t lpt_optimizer_underflow;
 
 /** @brief Values of lpt_optimizer_underflow. */
 enum lpt_optimizer_underflow_values {
-  LPT_OPTIMIZER_UNDERFLOW_CLAMP =
-      0, /**< A moment that is not zero keeps at least the smallest code: no update explodes. */
-  LPT_OPTIMIZER_UNDERFLOW_ALLOWED = 1,   /**< It is rounded like any other, to zero below half the smallest code. */
-  LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC = 2 /**< It becomes the smallest code s with probability |value| / s, else zero. */
+  /** A nonzero moment is at least the smallest code, so that updates stay bounded. */
+  LPT_OPTIMIZER_UNDERFLOW_CLAMP = 0,
+  LPT_OPTIMIZER_UNDERFLOW_ALLOWED = 1,   /**< Rounded as other values: to zero below half the smallest code. */
+  LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC = 2 /**< Becomes the smallest code s with probability |value| / s, else zero. */
 };
 
-/** @brief Values of lpt_format that only an optimizer's moments have: no tensor can be made of them. */
+/** @brief Values of lpt_format for moments of an optimizer only; tensors cannot have them. */
 enum lpt_moment_format_values {
   /**
-   * One byte per element, a level of bitsandbytes' dynamic tree (arXiv 2110.02861), with a sign for first moments,
-   * without for second ones; one f32 scale per 256.
+   * One byte per element, a level of the dynamic tree of bitsandbytes (arXiv 2110.02861); one f32 scale per 256
+   * elements. First moments have a sign, second moments none.
    */
   LPT_FORMAT_DYNAMIC_1X256 = 99
 };
 
-/** @brief What a new optimizer should be. */
+/** @brief Options of lpt_optimizer_create(). */
 typedef struct lpt_optimizer_options {
-  size_t struct_size;                       /**< sizeof(lpt_optimizer_options) of the caller. */
-  uint64_t flags;                           /**< LPT_CHECK_ONLY. */
-  double beta1;                             /**< Decay of the first moment, in [0, 1); the momentum of SGD. */
-  double beta2;                             /**< Decay of the second moment, in [0, 1); of Lion: of the first one. */
-  double epsilon;                           /**< Added to the root; at least 0. */
-  lpt_optimizer_underflow second_underflow; /**< Of the second moment's cast. */
-  lpt_optimizer_method method;              /**< How it steps. */
-  int32_t is_nesterov;                      /**< 1: Nesterov's momentum; SGD alone. */
-  int32_t reserved;                         /**< 0. */
+  size_t struct_size; /**< sizeof(lpt_optimizer_options) of the caller. */
+  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  double beta1;       /**< Decay of the first moment, in [0, 1); momentum of SGD. Default 0.9. */
+  /** Decay of the second moment, in [0, 1); for Lion of the first moment. Default 0.95. */
+  double beta2;
+  double epsilon;                           /**< Added to the root; finite, at least 0. Default 1e-8. */
+  lpt_optimizer_underflow second_underflow; /**< Cast of the second moment. Default CLAMP. */
+  lpt_optimizer_method method;              /**< Update rule. Default ADAMW. */
+  int32_t is_nesterov;                      /**< 1: Nesterov momentum, SGD only. Default 0. */
+  int32_t reserved;                         /**< Must be 0. */
 } lpt_optimizer_options;
 
 /** @brief Defaults of lpt_optimizer_options. */
@@ -64,34 +69,37 @@ typedef struct lpt_optimizer_options {
   { sizeof(lpt_optimizer_options), 0, 0.9, 0.95, 1e-8, LPT_OPTIMIZER_UNDERFLOW_CLAMP, LPT_OPTIMIZER_METHOD_ADAMW, 0, 0 }
 
 /**
- * @brief One parameter, as the optimizer should keep its state.
+ * @brief Description of one parameter and of the formats of its state.
  *
- * Moments may be f32, bf16; E4M3FN_TENSOR, E4M3_TENSOR, E5M2_TENSOR, F16_TENSOR: one scale; E4M3FN_1X128, E5M2_1X128 and
- * e4m3/1x128/f32: a scale for each 128 elements; DYNAMIC_1X256. docs/optimizer.md tells bytes and errors of each.
+ * Moments are f32 or bf16. With one scale: E4M3FN_TENSOR, E4M3_TENSOR, E5M2_TENSOR, F16_TENSOR. With a scale per 128
+ * elements: E4M3FN_1X128, E5M2_1X128, e4m3/1x128/f32. Also DYNAMIC_1X256. docs/optimizer.md lists bytes and errors of
+ * each.
  */
 typedef struct lpt_optimizer_parameter {
   size_t struct_size;       /**< sizeof(lpt_optimizer_parameter) of the caller. */
-  int64_t elements;         /**< Number of its elements, here. */
-  lpt_format first_moment;  /**< Format of the first moment. */
-  lpt_format second_moment; /**< Of the second moment; SGD and Lion have none and do not look. */
-  double weight_decay;      /**< At least 0. */
+  int64_t elements;         /**< Elements of the parameter, or of the shard; 0 to 2^57. */
+  lpt_format first_moment;  /**< Format of the first moment. Default f32. */
+  lpt_format second_moment; /**< Format of the second moment; SGD and Lion ignore it. Default f32. */
+  double weight_decay;      /**< Finite, at least 0. Default 0. */
   /**
-   * 1: a moment in groups of 128 has its range stretched over that of its element: COAT (arXiv 2410.19313); two more
-   * bytes per group.
+   * 1: the range of each group of 128 is expanded to that of the element: COAT (arXiv 2410.19313). It requires a moment
+   * in groups of 128, and takes two more bytes per group.
    */
   int32_t is_first_expanded;
-  int32_t is_second_expanded; /**< The same of the second moment. */
-  /** BF16: what each cast of a bf16 parameter lost is kept and added to the next step (Kahan); NONE: it is lost. */
+  int32_t is_second_expanded; /**< The same for the second moment. */
+  /**
+   * BF16: the rounding error of each cast of a bf16 parameter is kept and added in the next step (Kahan). NONE, the
+   * default: it is lost.
+   */
   lpt_format compensation;
   /**
-   * Of a moment with one scale. CURRENT: from its new amax, which takes a pass over all of it before it is stored.
-   * DELAYED: from twice the amax of the step before, saturated; a first step is CURRENT.
+   * For a moment with one scale. CURRENT, the default: from its new amax, with another pass over the moment before it
+   * is stored. DELAYED: from twice the amax of the previous step, saturated; the first step is CURRENT.
    */
   lpt_scaler_kind first_scaling;
-  lpt_scaler_kind second_scaling; /**< The same of the second moment. */
-  /** Elements of the whole parameter where this is a shard of it (ZeRO); 0: it is whole. */
-  int64_t whole_elements;
-  /** First element of the shard in the whole one; a multiple of the moments' blocks. */
+  lpt_scaler_kind second_scaling; /**< The same for the second moment. */
+  int64_t whole_elements;         /**< For a shard (ZeRO): elements of the full parameter, to 2^57. 0: not a shard. */
+  /** First element of the shard in the full parameter; a multiple of the blocks of the moments. */
   int64_t begin;
 } lpt_optimizer_parameter;
 
@@ -102,23 +110,27 @@ typedef struct lpt_optimizer_parameter {
         LPT_SCALER_KIND_CURRENT, LPT_SCALER_KIND_CURRENT, 0, 0                                      \
   }
 
-/** @brief One step of an optimizer. */
+/** @brief Options of lpt_optimizer_step(). */
 typedef struct lpt_optimizer_step_options {
-  size_t struct_size;                  /**< sizeof(lpt_optimizer_step_options) of the caller. */
-  uint64_t flags;                      /**< LPT_CHECK_ONLY. */
-  double learning_rate;                /**< At least 0. */
-  double gradient_scale;               /**< Gradients are multiplied by it: loss scale, micro-batches. */
-  lpt_random random;                   /**< Seed and step; the parameter's index takes the place of the stream. */
-  lpt_rounding first_moment_rounding;  /**< Of the first moment's cast. */
-  lpt_rounding second_moment_rounding; /**< Of the second moment's cast. */
-  lpt_rounding parameter_rounding;     /**< Of the parameter's cast, when it is not f32. */
-  /** 1: a step whose gradients hold an infinity or NaN changes nothing but the count of skipped steps. */
+  size_t struct_size;   /**< sizeof(lpt_optimizer_step_options) of the caller. */
+  uint64_t flags;       /**< LPT_CHECK_ONLY or 0. */
+  double learning_rate; /**< Finite, at least 0. Default 1e-3. */
+  /** Factor of the gradients: inverse loss scale, micro-batches. Finite. Default 1. */
+  double gradient_scale;
+  lpt_random random;                   /**< Seed and step; the index of the parameter replaces the stream. */
+  lpt_rounding first_moment_rounding;  /**< Rounding of the first moment. */
+  lpt_rounding second_moment_rounding; /**< Rounding of the second moment. */
+  lpt_rounding parameter_rounding;     /**< Rounding of a parameter that is not f32. */
+  /**
+   * 1: a step with an infinity or NaN in its gradients only increments the count of skipped steps. On a GPU the step
+   * then waits for the norm. Default 0.
+   */
   int32_t is_nonfinite_skipped;
-  /** Gradients whose norm is above it are multiplied by largest_norm / (norm + 1e-6); 0: they are left as they are. */
+  /** Gradients with a greater norm are multiplied by largest_norm / (norm + 1e-6). 0, the default: no clipping. */
   double largest_norm;
   /**
-   * The norm of all gradients times gradient_scale, of all ranks, as lpt_gradients_measure() helps to find; infinity
-   * if any is not finite. 0: it is found here.
+   * Norm of the gradients of all ranks times gradient_scale, from lpt_gradients_measure(); infinity if any is not
+   * finite. 0, the default: the step computes it if it needs it.
    */
   double gradient_norm;
 } lpt_optimizer_step_options;
@@ -130,29 +142,26 @@ typedef struct lpt_optimizer_step_options {
         LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, 0, 0.0, 0.0                         \
   }
 
-/** @brief What an optimizer's last step came to. */
+/** @brief Result of the last step of an optimizer. */
 typedef struct lpt_optimizer_info {
   size_t struct_size; /**< sizeof(lpt_optimizer_info) of the caller. */
-  /**
-   * Norm of the gradients times gradient_scale, as found or given; infinity when one of them is not finite; 0 when
-   * nobody asked.
-   */
+  /** Norm of the gradients times gradient_scale, computed or passed; infinity if one is not finite; 0 if not needed. */
   double gradient_norm;
-  double clip_factor;    /**< What clipping multiplied the gradients by; 1: nothing. */
-  int64_t skipped_count; /**< Steps that were skipped for gradients that are not finite. */
-  int32_t is_skipped;    /**< 1: the last one was. */
-  int32_t reserved;      /**< 0. */
+  double clip_factor;    /**< Factor of clipping; 1: not clipped. */
+  int64_t skipped_count; /**< Number of steps that were skipped for gradients that are not finite. */
+  int32_t is_skipped;    /**< 1: the last step was skipped. */
+  int32_t reserved;      /**< Always 0. */
 } lpt_optimizer_info;
 
 /** @brief Defaults of lpt_optimizer_info. */
 #define LPT_OPTIMIZER_INFO_INIT \
   { sizeof(lpt_optimizer_info), 0.0, 1.0, 0, 0, 0 }
 
-/** @brief What ranks add up before a step. */
+/** @brief Sums that ranks add up before a step. */
 typedef struct lpt_gradients_info {
   size_t struct_size;      /**< sizeof(lpt_gradients_info) of the caller. */
-  double sum_of_squares;   /**< Of the finite elements. */
-  int64_t nonfinite_count; /**< Infinities and NaNs. */
+  double sum_of_squares;   /**< Sum over the finite elements. */
+  int64_t nonfinite_count; /**< Number of infinities and NaNs. */
 } lpt_gradients_info;
 
 /** @brief Defaults of lpt_gradients_info. */
@@ -161,151 +170,186 @@ typedef struct lpt_gradients_info {
 
 /**
  * @brief Creates an optimizer without parameters.
- * @param context whose allocator is used for the state.
- * @param options NULL for the defaults.
- * @param out_optimizer returned; destroy with lpt_optimizer_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ *
+ * Device    The state is on the device of `context`, in memory of its allocator.
+ *
+ * @param[in]  options        NULL for the defaults.
+ * @param[out] out_optimizer  Destroy with lpt_optimizer_destroy().
+ * @retval LPT_INVALID_ARGUMENT  A member of `options` is out of range.
+ * @retval LPT_UNSUPPORTED       `is_nesterov` with a method other than SGD.
  */
 LPT_API lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimizer_options *options,
                                         lpt_optimizer **out_optimizer);
 
 /**
  * @brief Destroys an optimizer and its state.
- * @param optimizer NULL is allowed.
+ *
+ * @param[in] optimizer  NULL is allowed.
  */
 LPT_API void lpt_optimizer_destroy(lpt_optimizer *optimizer);
 
 /**
- * @brief Keeps the state of an optimizer in files: for state larger than memory. Each array is in a file without a name in the
- *        directory, mapped, and a step walks it piece by piece. The bits are the same.
- * @param context the context.
- * @param optimizer the optimizer; without parameters yet.
- * @param directory on a disk with room; copied.
- * @param resident_bytes how much of the files a step keeps in memory; 0: 64 MiB; at least 4 MiB.
- * @return LPT_OK; LPT_INVALID_ARGUMENT, also for a directory that takes no file.
+ * @brief Stores the state of an optimizer in mapped files, for state larger than memory.
+ *
+ * Each array is in a file without a name in the directory, and a step processes it in pieces. The bits do not change.
+ *
+ * Device    CPU only.
+ *
+ * @param[in,out] optimizer       Without parameters.
+ * @param[in]     directory       On a disk with enough space; copied.
+ * @param[in]     resident_bytes  Bytes of the files that a step keeps in memory, at least 4 MiB; 0: 64 MiB.
+ * @retval LPT_INVALID_ARGUMENT  `optimizer` has parameters, `resident_bytes` is too small, or no file can be created in
+ *                               the directory.
+ * @retval LPT_UNSUPPORTED       The state is on a GPU.
  */
 LPT_API lpt_status lpt_optimizer_set_directory(lpt_context *context, lpt_optimizer *optimizer, const char *directory,
                                                size_t resident_bytes);
 
 /**
- * @brief Adds a parameter: makes its state, with zero moments.
- * @param context the context.
- * @param optimizer the optimizer.
- * @param parameter borrowed.
- * @param out_index returned: 0 for the first, then 1, 2, …
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @brief Adds a parameter with zero moments.
+ *
+ * @param[in,out] optimizer  Optimizer to change.
+ * @param[in]     parameter  Not NULL.
+ * @param[out]    out_index  0 for the first parameter, then 1, 2, and so on.
+ * @retval LPT_INVALID_ARGUMENT  A member of `parameter` is out of range, or `context` is of another device.
+ * @retval LPT_UNSUPPORTED       A format of a moment or of the compensation is not listed, or expansion or delayed
+ *                               scaling does not fit the format. The optimizer has 2^24 parameters.
+ * @retval LPT_OUT_OF_MEMORY     Memory, or space in the directory of lpt_optimizer_set_directory(), is insufficient.
  */
 LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer,
                                      const lpt_optimizer_parameter *parameter, int64_t *out_index);
 
 /**
- * @brief Steps many parameters. In f32, for each element with gradient g (scaled, clipped) and step number t:
+ * @brief Steps many parameters.
+ *
+ * In f32, for each element p with gradient g (scaled, clipped) and step number t:
  *
  *   AdamW, Adam   m = beta1·m + (1-beta1)·g,  v = beta2·v + (1-beta2)·g²,
  *                 u = m / (sqrt(v/(1-beta2^t)) + epsilon) / (1-beta1^t);
- *   SGD           m = beta1·m + g,  u = m, with Nesterov's momentum g + beta1·m;
+ *   SGD           m = beta1·m + g,  u = m, with Nesterov momentum u = g + beta1·m;
  *   Lion          u = sign(beta1·m + (1-beta1)·g),  m = beta2·m + (1-beta2)·g;
- *   all           p = p - lr·decay·p - lr·u, where Adam and SGD add decay·p to g instead;
+ *   all           p = p - lr·decay·p - lr·u, where Adam and SGD add decay·p to g instead.
  *
- * then each of m, v, p is cast to its format, with new scales where it has them. The parameter is its own master weight:
- * LPT_FORMAT_F16_TENSOR makes a scaled f16 master. docs/optimizer.md has every formula and its source.
+ * Then m, v and p are cast to their formats, with new scales where they have scales. The parameter is its own master
+ * weight: LPT_FORMAT_F16_TENSOR is a scaled f16 master. docs/optimizer.md lists every formula and its source.
  *
- * All memory that a step needs is taken before anything is written: a step that fails has changed nothing. The results do
- * not depend on the number of threads, and shards that begin and end on blocks give the bits of the whole parameter, save
- * in formats with one scale per tensor, where each shard has its own.
+ * A step takes all memory before it writes: a step that fails changes nothing, except after a failure of a GPU. Shards
+ * that begin and end on blocks give the bits of the full parameter. In formats with one scale per tensor they do not,
+ * since each shard has its own scale.
  *
- * @param context the context.
- * @param optimizer the optimizer.
- * @param indices borrowed; which parameters, each at most once.
- * @param count length of `indices`, `gradients` and `parameters`.
- * @param gradients borrowed; f32 or bf16, as many elements as the parameter, dense. One step's clipping and skipping is of
- *        all of them together.
- * @param options NULL for the defaults.
- * @param parameters read and written; f32, bf16, or LPT_FORMAT_F16_TENSOR, dense; bf16 with a compensation.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * Formats   Gradients are f32 or bf16. Parameters are f32, bf16 or LPT_FORMAT_F16_TENSOR; bf16 with a compensation.
+ * Random    Element i of the full parameter draws at offset + i; the stream is the index of the parameter.
+ * Overlap   Parameters may overlap neither gradients nor each other.
+ *
+ * @param[in,out] optimizer   Optimizer to change.
+ * @param[in]     indices     Which parameters, each at most once.
+ * @param[in]     count       Length of `indices`, `gradients` and `parameters`, at least 0.
+ * @param[in]     gradients   Dense, with as many elements as the parameter. Clipping and skipping apply to all of one
+ *                            step together.
+ * @param[in]     options     NULL for the defaults.
+ * @param[in,out] parameters  Dense, with as many elements as the parameter.
+ * @retval LPT_INVALID_ARGUMENT  An index is out of range or occurs twice, or a tensor has another number of elements.
+ *                               Tensors overlap, an option is out of range, or `context` is of another device.
+ * @retval LPT_UNSUPPORTED       A format is not listed above, a tensor is not dense, or no kernel of the device
+ *                               supports the formats and roundings.
  */
 LPT_API lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, const int64_t *indices,
                                       int64_t count, const lpt_tensor *const *gradients,
                                       const lpt_optimizer_step_options *options, lpt_tensor *const *parameters);
 
 /**
- * @brief Returns what the last step came to.
- * @param context the context.
- * @param optimizer the optimizer.
- * @param out_info its `struct_size` is set by the caller; written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Reads the result of the last step.
+ *
+ * Device    On a GPU the call waits for the stream if the norm was computed there.
+ *
+ * @param[in]  optimizer  Optimizer to read.
+ * @param[out] out_info   The caller sets `struct_size`.
+ * @retval LPT_INVALID_ARGUMENT  `context` is of another device, and the norm was computed on a GPU.
  */
 LPT_API lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer,
                                       lpt_optimizer_info *out_info);
 
 /**
- * @brief Adds up the squares of many gradients in f64 and counts what is not finite. The sums do not depend on the number
- *        of threads. Ranks that hold shards add up both and give lpt_optimizer_step() the root, times gradient_scale.
- * @param context the context.
- * @param gradients borrowed; f32 or bf16, dense.
- * @param count length of `gradients`.
- * @param out_info its `struct_size` is set by the caller; written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @brief Computes the sum of squares of many gradients in f64, and counts elements that are not finite.
+ *
+ * The result does not depend on the number of threads. Ranks with shards add up both values. They pass the root, times
+ * gradient_scale, to lpt_optimizer_step().
+ *
+ * Device    On a GPU the call waits for the stream.
+ *
+ * @param[in]  gradients  f32 or bf16, dense.
+ * @param[in]  count      Length of `gradients`, at least 0.
+ * @param[out] out_info   The caller sets `struct_size`.
+ * @retval LPT_INVALID_ARGUMENT  `count` is negative, or a gradient is not on the device of `context`.
+ * @retval LPT_UNSUPPORTED       A gradient is neither f32 nor bf16, or not dense.
  */
 LPT_API lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor *const *gradients, int64_t count,
                                          lpt_gradients_info *out_info);
 
 /**
- * @brief Returns how many bytes the state of all parameters takes, scales included, in memory or in files.
- * @param context the context.
- * @param optimizer the optimizer.
- * @param out_size_bytes returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the number of bytes of the state of all parameters, with scales, in memory or in files.
+ *
+ * @param[in]  optimizer       Optimizer to read.
+ * @param[out] out_size_bytes  0 without parameters.
  */
 LPT_API lpt_status lpt_optimizer_size(lpt_context *context, const lpt_optimizer *optimizer, size_t *out_size_bytes);
 
 /**
- * @brief Returns how many bytes lpt_optimizer_state_save() writes for one parameter.
- * @param context the context.
- * @param optimizer the optimizer.
- * @param index which parameter.
- * @param out_size_bytes returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the number of bytes that lpt_optimizer_state_save() writes for one parameter.
+ *
+ * @param[in]  optimizer       Optimizer to read.
+ * @param[in]  index           Which parameter.
+ * @param[out] out_size_bytes  Size of the saved state.
+ * @retval LPT_INVALID_ARGUMENT  `index` is out of range.
  */
 LPT_API lpt_status lpt_optimizer_state_size(lpt_context *context, const lpt_optimizer *optimizer, int64_t index,
                                             size_t *out_size_bytes);
 
 /**
  * @brief Saves the state of one parameter: portable, versioned, with a checksum.
- * @param context the context.
- * @param optimizer the optimizer.
- * @param index which parameter.
- * @param buffer written.
- * @param buffer_bytes at least lpt_optimizer_state_size().
- * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small.
+ *
+ * Device    On a GPU the call waits for the stream.
+ *
+ * @param[in]  optimizer     Optimizer to read.
+ * @param[in]  index         Which parameter.
+ * @param[out] buffer        At least lpt_optimizer_state_size() bytes, in CPU memory.
+ * @param[in]  buffer_bytes  Size of `buffer`.
+ * @retval LPT_INVALID_ARGUMENT  `index` is out of range, `buffer_bytes` is too small, or `context` is of another device
+ *                               than a GPU state.
  */
 LPT_API lpt_status lpt_optimizer_state_save(lpt_context *context, const lpt_optimizer *optimizer, int64_t index,
                                             void *buffer, size_t buffer_bytes);
 
 /**
  * @brief Restores the state of one parameter.
- * @param context the context.
- * @param optimizer the optimizer.
- * @param index which parameter; its formats, shard and number of elements must be those of the saved one.
- * @param buffer borrowed.
- * @param buffer_bytes length of the saved state.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
+ *
+ * @param[in,out] optimizer     Optimizer to change.
+ * @param[in]     index         Which parameter; its formats, shard and number of elements are those of the saved one.
+ * @param[in]     buffer        A saved state, in CPU memory.
+ * @param[in]     buffer_bytes  Size of the saved state.
+ * @retval LPT_INVALID_ARGUMENT  `index` is out of range, or `context` is of another device.
+ * @retval LPT_INVALID_STATE     The state is truncated, damaged, or of another parameter or method; nothing is changed.
  */
 LPT_API lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer *optimizer, int64_t index,
                                             const void *buffer, size_t buffer_bytes);
 
 /**
- * @brief Restores the state of one parameter, or of a shard of it, from saved shards that were cut in another way: a training
- *        that goes on with another number of ranks. Each saved state may be the whole or a shard; what is outside of this
- *        parameter's elements is left.
- * @param context the context.
- * @param optimizer the optimizer.
- * @param index which parameter; its formats and whole_elements must be those of the saved ones.
- * @param buffers borrowed; saved states of one and the same step, in any order, that have each of its elements once. Of formats
- *        with one scale per tensor their scales must be the same, as lpt_optimizer_step_shards() makes them.
- * @param buffer_bytes borrowed; lengths of the saved states.
- * @param count length of both arrays; at least 1.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
+ * @brief Restores the state of one parameter, or of a shard, from saved shards with other cuts.
+ *
+ * A training may thus resume with another number of ranks. Each saved state is of the full parameter or of a shard.
+ * Elements outside of this parameter's shard are ignored.
+ *
+ * @param[in,out] optimizer     Optimizer to change.
+ * @param[in]     index         Which parameter; its formats and whole_elements are those of the saved ones.
+ * @param[in]     buffers       Saved states of the same step, in any order, that contain each of its elements once. For
+ *                              formats with one scale per tensor their scales are equal, as lpt_optimizer_step_shards()
+ *                              makes them.
+ * @param[in]     buffer_bytes  Sizes of the saved states.
+ * @param[in]     count         Length of both arrays, at least 1.
+ * @retval LPT_INVALID_ARGUMENT  `index` or `count` is out of range, an element of `buffers` is NULL, or `context` is of
+ *                               another device.
+ * @retval LPT_INVALID_STATE     A state is truncated, damaged, or of another parameter or method. Steps or scales
+ *                               differ, or elements are missing or occur twice. Nothing is changed.
  */
 LPT_API lpt_status lpt_optimizer_state_load_many(lpt_context *context, lpt_optimizer *optimizer, int64_t index,
                                                  const void *const *buffers, const size_t *buffer_bytes, int64_t count);

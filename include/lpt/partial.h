@@ -1,6 +1,11 @@
 /**
  * @file partial.h
- * @brief Tensor parallelism with partially synchronized activations (CAAT), and sequence parallelism.
+ * @brief Tensor parallelism with partially shared activations (CAAT), and sequence parallelism.
+ *
+ * Shared columns of activations hold sums over ranks; each rank has private values in the other columns.
+ * docs/collectives-caat.md describes the method.
+ *
+ * Statuses  Functions with a comm are collectives: see comm.h for statuses, futures and devices.
  */
 #ifndef LPT_PARTIAL_H
 #define LPT_PARTIAL_H
@@ -13,50 +18,57 @@
 extern "C" {
 #endif
 
-/** @brief Which way activations go; one of lpt_partial_pass_values. */
+/** @brief Direction of a pass; one of lpt_partial_pass_values. */
 typedef int32_t lpt_partial_pass;
 
 /** @brief Values of lpt_partial_pass. */
 enum lpt_partial_pass_values {
-  LPT_PARTIAL_PASS_FORWARD = 0, /**< Activations. */
-  LPT_PARTIAL_PASS_BACKWARD = 1 /**< Their gradients. */
+  LPT_PARTIAL_PASS_FORWARD = 0, /**< Activations; uses forward_wire. */
+  LPT_PARTIAL_PASS_BACKWARD = 1 /**< Gradients of activations; uses backward_wire. */
 };
 
-/** @brief What private columns are multiplied by; one of lpt_partial_scale_values. */
+/** @brief Factor of private columns; one of lpt_partial_scale_values. */
 typedef int32_t lpt_partial_scale;
 
 /** @brief Values of lpt_partial_scale. */
 enum lpt_partial_scale_values {
-  LPT_PARTIAL_SCALE_ROOT = 0,  /**< The root of the number of ranks: shared columns, which are sums, vary as much. */
-  LPT_PARTIAL_SCALE_ONE = 1,   /**< 1: the weights were scaled instead, once; see lpt_partial_scale_weight(). */
+  /** Square root of the number of ranks: private columns get the variance of shared ones, which are sums. */
+  LPT_PARTIAL_SCALE_ROOT = 0,
+  LPT_PARTIAL_SCALE_ONE = 1,   /**< 1: the weights are scaled once instead; see lpt_partial_scale_weight(). */
   LPT_PARTIAL_SCALE_CUSTOM = 2 /**< custom_scale. */
 };
 
 /**
- * @brief Flag of lpt_partial_plan_options: the model splits the sequence among the same ranks outside of attention and MLP
- *        (sequence parallelism). Refused where columns are private, instead of a model that is silently wrong.
+ * @brief Flag of lpt_partial_plan_options: the model also splits the sequence among the same ranks (sequence
+ *        parallelism).
+ *
+ * The split applies outside of attention and MLP. lpt_partial_plan_create() rejects it with private columns, which a
+ * split sequence would lose.
  */
 #define LPT_PARTIAL_SEQUENCE_PARALLEL UINT64_C(4)
 
-/** @brief How columns are shared. The same on all ranks, in all layers, for the whole training. */
+/** @brief Options of lpt_partial_plan_create(); the same on all ranks and in all layers, for the full training. */
 typedef struct lpt_partial_plan_options {
   size_t struct_size;     /**< sizeof(lpt_partial_plan_options) of the caller. */
-  uint64_t flags;         /**< LPT_PARTIAL_SEQUENCE_PARALLEL. */
+  uint64_t flags;         /**< LPT_PARTIAL_SEQUENCE_PARALLEL or 0. */
   int64_t hidden_columns; /**< Columns of activations, 1 to 2^28. */
-  int64_t
-      shared_columns; /**< The first ones, which ranks share: 0 to hidden_columns; see lpt_partial_shared_columns(). */
-  int32_t rank_count; /**< Ranks, 1 to 1024. */
-  lpt_partial_scale private_scale; /**< Factor of the other columns. */
-  double custom_scale;             /**< With LPT_PARTIAL_SCALE_CUSTOM: finite, not 0. */
-  lpt_format forward_wire;  /**< Format in which sums are sent, as lpt_reduce_options.wire; NONE: the tensor's. */
-  lpt_format backward_wire; /**< The same of gradients. */
+  /** The first columns, which ranks share: 0 to hidden_columns; see lpt_partial_shared_columns(). */
+  int64_t shared_columns;
+  int32_t rank_count;              /**< Number of ranks, 1 to 1024. */
+  lpt_partial_scale private_scale; /**< Factor of the other columns. Default ROOT. */
+  double custom_scale;             /**< With LPT_PARTIAL_SCALE_CUSTOM: finite, not 0. Otherwise 1, the default. */
   /**
-   * Rows of a product that lpt_partial_gemm() reduces while it multiplies the next ones; the same bits as all at once. 0: as
-   * many as are best for the link below; without one, all.
+   * Format in which sums of activations are sent, as lpt_reduce_options.wire; NONE, the default: that of the tensor.
+   */
+  lpt_format forward_wire;
+  lpt_format backward_wire; /**< The same for gradients. */
+  /**
+   * Rows that lpt_partial_gemm() reduces while it computes the next ones, up to 2^28; it does not change the bits. 0,
+   * the default: the best number for the link below; without a link, all rows. A wire reduces all rows at once.
    */
   int64_t chunk_rows;
-  double link_latency_seconds;  /**< Of a link between ranks, as of lpt_cost_link; 0: not known. */
-  double link_bytes_per_second; /**< The same; 0: not known. */
+  double link_latency_seconds;  /**< Latency of a link between ranks, as in lpt_cost_link, up to 3600; 0: unknown. */
+  double link_bytes_per_second; /**< Bandwidth of a link, up to 1e18; 0: unknown. */
 } lpt_partial_plan_options;
 
 /** @brief Defaults of lpt_partial_plan_options. */
@@ -66,17 +78,17 @@ typedef struct lpt_partial_plan_options {
         0.0, 0.0                                                                                                    \
   }
 
-/** @brief What a plan says. */
+/** @brief Properties of a plan. */
 typedef struct lpt_partial_plan_info {
   size_t struct_size;     /**< sizeof(lpt_partial_plan_info) of the caller. */
   int64_t hidden_columns; /**< Columns of activations. */
-  int64_t shared_columns; /**< The first ones. */
-  int32_t rank_count;     /**< Ranks. */
-  int32_t reserved;       /**< 0. */
+  int64_t shared_columns; /**< The first columns, which ranks share. */
+  int32_t rank_count;     /**< Number of ranks. */
+  int32_t reserved;       /**< Always 0. */
   double private_scale;   /**< Factor of private columns. */
-  double
-      forward_row_bytes; /**< What leaves a rank for each row of activations: 2 · (R - 1) / R of the shared columns. */
-  double backward_row_bytes; /**< The same of gradients. */
+  /** Bytes that a rank sends per row of activations: 2 · (R - 1) / R of the shared columns. */
+  double forward_row_bytes;
+  double backward_row_bytes; /**< The same for gradients. */
 } lpt_partial_plan_info;
 
 /** @brief Defaults of lpt_partial_plan_info. */
@@ -84,149 +96,175 @@ typedef struct lpt_partial_plan_info {
   { sizeof(lpt_partial_plan_info), 0, 0, 0, 0, 0.0, 0.0, 0.0 }
 
 /**
- * @brief Finds the columns that a fraction of all columns shares, rounded down.
+ * @brief Computes how many columns a fraction of all columns shares, rounded down.
  *
- * It is the largest number k for which k / hidden_columns, as a double, is not above `fraction`. Decimals mean what is
- * written: 0.29 of 100 columns are 29, where a product in doubles, cut, gives 28; and 1.0 / 3 of 3 is 1.
+ * The result is the largest k for which k / hidden_columns, as a double, is at most `fraction`. Decimal fractions are
+ * exact: 0.29 of 100 columns gives 29, where the truncated product of doubles gives 28. 1.0 / 3 of 3 columns gives 1.
+ *
+ * Threads   It has no context and may run on any thread.
  *
  * @param[in] context NULL is allowed; there is no error text then.
- * @param hidden_columns 1 to 2^28.
- * @param fraction 0 to 1.
- * @param out_shared_columns returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @param[in]  hidden_columns      1 to 2^28.
+ * @param[in]  fraction            0 to 1.
+ * @param[out] out_shared_columns  0 to hidden_columns.
+ * @retval LPT_INVALID_ARGUMENT  An argument is out of range.
  */
 LPT_API lpt_status lpt_partial_shared_columns(lpt_context *context, int64_t hidden_columns, double fraction,
                                               int64_t *out_shared_columns);
 
 /**
- * @brief Makes a plan: the one place that knows which columns are shared. It may be used by many contexts at a time.
- * @param context the context.
- * @param options borrowed; not NULL.
- * @param out_plan returned; destroy with lpt_partial_plan_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @brief Creates a plan, which states the shared columns for all calls.
+ *
+ * Threads   Many contexts may use a plan at the same time.
+ *
+ * @param[in]  options   Not NULL.
+ * @param[out] out_plan  Destroy with lpt_partial_plan_destroy().
+ * @retval LPT_INVALID_ARGUMENT  A member of `options` is out of range, or `custom_scale` is set without
+ *                               LPT_PARTIAL_SCALE_CUSTOM.
+ * @retval LPT_UNSUPPORTED       LPT_PARTIAL_SEQUENCE_PARALLEL with private columns.
  */
 LPT_API lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_partial_plan_options *options,
                                            lpt_partial_plan **out_plan);
 
 /**
  * @brief Destroys a plan.
- * @param plan NULL is allowed.
+ *
+ * @param[in] plan  NULL is allowed.
  */
 LPT_API void lpt_partial_plan_destroy(lpt_partial_plan *plan);
 
 /**
- * @brief Returns what a plan says.
- * @param context the context.
- * @param plan the plan.
- * @param format of the tensors that will be reduced: where a wire is NONE, bytes are counted in it.
- * @param out_info its `struct_size` is set by the caller; written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Reads the properties of a plan.
+ *
+ * @param[in]  plan      Plan to read.
+ * @param[in]  format    Format of the tensors that are reduced; bytes are counted in it where a wire is NONE.
+ * @param[out] out_info  The caller sets `struct_size`.
+ * @retval LPT_INVALID_ARGUMENT  `format` is no format and a wire is NONE.
  */
 LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial_plan *plan, lpt_format format,
                                          lpt_partial_plan_info *out_info);
 
 /**
- * @brief Adds up the shared columns of all ranks, and scales this rank's private ones: out[:, :s] = sum over ranks of
- *        in[:, :s], out[:, s:] = scale · in[:, s:].
+ * @brief Sums the shared columns over all ranks, and scales the private columns of this rank.
  *
- * The tensor-parallel all-reduce behind a row-parallel layer, of a part of the columns: each rank keeps a residual stream of its
- * own in the others. The operator is its own adjoint: the same call with LPT_PARTIAL_PASS_BACKWARD makes of a gradient behind it
- * the gradient before it, and takes the place of the reduction before the column-parallel layers. Gradients of what all
- * ranks hold alike are then parts of a sum: gains of norms take one lpt_all_reduce_many() a step, and the gradient at the
- * entry of the layers, of the embeddings, one lpt_all_reduce() of all columns. docs/collectives-caat.md tells it in full.
+ * Computes out[:, :s] = sum over ranks of in[:, :s], and out[:, s:] = scale · in[:, s:]. It replaces the all-reduce
+ * after a row-parallel layer; each rank keeps a residual stream in its private columns.
  *
- * The skip connection's gradient is read after this call: where it is in the same memory, call it out of place.
+ * The operator is self-adjoint: with LPT_PARTIAL_PASS_BACKWARD it maps the gradient of `output` to that of `input`. It
+ * replaces the reduction before the column-parallel layers. Gradients of replicated values are then parts of a sum.
+ * Reduce gains of norms with one lpt_all_reduce_many() per step. Reduce the gradient at the input of the layers, of the
+ * embeddings, with one lpt_all_reduce() of all columns.
  *
- * Formats   f64, f32, bf16 or f16, the output as the input.
- * Rounding  shared columns: as lpt_all_reduce(), to the bit: added in f32 in the order of ranks and rounded once, all ranks
- *           end with the same bits. A wire of f32 for a gradient of bf16 would give those very bits for twice the bytes:
- *           what is sent are the addends, which bf16 holds exactly, and their sum is made in f32 anyway. Private columns:
- *           one product in f32 and one rounding; with scale 1 copied bit for bit.
+ * The gradient of the skip connection is read after this call. If it is in the same memory, use another output.
+ *
+ * Shapes    hidden_columns columns, any leading axes, rows with any stride.
+ * Formats   f64, f32, bf16 or f16; `output` as `input`. f64 requires ranks on CPUs.
+ * Rounding  Shared columns have the bits of lpt_all_reduce(): added in f32 in rank order and rounded once, the same on
+ *           all ranks. For a bf16 gradient a wire of f32 gives the same bits at twice the bytes, since bf16 addends are
+ *           exact. Private columns: one multiplication in f32 and one rounding; scale 1 copies the bits.
+ * Overlap   `output` may be `input`.
  * Source    CAAT-Net (arXiv 2506.19645).
  *
- * Without shared columns nothing is sent and no rank waits. A call that fails on the way leaves the output undefined.
+ * Without shared columns nothing is sent and no rank waits. A call that fails after its checks leaves `output`
+ * undefined.
  *
- * @param context of this rank.
- * @param comm the communicator; with the plan's rank_count.
- * @param plan borrowed until the call returns; the same on all ranks.
- * @param pass which wire is taken; the same on all ranks.
- * @param input borrowed; hidden_columns columns, any leading axes, rows with any stride.
- * @param output written; same shape and format. May be the input.
- * @param out_future as for lpt_all_reduce(): then private columns are done on return, and shared ones on their way.
- * @return as lpt_all_reduce(); LPT_UNSUPPORTED for another wire.
+ * @param[in]  comm        With the rank_count of the plan.
+ * @param[in]  plan        Used until the call returns; the same on all ranks.
+ * @param[in]  pass        Selects the wire; the same on all ranks.
+ * @param[in]  input       Rows × hidden_columns.
+ * @param[out] output      The shape and format of `input`.
+ * @param[out] out_future  As for lpt_all_reduce(). Private columns are complete on return, on a GPU queued.
+ * @retval LPT_INVALID_ARGUMENT  `comm` has another number of ranks than `plan`, or `input` has other than
+ *                               hidden_columns columns.
+ * @retval LPT_UNSUPPORTED       The wire of the plan does not support the format or the device.
  */
 LPT_API lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
                                           lpt_partial_pass pass, const lpt_tensor *input, lpt_tensor *output,
                                           lpt_future **out_future);
 
 /**
- * @brief Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(),
- *        then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the
- *        shared ones are sent.
+ * @brief Multiplies by this rank's slice of a row-parallel weight, and sums the shared columns over all ranks.
  *
- * The sum needs a thread of its own, the comm's, which sleeps while bytes are on their way. Packed weights in tiles or BITMASK,
- * and 2:4 ones of more than a few rows, are multiplied whole before anything is sent. Progress is not told: a rank
- * that stops alone would leave the others waiting.
+ * The bits are those of lpt_gemm(), then lpt_partial_all_reduce() of `c` in place. Private columns are computed while
+ * shared ones are sent. Packed weights that are block-sparse or in bitmask storage are multiplied completely before
+ * anything is sent. So are 2:4 packed weights, except for small m.
  *
- * @param context of this rank.
- * @param comm the communicator; with the plan's rank_count.
- * @param plan borrowed.
- * @param a borrowed; rows × this rank's part of the input columns.
- * @param b borrowed; this rank's part of the weight, hidden_columns wide: as for lpt_gemm(), packed too.
- * @param options of lpt_gemm(); alpha, flags, is_a_transposed, is_b_transposed and arithmetic are taken. What is added to
- *        a product that ranks add up would be added by every rank: bias, residual, beta, activation are rejected.
- * @param c written; rows × hidden_columns, f64, f32, bf16 or f16; rows with any stride. May not overlap a or b.
- * @return as lpt_gemm() and lpt_partial_all_reduce().
+ * Device    On a GPU the comm's stream reduces the shared columns while the other columns are computed.
+ * Threads   On a CPU the thread of the comm runs the reduction, and sleeps during transfers.
+ * Overlap   `c` may overlap neither `a` nor `b`.
+ *
+ * @param[in]  comm     With the rank_count of the plan.
+ * @param[in]  plan     The same on all ranks.
+ * @param[in]  a        Rows × the input columns of this rank.
+ * @param[in]  b        Slice of the weight, hidden_columns wide; as for lpt_gemm(), also packed.
+ * @param[in]  options  Of lpt_gemm(), NULL for the defaults: alpha, transposes, arithmetic, and LPT_GEMM_PORTABLE_ORDER
+ *                      in flags.
+ * @param[out] c        Rows × hidden_columns; f64, f32, bf16 or f16; rows with any stride.
+ * @retval LPT_INVALID_ARGUMENT  `comm` has another number of ranks than `plan`, or `c` has other than hidden_columns
+ *                               columns. Otherwise as for lpt_gemm().
+ * @retval LPT_UNSUPPORTED       `options` sets what every rank would add or change: bias, residual, beta, activation,
+ *                               quantize, outlier_threshold or other flags. Otherwise as for lpt_gemm() and
+ *                               lpt_partial_all_reduce().
  */
 LPT_API lpt_status lpt_partial_gemm(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
                                     const lpt_tensor *a, const lpt_tensor *b, const lpt_gemm_options *options,
                                     lpt_tensor *c);
 
 /**
- * @brief Multiplies the private rows of a weight's first values by the scale, in place: then a plan with
- *        LPT_PARTIAL_SCALE_ONE trains on. The other of two ways: alike when training begins, apart under Adam, whose steps do
- *        not grow with the weight. One rounding.
- * @param context the context.
- * @param plan with the scale.
- * @param weight read and written; f64, f32, bf16 or f16, hidden_columns rows (output × input), rows with any stride.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
+ * @brief Multiplies the private rows of an initial weight by the scale of a plan, in place.
+ *
+ * A plan with LPT_PARTIAL_SCALE_ONE then trains the weight. This alternative equals scaled activations at the start of
+ * training. It differs under Adam, whose steps do not grow with the weight.
+ *
+ * Formats   f64, f32, bf16 or f16; on a GPU f32, bf16 or f16.
+ * Rounding  One multiplication and one rounding.
+ * Device    CPU and GPU.
+ *
+ * @param[in]     plan    With the scale.
+ * @param[in,out] weight  hidden_columns rows (output × input), rows with any stride.
+ * @retval LPT_INVALID_ARGUMENT  `weight` has other than hidden_columns rows.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports the format.
  */
 LPT_API lpt_status lpt_partial_scale_weight(lpt_context *context, const lpt_partial_plan *plan, lpt_tensor *weight);
 
 /**
- * @brief Sequence parallelism: gathers the rows of all ranks, in their order, before a column-parallel layer. Adjoint to
- *        lpt_sequence_scatter(): Σ⟨gather(x), g⟩ = Σ⟨x, scatter(g)⟩, summed over ranks, so each is the other's backward.
+ * @brief Gathers the rows of all ranks, in rank order, before a column-parallel layer (sequence parallelism).
  *
- * lpt_all_gather() of rows, to the bit. Outside of attention and MLP each rank then norms and adds its own rows only, and
- * the two together move what one all-reduce moves. Private columns stay with their rank for the whole sequence, which a split one
- * would lose: a plan with some is rejected, instead of a model that is silently another.
+ * The bits are those of lpt_all_gather(). It is adjoint to lpt_sequence_scatter(), Σ⟨gather(x), g⟩ = Σ⟨x, scatter(g)⟩
+ * summed over ranks, so each is the backward of the other. Outside of attention and MLP each rank then computes norms
+ * and additions for its rows only. Both functions together send the bytes of one all-reduce.
  *
- * @param context of this rank.
- * @param comm the communicator.
- * @param plan borrowed: of the layers around, with all columns shared; NULL: there is none.
- * @param input borrowed; this rank's rows, any number of them, of f64, f32, bf16 or f16.
- * @param row_counts borrowed: rows of each rank, the same array on all ranks; NULL: equal numbers.
- * @param output written; the rows of all ranks, format and columns of input. May not overlap input.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_all_gather(); LPT_UNSUPPORTED for a plan with private columns.
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in]     plan        Of the neighboring layers, with all columns shared; NULL: none.
+ * @param[in]     input       Rows of this rank, any number; rank 2 or more; f64, f32, bf16 or f16.
+ * @param[in]     row_counts  Rows of each rank, the same on all ranks; NULL: equal numbers.
+ * @param[out]    output      Rows of all ranks, in the format and columns of `input`; may not overlap `input`, except
+ *                            that `input` is its own part.
+ * @param[out]    out_future  As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  `input` has rank 1, or `plan` has another number of ranks or columns. Otherwise as for
+ *                               lpt_all_gather().
+ * @retval LPT_UNSUPPORTED       `plan` has private columns: they belong to one rank for the full sequence.
  */
 LPT_API lpt_status lpt_sequence_gather(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
                                        const lpt_tensor *input, const int64_t *row_counts, lpt_tensor *output,
                                        lpt_future **out_future);
 
 /**
- * @brief Sequence parallelism: adds up what ranks have of all rows, behind a row-parallel layer without a comm, and gives each
- *        rank its own rows of the sum: lpt_reduce_scatter() of rows, to the bit, by the plan's wire. The backward of
- *        lpt_sequence_gather(), and that is its backward.
- * @param context of this rank.
- * @param comm the communicator.
- * @param plan as in lpt_sequence_gather().
- * @param pass which of the plan's wires is taken; the same on all ranks.
- * @param input borrowed; all rows, f64, f32, bf16 or f16.
- * @param row_counts as in lpt_sequence_gather().
- * @param output written; this rank's rows, format and columns of input. May not overlap input.
- * @param out_future as for lpt_all_reduce().
- * @return as lpt_reduce_scatter(); LPT_UNSUPPORTED for a plan with private columns.
+ * @brief Sums the rows of all ranks after a row-parallel layer without a comm, and gives each rank its rows of the sum.
+ *
+ * The bits are those of lpt_reduce_scatter() with the wire of the plan. It is the backward of lpt_sequence_gather(),
+ * and the reverse.
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in]     plan        As for lpt_sequence_gather().
+ * @param[in]     pass        Selects the wire of the plan; the same on all ranks.
+ * @param[in]     input       All rows; rank 2 or more; f64, f32, bf16 or f16.
+ * @param[in]     row_counts  As for lpt_sequence_gather().
+ * @param[out]    output      Rows of this rank, in the format and columns of `input`; may not overlap `input`.
+ * @param[out]    out_future  As for lpt_all_reduce().
+ * @retval LPT_INVALID_ARGUMENT  `input` has rank 1, or `plan` has another number of ranks or columns. Otherwise as for
+ *                               lpt_reduce_scatter().
+ * @retval LPT_UNSUPPORTED       `plan` has private columns. Otherwise as for lpt_reduce_scatter().
  */
 LPT_API lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
                                         lpt_partial_pass pass, const lpt_tensor *input, const int64_t *row_counts,
