@@ -1,58 +1,117 @@
 /**
  * @file lpt.h
- * @brief LPT, the low-precision training toolkit: the public interface. Research features are in lpt/research.h.
+ * @brief LPT, the low-precision training toolkit: the public C interface. Research functions are in lpt/research.h.
  *
- * LPT converts numbers to and from small formats (FP8, FP4, MX, NVFP4, INT8), multiplies matrices that are stored in
- * them, and trains with them: linear layers under a recipe, scalers, activations, and an optimizer whose state is FP8.
+ * LPT casts tensors to small formats (FP8, FP6, FP4, MX, NVFP4, INT8, INT4), multiplies matrices in these formats, and
+ * trains with them. It has linear layers with recipes of the literature, optimizers with FP8 moments, N:M sparse masks,
+ * and collectives.
  *
- * Three steps of use:
- *   1. create a context: it is the worker (threads, error text, choice of kernels);
- *   2. wrap your memory as tensors, or let the library create them; a format says what the bytes mean;
- *   3. call an operation with the context first and the outputs last, and look at the status it returns.
+ * A *context* runs operations: it owns threads, scratch memory and the text of the last error. A *tensor* is memory with a
+ * *format*. Options configure one call. The order of parameters is context, object, inputs, options, outputs, future.
  *
- * The context is the worker, handles are data, options configure one call.
+ * @section tour Tour
+ * The first 20 functions and their destroy functions, in one program that trains an FP8 layer for a step:
+ * @code{.c}
+ * #include <lpt.h>
+ * #include <stdio.h>
+ * #include <stdlib.h>
+ *
+ * static lpt_context *context;
+ * static void check(lpt_status status) {
+ *   if (status != LPT_OK) fprintf(stderr, "%s\n", lpt_context_error(context)), exit(1);
+ * }
+ *
+ * int main(void) {
+ *   static float x[4 * 32], w[16 * 32], dw[16 * 32];
+ *   lpt_tensor *X, *W, *DW, *Q, *QW, *Y, *S;
+ *   lpt_recipe *recipe;
+ *   lpt_linear *layer;
+ *   lpt_optimizer *adamw;
+ *   lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
+ *   lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
+ *   lpt_gemm_options transposed = LPT_GEMM_OPTIONS_INIT;
+ *   size_t bytes;
+ *   int64_t index;
+ *   for (int i = 0; i < 4 * 32; ++i) x[i] = (float)(i % 7) - 3;
+ *   for (int i = 0; i < 16 * 32; ++i) w[i] = (float)(i % 5) / 8;
+ *   if (lpt_context_create(NULL, &context) != LPT_OK) return 1;
+ *   check(lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, x, 4, 32, 0, &X));
+ *   check(lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, w, 16, 32, 0, &W));
+ *   check(lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, dw, 16, 32, 0, &DW));
+ *
+ *   // Cast, GEMM, cast back.
+ *   check(lpt_tensor_create_matrix(context, LPT_FORMAT_MXFP8_E4M3, 4, 32, &Q));
+ *   check(lpt_tensor_create_matrix(context, LPT_FORMAT_NVFP4, 16, 32, &QW));
+ *   check(lpt_tensor_create_matrix(context, LPT_FORMAT_F32, 4, 16, &Y));
+ *   check(lpt_quantize(context, X, NULL, Q, NULL));
+ *   check(lpt_quantize(context, W, NULL, QW, NULL));
+ *   transposed.is_b_transposed = 1;
+ *   check(lpt_gemm(context, Q, QW, &transposed, Y));  // Y = X · Wᵀ
+ *   printf("%g\n", ((const float *)lpt_tensor_const_data(Y))[0]);
+ *   check(lpt_dequantize(context, Q, NULL, X));
+ *
+ *   // A layer for a step.
+ *   check(lpt_recipe_create(context, "fp8_current", &recipe));
+ *   shape.input_columns = 32, shape.output_columns = 16;
+ *   check(lpt_linear_create(context, recipe, &shape, &layer));
+ *   check(lpt_linear_prepare(context, layer, W, NULL));
+ *   check(lpt_linear_saved_size(context, layer, 4, &bytes));
+ *   check(lpt_tensor_create_matrix(context, LPT_FORMAT_UINT8, 1, (int64_t)bytes, &S));
+ *   check(lpt_linear_forward(context, layer, X, NULL, S, Y));
+ *   check(lpt_linear_backward(context, layer, S, Y, NULL, NULL, DW, NULL));  // the loss is |Y|² / 2
+ *   check(lpt_optimizer_create(context, NULL, &adamw));
+ *   parameter.elements = 16 * 32;
+ *   parameter.first_moment = parameter.second_moment = LPT_FORMAT_E4M3FN_TENSOR;
+ *   check(lpt_optimizer_add(context, adamw, &parameter, &index));
+ *   check(lpt_optimizer_step(context, adamw, &index, 1, (const lpt_tensor *const *)&DW, NULL, &W));
+ *   check(lpt_linear_update_scalers(context, &layer, 1));
+ *
+ *   lpt_optimizer_destroy(adamw), lpt_linear_destroy(layer), lpt_recipe_destroy(recipe);
+ *   lpt_tensor_destroy(X), lpt_tensor_destroy(W), lpt_tensor_destroy(DW), lpt_tensor_destroy(Q);
+ *   lpt_tensor_destroy(QW), lpt_tensor_destroy(Y), lpt_tensor_destroy(S), lpt_context_destroy(context);
+ *   return 0;
+ * }
+ * @endcode
+ * Ranks: lpt_comm_create_local(), lpt_comm_create_mpi() and lpt_comm_create_nccl(), then lpt_all_reduce(). GPUs: `device`
+ * of lpt_context_options. Other formats: lpt_format_from_name(). Kernels that ran: lpt_context_explanation().
  *
  * @section ownership Ownership
- * *borrowed*: the caller keeps it and it must live for the call. *given*: the library takes it. *returned*: the caller
- * ends it with the destroy function that is named. Every destroy takes NULL, may run on any thread at any moment, waits
- * for nothing and sets no error text. The order of destruction is free: a tensor may outlive the context that made it.
- * The library never frees what it did not allocate.
+ * The caller owns inputs and outputs, which must be valid during the call; wrapped memory until its last tensor is
+ * destroyed. The caller destroys what a function returns by a parameter `out_…`. Every destroy function takes NULL, may run
+ * on any thread, and does not block. Handles may be destroyed in any order: a tensor may outlive its context.
  *
  * @section threads Threads
- * A context serves one call at a time; contexts share nothing mutable, except a thread pool (`threads_of` of
- * lpt_context_options). A call with a context that another thread uses returns LPT_BUSY and changes nothing. So does a call
- * from a callback of the library (log, progress, allocator, parallel_for, codec) with the context that runs it; a callback
- * may use another context. A handle may be used with any context, one writer at a time, ordered by the caller. Results
- * never depend on the number of threads.
+ * A context runs one call at a time. A call with a context in use returns LPT_BUSY and has no effect, also from a callback
+ * of that context; a callback may use another context. Other handles may be used with any context on any thread, by one
+ * writer at a time. Results do not depend on the number of threads.
  *
  * @section options Options
- * An options struct begins with `struct_size`. Fill it with its `…_INIT` macro, or with its `…_init` function from a
- * language that has no C macros; NULL stands for those defaults. A program compiled against a newer header than the
- * library gets LPT_UNSUPPORTED when it sets a member that the library does not know. Handles inside options are
- * borrowed for the call. With LPT_CHECK_ONLY in `flags` an operation checks its arguments and picks its kernel, then
- * returns without running: the status and lpt_context_explanation() tell what would have happened. A handle that it would
- * return is NULL then.
+ * A struct of options begins with `struct_size`. Initialize it with its macro LPT_…_INIT, or with lpt_struct_init(). NULL
+ * stands for the defaults. Handles in options are borrowed for the call. With LPT_CHECK_ONLY in `flags` an operation checks
+ * its arguments, selects a kernel, and returns without running.
  *
  * @section errors Errors
- * Every function that can fail returns an lpt_status; the text stands in the context, see lpt_context_error(). An error
- * that is found before the work starts leaves every output untouched. No exception, signal or exit leaves the library.
+ * Functions that can fail return lpt_status; lpt_context_error() has the text. An error that is found before the work begins
+ * leaves outputs unchanged. The library throws no exception and ends no process. Any function may return:
+ *   LPT_INVALID_ARGUMENT  a required pointer is NULL, a handle is of another kind, or `struct_size` is too small;
+ *   LPT_UNSUPPORTED       a struct of a later release sets a member that this release does not have;
+ *   LPT_OUT_OF_MEMORY     memory or scratch memory cannot be allocated;
+ *   LPT_BUSY              the context is in use;
+ *   LPT_INTERNAL          a defect of the library.
  *
  * @section shapes Shapes
- * Extents and strides are counted in elements, the last axis is the fastest. An operation on rows and columns folds the
- * leading axes of its tensors into rows. Extents may be zero. A *vector* of n is a tensor of rank 1 or a matrix of one row.
- * Every size works; nothing must be padded. Unless said otherwise outputs may not overlap inputs or each other, and a
- * row's elements are adjacent (stride 1 along the last axis).
+ * Extents and strides count elements; the last axis varies fastest. Operations on matrices fold the leading axes of a tensor
+ * into rows. Extents may be 0, and every size is supported without padding. A vector of n elements has rank 1, or rank 2
+ * with one row. Unless stated otherwise, elements of a row are adjacent, and outputs overlap neither inputs nor each other.
  *
  * @section devices Devices
- * A context works on one device: the CPU, or a GPU whose plugin is opened when the first context requests it. What a
- * context makes is in its device's memory, and what it wraps must be there; an operation takes tensors of its context's
- * device, and returns LPT_UNSUPPORTED where it has no kernel. lpt_tensor_copy() goes from one memory to the other. On a GPU
- * an operation queues its work on the context's stream and returns: outputs are ready, and memory may be used again, when the
- * stream has come there. What goes wrong then is reported by a later call, lpt_context_synchronize() at the latest.
+ * A context works on one device: the CPU, or a GPU, whose plugin is loaded when a context first needs it. Its tensors are in
+ * the memory of that device; lpt_tensor_copy() copies between devices. On a GPU an operation is queued on the stream of the
+ * context and returns; later calls report its errors, lpt_context_synchronize() at the latest.
  *
  * @section rounding Rounding
- * A cast multiplies once in f32 by the inverse scale and rounds once. Stochastic rounding takes its bits from
- * lpt_random: the bits belong to the element's place, so they depend neither on threads nor on how a tensor is split.
+ * A cast multiplies by the inverse scale in f32 and rounds once. The bits of stochastic rounding are a function of
+ * lpt_random and the index of the element, so they depend neither on threads nor on how a tensor is split.
  */
 #ifndef LPT_H
 #define LPT_H

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles the C and C++ of the README and the guides, and runs what is a whole program.
+"""Compiles the C and C++ of the README, the guides and lpt.h, and runs programs.
 
 Usage: snippets.py ROOT LIBRARY_FOLDER C_COMPILER CXX_COMPILER
 
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 BLOCK = re.compile(r"^```(c|cpp)\n(.*?)^```$", re.M | re.S)
+CODE = re.compile(r"^ \* @code\{\.(c)\}\n(.*?)^ \* @endcode$", re.M | re.S)
 LANGUAGES = {"c": (2, ["-x", "c", "-std=c99"]), "cpp": (3, ["-x", "c++", "-std=c++20"])}
 
 
@@ -45,11 +46,12 @@ def main(arguments):
     root, libraries = pathlib.Path(arguments[0]), arguments[1]
     blocks = failed = 0
     with tempfile.TemporaryDirectory() as place:
-        for path in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+        for path in [root / "include/lpt.h", root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
             text = path.read_text(encoding="utf-8")
-            for block in BLOCK.finditer(text):
+            for block in (CODE if path.suffix == ".h" else BLOCK).finditer(text):
                 which, flags = LANGUAGES[block.group(1)]
-                problem = tried(root, libraries, arguments[which], flags, block.group(2), f"{place}/program")
+                code = re.sub(r"^ \* ?", "", block.group(2), flags=re.M) if path.suffix == ".h" else block.group(2)
+                problem = tried(root, libraries, arguments[which], flags, code, f"{place}/program")
                 blocks += 1
                 if problem is not None:
                     line = text.count("\n", 0, block.start()) + 1
