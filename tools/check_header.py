@@ -135,7 +135,7 @@ MOST_WORDS, MOST_BRIEF = 25, 120  # of a sentence; characters
 # A documentation comment, and the function of status after it.
 COMMENT = re.compile(r"/\*\*<?(.*?)\*/(?:\s*LPT_API lpt_status (\w+))?", re.S)
 # A label at the begin of a paragraph, such as "Shapes    ", and commands with their arguments.
-LABEL = re.compile(r"^[A-Z]\w+ {2,}|^@(?:brief|return|param\S*\s+[\w, ]+? |retval\s+\w+|section\s+\w+)\s*", re.M)
+LABEL = re.compile(r"^(?:[A-Z]\w+ {2,}|Ownership )|^@(?:brief|return|param\S*\s+[\w, ]+? |retval\s+\w+|section\s+\w+)\s*", re.M)
 
 
 def plain_text(comment):

@@ -164,8 +164,8 @@ typedef struct lpt_context_options {
   /**
    * If it is not NULL, the new context shares the thread pool of this context, and `thread_count` must be 0.
    *
-   * That context may be in use, except by lpt_context_set_threads(), and may be destroyed first. The pool runs one
-   * loop at a time. Loops of the other contexts meanwhile run on their calling threads.
+   * That context may be in use, except by lpt_context_set_threads(), and may be destroyed first. The pool runs one loop
+   * at a time. Loops of the other contexts meanwhile run on their calling threads.
    */
   const lpt_context *threads_of;
 } lpt_context_options;
