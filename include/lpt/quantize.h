@@ -53,11 +53,13 @@ enum lpt_scale_rule_values {
   LPT_SCALE_RULE_DEFAULT = 0,
   LPT_SCALE_RULE_AMAX = 1,         /**< F32 scales: amax / M. */
   LPT_SCALE_RULE_POWER_OF_TWO = 2, /**< F32 scales: the smallest power of two that is at least amax / M. */
-  /** E8m0 scales: the same. E4m3fn scales: amax / M, rounded up. Never clips. */
+  /**
+   * E8m0 scales: the smallest power of two that is at least amax / M. E4m3fn scales: amax / M, rounded up. Never clips.
+   */
   LPT_SCALE_RULE_ROUND_UP = 3,
   LPT_SCALE_RULE_FLOOR = 4,    /**< E8m0 scales: 2^(floor(log2 amax) - floor(log2 M)), as in OCP MX; may clip. */
   LPT_SCALE_RULE_NEAREST = 5,  /**< E4m3fn scales: amax / M to nearest; the tensor scale is amax / (M · 448). */
-  LPT_SCALE_RULE_HEADROOM = 6, /**< E4m3fn scales: 17/16 of it; the tensor scale is amax / (M · 256). Never clips. */
+  LPT_SCALE_RULE_HEADROOM = 6, /**< E4m3fn scales: 17/16 · amax / M; tensor scale amax / (M · 256). Never clips. */
   LPT_SCALE_RULE_POWER_OF_TWO_DOWN = 7, /**< F32 scales: the largest power of two that is at most amax / M. */
   /** F32 scales: the power of two whose logarithm is nearest to that of amax / M. */
   LPT_SCALE_RULE_POWER_OF_TWO_NEAREST = 8,
@@ -93,7 +95,7 @@ typedef struct lpt_quantize_options {
   lpt_scale_rule scale_rule; /**< Rule of the scales. */
   int32_t stochastic_bits;   /**< Random bits per element for stochastic rounding: 16 or 8. */
   int32_t philox_rounds;     /**< Rounds of Philox4x32: 7 or 10. */
-  /** Rotate the rows of each output first by this size: 16, 32, 64 or 128, see lpt_hadamard(); 0: no. */
+  /** Group size of the rotation of each output's rows, 16, 32, 64 or 128, see lpt_hadamard(); 0: no rotation. */
   int32_t hadamard_size;
   lpt_random random;  /**< Source of random bits for stochastic rounding. */
   lpt_scaler *scaler; /**< Gives and records amax, for formats with one tensor scale only; NULL: amax of the source. */
