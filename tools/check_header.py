@@ -127,7 +127,7 @@ def check_exports(header, exports_map):
     return offences, f"{len(declared)} functions"
 
 
-# Headers whose comments do not follow the standard of length yet.
+# Headers whose comments are not checked for the length of sentences yet.
 UNCONVERTED = ["include/lpt.h", *(f"include/lpt/{name}.h" for name in (
     "calibration", "sparse", "nn", "linear", "optimizer", "comm", "data_parallel", "partial", "research",
     "research/codec", "research/cost", "research/monitor", "research/sparsity"))]
@@ -144,7 +144,7 @@ def plain_text(comment):
 
 
 def paragraphs(text):
-    """What empty lines and commands part, each on one line, without labels and commands."""
+    """The text between empty lines and commands, each part on one line, without labels and commands."""
     text = re.sub(r"\n(?=@)", "\n\n", text)
     return [" ".join(LABEL.sub("", part.strip()).split()) for part in re.split(r"\n\s*\n", text)]
 
@@ -190,7 +190,7 @@ def doc_offences(function):
         offences.append("does not say what it does")
     if function.returns == "void" and "@return" in lines:
         offences.append("has a @return but gives nothing")
-    # What a status means is said of the status, and of all functions in lpt.h.
+    # lpt_status_values and @retval describe what a status means.
     if function.returns not in ("void", "lpt_status") and "@return" not in lines:
         offences.append("has no @return")
     return offences

@@ -150,12 +150,12 @@ typedef struct lpt_context_options {
   int32_t parallel_for_width; /**< Number of threads that `parallel_for` uses; at least 1 if it is set. */
   lpt_log_function log;       /**< Receives the log; NULL: no log. */
   void *log_user;             /**< First argument of `log`. */
-  lpt_allocate_function
-      allocate; /**< Allocates CPU memory; NULL: the library allocates. Set it together with `release`. */
+  /** Allocates CPU memory; NULL: the library allocates. Set it together with `release`. */
+  lpt_allocate_function allocate;
   lpt_release_function release; /**< Frees memory of `allocate`; NULL: the library frees. */
   void *allocator_user;         /**< First argument of `allocate` and `release`; must outlive all tensors. */
-  lpt_parallel_for_function
-      parallel_for;        /**< Runs parallel loops on threads of the caller; NULL: the context has threads. */
+  /** Runs parallel loops on threads of the caller; NULL: on threads of the context. */
+  lpt_parallel_for_function parallel_for;
   void *parallel_for_user; /**< First argument of `parallel_for`. */
   char *error_text;        /**< Receives the error text if lpt_context_create() fails; may be NULL. */
   size_t error_text_bytes; /**< Bytes at `error_text`. */
@@ -290,17 +290,18 @@ LPT_API lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level
  * Threads   It runs on the thread that calls the library.
  *
  * @param[in] user  `progress_user` of lpt_context_set_progress().
- * @param[in] done  Elements of the result that are complete; grows to `whole`.
- * @param[in] whole Elements of the result.
+ * @param[in] done  Completed work, such as elements of the result; grows to `whole`.
+ * @param[in] whole Work of the call.
  * @return 0 to continue; any other value cancels the call, which then returns LPT_CANCELLED.
  */
 typedef int32_t (*lpt_progress_function)(void *user, int64_t done, int64_t whole);
 
 /**
- * @brief Sets a function that receives the progress of casts, dequantization and GEMMs, and may cancel them.
+ * @brief Sets a function that receives the progress of calls that may return LPT_CANCELLED, and may cancel them.
  *
- * A call reports about 100 times at most, and at least once. A linear layer reports one cast or GEMM after the other,
- * each with its own number of elements. A cancelled call leaves its outputs partly written.
+ * Casts, lpt_dequantize() and GEMMs report elements of the result, about 100 times at most; a short call reports once.
+ * A linear layer reports one cast or GEMM after the other, each with its own number of elements. A cancelled call
+ * leaves its outputs partly written.
  *
  * Device    On a GPU casts and GEMMs report nothing.
  *

@@ -146,8 +146,8 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  * Shapes    `source` and `quantized` are rows × columns, `transposed` is columns × rows. Blocks follow the rows of each
  *           output.
  *
- * Formats   `source` is f64, f32, bf16 or f16. Outputs are of any format except uint8 without zero points and 2:4
- *           formats.
+ * Formats   `source` is f64, f32, bf16 or f16. Outputs are of any format except 2:4 formats, and uint8 without zero
+ *           points.
  *
  * Rounding  A cast computes `round(value · (1 / scale))` in f32, by the rounding of the options. f64 is rounded to f32
  *           first. Subnormals are kept. The result does not depend on the number of threads.
@@ -158,9 +158,9 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  *           Values there take the nearest code, so stochastic rounding is biased for them.
  *
  * Specials  Blocks of zeros get scale 1; 2^-127 in e8m0fnu, 2^-9 in e4m3fn. amax is the maximum over finite values. NaN
- *           stays NaN. A block scale becomes NaN if the element has no NaN, or if the scale is e8m0fnu or e4m3fn. Block
- *           scales that LPT_SCALE_RULE_FIXED keeps do not change. Without block scales the tensor scale becomes NaN if
- *           the element has none. Without scales the cast writes zero for NaN and then fails.
+ *           stays NaN. The scale of its block becomes NaN if the element has no NaN, or if the scale is e8m0fnu or
+ *           e4m3fn. Block scales that LPT_SCALE_RULE_FIXED keeps do not change. Without block scales, the tensor scale
+ *           becomes NaN if the element has no NaN. Without scales the cast writes zero for NaN and then fails.
  *
  * Random    Both outputs draw the same random bits for an element of the source.
  *
@@ -176,7 +176,7 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  * @param[in]  source     The values.
  * @param[in]  options    NULL: the defaults.
  * @param[out] quantized  Output; NULL: none. Its tensor scale is also read with LPT_QUANTIZE_KEEP_TENSOR_SCALE, and all
- *                        scales are with LPT_SCALE_RULE_FIXED.
+ *                        scales with LPT_SCALE_RULE_FIXED.
  * @param[out] transposed Transposed output, likewise; NULL: none. Not both outputs may be NULL.
  *
  * @retval LPT_INVALID_ARGUMENT Both outputs are NULL, shapes do not agree, or an output overlaps the source or the
@@ -318,7 +318,7 @@ LPT_API void lpt_dequantize_options_init(lpt_dequantize_options *options, size_t
  *
  * Shapes    `source` and `output` are rows × columns.
  *
- * Formats   `source` is of any format except uint8 without zero points and 2:4 formats. `output` is f64, f32, bf16 or
+ * Formats   `source` is of any format except 2:4 formats, and uint8 without zero points. `output` is f64, f32, bf16 or
  *           f16.
  *
  * Rounding  Values are computed in f32. bf16 and f16 are rounded to nearest even, to infinity beyond their range. f64
