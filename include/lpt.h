@@ -1,10 +1,10 @@
 /**
  * @file lpt.h
- * @brief LPT, the low-precision training toolkit: the public C interface. Research functions are in lpt/research.h.
+ * @brief The public C interface of LPT, the low-precision training toolkit.
  *
  * LPT casts tensors to small formats (FP8, FP6, FP4, MX, NVFP4, INT8, INT4), multiplies matrices in these formats, and
  * trains with them. It has linear layers with recipes of the literature, optimizers with FP8 moments, N:M sparse masks,
- * and collectives.
+ * and collectives. Research functions are in lpt/research.h.
  *
  * A *context* runs operations: it owns threads, scratch memory and the text of the last error. A *tensor* is memory with a
  * *format*. Options configure one call. The order of parameters is context, object, inputs, options, outputs, future.
@@ -81,8 +81,8 @@
  * on any thread, and does not block. Handles may be destroyed in any order: a tensor may outlive its context.
  *
  * @section threads Threads
- * A context runs one call at a time. A call with a context in use returns LPT_BUSY and has no effect, also from a callback
- * of that context; a callback may use another context. Other handles may be used with any context on any thread, by one
+ * A context runs one call at a time. A call with a context in use returns LPT_BUSY and has no effect. This includes calls
+ * from callbacks of the context; a callback may use another context. Other handles may be used with any context on any thread, by one
  * writer at a time. Results do not depend on the number of threads.
  *
  * @section options Options
@@ -111,7 +111,7 @@
  *
  * @section rounding Rounding
  * A cast multiplies by the inverse scale in f32 and rounds once. The bits of stochastic rounding are a function of
- * lpt_random and the index of the element, so they depend neither on threads nor on how a tensor is split.
+ * lpt_random and the index of the element. They depend neither on threads nor on how a tensor is split.
  */
 #ifndef LPT_H
 #define LPT_H

@@ -6,7 +6,7 @@ Usage: check_header.py compile HEADER                   each alone, as C99, C11,
        check_header.py link    HEADER LIBLPT_SO         every declared function is in the library, and every struct in
                                                         lpt_struct_init()
        check_header.py exports HEADER EXPORTS_MAP       declared functions are the exported ones, both ways
-       check_header.py docs    HEADER                   every function is documented, every parameter too
+       check_header.py docs    HEADER                   functions and parameters are documented, sentences short
 
 One line per offence, exit status 1.
 """
@@ -136,28 +136,78 @@ def check_exports(header, exports_map):
     return offences, f"{len(declared)} functions"
 
 
+MOST_WORDS, MOST_BRIEF = 25, 120  # of a sentence; characters
+# A documentation comment, and the function of status after it.
+COMMENT = re.compile(r"/\*\*<?(.*?)\*/(?:\s*LPT_API lpt_status (\w+))?", re.S)
+# A label at the begin of a paragraph, such as "Shapes    ", and commands with their arguments.
+LABEL = re.compile(r"^(?:[A-Z]\w+ {2,}|Ownership )|^@(?:brief|return|param\S*\s+[\w, ]+? |retval\s+\w+|section\s+\w+)\s*", re.M)
+
+
+def plain_text(comment):
+    """The text of a comment without its frame."""
+    return re.sub(r"^[ \t]*\*(?: |$)", "", comment, flags=re.M).strip()
+
+
+def paragraphs(text):
+    """The text between empty lines and commands, each part on one line, without labels and commands."""
+    text = re.sub(r"@code.*?@endcode", "", text, flags=re.S)
+    # Commands, and items of lists, which are indented by two.
+    text = re.sub(r"\n(?=@|  \S)", "\n\n", text)
+    return [" ".join(LABEL.sub("", part.strip()).split()) for part in re.split(r"\n\s*\n", text)]
+
+
+def sentences(paragraph):
+    """Code counts as one word."""
+    return [part for part in re.split(r"(?<=[.!?])\s+", re.sub(r"`[^`]*`", "code", paragraph)) if part]
+
+
+def prose_offences(header):
+    """Sentences that are too long, and briefs that are no single short sentence, of one header."""
+    offences = []
+    for found in COMMENT.finditer(header.read_text(encoding="utf-8")):
+        text, function = plain_text(found.group(1)), found.group(2)
+        brief = re.search(r"@brief\s+(.*?)(?:\n\s*\n|\n@|$)", text, flags=re.S)
+        if brief:
+            line = " ".join(brief.group(1).split())
+            if len(line) > MOST_BRIEF or len(sentences(line)) != 1 or not line.endswith("."):
+                offences.append(f"{header.name}: a brief is no sentence of at most {MOST_BRIEF} characters: {line}")
+        if function and "@return" in text:
+            offences.append(f"{header.name}: {function} has a @return: expected @retval for each status of its own")
+        for sentence in (one for part in paragraphs(text) for one in sentences(part)):
+            words = [word for word in sentence.split() if re.search(r"\w", word)]
+            if len(words) > MOST_WORDS:
+                offences.append(f"{header.name}: {len(words)} words, expected at most {MOST_WORDS}: {sentence}")
+    return offences
+
+
 def doc_offences(function):
     """What the comment of one function lacks, or says of a parameter that is not there."""
-    lines = re.sub(r"^\s*/?\*+/?", "", function.comment, flags=re.M)
-    if not lines.strip():
+    lines = plain_text(function.comment.removeprefix("/**"))
+    if not lines:
         return ["has no documentation comment"]
     # "@param a, b  text" speaks of both.
     lists = re.findall(r"@param(?:\[[a-z,]+\])?\s+(\w+(?:\s*,\s*\w+)*)[ \t]+\S", lines)
     named = [name for names in lists for name in re.split(r"\s*,\s*", names)]
-    offences = [f"has no @param for {name}" for name in function.parameters if name not in named]
+    offences = [f"has no @param for {name}" for name in function.parameters if name not in named and name != "context"]
     offences += [f"has a @param for {name}, which is no parameter" for name in named if name not in function.parameters]
     offences += [f"has two @param for {name}" for name, count in collections.Counter(named).items() if count > 1]
+    offences += [f"has a @retval {status} without a reason"
+                 for status, reason in re.findall(r"@retval[ \t]+(\w+)[ \t]*(.*)", lines) if not reason]
     if not re.sub(r"@brief\s+", "", lines).strip().partition("@")[0]:
         offences.append("does not say what it does")
-    if (function.returns != "void") != ("@return" in lines):
-        offences.append("has a @return but gives nothing" if function.returns == "void" else "has no @return")
+    if function.returns == "void" and "@return" in lines:
+        offences.append("has a @return but gives nothing")
+    # lpt_status_values and @retval describe what a status means.
+    if function.returns not in ("void", "lpt_status") and "@return" not in lines:
+        offences.append("has no @return")
     return offences
 
 
 def check_docs(header):
-    functions = declared_functions(header)
-    return [f"{function.name} {offence}" for function in functions for offence in doc_offences(function)], \
-        f"{len(functions)} functions"
+    functions, headers = declared_functions(header), headers_of(header)
+    offences = [f"{function.name} {offence}" for function in functions for offence in doc_offences(function)]
+    offences += [offence for one in headers for offence in prose_offences(one)]
+    return offences, f"{len(functions)} functions, {len(headers)} headers"
 
 
 CHECKS = {

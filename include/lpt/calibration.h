@@ -45,7 +45,9 @@ typedef struct lpt_sparse_fit_info {
  * columns.
  *
  * Rounding  All matrices are f32, sums of a row f64.
+ *
  * Device    CPU only.
+ *
  * Source    AdaPrune (Hubara et al., arXiv 2102.08124) minimizes the same error with Adam.
  *
  * @param[in]  weight       Output columns × input columns; f64, f32, bf16 or f16.

@@ -15,11 +15,14 @@
  *           correct call. All collectives return LPT_INVALID_ARGUMENT where shapes or formats do not agree, tensors
  *           overlap, or an option is out of range. The same holds for a context that is not on the GPU of the comm.
  *           LPT_UNSUPPORTED means a format or device without support.
+ *
  * Futures   With `out_future` NULL a collective is complete on return. Otherwise it is started, and the caller destroys
  *           the future with lpt_future_destroy(). Until lpt_future_wait() succeeds, the caller neither reads nor writes
  *           its tensors. Memory that the caller owns must stay valid until then. Collectives of a comm run in the order
  *           of their calls.
+ *
  * Device    On GPUs collectives are queued; see lpt_comm_create_nccl().
+ *
  * Threads   Progress callbacks are not called during collectives.
  */
 #ifndef LPT_COMM_H
@@ -34,7 +37,9 @@ extern "C" {
 #endif
 
 /**
- * @brief Flag of lpt_comm_options: every message has a checksum, so that damaged bytes are detected. CPU ranks only.
+ * @brief Flag of lpt_comm_options: every message has a checksum, so that damaged bytes are detected.
+ *
+ * CPU ranks only.
  */
 #define LPT_COMM_CHECKSUMS UINT64_C(4)
 
@@ -274,7 +279,11 @@ enum lpt_reduction_values {
 /** @brief Algorithm of a reduction; one of lpt_reduce_algorithm_values. */
 typedef int32_t lpt_reduce_algorithm;
 
-/** @brief Values of lpt_reduce_algorithm. R is the number of ranks. */
+/**
+ * @brief Values of lpt_reduce_algorithm.
+ *
+ * R is the number of ranks.
+ */
 enum lpt_reduce_algorithm_values {
   /**
    * With a wire: ONE_SHOT for two ranks or up to 16 KiB, else TWO_SHOT. Tensors of fewer than 512 elements per rank are
@@ -348,9 +357,12 @@ LPT_API lpt_status lpt_barrier(lpt_context *context, lpt_comm *comm);
  * sends 2 · (R - 1) / R of the bytes of the tensor on average. A small tensor is sent completely to every rank.
  *
  * Shapes    Any shape, the same on all ranks; rows with any stride.
+ *
  * Formats   f64, f32, bf16 or f16; `output` as `input`. f64 allows neither a wire nor a codec, and on GPUs only
  *           LPT_REDUCE_ALGORITHM_NATIVE.
+ *
  * Rounding  f16 and bf16 are added in f32 and rounded once, f64 in f64.
+ *
  * Overlap   `output` may be `input`.
  *
  * @param[in,out] comm        Communicator of this rank.
@@ -370,6 +382,7 @@ LPT_API lpt_status lpt_all_reduce(lpt_context *context, lpt_comm *comm, const lp
  * @brief Reduces a tensor over all ranks; each rank gets its part of the result, along the first axis.
  *
  * Formats   As for lpt_all_reduce().
+ *
  * Overlap   `output` may not overlap `input`.
  *
  * @param[in,out] comm        Communicator of this rank.
@@ -412,8 +425,11 @@ typedef struct lpt_all_gather_options {
  * LPT_QUANTIZE_KEEP_TENSOR_SCALE, and gather a quarter of the bytes. The bits are those of a cast of the full tensor.
  *
  * Formats   Any format. Parts of formats with block scales are whole blocks, parts of packed elements whole bytes.
+ *
  * Rounding  None, except that of a codec.
+ *
  * Device    On GPUs that compare calls, a tensor scale makes the call wait for the stream.
+ *
  * Overlap   `input` may be the part of this rank in `output`. No other overlap is allowed.
  *
  * @param[in,out] comm        Communicator of this rank.

@@ -1,6 +1,6 @@
 /**
  * @file common.h
- * @brief Release, status, handles and random numbers: what every other header of LPT needs.
+ * @brief Release, status codes, handle types and random numbers that all other headers of LPT use.
  */
 #ifndef LPT_COMMON_H
 #define LPT_COMMON_H
@@ -28,131 +28,164 @@ extern "C" {
 #define LPT_VERSION_PATCH 0
 
 /**
- * @brief Returns the release of the library that is loaded.
+ * @brief Returns the release of the loaded library as a number.
+ *
  * @return major · 10000 + minor · 100 + patch.
  */
 LPT_API int32_t lpt_version(void);
 
 /**
- * @brief Returns the release of the library that is loaded, as text.
- * @return a static string such as "0.1.0".
+ * @brief Returns the release of the loaded library as text.
+ *
+ * @return A static string such as "0.1.0".
  */
 LPT_API const char *lpt_version_string(void);
 
 /**
  * @brief Returns the level of the binary interface, which is the number in the library's SONAME.
+ *
  * @return 1.
  */
 LPT_API int32_t lpt_abi_level(void);
 
 /**
- * @brief Returns how the library was built: release, compiler, and the instruction sets with kernels of their own.
- * @return a static string of one line.
+ * @brief Returns how the library was built.
+ *
+ * The text names the release, the compiler, and the instruction sets that have their own kernels.
+ *
+ * @return A static string of one line.
  */
 LPT_API const char *lpt_build_info(void);
 
-/** @brief What a function came to; one of lpt_status_values. */
+/** @brief The result of a function; one of lpt_status_values. */
 typedef int32_t lpt_status;
 
 /** @brief Values of lpt_status. */
 enum lpt_status_values {
-  LPT_OK = 0,               /**< Done. */
-  LPT_INVALID_ARGUMENT = 1, /**< An argument is wrong; the text names it, its value and what was expected. */
-  LPT_UNSUPPORTED = 2,      /**< Well formed, but nothing here can do it; the text lists what was tried and why not. */
-  LPT_OUT_OF_MEMORY = 3,    /**< Memory could not be had. */
-  LPT_INVALID_STATE = 4,    /**< A saved state is truncated, damaged, or of another kind; nothing was changed. */
-  LPT_INTERNAL = 5,         /**< A defect of the library. */
-  LPT_CANCELLED = 6,        /**< The progress callback asked for it; outputs hold parts of the result. */
-  LPT_ABORTED = 7,          /**< Another rank has left or given up; the text names it. Outputs may hold parts. */
-  LPT_TIMEOUT = 8,          /**< Another rank did not come in time; the text names those that are missing. */
-  LPT_MISMATCH = 9,         /**< Ranks do not agree about a collective, or bytes were damaged on their way. */
-  LPT_WORK_FAILED = 10, /**< A device failed, at this call or at work queued before; the text has its driver's words. */
-  LPT_BUSY = 11 /**< The context is in use by another call; nothing was done, and its error text is unchanged. */
+  LPT_OK = 0,               /**< The function succeeded. */
+  LPT_INVALID_ARGUMENT = 1, /**< An argument is invalid; the error text names it, its value and the expected values. */
+  LPT_UNSUPPORTED = 2,   /**< The call is valid, but no kernel supports it; the text lists the kernels and reasons. */
+  LPT_OUT_OF_MEMORY = 3, /**< An allocation failed. */
+  LPT_INVALID_STATE = 4, /**< A saved state is truncated, damaged or of another kind; nothing was changed. */
+  LPT_INTERNAL = 5,      /**< A defect of the library. */
+  LPT_CANCELLED = 6,     /**< The progress callback cancelled the call; outputs may hold partial results. */
+  LPT_ABORTED = 7,       /**< Another rank left or aborted, and the text names it; outputs may hold partial results. */
+  LPT_TIMEOUT = 8,       /**< A rank did not respond before the timeout; the text names the missing ranks. */
+  LPT_MISMATCH = 9,      /**< Ranks disagree about a collective, or a message was damaged. */
+  LPT_WORK_FAILED = 10,  /**< A device failed now or in work queued before; the text holds the driver's message. */
+  LPT_BUSY = 11          /**< Another call uses the context; nothing was done, and its error text is unchanged. */
 };
 
 /**
- * @brief Names a status.
- * @param status any number.
- * @return a static string such as "invalid argument"; for LPT_BUSY, whose reason no context holds, a full sentence;
- *         "unknown status" for a number that is none.
+ * @brief Returns the name of a status.
+ *
+ * @param[in] status Any number.
+ * @return A static string: a name such as "invalid argument", a sentence for LPT_BUSY, or "unknown status".
  */
 LPT_API const char *lpt_status_string(lpt_status status);
 
-/** @brief The worker: error text, threads, memory, choice of kernels. Destroyed with lpt_context_destroy(). */
+/**
+ * @brief Runs operations: holds threads, memory, error text and the choice of kernels; see lpt_context_create().
+ *
+ * Destroy it with lpt_context_destroy().
+ */
 typedef struct lpt_context lpt_context;
 
-/** @brief Numbers in memory: a format, extents, and its parts. Destroyed with lpt_tensor_destroy(). */
+/**
+ * @brief Elements in memory with a format, extents, scales and other parts; see lpt_tensor_create().
+ *
+ * Destroy it with lpt_tensor_destroy().
+ */
 typedef struct lpt_tensor lpt_tensor;
 
-/** @brief Remembers the largest magnitudes of one site; see lpt_scaler_create(). */
+/** @brief Records the largest magnitudes of one cast site; see lpt_scaler_create(). */
 typedef struct lpt_scaler lpt_scaler;
 
-/** @brief Counts what casts did to numbers; see lpt_statistics_create(). */
+/** @brief Accumulates statistics of casts; see lpt_statistics_create(). */
 typedef struct lpt_statistics lpt_statistics;
 
-/** @brief A product of one shape that was checked, and whose kernel was picked, once for many calls. */
+/** @brief A checked GEMM of one shape with its selected kernel; see lpt_gemm_plan_create(). */
 typedef struct lpt_gemm_plan lpt_gemm_plan;
 
-/** @brief How a linear layer casts the operands of its three products, and makes these. See lpt_recipe_create(). */
+/** @brief How a linear layer casts the operands of its three GEMMs, and runs these; see lpt_recipe_create(). */
 typedef struct lpt_recipe lpt_recipe;
 
-/** @brief A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create(). */
+/** @brief A linear layer: its recipe, its scalers, and the casts of its weight; see lpt_linear_create(). */
 typedef struct lpt_linear lpt_linear;
 
 /**
- * @brief One rank's end of a communicator; see lpt_comm_create_local(). Belongs to the thread that uses its context: one
- *        thread, one rank, one comm.
+ * @brief One rank of a communicator; see lpt_comm_create_local().
+ *
+ * Threads   It belongs to the thread that uses its context: one thread, one rank, one comm.
  */
 typedef struct lpt_comm lpt_comm;
 
 /** @brief Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_all_reduce(). */
 typedef struct lpt_partial_plan lpt_partial_plan;
 
-/** @brief Holds the state of many parameters, never the parameters. See lpt_optimizer_create(). */
+/**
+ * @brief The optimizer state of many parameters; see lpt_optimizer_create().
+ *
+ * It does not hold the parameters.
+ */
 typedef struct lpt_optimizer lpt_optimizer;
 
-/** @brief A group of ranks that are threads of one process. Thread-safe. */
+/**
+ * @brief A group of ranks that are threads of one process; see lpt_comm_group_create().
+ *
+ * Threads   All functions that take it are thread-safe.
+ */
 typedef struct lpt_comm_group lpt_comm_group;
 
-/** @brief A collective that is under way. Waited for with lpt_future_wait(). */
+/** @brief A collective in progress; see lpt_future_wait(). */
 typedef struct lpt_future lpt_future;
 
-/** @brief An encoding of a message that the caller supplies; its members are in lpt/research/codec.h. */
+/** @brief An encoding of messages that the caller supplies; its members are in lpt/research/codec.h. */
 typedef struct lpt_comm_codec lpt_comm_codec;
 
-/** @brief Gradients that ranks reduce while backward goes on. See lpt_gradient_buckets_create(). */
+/** @brief Gradients that ranks reduce while backward continues; see lpt_gradient_buckets_create(). */
 typedef struct lpt_gradient_buckets lpt_gradient_buckets;
 
-/** @brief A record of numbers by step and name: histories of scales, clipping, noise. See lpt_monitor_create(). */
+/**
+ * @brief A record of values by step and name; see lpt_monitor_create().
+ *
+ * It holds histories of scales, clipping and noise.
+ */
 typedef struct lpt_monitor lpt_monitor;
 
 /**
- * @brief Writes the defaults of a struct that begins with `struct_size`, as its LPT_…_INIT macro has them.
+ * @brief Writes the defaults of a struct that begins with `struct_size`, those of its macro LPT_…_INIT.
  *
- * Languages that cannot use the macros call it. It writes `struct_size` bytes at most: a struct of an older release gets the
- * members that it has, members of a newer release become 0.
+ * It is for languages that cannot use the macros. It never writes past `struct_size` bytes: a caller of an older release
+ * gets the members that it has. Members of a later release become 0.
  *
  * @param[in]  name        Name of the type, for example "lpt_gemm_options".
- * @param[out] object      The struct. NULL is allowed and ignored.
- * @param[in]  struct_size Size of the caller's struct in bytes. It becomes the value of the member `struct_size`.
- * @return 1 if the library knows the type, else 0; then nothing is written.
+ * @param[out] object      The struct. NULL: no effect.
+ * @param[in]  struct_size Size of the caller's struct in bytes; the member `struct_size` gets this value.
+ * @return 1 if this release has the type; else 0, and nothing is written.
  */
 LPT_API int32_t lpt_struct_init(const char *name, void *object, size_t struct_size);
 
-/** @brief Flag of every options struct: check the arguments and pick a kernel, run nothing. Tensors need no data. */
+/**
+ * @brief Flag of options with `flags`: the call checks its arguments and selects a kernel, but runs nothing.
+ *
+ * Tensors need no data then. A handle that the function would return is NULL.
+ */
 #define LPT_CHECK_ONLY UINT64_C(1)
 
 /**
- * @brief Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.
+ * @brief Source of random bits: the key and counter of Philox4x32.
  *
- * Element (r, c) of a tensor draws at index offset + r · row_stride + c, so that a shard draws the bits of the whole.
+ * Element (r, c) of a tensor uses index `offset + r · row_stride + c`. A shard thus draws the bits of the full tensor.
+ *
+ * The struct has no `struct_size` and never changes, because other structs embed it by value.
  */
 typedef struct lpt_random {
   uint64_t seed;      /**< The key. */
-  int64_t offset;     /**< Index of this tensor's first element in the whole one, at most 2^60. */
-  int64_t row_stride; /**< Columns of the whole tensor, at most 2^32; 0: columns of this one. */
-  uint32_t stream;    /**< One per site of the program, below 2^24. */
-  uint32_t step;      /**< One per call of the site; micro-batches count. */
+  int64_t offset;     /**< Index of this tensor's first element in the full tensor, 0 to 2^60. */
+  int64_t row_stride; /**< Columns of the full tensor, at most 2^32; 0: columns of this tensor. */
+  uint32_t stream;    /**< One number per site of the program, below 2^24. */
+  uint32_t step;      /**< One number per call of the site; micro-batches count. */
 } lpt_random;
 
 /** @brief Defaults of lpt_random. */

@@ -77,6 +77,7 @@ typedef struct lpt_gradient_buckets_info {
  * between the same buckets, best outside of a pass.
  *
  * Shapes    Any shapes, rows with any stride.
+ *
  * Formats   f64, f32, bf16 or f16, mixed; a bucket has one format.
  * Ownership Memory of the caller must stay valid at its address until the buckets are destroyed. `comm` must be valid
  *           while the buckets are used; it may be destroyed before them.
@@ -201,7 +202,9 @@ LPT_API lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm
  * parameters and state undefined.
  *
  * Shapes    Full tensors of as many elements as the parameter, dense.
+ *
  * Formats   Gradients are f32 or bf16. Parameters are f32, bf16 or LPT_FORMAT_F16_TENSOR, on a GPU f32 or bf16.
+ *
  * Overlap   Parameters may overlap neither gradients nor each other.
  *
  * @param[in]     comm        With the ranks that the shards were added with.

@@ -1,6 +1,6 @@
 /**
  * @file gemm.h
- * @brief Matrix multiplication (GEMM) of tensors of any two formats, grouped GEMM, and plans.
+ * @brief Matrix multiplication (GEMM) of any two formats, grouped GEMM, and plans.
  */
 #ifndef LPT_GEMM_H
 #define LPT_GEMM_H
@@ -12,60 +12,86 @@
 extern "C" {
 #endif
 
-/** @brief Which function a product's results go through on their way to c; x is alpha · a · b + beta · c + bias. */
+/**
+ * @brief Function that a GEMM applies to its results.
+ *
+ * x is `alpha · a · b + beta · c + bias`.
+ */
 enum lpt_activation_values {
   LPT_ACTIVATION_NONE = 0,      /**< x */
   LPT_ACTIVATION_GELU = 1,      /**< x · (1 + erf(x / sqrt(2))) / 2 */
   LPT_ACTIVATION_GELU_TANH = 2, /**< x · (1 + tanh(sqrt(2 / pi) · (x + 0.044715 · x^3))) / 2 */
   LPT_ACTIVATION_SILU = 3,      /**< x / (1 + exp(-x)) */
-  LPT_ACTIVATION_SWIGLU = 4 /**< silu(x(i, j)) · x(i, j + n / 2), j < n / 2: n is even, c is m × n / 2, beta is 0. */
+  /** silu(x(i, j)) · x(i, j + n / 2) for j < n / 2: n is even, c is m × n / 2, beta is 0. */
+  LPT_ACTIVATION_SWIGLU = 4
 };
-/** @brief One of lpt_activation_values. */
+/** @brief An activation of a GEMM; one of lpt_activation_values. */
 typedef int32_t lpt_activation;
 
-/** @brief How two elements are multiplied and added up. All but the first imitate other machines, number by number. */
+/**
+ * @brief How a GEMM multiplies and adds two elements.
+ *
+ * All values except LPT_GEMM_ARITHMETIC_NATIVE emulate other machines, element by element. f64 supports only NATIVE.
+ */
 enum lpt_gemm_arithmetic_values {
-  LPT_GEMM_ARITHMETIC_NATIVE = 0,           /**< The product of the numbers, added up as the kernel can do it best. */
-  LPT_GEMM_ARITHMETIC_L_MUL = 1,            /**< Integer addition of exponents and mantissas: arXiv 2410.00907. */
-  LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE = 2, /**< (1 + x)(1 + y) taken as 1 + x + y, or 2(x + y) from x + y = 1 (PAM). */
-  LPT_GEMM_ARITHMETIC_SHIFT = 3,      /**< Shifts of integers by powers of two: one operand e3m0, the other integers. */
-  LPT_GEMM_ARITHMETIC_TENSOR_CORE = 4 /**< Sums of 14 bits, moved to f32 after every 128 steps of k: FP8 on Hopper. */
+  LPT_GEMM_ARITHMETIC_NATIVE = 0,           /**< Products of the elements, added in the order of the kernel. */
+  LPT_GEMM_ARITHMETIC_L_MUL = 1,            /**< Integer addition of exponents and mantissas (arXiv 2410.00907). */
+  LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE = 2, /**< (1 + x)(1 + y) as 1 + x + y, or 2(x + y) from x + y = 1 (PAM). */
+  LPT_GEMM_ARITHMETIC_SHIFT = 3, /**< Integers shifted by powers of two: one operand e3m0, the other of integers. */
+  LPT_GEMM_ARITHMETIC_TENSOR_CORE = 4 /**< Sums of 14 bits, added to f32 every 128 steps of k, as FP8 on Hopper. */
 };
-/** @brief One of lpt_gemm_arithmetic_values. */
+/** @brief An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values. */
 typedef int32_t lpt_gemm_arithmetic;
 
-/** @brief Same bits on all CPUs: sums in one order, by fused multiply-adds of f32. About half as fast. */
+/**
+ * @brief Flag of lpt_gemm_options: a GEMM has the same bits on all CPUs.
+ *
+ * It adds in one order by fused multiply-adds of f32, at about half the speed.
+ */
 #define LPT_GEMM_PORTABLE_ORDER UINT64_C(4)
 
 /**
- * @brief Flag of lpt_gemm_options: a in f32 is rounded to bf16, to nearest even, before the multiplication.
+ * @brief Flag of lpt_gemm_options: an f32 matrix a is rounded to bf16 first, to nearest even.
  *
- * Kernels for bf16 then apply: with packed 4-bit weights a GEMM of few rows takes a fraction of the time. Other formats of a
- * are multiplied as they are.
+ * Kernels for bf16 then apply. With packed 4-bit weights, a small-m GEMM takes a fraction of the time. Other formats of
+ * a are multiplied as they are.
+ *
+ * Device    Only the CPU supports it for f32.
  */
 #define LPT_GEMM_CAST_A_TO_BF16 UINT64_C(8)
 
-/** @brief How to multiply. */
+/** @brief Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create(). */
 typedef struct lpt_gemm_options {
   size_t struct_size;             /**< sizeof(lpt_gemm_options) of the caller. */
   uint64_t flags;                 /**< LPT_CHECK_ONLY, LPT_GEMM_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
-  double alpha;                   /**< Factor of the product. */
-  double beta;                    /**< Factor of what c holds before; with 0, c is not read. */
-  int32_t is_a_transposed;        /**< 1: a is stored k × m. */
-  int32_t is_b_transposed;        /**< 1: b is stored n × k. */
-  const lpt_tensor *bias;         /**< Vector of n, f32 (or f64), added to every row; NULL: none. */
-  lpt_activation activation;      /**< Applied to alpha · a · b + beta · c + bias. */
-  lpt_gemm_arithmetic arithmetic; /**< How elements are multiplied. */
-  /** Added after the activation: f32, bf16 or f16, of c's shape, or c itself; NULL: none. */
+  double alpha;                   /**< Factor of a · b; finite. */
+  double beta;                    /**< Factor of the previous c; finite. With 0, c is not read. */
+  int32_t is_a_transposed;        /**< 1: a is stored as k × m; 0: as m × k. */
+  int32_t is_b_transposed;        /**< 1: b is stored as n × k; 0: as k × n. */
+  const lpt_tensor *bias;         /**< Vector of n in f32, or f64 if the sum is f64, added to each row; NULL: none. */
+  lpt_activation activation;      /**< Function applied to alpha · a · b + beta · c + bias. */
+  lpt_gemm_arithmetic arithmetic; /**< How elements are multiplied and added. */
+  /** Added after the activation: f32, bf16 or f16 of c's shape, or c itself; NULL: none. */
   const lpt_tensor *residual;
-  /** How c is encoded if its format is not f32, bf16, f16 or f64: rounding, scale rule, scaler, statistics (with amax)
-      as for lpt_quantize(); NULL: the defaults. */
+  /**
+   * Encoding of a c that is not f32, bf16, f16 or f64; NULL: the defaults. For other c it must be NULL.
+   *
+   * Rounding, scale rule, scaler and statistics (with amax) are as for lpt_quantize().
+   */
   const lpt_quantize_options *quantize;
-  /** Columns of a with a number of this magnitude or more are multiplied in f32, beside the others (LLM.int8, arXiv
-      2208.07339): a is f32, bf16 or f16 and is cast to int8 by rows, without those columns. 0: a is multiplied as it is. */
+  /**
+   * Columns of a with an element of at least this magnitude are multiplied in f32 (LLM.int8, arXiv 2208.07339); 0:
+   * none.
+   *
+   * The other columns are cast to int8 by rows. a is f32, bf16 or f16, and stored as m × k. Only lpt_gemm() of one pair
+   * of dense matrices on the CPU supports it.
+   */
   double outlier_threshold;
-  /** L_MUL: mantissa bits that operands are cut to, 1 to 23. TENSOR_CORE: bits of a sum, 10 to 24. 0: what the operands'
-      formats have, and 14. With the others 0. */
+  /**
+   * L_MUL: mantissa bits to which operands are cut, 1 to 23; 0: those of the formats. Other arithmetics take 0.
+   *
+   * TENSOR_CORE: bits of a sum, 10 to 24; 0: 14.
+   */
   int32_t arithmetic_bits;
   int32_t reserved; /**< 0. */
 } lpt_gemm_options;
@@ -78,64 +104,98 @@ typedef struct lpt_gemm_options {
   }
 
 /**
- * @brief Multiplies two matrices of any formats: x = alpha · a · b + beta · c + bias, c = activation(x) + residual.
+ * @brief Multiplies two matrices, or two batches of matrices, of any formats.
  *
- * Shapes    a is m × k, b is k × n (or stored transposed, see the options), c is m × n. Any m, n, k, zero included.
- *           Leading axes of a and c are rows. Where b has leading axes too (or a, stored transposed), it is a batch: matrices
- *           of a and b, or one for all, and one of c for each; any strides.
- * Formats   a, b: any but uint8 without zero points; b may be packed (lpt_weights_pack()). c: f32, bf16, f16, f64, or any
- *           format that lpt_quantize() writes: then a copy in f32 is made first, of all of c. With f64 in a, b or c, dense or
- *           2:4, the sum is computed in f64, and bias is f64. Activation, residual and encoding follow in f32: c of f64 takes
- *           none of them. Columns of outliers are multiplied in f32.
- * Rounding  products are exact or rounded once, sums in f32, or in int32 where a kernel multiplies integers: exactly; the
- *           order of the sum belongs to the kernel and the shape, never to the number of threads, see also
- *           LPT_GEMM_PORTABLE_ORDER; c is rounded once, to nearest even, or as `quantize` says. Scales are applied exactly once.
+ * x is `alpha · a · b + beta · c + bias`, and c becomes `activation(x) + residual`.
  *
- * @param context the context.
- * @param a borrowed.
- * @param b borrowed.
- * @param options NULL for the defaults.
- * @param c written, and read when beta is not 0; may not overlap a, b or bias.
- * @return LPT_OK; LPT_INVALID_ARGUMENT when shapes do not fit together; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY;
- *         LPT_CANCELLED.
+ * Shapes    a is m × k, b is k × n, c is m × n; a and b may be stored transposed. m, n and k may be 0. Leading axes of
+ *           a and c are rows. If b has leading axes too (or a, stored transposed), the call is a batch. Each matrix of
+ *           c then has its matrix of a and of b, or one is used for all. Leading axes may have any strides.
+ *
+ * Formats   a and b are of any format except uint8 without zero points. b may be packed, see lpt_weights_pack(). c is
+ *           f32, bf16, f16, f64, or any format that lpt_quantize() writes. If a, b or c is f64, dense or 2:4, the sum
+ *           and `bias` are f64. A c of f64 takes no activation, no residual and no outliers. An encoded c is first
+ *           computed in f32, in a copy of all of c.
+ *
+ * Rounding  Products are exact or rounded once. Sums are in f32, or exact in int32 if a kernel multiplies integers. The
+ *           order of a sum depends on the kernel and the shape, never on the number of threads; see
+ *           LPT_GEMM_PORTABLE_ORDER. c is rounded once, to nearest even or as `quantize` selects. Scales are applied
+ *           exactly once. Activation, residual and encoding are computed in f32.
+ *
+ * Overlap   c must not overlap a, b or `bias`. `residual` may be c itself; otherwise it must not overlap c.
+ *
+ * Device    All tensors are on the context's device. On a GPU the work is queued. Packed weights need a CPU context.
+ *
+ * @param[in]     a       First operand.
+ * @param[in]     b       Second operand.
+ * @param[in]     options NULL: the defaults.
+ * @param[in,out] c       Result; read only if `beta` is not 0, or if it is also `residual`.
+ *
+ * @retval LPT_INVALID_ARGUMENT Shapes do not agree, c overlaps another tensor, or an option is out of range. n is odd
+ *                              with SwiGLU. `bias` has a wrong format. `quantize` is given and c is a wide float. b is
+ *                              packed and `is_b_transposed` is 0.
+ * @retval LPT_UNSUPPORTED      A format, or a combination of formats and options, has no kernel. `beta` is not 0, and c
+ *                              is encoded or the activation is SwiGLU. The outlier threshold or LPT_GEMM_CAST_A_TO_BF16
+ *                              is not supported here.
+ * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.
  */
 LPT_API lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
                             const lpt_gemm_options *options, lpt_tensor *c);
 
 /**
- * @brief Multiplies rows by the matrix of their group (a mixture of experts), each group with any number of rows, also
- *        none: c(i) = a(i) · b(g) for rows i of group g.
+ * @brief Multiplies groups of rows, each by its own matrix, as in a mixture of experts.
  *
- * Group g has the rows from group_ends[g - 1] (0 for the first) to group_ends[g] - 1; rows behind the last end belong to no
- * group, and c is left as it is there.
+ * `c(i) = a(i) · b(g)` for each row i of group g. Group g has the rows from `group_ends[g - 1]`, or 0 for the first
+ * group, to `group_ends[g] - 1`. A group may be empty. Rows after the last end belong to no group, and c does not
+ * change there.
  *
- * With `is_a_transposed` 1 the groups lie along k instead, as the gradient of the experts' weights wants it: a is stored
- * t × m and b t × n, and c(g) = a(g)^T · b(g) for the rows of each group; c is groups × m × n.
+ * With `is_a_transposed` 1 the groups are along k, as for the gradient of the weights of experts. Then
+ * `c(g) = a(g)^T · b(g)` for the rows of each group.
  *
- * All groups are shared among the threads together. Formats, options and errors are those of lpt_gemm().
+ * Shapes    With t rows, a is t × k, b is groups × k × n or groups × n × k with `is_b_transposed`, and c is t × n. With
+ *           `is_a_transposed`, a is t × m, b is t × n and c is groups × m × n. `bias` is groups × n, or a vector of n
+ *           for all groups.
  *
- * @param context the context.
- * @param a t × k; with `is_a_transposed` t × m. Blocks of scales are one row high.
- * @param b groups × k × n, or groups × n × k with `is_b_transposed`, also packed; with `is_a_transposed` t × n.
- * @param group_ends `group_count` numbers, rising or equal, from 0 to t.
- * @param group_count number of groups.
- * @param options NULL for the defaults. `bias` is groups × n, or a vector of n for all groups.
- * @param c t × n; with `is_a_transposed` groups × m × n.
- * @return as lpt_gemm().
+ * Formats   As for lpt_gemm(), and b may be packed. Blocks of scales of operands whose rows are grouped are one row
+ *           high. If c has an activation, a residual or an encoding, all rows must belong to groups.
+ *
+ * Rounding  As for lpt_gemm().
+ *
+ * Overlap   As for lpt_gemm().
+ *
+ * Device    All tensors are on the context's device; `group_ends` is in CPU memory. On a GPU the GEMMs are queued one
+ *           after the other.
+ *
+ * Threads   All groups are distributed over the threads together.
+ *
+ * @param[in]     a           First operand.
+ * @param[in]     b           Second operand.
+ * @param[in]     group_ends  Array of `group_count` numbers from 0 to t, none below the one before it.
+ * @param[in]     group_count At least 0.
+ * @param[in]     options     NULL: the defaults. `outlier_threshold` must be 0.
+ * @param[in,out] c           Result; read only if `beta` is not 0, or if it is also `residual`.
+ *
+ * @retval LPT_INVALID_ARGUMENT `group_ends` is out of range or falls, or `group_count` is not that of b or c. Both
+ *                              `is_a_transposed` and `is_b_transposed` are 1. Other reasons are those of lpt_gemm().
+ * @retval LPT_UNSUPPORTED      Blocks of scales span rows of groups, or c needs a copy and rows belong to no group.
+ *                              Other reasons are those of lpt_gemm().
+ * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.
  */
 LPT_API lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
                                     const int64_t *group_ends, int64_t group_count, const lpt_gemm_options *options,
                                     lpt_tensor *c);
 
-/** @brief What a plan decided. */
+/** @brief Properties of a plan, as lpt_gemm_plan_read() returns them. */
 typedef struct lpt_gemm_plan_info {
   size_t struct_size;     /**< sizeof(lpt_gemm_plan_info) of the caller. */
-  int64_t m;              /**< Rows of the product. */
-  int64_t n;              /**< Columns of the product. */
-  int64_t k;              /**< Length of its sums. */
-  size_t workspace_bytes; /**< What one call takes from the context's scratch, which is kept between calls. */
-  int64_t part_count;     /**< In how many parts threads share it. */
-  char kernel[64];        /**< The kernel, such as "gemm_any_x86_avx512_bf16". */
+  int64_t m;              /**< Rows of a · b. */
+  int64_t n;              /**< Columns of a · b. */
+  int64_t k;              /**< Length of the sums. */
+  size_t workspace_bytes; /**< Scratch memory of one call in bytes; the context keeps it between calls. */
+  int64_t part_count;     /**< Number of tasks that threads share. */
+  char kernel[64];        /**< Kernel of the plan, such as "gemm_any_x86_avx512_bf16". */
 } lpt_gemm_plan_info;
 
 /** @brief Defaults of lpt_gemm_plan_info. */
@@ -144,7 +204,7 @@ typedef struct lpt_gemm_plan_info {
     sizeof(lpt_gemm_plan_info), 0, 0, 0, 0, 0, { 0 } \
   }
 
-/** @brief Operands of one call of a plan; see lpt_gemm_options. */
+/** @brief Optional operands of lpt_gemm_plan_run(), as in lpt_gemm_options. */
 typedef struct lpt_gemm_operands {
   size_t struct_size;                   /**< sizeof(lpt_gemm_operands) of the caller. */
   const lpt_tensor *bias;               /**< NULL: none. */
@@ -157,43 +217,67 @@ typedef struct lpt_gemm_operands {
   { sizeof(lpt_gemm_operands), NULL, NULL, NULL }
 
 /**
- * @brief Plans a product: the checks of lpt_gemm(), and the choice of the kernel, which lpt_context_explanation() explains.
- * @param context for whose CPU features and threads is planned.
- * @param a m × k, or stored transposed: its format and extents count; it may be without data.
- * @param b k × n, or stored transposed, or packed: likewise.
- * @param options NULL for the defaults. Handles come with each call: `bias`, `residual` and `quantize` are NULL here.
- * @param c likewise.
- * @param out_plan returned; destroy with lpt_gemm_plan_destroy(). It keeps no tensor and no context.
- * @return as lpt_gemm().
+ * @brief Checks a GEMM and selects its kernel once for many calls.
+ *
+ * The checks are those of lpt_gemm(). lpt_context_explanation() explains the selection.
+ *
+ * Shapes    a, b and c are matrices; a batch has no plan.
+ *
+ * Ownership The plan keeps no tensor and no context.
+ *
+ * @param[in]  context  Its device, CPU features and threads determine the kernel.
+ * @param[in]  a        Only its format, extents and strides are used; it may have no data.
+ * @param[in]  b        Likewise; it may be packed.
+ * @param[in]  options  NULL: the defaults. `bias`, `residual` and `quantize` must be NULL, because each call gives
+ *                      them.
+ * @param[in]  c        Likewise.
+ * @param[out] out_plan Destroy it with lpt_gemm_plan_destroy(). NULL with LPT_CHECK_ONLY.
+ *
+ * @retval LPT_INVALID_ARGUMENT `bias`, `residual` or `quantize` is given. Other reasons are those of lpt_gemm().
+ * @retval LPT_UNSUPPORTED      The operands are a batch, or `outlier_threshold` is not 0. Other reasons are those of
+ *                              lpt_gemm().
  */
 LPT_API lpt_status lpt_gemm_plan_create(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
                                         const lpt_gemm_options *options, const lpt_tensor *c, lpt_gemm_plan **out_plan);
 
 /**
- * @brief Multiplies as planned: the same bits as lpt_gemm() on the context that it was planned for.
- * @param context any context with the features of the kernel.
- * @param plan the plan; contexts on other threads may use it at the same time.
- * @param a format and extents as planned.
- * @param b format and extents as planned, and the storage of packed weights.
- * @param operands NULL: none.
- * @param c format and extents as planned; written.
- * @return as lpt_gemm(); LPT_INVALID_ARGUMENT for operands that are not those of the plan.
+ * @brief Multiplies matrices by a plan.
+ *
+ * The result has the bits of lpt_gemm() on the context of the plan.
+ *
+ * Overlap   As for lpt_gemm().
+ *
+ * Device    The context is on a device of the kind of the plan, and has the CPU features of its kernel.
+ *
+ * Threads   Several threads may use a plan at the same time, each with its own context.
+ *
+ * @param[in]     plan     The plan.
+ * @param[in]     a        Format, extents and storage are those of the plan.
+ * @param[in]     b        Likewise.
+ * @param[in]     operands NULL: none.
+ * @param[in,out] c        Likewise; read only if `beta` of the plan is not 0, or if it is also `residual`.
+ *
+ * @retval LPT_INVALID_ARGUMENT A tensor differs from that of the plan, or the context cannot run the kernel. Other
+ *                              reasons are those of lpt_gemm().
+ * @retval LPT_UNSUPPORTED      A format, or a combination of formats and operands, has no kernel.
+ * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.
  */
 LPT_API lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *plan, const lpt_tensor *a,
                                      const lpt_tensor *b, const lpt_gemm_operands *operands, lpt_tensor *c);
 
 /**
- * @brief Returns what a plan decided.
- * @param context the context.
- * @param plan the plan.
- * @param out_info its `struct_size` is set by the caller; written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the properties of a plan.
+ *
+ * @param[in]     plan     The plan.
+ * @param[in,out] out_info The caller sets its `struct_size`.
  */
 LPT_API lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_info *out_info);
 
 /**
  * @brief Destroys a plan.
- * @param plan NULL is allowed.
+ *
+ * @param[in] plan NULL is allowed.
  */
 LPT_API void lpt_gemm_plan_destroy(lpt_gemm_plan *plan);
 

@@ -25,7 +25,11 @@ extern "C" {
 /** @brief One operand of one GEMM of a layer; one of lpt_linear_cast_values. */
 typedef int32_t lpt_linear_cast;
 
-/** @brief Values of lpt_linear_cast. Forward y = x · wᵀ; dgrad dx = dy · w; wgrad dw = dyᵀ · x. */
+/**
+ * @brief Values of lpt_linear_cast.
+ *
+ * Forward y = x · wᵀ; dgrad dx = dy · w; wgrad dw = dyᵀ · x.
+ */
 enum lpt_linear_cast_values {
   LPT_LINEAR_CAST_FORWARD_INPUT = 0,  /**< x in the forward GEMM. */
   LPT_LINEAR_CAST_FORWARD_WEIGHT = 1, /**< w in the forward GEMM. */
@@ -48,7 +52,11 @@ enum lpt_linear_operand_values {
 /** @brief One GEMM of a linear layer; one of lpt_linear_gemm_values. */
 typedef int32_t lpt_linear_gemm;
 
-/** @brief Values of lpt_linear_gemm. The first factor is the left operand, the second the right one. */
+/**
+ * @brief Values of lpt_linear_gemm.
+ *
+ * The first factor is the left operand, the second the right one.
+ */
 enum lpt_linear_gemm_values {
   LPT_LINEAR_GEMM_FORWARD = 0, /**< y = x · wᵀ; its inner size is input_columns. */
   LPT_LINEAR_GEMM_DGRAD = 1,   /**< dx = dy · w; its inner size is output_columns. */
@@ -297,7 +305,11 @@ typedef struct lpt_linear_shape {
 /** @brief Slice of a layer that a rank of a comm holds; one of lpt_linear_parallel_values. */
 typedef int32_t lpt_linear_parallel;
 
-/** @brief Values of lpt_linear_parallel. docs/collectives-layers.md lists what is reduced over which ranks. */
+/**
+ * @brief Values of lpt_linear_parallel.
+ *
+ * docs/collectives-layers.md lists what is reduced over which ranks.
+ */
 enum lpt_linear_parallel_values {
   LPT_LINEAR_PARALLEL_NONE = 0, /**< The full layer, without a comm. */
   /**
@@ -429,10 +441,14 @@ LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *
  *           columns never scale it. One rank gives the bits of the layer without a comm. Scales of tensors and blocks
  *           belong to the slice. A unit-scaled GEMM with ROWS divides by the root of rank_count · input_columns, where
  *           all slices have the same size.
+ *
  * Random    Casts of data that only this rank has draw by seed ^ (rank · 2^54); casts of data common to all ranks draw
  *           by the seed.
+ *
  * Formats   `input` and `output` are f32, bf16, f16 or f64; on a GPU f32, bf16 or f16.
+ *
  * Overlap   `output` and `saved` may overlap neither `input` nor each other.
+ *
  * Threads   With a comm progress callbacks are suppressed, and statuses of collectives apply (see comm.h).
  *
  * @param[in]  linear   Prepared by lpt_linear_prepare().
@@ -459,8 +475,11 @@ LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, 
  * Ranks     With `comm` all ranks call it, for the same gradients; lpt_linear_parallel_values states what is sent. A
  *           bias gradient is the column sums of output_gradient as passed. With ROWS and a plan it is a part of a sum
  *           over ranks.
+ *
  * Formats   `output_gradient` and `input_gradient` are f32, bf16, f16 or f64; on a GPU f32, bf16 or f16.
+ *
  * Overlap   Outputs may overlap neither inputs nor each other.
+ *
  * Threads   As for lpt_linear_forward().
  *
  * @param[in]     linear           Prepared by lpt_linear_prepare().
@@ -494,6 +513,7 @@ LPT_API lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear,
  * gather or save as one tensor, and for shards of one batch.
  *
  * Device    CPU only: ranks and layers of CPU contexts.
+ *
  * Threads   A collective: it returns what collectives return (see comm.h).
  *
  * @param[in,out] comm          Communicator of this rank.

@@ -3,8 +3,11 @@
  * @brief Operations between linear layers: SwiGLU, RMSNorm, softmax and cross-entropy loss.
  *
  * Shapes    An operation folds leading axes into rows. Elements of a row are adjacent (stride 1).
+ *
  * Formats   Every tensor may have a format of its own among f64, f32, bf16 and f16, unless stated otherwise.
+ *
  * Rounding  Operations compute in f32, or in f64 where a tensor is f64, and round results once to nearest even.
+ *
  * Device    CPU and GPU. On a GPU tensors are f32, bf16 or f16, unless stated otherwise, and work is queued on the
  *           stream.
  */
@@ -65,6 +68,7 @@ LPT_API lpt_status lpt_swiglu_forward(lpt_context *context, const lpt_tensor *ga
  *
  * Formats   `gate` and `up` may be stored by lpt_quantize() in any format whose blocks are one row high. An example is
  *           LPT_FORMAT_E4M3FN_1X128 (COAT, arXiv 2410.19313). The library decodes some rows at a time.
+ *
  * Overlap   Outputs may overlap neither inputs nor each other.
  *
  * @param[in]  gate             Rows × columns.
@@ -119,7 +123,9 @@ LPT_API lpt_status lpt_rmsnorm_forward(lpt_context *context, const lpt_tensor *i
  *
  * Formats   `residual`, `branch` and `sum` have the same format. `weight` and `inverse_rms` are f32, or f64 where `sum`
  *           or `output` is f64.
+ *
  * Rounding  The addition is in f32, or in f64 for f64, and rounded once.
+ *
  * Overlap   `sum` may be `residual` or `branch`. No other overlap is allowed.
  *
  * @param[in]  residual     Rows × columns.
@@ -142,7 +148,9 @@ LPT_API lpt_status lpt_rmsnorm_forward_sum(lpt_context *context, const lpt_tenso
  *
  * Formats   `input` may be stored by lpt_quantize() in any format whose blocks are one row high. Vectors are f32, or
  *           f64 where `input`, `output_gradient` or `input_gradient` is f64.
+ *
  * Rounding  The weight gradient is summed in f64, in an order that depends only on the shape.
+ *
  * Overlap   Outputs may overlap neither inputs nor each other.
  *
  * @param[in]     input            Rows × columns, as in lpt_rmsnorm_forward().
@@ -190,8 +198,9 @@ typedef struct lpt_softmax_options {
  * the levels, so that all machines give the same bits.
  *
  * Formats   `input` and `output` are f32, bf16, f16 or f64; with `exaq_bits` f32, bf16 or f16.
- * Source    EXAQ (arXiv 2410.03185). It derives the clip from the standard deviation s of t in a layer: -1.66 · s -
- *           1.85 with 2 bits, -1.75 · s - 2.06 with 3, -1.83 · s - 2.27 with 4.
+ *
+ * Source    EXAQ (arXiv 2410.03185). It derives the clip from the standard deviation s of t in a layer. The clip is
+ *           -1.66 · s - 1.85 with 2 bits, -1.75 · s - 2.06 with 3, and -1.83 · s - 2.27 with 4.
  *
  * @param[in]  input    Rank 2 or more with `is_causal`.
  * @param[in]  options  NULL for the defaults.
@@ -261,6 +270,7 @@ typedef struct lpt_cross_entropy_options {
  *
  * Device    `targets` is in CPU memory for every context. On a GPU a comm must belong to the GPU of the context and
  *           compare calls.
+ *
  * Threads   With a comm the call is a collective: all ranks call it, and it returns what collectives return (see
  *           comm.h).
  *
@@ -289,7 +299,9 @@ LPT_API lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_ten
  * exchanged.
  *
  * Device    As in lpt_cross_entropy_forward().
+ *
  * Threads   As in lpt_cross_entropy_forward().
+ *
  * Overlap   `logits_gradient` may be `logits` in the same format and layout.
  *
  * @param[in]  logits           As in lpt_cross_entropy_forward().

@@ -18,7 +18,11 @@
 extern "C" {
 #endif
 
-/** @brief Update rule of an optimizer; one of lpt_optimizer_method_values. See lpt_optimizer_step(). */
+/**
+ * @brief Update rule of an optimizer; one of lpt_optimizer_method_values.
+ *
+ * See lpt_optimizer_step().
+ */
 typedef int32_t lpt_optimizer_method;
 
 /** @brief Values of lpt_optimizer_method. */
@@ -238,7 +242,9 @@ LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimi
  * since each shard has its own scale.
  *
  * Formats   Gradients are f32 or bf16. Parameters are f32, bf16 or LPT_FORMAT_F16_TENSOR; bf16 with a compensation.
+ *
  * Random    Element i of the full parameter draws at offset + i; the stream is the index of the parameter.
+ *
  * Overlap   Parameters may overlap neither gradients nor each other.
  *
  * @param[in,out] optimizer   Optimizer to change.

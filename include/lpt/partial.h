@@ -158,11 +158,15 @@ LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial
  * The gradient of the skip connection is read after this call. If it is in the same memory, use another output.
  *
  * Shapes    hidden_columns columns, any leading axes, rows with any stride.
+ *
  * Formats   f64, f32, bf16 or f16; `output` as `input`. f64 requires ranks on CPUs.
+ *
  * Rounding  Shared columns have the bits of lpt_all_reduce(): added in f32 in rank order and rounded once, the same on
  *           all ranks. For a bf16 gradient a wire of f32 gives the same bits at twice the bytes, since bf16 addends are
  *           exact. Private columns: one multiplication in f32 and one rounding; scale 1 copies the bits.
+ *
  * Overlap   `output` may be `input`.
+ *
  * Source    CAAT-Net (arXiv 2506.19645).
  *
  * Without shared columns nothing is sent and no rank waits. A call that fails after its checks leaves `output`
@@ -190,7 +194,9 @@ LPT_API lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, 
  * anything is sent. So are 2:4 packed weights, except for small m.
  *
  * Device    On a GPU the comm's stream reduces the shared columns while the other columns are computed.
+ *
  * Threads   On a CPU the thread of the comm runs the reduction, and sleeps during transfers.
+ *
  * Overlap   `c` may overlap neither `a` nor `b`.
  *
  * @param[in]  comm     With the rank_count of the plan.
@@ -217,7 +223,9 @@ LPT_API lpt_status lpt_partial_gemm(lpt_context *context, lpt_comm *comm, const 
  * training. It differs under Adam, whose steps do not grow with the weight.
  *
  * Formats   f64, f32, bf16 or f16; on a GPU f32, bf16 or f16.
+ *
  * Rounding  One multiplication and one rounding.
+ *
  * Device    CPU and GPU.
  *
  * @param[in]     plan    With the scale.

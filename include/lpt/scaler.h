@@ -1,6 +1,6 @@
 /**
  * @file scaler.h
- * @brief Scalers: scales that are kept from step to step.
+ * @brief Scalers: the history of magnitudes from which casts compute their scales.
  */
 #ifndef LPT_SCALER_H
 #define LPT_SCALER_H
@@ -11,43 +11,43 @@
 extern "C" {
 #endif
 
-/** @brief Which amax a scaler gives; one of lpt_scaler_kind_values. */
+/** @brief Which amax a scaler gives to a cast; one of lpt_scaler_kind_values. */
 typedef int32_t lpt_scaler_kind;
 
 /** @brief Values of lpt_scaler_kind. */
 enum lpt_scaler_kind_values {
-  LPT_SCALER_KIND_CURRENT = 0, /**< That of the tensor at hand; the history is kept for the record. */
-  LPT_SCALER_KIND_DELAYED = 1  /**< That of the history, by `history_rule`; while it gives none, by `zero_rule`. */
+  LPT_SCALER_KIND_CURRENT = 0, /**< The amax of the tensor that is cast; the scaler only records the history. */
+  LPT_SCALER_KIND_DELAYED = 1  /**< The amax of the history by `history_rule`; if it is 0, by `zero_rule`. */
 };
 
-/** @brief Which amax of the history counts; one of lpt_scaler_history_rule_values. */
+/** @brief Which amax of the history a scaler uses; one of lpt_scaler_history_rule_values. */
 typedef int32_t lpt_scaler_history_rule;
 
 /** @brief Values of lpt_scaler_history_rule. */
 enum lpt_scaler_history_rule_values {
-  LPT_SCALER_HISTORY_RULE_MAX = 0,   /**< The largest of all. */
-  LPT_SCALER_HISTORY_RULE_LATEST = 1 /**< The latest. */
+  LPT_SCALER_HISTORY_RULE_MAX = 0,   /**< The maximum of the history. */
+  LPT_SCALER_HISTORY_RULE_LATEST = 1 /**< The latest entry. */
 };
 
-/** @brief What stands for an amax of zero, as at the first step; one of lpt_scaler_zero_rule_values. */
+/** @brief What replaces an amax of 0, as at the first step; one of lpt_scaler_zero_rule_values. */
 typedef int32_t lpt_scaler_zero_rule;
 
 /** @brief Values of lpt_scaler_zero_rule. */
 enum lpt_scaler_zero_rule_values {
-  LPT_SCALER_ZERO_RULE_USE_CURRENT = 0, /**< The amax of the tensor at hand. */
+  LPT_SCALER_ZERO_RULE_USE_CURRENT = 0, /**< The amax of the tensor that is cast. */
   LPT_SCALER_ZERO_RULE_ONE = 1,         /**< The scale is 1 (arXiv 2409.12517). */
-  LPT_SCALER_ZERO_RULE_USE_LAST =
-      2 /**< The last amax that was not zero; the scale is 1 before there is one (Transformer Engine). */
+  /** The last amax that was not 0; before there is one, the scale is 1 (Transformer Engine). */
+  LPT_SCALER_ZERO_RULE_USE_LAST = 2
 };
 
-/** @brief What a new scaler should be. */
+/** @brief Options of lpt_scaler_create(). */
 typedef struct lpt_scaler_options {
   size_t struct_size;                   /**< sizeof(lpt_scaler_options) of the caller. */
-  lpt_scaler_kind kind;                 /**< Which amax counts. */
-  int32_t history_length;               /**< Updates that are remembered, 1 to 65536. */
-  int32_t margin;                       /**< Amax is multiplied by 2^margin, -64 to 64. */
-  lpt_scaler_history_rule history_rule; /**< Which amax of the history. */
-  lpt_scaler_zero_rule zero_rule;       /**< What if it is zero. */
+  lpt_scaler_kind kind;                 /**< Which amax casts use. */
+  int32_t history_length;               /**< Number of updates in the history, 1 to 65536. */
+  int32_t margin;                       /**< Casts multiply amax by 2^margin; -64 to 64. */
+  lpt_scaler_history_rule history_rule; /**< Which amax of the history a delayed scaler uses. */
+  lpt_scaler_zero_rule zero_rule;       /**< What a delayed scaler uses if that amax is 0. */
   int32_t reserved;                     /**< 0. */
 } lpt_scaler_options;
 
@@ -58,12 +58,12 @@ typedef struct lpt_scaler_options {
         LPT_SCALER_ZERO_RULE_USE_CURRENT, 0                                                 \
   }
 
-/** @brief What a scaler knows. */
+/** @brief State of a scaler, as lpt_scaler_read() returns it. */
 typedef struct lpt_scaler_info {
   size_t struct_size;   /**< sizeof(lpt_scaler_info) of the caller. */
-  float amax;           /**< Largest of the history, without margin; 0 while it is empty. */
-  float running_amax;   /**< Largest since the last update. */
-  int64_t update_count; /**< Updates so far. */
+  float amax;           /**< Amax of the history by `history_rule`, without margin; 0 if the history is empty. */
+  float running_amax;   /**< Maximum amax of the casts since the last update. */
+  int64_t update_count; /**< Number of updates that added to the history. */
 } lpt_scaler_info;
 
 /** @brief Defaults of lpt_scaler_info. */
@@ -71,66 +71,96 @@ typedef struct lpt_scaler_info {
   { sizeof(lpt_scaler_info), 0.0f, 0.0f, 0 }
 
 /**
- * @brief Creates a scaler: the memory of amax for one site. A cast that is given it records its amax; nothing changes
- *        until lpt_scaler_update(), so that all micro-batches of a step are cast alike.
- * @param context the context.
- * @param options NULL for the defaults.
- * @param out_scaler returned; destroy with lpt_scaler_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ * @brief Creates a scaler, which records the amax of the casts of one site.
+ *
+ * A cast with the scaler records the amax of its source. The history changes only with lpt_scaler_update(). All
+ * micro-batches of a step thus use the same scale with LPT_SCALER_KIND_DELAYED.
+ *
+ * Device    The history is on the context's device. On a GPU the call waits for the stream.
+ *
+ * @param[in]  options    NULL: the defaults.
+ * @param[out] out_scaler Destroy it with lpt_scaler_destroy().
+ *
+ * @retval LPT_INVALID_ARGUMENT An option is out of range.
+ * @retval LPT_WORK_FAILED      On a GPU, work on the stream failed.
  */
 LPT_API lpt_status lpt_scaler_create(lpt_context *context, const lpt_scaler_options *options, lpt_scaler **out_scaler);
 
 /**
  * @brief Destroys a scaler.
- * @param scaler NULL is allowed.
+ *
+ * @param[in] scaler NULL is allowed.
  */
 LPT_API void lpt_scaler_destroy(lpt_scaler *scaler);
 
 /**
- * @brief Ends a step: pushes each running amax into its history, if anything was recorded, and starts a new one.
- * @param context the context.
- * @param scalers borrowed.
- * @param scaler_count length of `scalers`.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Completes an optimizer step: moves the running maximum of each scaler into its history.
+ *
+ * A scaler that recorded no cast keeps its history. Call the function once per step, after all micro-batches.
+ *
+ * Device    On a GPU the update is queued.
+ *
+ * @param[in,out] scalers      Array of `scaler_count` handles; may be NULL if `scaler_count` is 0.
+ * @param[in]     scaler_count At least 0.
+ *
+ * @retval LPT_INVALID_ARGUMENT `scaler_count` is negative, or a scaler is on another device than the context.
+ * @retval LPT_UNSUPPORTED      On a GPU, no kernel supports the update.
+ * @retval LPT_WORK_FAILED      On a GPU, the update cannot be queued.
  */
 LPT_API lpt_status lpt_scaler_update(lpt_context *context, lpt_scaler *const *scalers, int64_t scaler_count);
 
 /**
- * @brief Reads what a scaler knows.
- * @param context the context.
- * @param scaler the scaler.
- * @param out_info its `struct_size` is set by the caller; written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the state of a scaler.
+ *
+ * Device    On a GPU the call waits for the stream.
+ *
+ * @param[in]     scaler   The scaler.
+ * @param[in,out] out_info The caller sets its `struct_size`.
+ *
+ * @retval LPT_INVALID_ARGUMENT The scaler is on another device than the context.
+ * @retval LPT_WORK_FAILED      On a GPU, work on the stream failed.
  */
 LPT_API lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_info *out_info);
 
 /**
- * @brief Returns how many bytes lpt_scaler_state_save() writes.
- * @param context the context.
- * @param scaler the scaler.
- * @param out_size_bytes returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the number of bytes that lpt_scaler_state_save() writes.
+ *
+ * @param[in]  scaler         The scaler.
+ * @param[out] out_size_bytes Number of bytes.
  */
 LPT_API lpt_status lpt_scaler_state_size(lpt_context *context, const lpt_scaler *scaler, size_t *out_size_bytes);
 
 /**
- * @brief Saves a scaler: portable, versioned, with a checksum.
- * @param context the context.
- * @param scaler the scaler.
- * @param buffer written.
- * @param buffer_bytes at least lpt_scaler_state_size().
- * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small.
+ * @brief Saves the state of a scaler.
+ *
+ * The state is portable, and holds a version and a checksum.
+ *
+ * Device    On a GPU the call waits for the stream.
+ *
+ * @param[in]  scaler       The scaler.
+ * @param[out] buffer       Receives lpt_scaler_state_size() bytes.
+ * @param[in]  buffer_bytes At least lpt_scaler_state_size().
+ *
+ * @retval LPT_INVALID_ARGUMENT `buffer_bytes` is too small, or the scaler is on another device than the context.
+ * @retval LPT_WORK_FAILED      On a GPU, work on the stream failed.
  */
 LPT_API lpt_status lpt_scaler_state_save(lpt_context *context, const lpt_scaler *scaler, void *buffer,
                                          size_t buffer_bytes);
 
 /**
- * @brief Restores a scaler.
- * @param context the context.
- * @param scaler written; its options must be those of the saved one.
- * @param buffer borrowed.
- * @param buffer_bytes length of the saved state.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
+ * @brief Replaces the state of a scaler by a saved one.
+ *
+ * After an error the scaler is unchanged.
+ *
+ * Device    On a GPU the call waits for the stream. The saved scaler may have been on another device.
+ *
+ * @param[in,out] scaler       Its options equal those of the saved scaler.
+ * @param[in]     buffer       Bytes of lpt_scaler_state_save().
+ * @param[in]     buffer_bytes Length of `buffer`.
+ *
+ * @retval LPT_INVALID_ARGUMENT The scaler is on another device than the context.
+ * @retval LPT_INVALID_STATE    The state is truncated, damaged, of another kind, or of a scaler with other options.
+ * @retval LPT_WORK_FAILED      On a GPU, work on the stream failed.
  */
 LPT_API lpt_status lpt_scaler_state_load(lpt_context *context, lpt_scaler *scaler, const void *buffer,
                                          size_t buffer_bytes);

@@ -18,7 +18,11 @@ extern "C" {
 /** @brief Which elements of a group are kept, and their new values; one of lpt_sparse_rule_values. */
 typedef int32_t lpt_sparse_rule;
 
-/** @brief Values of lpt_sparse_rule. N elements of a group of M are kept. */
+/**
+ * @brief Values of lpt_sparse_rule.
+ *
+ * N elements of a group of M are kept.
+ */
 enum lpt_sparse_rule_values {
   LPT_SPARSE_RULE_MAGNITUDE = 0, /**< The N largest magnitudes, unchanged: the minimal squared error. For weights. */
   /**
@@ -121,21 +125,29 @@ typedef struct lpt_sparse_info {
  *
  * Shapes    `source`, `mask` and `masked` are rows × columns, of any extents. A short last group counts as filled with
  *           zeros. It keeps at most N of its elements.
+ *
  * Formats   `source` is f64, f32, bf16 or f16; f64 is rounded to f32 first. `mask` is uint8: 1 where an element is
  *           kept, else 0. `masked` is f32 or the format of `source`: kept elements, zero elsewhere.
+ *
  * Rounding  To nearest even, once.
+ *
  * Ties      The lower index is kept, along the row or down the column. For BOTH see docs/sparsity.md.
+ *
  * Specials  NaN counts as larger than infinity, so it is kept. The MVUE rules keep a group with a NaN or an infinity as
  *           MAGNITUDE does. The same holds where magnitudes sum past f32. Zeros complete a group that has fewer than N
  *           other elements.
+ *
  * Random    Groups are numbered over the full tensor, row by row. Group g of row r draws at index r · (groups of a row)
  *           + g. With COLUMN, the group of rows from M·g in column c draws at g · columns + c. A shard that begins on a
  *           group draws the bits of the full tensor.
+ *
  * Device    CPU and GPU. On a GPU `source` is f32, bf16 or f16, and values of `importance` are not checked. With
  *           `out_info` the call waits for the stream.
+ *
  * Overlap   `masked` may be `source` in the same format and layout. No other overlap is allowed.
- * Source    Chmiel et al., arXiv 2203.10991 (MVUE); Hubara et al., arXiv 2102.08124 (transposable); Meng et al., arXiv
- *           2505.23949 (ENTROPY); Hu et al., arXiv 2404.01847 and 2409.09099 (2:4 training, soft threshold).
+ *
+ * Source    Chmiel et al., arXiv 2203.10991 (MVUE). Hubara et al., arXiv 2102.08124 (transposable). Meng et al., arXiv
+ *           2505.23949 (ENTROPY). Hu et al., arXiv 2404.01847 and 2409.09099 (2:4 training, soft threshold).
  *
  * @param[in]  source    Rows × columns.
  * @param[in]  options   NULL for the defaults: 2:4 along rows by magnitude.
@@ -183,6 +195,7 @@ LPT_API lpt_status lpt_sparse_mask_compare(lpt_context *context, const lpt_tenso
  * @brief Applies a mask: output = source where the mask is not 0, else 0.
  *
  * Device    CPU and GPU; f64 on the CPU only.
+ *
  * Overlap   `output` may be `source` in the same format and layout.
  *
  * @param[in]  source  f64, f32, bf16 or f16.
@@ -200,6 +213,7 @@ LPT_API lpt_status lpt_sparse_mask_apply(lpt_context *context, const lpt_tensor 
  * Dropped weights decay to zero, so that masks become stable.
  *
  * Rounding  One multiplication and one addition, each rounded to f32.
+ *
  * Device    CPU and GPU; f64 on the CPU only.
  *
  * @param[in]     weight    f64, f32, bf16 or f16.
@@ -217,14 +231,18 @@ LPT_API lpt_status lpt_sparse_mask_decay(lpt_context *context, const lpt_tensor 
  *
  * Shapes    `source`, `mask` and `compressed` are rows × columns, `transposed` is columns × rows. Any extents; a short
  *           last group counts as filled with zeros.
+ *
  * Formats   `source` is any dense format whose code 0 is zero, without zero points. The outputs have the same format
  *           with suffix /2:4. The payload has 2 · ceil(columns / 4) columns, and scales are those of the source. The
  *           indices have one byte per 8 columns: 4 bits per group, the first group lowest. The 4 bits are two positions
  *           of 2 bits, in ascending order, the lower one in the low bits. Valid are 0x4, 0x8, 0x9, 0xC, 0xD and 0xE; 4
  *           bits without a group are 0x4.
+ *
  * Padding   A group that keeps fewer than two stores its lowest other positions with code 0. The same matrix and mask
  *           always give the same bytes.
+ *
  * Order     Quantize first, then compress. If the source was masked, its scales come from the kept elements.
+ *
  * Device    CPU and GPU. On a GPU elements are f32, bf16, f16, e4m3fn, e5m2 or int8. The mask is not checked there: a
  *           group keeps its first two.
  *

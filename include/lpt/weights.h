@@ -1,6 +1,6 @@
 /**
  * @file weights.h
- * @brief Weights packed for repeated GEMM, and their saved state.
+ * @brief Weights packed for repeated GEMMs, and their saved state.
  */
 #ifndef LPT_WEIGHTS_H
 #define LPT_WEIGHTS_H
@@ -11,31 +11,38 @@
 extern "C" {
 #endif
 
-/** @brief What of packed weights is stored; one of lpt_weights_storage_values. */
+/** @brief Which elements of packed weights are stored; one of lpt_weights_storage_values. */
 typedef int32_t lpt_weights_storage;
 
 /** @brief Values of lpt_weights_storage. */
 enum lpt_weights_storage_values {
-  LPT_WEIGHTS_STORAGE_ALL = 0, /**< Every element. */
-  LPT_WEIGHTS_STORAGE_BITMASK =
-      1, /**< Weights of any pattern: what is not zero, and a bit for each place. See below. */
-  LPT_WEIGHTS_STORAGE_BLOCK_SPARSE = 2 /**< Tiles that hold anything but zeros. See below. */
+  LPT_WEIGHTS_STORAGE_ALL = 0, /**< All elements. */
+  /** Elements that are not zero, and a bitmask; for any pattern of zeros. See lpt_weights_pack(). */
+  LPT_WEIGHTS_STORAGE_BITMASK = 1,
+  LPT_WEIGHTS_STORAGE_BLOCK_SPARSE = 2 /**< Tiles with an element that is not zero. See lpt_weights_pack(). */
 };
 
-/** @brief How to pack weights. */
+/** @brief Options of lpt_weights_pack() and lpt_weights_order(). */
 typedef struct lpt_weights_options {
   size_t struct_size; /**< sizeof(lpt_weights_options) of the caller. */
   uint64_t flags;     /**< LPT_CHECK_ONLY. */
-  const int32_t
-      *output_order; /**< n numbers, each of 0 to n - 1 once: row j of the packed weights is row output_order[j].
-                                    Put here the order that the next layer's input wants, and no shuffle is left between
-                                    them, on one rank or on many. NULL: as they are. */
-  const int32_t *input_order;  /**< k numbers, likewise for the columns; blocks of scales along k must stay whole. */
-  lpt_weights_storage storage; /**< What of them is stored. */
-  int32_t tile_rows;           /**< With BLOCK_SPARSE: a multiple of 32 up to 4096; 0: 64. Else 0. */
-  int32_t tile_columns; /**< With BLOCK_SPARSE: a multiple of 4 and of blocks of scales along k, up to 4096; 0: 64, or
-                                    one block where that is longer. Else 0. */
-  int32_t reserved;     /**< 0. */
+  /**
+   * Permutation of 0 to n - 1: row j of the packed weights is row `output_order[j]`; NULL: no permutation.
+   *
+   * With the order that the next layer's input needs, no shuffle remains between the layers, on one rank or on several.
+   */
+  const int32_t *output_order;
+  /** Permutation of 0 to k - 1 of the columns; it keeps blocks of scales along k together. NULL: none. */
+  const int32_t *input_order;
+  lpt_weights_storage storage; /**< Which elements are stored. */
+  int32_t tile_rows;           /**< BLOCK_SPARSE: a multiple of 32 up to 4096; 0: 64. Other storage: 0. */
+  /**
+   * BLOCK_SPARSE: a multiple of 4 and of the blocks of scales along k, up to 4096. Other storage: 0.
+   *
+   * 0 with BLOCK_SPARSE: 64, or one block of scales if that is longer.
+   */
+  int32_t tile_columns;
+  int32_t reserved; /**< 0. */
 } lpt_weights_options;
 
 /** @brief Defaults of lpt_weights_options. */
@@ -43,86 +50,129 @@ typedef struct lpt_weights_options {
   { sizeof(lpt_weights_options), 0, NULL, NULL, LPT_WEIGHTS_STORAGE_ALL, 0, 0, 0 }
 
 /**
- * @brief Lays out weights for products, once for many: the same codes and scales, in the order that kernels read.
+ * @brief Packs weights once for many GEMMs: the same codes and scales in the order that kernels read.
  *
- * The result is a tensor for one use: as b of lpt_gemm() and its kin, with `is_b_transposed` 1. Its memory is opaque, but
- * the same on every CPU. Elements of at most 4 bits take 4, other ones below 8 bits take 8; rows are filled up to
- * multiples of 32. lpt_tensor_view() cuts it along rows, at multiples of 32 (of tile_rows) or at the end: the first rows of a
- * layer are a smaller layer, which shares its memory.
+ * The result serves as b of lpt_gemm() and related functions, with `is_b_transposed` 1. Its memory is opaque, but the
+ * same on every CPU. Elements of at most 4 bits take 4 bits, other elements below 8 bits take 8. Rows are padded to a
+ * multiple of 32.
  *
- * `storage` leaves zeros out; lpt_tensor_size() tells what is left. BITMASK: elements of code 0, as which zeros of either sign are
- * packed; a bit is kept for each element of 8 bits or more, and for each byte of smaller ones. Unpacking gives back every
- * number, and products have the bits of ALL: they write out some rows at a time, where the caches hold them (load sparse,
- * compute dense, arXiv 2309.10285). BLOCK_SPARSE: tiles of tile_rows × tile_columns that are all zeros. Products leave them out, which
- * takes less time as well (arXiv 2408.11551): c differs from that of ALL by the order of its sums, and an infinity or a NaN
- * of a, or a NaN of a scale, that meets only such tiles may leave no trace. With LPT_GEMM_PORTABLE_ORDER it does, and nothing is
- * left out. See lpt_weights_order(). BLOCK_SPARSE takes formats whose code 0 is zero, without zero points.
+ * lpt_tensor_view() may select rows of packed weights. A view begins at a multiple of 32, or of `tile_rows`. It ends at
+ * one too, or at the last row. The first rows of a layer form a smaller layer, which shares its memory.
  *
- * @param context whose threads and allocator are used.
- * @param weights n × k (output columns of the layer by input columns), or experts × n × k; of any format but f64; a 2:4 one is
- *        written out first: BITMASK takes the bytes of its 2:4 format.
- * @param options NULL for the defaults.
- * @param out_packed returned; destroy with lpt_tensor_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * LPT_WEIGHTS_STORAGE_BITMASK omits elements of code 0; zeros of either sign are packed as code 0. The bitmask has a
+ * bit for each element of 8 bits or more, and for each byte of smaller ones. lpt_weights_unpack() restores every
+ * number, and GEMMs have the bits of LPT_WEIGHTS_STORAGE_ALL. They expand some rows at a time in the caches (arXiv
+ * 2309.10285).
+ *
+ * LPT_WEIGHTS_STORAGE_BLOCK_SPARSE omits tiles of `tile_rows` × `tile_columns` that are all zero. GEMMs skip these
+ * tiles, which saves time too (arXiv 2408.11551). c differs from that of LPT_WEIGHTS_STORAGE_ALL by the order of its
+ * sums. An infinity or a NaN of a, or a NaN scale, may have no effect if it only belongs to omitted tiles. With
+ * LPT_GEMM_PORTABLE_ORDER no tile is skipped. lpt_weights_order() finds an order with fewer tiles. lpt_tensor_size()
+ * returns the stored bytes.
+ *
+ * Shapes    `weights` is n × k (output columns by input columns of the layer), or experts × n × k.
+ *
+ * Formats   Any except f64, and uint8 without zero points. BLOCK_SPARSE requires that code 0 is zero, and has no zero
+ *           points. A 2:4 matrix is expanded first; with BITMASK it takes the bytes of its 2:4 format.
+ *
+ * Device    The CPU; `weights` are in its memory.
+ *
+ * Ownership The result shares no memory with `weights`.
+ *
+ * @param[in]  weights    The weights.
+ * @param[in]  options    NULL: the defaults.
+ * @param[out] out_packed Destroy it with lpt_tensor_destroy(). NULL with LPT_CHECK_ONLY.
+ *
+ * @retval LPT_INVALID_ARGUMENT `weights` has a wrong rank, an order is no permutation, or `input_order` mixes blocks of
+ *                              scales. `storage`, `tile_rows` or `tile_columns` is out of range. An index of a 2:4
+ *                              matrix is invalid.
+ * @retval LPT_UNSUPPORTED      The format is not supported, blocks of scales span experts, or the weights are on a GPU.
+ *                              Elements of a row are not adjacent.
  */
 LPT_API lpt_status lpt_weights_pack(lpt_context *context, const lpt_tensor *weights, const lpt_weights_options *options,
                                     lpt_tensor **out_packed);
 
 /**
- * @brief Orders the rows of weights so that fewer tiles hold anything but zeros: rows with the same tiles come to lie together.
+ * @brief Finds an order of the rows of weights for which fewer tiles have elements that are not zero.
  *
- * Each line of tiles begins with the row that has the most tiles among those left, and takes the row that adds the fewest, until
- * it is full; of equal ones that with more tiles, then the first. Where that is no gain rows stay as they are. n² comparisons.
+ * Each row of tiles begins with the row that has the most tiles among the remaining ones. It then takes the rows that
+ * add the fewest tiles, until it is full. Of equal ones it takes that with more tiles, then the first. If the number of
+ * tiles does not fall, the rows keep their order. The function takes n² comparisons.
  *
- * @param context the context.
- * @param weights n × k, of a format that BLOCK_SPARSE takes.
- * @param options tile_rows and tile_columns count; storage is BLOCK_SPARSE; NULL for tiles of the default sides.
- * @param order written; n numbers for `output_order`.
- * @param out_given_count returned: tiles to be stored with rows as they are; NULL: not wanted.
- * @param out_count returned: tiles to be stored in this order; NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
+ * Shapes    `weights` is n × k.
+ *
+ * Formats   Those that BLOCK_SPARSE supports.
+ *
+ * Device    The CPU; `weights` are in its memory.
+ *
+ * @param[in]  weights         The weights.
+ * @param[in]  options         Only `tile_rows` and `tile_columns` are used; `storage` is BLOCK_SPARSE, both orders are
+ *                             NULL, `flags` is 0. NULL: tiles of the default size.
+ * @param[out] order           Array of n numbers, for `output_order`.
+ * @param[out] out_given_count Number of stored tiles without the order; may be NULL.
+ * @param[out] out_count       Number of stored tiles with the order; may be NULL.
+ *
+ * @retval LPT_INVALID_ARGUMENT `weights` is no matrix, `storage` is not BLOCK_SPARSE, or a tile size is out of range.
+ * @retval LPT_UNSUPPORTED      The format is not supported, an order or a flag is given, or the weights are on a GPU.
+ * @retval LPT_CANCELLED        The progress callback cancelled the call.
  */
 LPT_API lpt_status lpt_weights_order(lpt_context *context, const lpt_tensor *weights,
                                      const lpt_weights_options *options, int32_t *order, int64_t *out_given_count,
                                      int64_t *out_count);
 
 /**
- * @brief Writes packed weights as rows again, in the order that they were packed in: the inverse of lpt_weights_pack()
- *        without orders.
- * @param context the context.
- * @param packed from lpt_weights_pack().
- * @param weights written: the same format and extents; blocks of scales are one row high.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED where the format's blocks span rows.
+ * @brief Writes packed weights as rows, in their packed order.
+ *
+ * The function reverses lpt_weights_pack() without orders. It does not reverse `output_order` and `input_order`.
+ *
+ * Shapes    Both tensors have the same extents.
+ *
+ * Formats   Both tensors have the same format. Blocks of scales are one row high.
+ *
+ * Device    The CPU.
+ *
+ * @param[in]  packed  Result of lpt_weights_pack(), or a view of it.
+ * @param[out] weights The rows.
+ *
+ * @retval LPT_INVALID_ARGUMENT `packed` is not packed weights, or formats or extents differ.
+ * @retval LPT_UNSUPPORTED      Blocks of scales span rows, or elements of a row of `weights` are not adjacent.
  */
 LPT_API lpt_status lpt_weights_unpack(lpt_context *context, const lpt_tensor *packed, lpt_tensor *weights);
 
 /**
- * @brief Returns how many bytes lpt_weights_state_save() writes.
- * @param context the context.
- * @param packed from lpt_weights_pack(), or a view of it.
- * @param out_size_bytes returned.
- * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ * @brief Returns the number of bytes that lpt_weights_state_save() writes.
+ *
+ * @param[in]  packed         Result of lpt_weights_pack(), or a view of it.
+ * @param[out] out_size_bytes Number of bytes.
+ *
+ * @retval LPT_INVALID_ARGUMENT `packed` is not packed weights.
  */
 LPT_API lpt_status lpt_weights_state_size(lpt_context *context, const lpt_tensor *packed, size_t *out_size_bytes);
 
 /**
- * @brief Saves packed weights: portable, versioned, with a checksum.
- * @param context the context.
- * @param packed from lpt_weights_pack(), or a view of it.
- * @param buffer written.
- * @param buffer_bytes at least lpt_weights_state_size().
- * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small.
+ * @brief Saves packed weights.
+ *
+ * The state is portable, and holds a version and a checksum.
+ *
+ * @param[in]  packed       Result of lpt_weights_pack(), or a view of it.
+ * @param[out] buffer       Receives lpt_weights_state_size() bytes.
+ * @param[in]  buffer_bytes At least lpt_weights_state_size().
+ *
+ * @retval LPT_INVALID_ARGUMENT `packed` is not packed weights, or `buffer_bytes` is too small.
  */
 LPT_API lpt_status lpt_weights_state_save(lpt_context *context, const lpt_tensor *packed, void *buffer,
                                           size_t buffer_bytes);
 
 /**
- * @brief Makes packed weights of a saved state.
- * @param context whose allocator is used.
- * @param buffer borrowed.
- * @param buffer_bytes length of the saved state.
- * @param out_packed returned; destroy with lpt_tensor_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE; LPT_OUT_OF_MEMORY.
+ * @brief Creates packed weights from a saved state.
+ *
+ * Device    The memory is that of the CPU, from the context's allocator.
+ *
+ * @param[in]  buffer       Bytes of lpt_weights_state_save().
+ * @param[in]  buffer_bytes Length of `buffer`.
+ * @param[out] out_packed   Destroy it with lpt_tensor_destroy().
+ *
+ * @retval LPT_INVALID_STATE The state is truncated, damaged, or of another kind or version.
  */
 LPT_API lpt_status lpt_weights_state_load(lpt_context *context, const void *buffer, size_t buffer_bytes,
                                           lpt_tensor **out_packed);

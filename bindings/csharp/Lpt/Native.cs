@@ -5,7 +5,7 @@ using System.Runtime.InteropServices;
 
 namespace Lpt
 {
-    /// <summary>What a function came to; one of lpt_status_values.</summary>
+    /// <summary>The result of a function; one of lpt_status_values.</summary>
     public enum Status : int
     {
         Ok = 0,
@@ -49,7 +49,7 @@ namespace Lpt
         Dispatch = 3,
     }
 
-    /// <summary>What the bytes of a tensor mean. Small numbers are the presets of lpt_format_values; a larger one spells its own description in its bits, so that a format means the same in every context, process and file. Compare with ==.</summary>
+    /// <summary>Identifies a format: what the bytes of a tensor mean.</summary>
     public enum Format : long
     {
         None = 0,
@@ -138,7 +138,7 @@ namespace Lpt
         SparseIndices = 4,
     }
 
-    /// <summary>Whose layout of bytes is meant; one of lpt_foreign_layout_values.</summary>
+    /// <summary>A memory layout of another library; one of lpt_foreign_layout_values.</summary>
     public enum ForeignLayout : int
     {
         Ggml = 1,
@@ -149,7 +149,7 @@ namespace Lpt
         CutlassSparse = 6,
     }
 
-    /// <summary>How a value between two codes is rounded; one of lpt_rounding_values.</summary>
+    /// <summary>How a cast rounds a value between two codes; one of lpt_rounding_values.</summary>
     public enum Rounding : int
     {
         NearestEven = 0,
@@ -159,14 +159,14 @@ namespace Lpt
         StochasticUnderflow = 4,
     }
 
-    /// <summary>What becomes of a value beyond the largest code; one of lpt_overflow_values.</summary>
+    /// <summary>What a cast makes of a value beyond the largest code; one of lpt_overflow_values.</summary>
     public enum Overflow : int
     {
         Saturate = 0,
         Infinite = 1,
     }
 
-    /// <summary>How scales follow from the largest magnitude (amax); one of lpt_scale_rule_values.</summary>
+    /// <summary>How a cast computes scales from the maximum magnitude (amax); one of lpt_scale_rule_values.</summary>
     public enum ScaleRule : int
     {
         Default = 0,
@@ -192,21 +192,21 @@ namespace Lpt
         Sawb = 20,
     }
 
-    /// <summary>Which amax a scaler gives; one of lpt_scaler_kind_values.</summary>
+    /// <summary>Which amax a scaler gives to a cast; one of lpt_scaler_kind_values.</summary>
     public enum ScalerKind : int
     {
         Current = 0,
         Delayed = 1,
     }
 
-    /// <summary>Which amax of the history counts; one of lpt_scaler_history_rule_values.</summary>
+    /// <summary>Which amax of the history a scaler uses; one of lpt_scaler_history_rule_values.</summary>
     public enum ScalerHistoryRule : int
     {
         Max = 0,
         Latest = 1,
     }
 
-    /// <summary>What stands for an amax of zero, as at the first step; one of lpt_scaler_zero_rule_values.</summary>
+    /// <summary>What replaces an amax of 0, as at the first step; one of lpt_scaler_zero_rule_values.</summary>
     public enum ScalerZeroRule : int
     {
         UseCurrent = 0,
@@ -214,7 +214,7 @@ namespace Lpt
         UseLast = 2,
     }
 
-    /// <summary>One of lpt_activation_values.</summary>
+    /// <summary>An activation of a GEMM; one of lpt_activation_values.</summary>
     public enum Activation : int
     {
         None = 0,
@@ -224,7 +224,7 @@ namespace Lpt
         Swiglu = 4,
     }
 
-    /// <summary>One of lpt_gemm_arithmetic_values.</summary>
+    /// <summary>An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values.</summary>
     public enum GemmArithmetic : int
     {
         Native = 0,
@@ -234,7 +234,7 @@ namespace Lpt
         TensorCore = 4,
     }
 
-    /// <summary>Which numbers of a group stay, and what becomes of them; one of lpt_sparse_rule_values.</summary>
+    /// <summary>Which elements of a group are kept, and their new values; one of lpt_sparse_rule_values.</summary>
     public enum SparseRule : int
     {
         Magnitude = 0,
@@ -243,7 +243,7 @@ namespace Lpt
         SoftThreshold = 3,
     }
 
-    /// <summary>Along which axis M neighbours make a group; one of lpt_sparse_direction_values.</summary>
+    /// <summary>Axis along which M adjacent elements form a group; one of lpt_sparse_direction_values.</summary>
     public enum SparseDirection : int
     {
         Row = 0,
@@ -251,7 +251,7 @@ namespace Lpt
         Both = 2,
     }
 
-    /// <summary>How a transposable mask is found; one of lpt_sparse_solver_values.</summary>
+    /// <summary>Algorithm that selects a transposable mask; one of lpt_sparse_solver_values.</summary>
     public enum SparseSolver : int
     {
         Auto = 0,
@@ -262,7 +262,7 @@ namespace Lpt
         Entropy = 5,
     }
 
-    /// <summary>What of packed weights is stored; one of lpt_weights_storage_values.</summary>
+    /// <summary>Which elements of packed weights are stored; one of lpt_weights_storage_values.</summary>
     public enum WeightsStorage : int
     {
         All = 0,
@@ -270,7 +270,7 @@ namespace Lpt
         BlockSparse = 2,
     }
 
-    /// <summary>One operand of one multiplication; one of lpt_linear_cast_values.</summary>
+    /// <summary>One operand of one GEMM of a layer; one of lpt_linear_cast_values.</summary>
     public enum LinearCast : int
     {
         ForwardInput = 0,
@@ -289,7 +289,7 @@ namespace Lpt
         Gradient = 2,
     }
 
-    /// <summary>One product of a linear layer; one of lpt_linear_gemm_values.</summary>
+    /// <summary>One GEMM of a linear layer; one of lpt_linear_gemm_values.</summary>
     public enum LinearGemm : int
     {
         Forward = 0,
@@ -297,7 +297,7 @@ namespace Lpt
         Wgrad = 2,
     }
 
-    /// <summary>The signs of a rotation; one of lpt_hadamard_signs_values.</summary>
+    /// <summary>Signs of a rotation; one of lpt_hadamard_signs_values.</summary>
     public enum HadamardSigns : int
     {
         None = 0,
@@ -305,14 +305,14 @@ namespace Lpt
         Random = 2,
     }
 
-    /// <summary>Which axis a product's operands are rotated along; one of lpt_hadamard_axis_values.</summary>
+    /// <summary>Axis along which operands of a GEMM are rotated; one of lpt_hadamard_axis_values.</summary>
     public enum HadamardAxis : int
     {
         Inner = 0,
         Rows = 1,
     }
 
-    /// <summary>What a backward product's x or w is cast from; one of lpt_linear_source_values.</summary>
+    /// <summary>What a backward GEMM casts x or w from; one of lpt_linear_source_values.</summary>
     public enum LinearSource : int
     {
         Plain = 0,
@@ -320,14 +320,14 @@ namespace Lpt
         ForwardClipped = 2,
     }
 
-    /// <summary>What a product is multiplied by; one of lpt_linear_output_scale_values.</summary>
+    /// <summary>Constant factor of the result of a GEMM; one of lpt_linear_output_scale_values.</summary>
     public enum LinearOutputScale : int
     {
         None = 0,
         Unit = 1,
     }
 
-    /// <summary>What part of a layer a rank of a comm has; one of lpt_linear_parallel_values.</summary>
+    /// <summary>Slice of a layer that a rank of a comm holds; one of lpt_linear_parallel_values.</summary>
     public enum LinearParallel : int
     {
         None = 0,
@@ -335,14 +335,14 @@ namespace Lpt
         Rows = 2,
     }
 
-    /// <summary>How a SwiGLU is smoothed for the cast that follows; one of lpt_swiglu_smoothing_values.</summary>
+    /// <summary>Smoothing of a SwiGLU for the cast that follows; one of lpt_swiglu_smoothing_values.</summary>
     public enum SwigluSmoothing : int
     {
         None = 0,
         Channel = 1,
     }
 
-    /// <summary>What becomes of the losses of all rows; one of lpt_loss_reduction_values.</summary>
+    /// <summary>Reduction of the losses of all rows; one of lpt_loss_reduction_values.</summary>
     public enum LossReduction : int
     {
         Mean = 0,
@@ -350,7 +350,7 @@ namespace Lpt
         None = 2,
     }
 
-    /// <summary>How a parameter is stepped; one of lpt_optimizer_method_values. See lpt_optimizer_step().</summary>
+    /// <summary>Update rule of an optimizer; one of lpt_optimizer_method_values.</summary>
     public enum OptimizerMethod : int
     {
         Adamw = 0,
@@ -359,7 +359,7 @@ namespace Lpt
         Lion = 3,
     }
 
-    /// <summary>What becomes of a second moment below the smallest code; one of lpt_optimizer_underflow_values.</summary>
+    /// <summary>Cast of a second moment below the smallest code; one of lpt_optimizer_underflow_values.</summary>
     public enum OptimizerUnderflow : int
     {
         Clamp = 0,
@@ -367,7 +367,7 @@ namespace Lpt
         Stochastic = 2,
     }
 
-    /// <summary>What the numbers of all ranks become; one of lpt_reduction_values.</summary>
+    /// <summary>How elements of all ranks are combined; one of lpt_reduction_values.</summary>
     public enum Reduction : int
     {
         Sum = 0,
@@ -376,7 +376,7 @@ namespace Lpt
         Minimum = 3,
     }
 
-    /// <summary>How numbers are sent that are cast for it; one of lpt_reduce_algorithm_values.</summary>
+    /// <summary>Algorithm of a reduction; one of lpt_reduce_algorithm_values.</summary>
     public enum ReduceAlgorithm : int
     {
         Auto = 0,
@@ -385,21 +385,21 @@ namespace Lpt
         Native = 3,
     }
 
-    /// <summary>In which order gradients fill buckets; one of lpt_gradient_buckets_order_values.</summary>
+    /// <summary>Order in which gradients fill buckets; one of lpt_gradient_buckets_order_values.</summary>
     public enum GradientBucketsOrder : int
     {
         Recorded = 0,
         Reversed = 1,
     }
 
-    /// <summary>Which way activations go; one of lpt_partial_pass_values.</summary>
+    /// <summary>Direction of a pass; one of lpt_partial_pass_values.</summary>
     public enum PartialPass : int
     {
         Forward = 0,
         Backward = 1,
     }
 
-    /// <summary>What private columns are multiplied by; one of lpt_partial_scale_values.</summary>
+    /// <summary>Factor of private columns; one of lpt_partial_scale_values.</summary>
     public enum PartialScale : int
     {
         Root = 0,
@@ -407,7 +407,7 @@ namespace Lpt
         Custom = 2,
     }
 
-    /// <summary>A collective whose cost is reckoned; one of lpt_cost_collective_values.</summary>
+    /// <summary>Collective of a cost estimate; one of lpt_cost_collective_values.</summary>
     public enum CostCollective : int
     {
         AllReduce = 0,
@@ -417,7 +417,7 @@ namespace Lpt
         AllToAll = 4,
     }
 
-    /// <summary>How the bytes of a collective go; one of lpt_cost_algorithm_values.</summary>
+    /// <summary>Algorithm of a collective; one of lpt_cost_algorithm_values.</summary>
     public enum CostAlgorithm : int
     {
         Best = 0,
@@ -428,14 +428,14 @@ namespace Lpt
         Star = 5,
     }
 
-    /// <summary>How the noise of gradients is found; one of lpt_noise_kind_values.</summary>
+    /// <summary>Estimator of gradient noise; one of lpt_noise_kind_values.</summary>
     public enum NoiseKind : int
     {
         Reference = 0,
         TwoDraws = 1,
     }
 
-    /// <summary>How masks are counted; one of lpt_sparse_count_values.</summary>
+    /// <summary>Method that counts masks; one of lpt_sparse_count_values.</summary>
     public enum SparseCount : int
     {
         Exact = 0,
@@ -459,7 +459,7 @@ namespace Lpt
         public const ulong PartialSequenceParallel = 4;
     }
 
-    /// <summary>Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.</summary>
+    /// <summary>Source of random bits: the key and counter of Philox4x32.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct Random
     {
@@ -470,7 +470,7 @@ namespace Lpt
         public uint Step;
     }
 
-    /// <summary>What one device is, and whether contexts can work on it.</summary>
+    /// <summary>Properties of one device, and whether a context can work on it.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct DeviceInfo
     {
@@ -496,7 +496,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a new context should be.</summary>
+    /// <summary>Options of lpt_context_create().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ContextOptions
     {
@@ -527,7 +527,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What one kernel did while a profile was taken.</summary>
+    /// <summary>Work of one kernel while a profile was recorded.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ProfileEntry
     {
@@ -548,7 +548,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>A format taken apart. A value is (element - zero point) · block scale · tensor scale; absent scales are 1, absent zero points 0.</summary>
+    /// <summary>The parts of a format.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct FormatDescription
     {
@@ -578,7 +578,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>A tensor taken apart.</summary>
+    /// <summary>Format, memory and shape of a tensor.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct TensorDescription
     {
@@ -602,7 +602,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to quantize; the output's format says what to make.</summary>
+    /// <summary>Options of lpt_quantize() and lpt_fake_quantize().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct QuantizeOptions
     {
@@ -631,7 +631,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What casts did to numbers since the statistics were created or reset.</summary>
+    /// <summary>Sums over the casts since the statistics were created or reset.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct StatisticsInfo
     {
@@ -653,7 +653,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to dequantize.</summary>
+    /// <summary>Options of lpt_dequantize().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct DequantizeOptions
     {
@@ -669,7 +669,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to rotate.</summary>
+    /// <summary>Options of lpt_hadamard().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct HadamardOptions
     {
@@ -688,7 +688,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to convert.</summary>
+    /// <summary>Options of lpt_convert().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ConvertOptions
     {
@@ -705,7 +705,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a new scaler should be.</summary>
+    /// <summary>Options of lpt_scaler_create().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ScalerOptions
     {
@@ -726,7 +726,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a scaler knows.</summary>
+    /// <summary>State of a scaler, as lpt_scaler_read() returns it.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ScalerInfo
     {
@@ -744,7 +744,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How lpt_sparse_fit() works.</summary>
+    /// <summary>Options of lpt_sparse_fit().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SparseFitOptions
     {
@@ -763,7 +763,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.</summary>
+    /// <summary>Result of a fit: squared errors of the outputs, relative to the sum of squares of the outputs.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SparseFitInfo
     {
@@ -781,7 +781,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to multiply.</summary>
+    /// <summary>Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GemmOptions
     {
@@ -809,7 +809,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a plan decided.</summary>
+    /// <summary>Properties of a plan, as lpt_gemm_plan_read() returns them.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GemmPlanInfo
     {
@@ -830,7 +830,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>Operands of one call of a plan; see lpt_gemm_options.</summary>
+    /// <summary>Optional operands of lpt_gemm_plan_run(), as in lpt_gemm_options.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GemmOperands
     {
@@ -848,7 +848,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to select.</summary>
+    /// <summary>Options of lpt_sparse_mask_select(); lpt_sparse_order() and lpt_recipe_set_sparsity() use them too.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SparseOptions
     {
@@ -875,7 +875,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a selection did, over all numbers that are finite.</summary>
+    /// <summary>Statistics of a selection; energies and the variance cover finite elements only.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SparseInfo
     {
@@ -896,7 +896,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to pack weights.</summary>
+    /// <summary>Options of lpt_weights_pack() and lpt_weights_order().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct WeightsOptions
     {
@@ -918,7 +918,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How a product is made of its two casts.</summary>
+    /// <summary>Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct LinearGemmOptions
     {
@@ -942,7 +942,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>The shape of a linear layer.</summary>
+    /// <summary>Shape of a linear layer.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct LinearShape
     {
@@ -959,7 +959,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>One call of a linear layer.</summary>
+    /// <summary>Options of lpt_linear_prepare(), lpt_linear_forward() and lpt_linear_backward().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct LinearOptions
     {
@@ -985,7 +985,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to compute a SwiGLU.</summary>
+    /// <summary>Options of lpt_swiglu_forward() and lpt_swiglu_backward().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SwigluOptions
     {
@@ -1003,7 +1003,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to compute an RMS norm.</summary>
+    /// <summary>Options of lpt_rmsnorm_forward(), lpt_rmsnorm_forward_sum() and lpt_rmsnorm_backward().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct RmsnormOptions
     {
@@ -1022,7 +1022,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to compute a softmax.</summary>
+    /// <summary>Options of lpt_softmax_forward() and lpt_softmax_backward().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SoftmaxOptions
     {
@@ -1044,7 +1044,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to compute a cross entropy. The same on all ranks.</summary>
+    /// <summary>Options of lpt_cross_entropy_forward() and lpt_cross_entropy_backward(); the same on all ranks.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CrossEntropyOptions
     {
@@ -1065,7 +1065,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a new optimizer should be.</summary>
+    /// <summary>Options of lpt_optimizer_create().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct OptimizerOptions
     {
@@ -1088,7 +1088,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>One parameter, as the optimizer should keep its state.</summary>
+    /// <summary>Description of one parameter and of the formats of its state.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct OptimizerParameter
     {
@@ -1114,7 +1114,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>One step of an optimizer.</summary>
+    /// <summary>Options of lpt_optimizer_step().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct OptimizerStepOptions
     {
@@ -1139,7 +1139,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What an optimizer's last step came to.</summary>
+    /// <summary>Result of the last step of an optimizer.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct OptimizerInfo
     {
@@ -1159,7 +1159,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What ranks add up before a step.</summary>
+    /// <summary>Sums that ranks add up before a step.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GradientsInfo
     {
@@ -1176,7 +1176,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How ranks connect.</summary>
+    /// <summary>Options of lpt_comm_create_local(), lpt_comm_create_mpi() and lpt_comm_create_nccl().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CommOptions
     {
@@ -1196,7 +1196,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a communicator is, and what went through it.</summary>
+    /// <summary>State and traffic of a communicator.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CommInfo
     {
@@ -1218,7 +1218,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to reduce.</summary>
+    /// <summary>Options of a reduction.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ReduceOptions
     {
@@ -1259,7 +1259,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How gradients fill buckets.</summary>
+    /// <summary>Options of lpt_gradient_buckets_create().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GradientBucketsOptions
     {
@@ -1279,7 +1279,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How buckets stand.</summary>
+    /// <summary>State of buckets.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GradientBucketsInfo
     {
@@ -1300,7 +1300,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How ranks that share an optimizer's state step.</summary>
+    /// <summary>Options of lpt_optimizer_step_shards().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct OptimizerShardOptions
     {
@@ -1317,7 +1317,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How columns are shared. The same on all ranks, in all layers, for the whole training.</summary>
+    /// <summary>Options of lpt_partial_plan_create(); the same on all ranks and in all layers, for the full training.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct PartialPlanOptions
     {
@@ -1343,7 +1343,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a plan says.</summary>
+    /// <summary>Properties of a plan.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct PartialPlanInfo
     {
@@ -1365,7 +1365,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>An encoding of a message that the caller supplies; its members are in lpt/research/codec.h.</summary>
+    /// <summary>An encoding of messages that the caller supplies; its members are in lpt/research/codec.h.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CommCodec
     {
@@ -1386,7 +1386,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>The links of equal ranks. Each rank has one to all others, which sends one message after the other and receives one after the other, both at a time. A message of b bytes takes b / bytes_per_second of both links, and latency_seconds.</summary>
+    /// <summary>Links of equal ranks.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CostLink
     {
@@ -1404,7 +1404,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>What a collective costs.</summary>
+    /// <summary>Cost of a collective.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CostInfo
     {
@@ -1425,7 +1425,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How fast one rank casts numbers before they are sent, and back. Rates count bytes of the wide numbers.</summary>
+    /// <summary>Rates at which one rank casts elements before and after transfer, in bytes of the wide format.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CostCastRates
     {
@@ -1443,7 +1443,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to measure noise.</summary>
+    /// <summary>Options of lpt_noise_measure().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct NoiseOptions
     {
@@ -1461,7 +1461,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>Noise against gradient.</summary>
+    /// <summary>Norms of gradient and noise.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct NoiseInfo
     {
@@ -1482,7 +1482,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>How far the two weights of a SwiGLU point the same way.</summary>
+    /// <summary>Alignment of the two weights of a SwiGLU.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SwigluAlignmentInfo
     {
@@ -1501,7 +1501,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>One rank's end of a communicator; see lpt_comm_create_local(). Belongs to the thread that uses its context: one thread, one rank, one comm.</summary>
+    /// <summary>One rank of a communicator; see lpt_comm_create_local().</summary>
     public sealed partial class Comm : Handle
     {
         /// <summary>Stands for C's NULL: an optional Comm that is not given.</summary>
@@ -1510,7 +1510,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_comm_destroy(handle); }
     }
 
-    /// <summary>A group of ranks that are threads of one process. Thread-safe.</summary>
+    /// <summary>A group of ranks that are threads of one process; see lpt_comm_group_create().</summary>
     public sealed partial class CommGroup : Handle
     {
         /// <summary>Stands for C's NULL: an optional CommGroup that is not given.</summary>
@@ -1519,7 +1519,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_comm_group_destroy(handle); }
     }
 
-    /// <summary>The worker: error text, threads, memory, choice of kernels. Destroyed with lpt_context_destroy().</summary>
+    /// <summary>Runs operations: holds threads, memory, error text and the choice of kernels; see lpt_context_create().</summary>
     public sealed partial class Context : Handle
     {
         /// <summary>Stands for C's NULL: an optional Context that is not given.</summary>
@@ -1528,7 +1528,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_context_destroy(handle); }
     }
 
-    /// <summary>A collective that is under way. Waited for with lpt_future_wait().</summary>
+    /// <summary>A collective in progress; see lpt_future_wait().</summary>
     public sealed partial class Future : Handle
     {
         /// <summary>Stands for C's NULL: an optional Future that is not given.</summary>
@@ -1537,7 +1537,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_future_destroy(handle); }
     }
 
-    /// <summary>A product of one shape that was checked, and whose kernel was picked, once for many calls.</summary>
+    /// <summary>A checked GEMM of one shape with its selected kernel; see lpt_gemm_plan_create().</summary>
     public sealed partial class GemmPlan : Handle
     {
         /// <summary>Stands for C's NULL: an optional GemmPlan that is not given.</summary>
@@ -1546,7 +1546,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_gemm_plan_destroy(handle); }
     }
 
-    /// <summary>Gradients that ranks reduce while backward goes on. See lpt_gradient_buckets_create().</summary>
+    /// <summary>Gradients that ranks reduce while backward continues; see lpt_gradient_buckets_create().</summary>
     public sealed partial class GradientBuckets : Handle
     {
         /// <summary>Stands for C's NULL: an optional GradientBuckets that is not given.</summary>
@@ -1555,7 +1555,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_gradient_buckets_destroy(handle); }
     }
 
-    /// <summary>A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create().</summary>
+    /// <summary>A linear layer: its recipe, its scalers, and the casts of its weight; see lpt_linear_create().</summary>
     public sealed partial class Linear : Handle
     {
         /// <summary>Stands for C's NULL: an optional Linear that is not given.</summary>
@@ -1564,7 +1564,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_linear_destroy(handle); }
     }
 
-    /// <summary>A record of numbers by step and name: histories of scales, clipping, noise. See lpt_monitor_create().</summary>
+    /// <summary>A record of values by step and name; see lpt_monitor_create().</summary>
     public sealed partial class Monitor : Handle
     {
         /// <summary>Stands for C's NULL: an optional Monitor that is not given.</summary>
@@ -1573,7 +1573,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_monitor_destroy(handle); }
     }
 
-    /// <summary>Holds the state of many parameters, never the parameters. See lpt_optimizer_create().</summary>
+    /// <summary>The optimizer state of many parameters; see lpt_optimizer_create().</summary>
     public sealed partial class Optimizer : Handle
     {
         /// <summary>Stands for C's NULL: an optional Optimizer that is not given.</summary>
@@ -1591,7 +1591,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_partial_plan_destroy(handle); }
     }
 
-    /// <summary>How a linear layer casts the operands of its three products, and makes these. See lpt_recipe_create().</summary>
+    /// <summary>How a linear layer casts the operands of its three GEMMs, and runs these; see lpt_recipe_create().</summary>
     public sealed partial class Recipe : Handle
     {
         /// <summary>Stands for C's NULL: an optional Recipe that is not given.</summary>
@@ -1600,7 +1600,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_recipe_destroy(handle); }
     }
 
-    /// <summary>Remembers the largest magnitudes of one site; see lpt_scaler_create().</summary>
+    /// <summary>Records the largest magnitudes of one cast site; see lpt_scaler_create().</summary>
     public sealed partial class Scaler : Handle
     {
         /// <summary>Stands for C's NULL: an optional Scaler that is not given.</summary>
@@ -1609,7 +1609,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_scaler_destroy(handle); }
     }
 
-    /// <summary>Counts what casts did to numbers; see lpt_statistics_create().</summary>
+    /// <summary>Accumulates statistics of casts; see lpt_statistics_create().</summary>
     public sealed partial class Statistics : Handle
     {
         /// <summary>Stands for C's NULL: an optional Statistics that is not given.</summary>
@@ -1618,7 +1618,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_statistics_destroy(handle); }
     }
 
-    /// <summary>Numbers in memory: a format, extents, and its parts. Destroyed with lpt_tensor_destroy().</summary>
+    /// <summary>Elements in memory with a format, extents, scales and other parts; see lpt_tensor_create().</summary>
     public sealed partial class Tensor : Handle
     {
         /// <summary>Stands for C's NULL: an optional Tensor that is not given.</summary>

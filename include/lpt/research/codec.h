@@ -3,6 +3,7 @@
  * @brief Research: reductions through codecs and through signs.
  *
  * Statuses  These functions are collectives: see comm.h for statuses and futures.
+ *
  * Device    Ranks on CPUs only; ranks on GPUs get LPT_UNSUPPORTED.
  */
 #ifndef LPT_RESEARCH_CODEC_H
@@ -25,6 +26,7 @@ extern "C" {
  * Threads   Functions run on the threads of the context; with a future on that of the comm. With more than one thread,
  *           calls with the same `user` are concurrent. They do not throw, and do not call LPT with this context or
  *           comm.
+ *
  * Errors    A nonzero result ends the collective with LPT_ABORTED on its rank; the text names codec, function and
  *           result. Ranks that still need its data get LPT_ABORTED too. The comm is broken then, and the output of that
  *           rank is unchanged.
@@ -63,6 +65,7 @@ struct lpt_comm_codec {
  * A rank sends about (R - 1) / R · elements / 4 bytes. Every rank gets the same bits.
  *
  * Formats   f32 only.
+ *
  * Overlap   `output` may be `input`; errors overlap no other tensor.
  *
  * @param[in,out] comm          Communicator of this rank.

@@ -17,7 +17,11 @@ extern "C" {
 /** @brief Collective of a cost estimate; one of lpt_cost_collective_values. */
 typedef int32_t lpt_cost_collective;
 
-/** @brief Values of lpt_cost_collective. n: bytes of the payload. */
+/**
+ * @brief Values of lpt_cost_collective.
+ *
+ * n: bytes of the payload.
+ */
 enum lpt_cost_collective_values {
   LPT_COST_COLLECTIVE_ALL_REDUCE = 0,     /**< n: the tensor of each rank. */
   LPT_COST_COLLECTIVE_REDUCE_SCATTER = 1, /**< n: the input of each rank. */

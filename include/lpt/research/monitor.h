@@ -55,8 +55,11 @@ typedef struct lpt_noise_info {
  * Measure the gradient of a full batch: the ratio of a single cast is much higher (7.3 for stochastic nvfp4).
  *
  * Formats   f32, bf16, f16 or f64.
+ *
  * Rounding  Sums are f64, the same for any number of threads.
+ *
  * Device    CPU only.
+ *
  * Source    FP4 All the Way (arXiv 2505.19115), section 4.
  *
  * @param[in]  gradients  `count` tensors.
@@ -91,6 +94,7 @@ typedef struct lpt_swiglu_alignment_info {
  * outliers make FP8 runs diverge (arXiv 2409.12517).
  *
  * Rounding  Sums are f64, the same for any number of threads.
+ *
  * Device    CPU only.
  *
  * @param[in]  gate_weight  Channels × columns; f32, bf16, f16 or f64.

@@ -60,6 +60,7 @@ LPT_API lpt_status lpt_sparse_choose_kept(lpt_context *context, double zero_shar
  * elements.
  *
  * Rounding  In f32, from the first element of a group to the last, then once to the format of `output`.
+ *
  * Overlap   `output` may be `source` in the same format and layout.
  *
  * @param[in]  source     f64, f32, bf16 or f16.

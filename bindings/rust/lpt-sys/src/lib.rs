@@ -3,7 +3,7 @@
 #![cfg_attr(rustfmt, rustfmt_skip)]
 use std::os::raw::{c_char, c_void};
 
-/// What a function came to; one of lpt_status_values.
+/// The result of a function; one of lpt_status_values.
 pub type lpt_status = i32;
 pub const LPT_OK: lpt_status = 0;
 pub const LPT_INVALID_ARGUMENT: lpt_status = 1;
@@ -39,7 +39,7 @@ pub const LPT_LOG_LEVEL_WARNING: lpt_log_level = 1;
 pub const LPT_LOG_LEVEL_INFO: lpt_log_level = 2;
 pub const LPT_LOG_LEVEL_DISPATCH: lpt_log_level = 3;
 
-/// What the bytes of a tensor mean. Small numbers are the presets of lpt_format_values; a larger one spells its own description in its bits, so that a format means the same in every context, process and file. Compare with ==.
+/// Identifies a format: what the bytes of a tensor mean.
 pub type lpt_format = i64;
 pub const LPT_FORMAT_NONE: lpt_format = 0;
 pub const LPT_FORMAT_F64: lpt_format = 1;
@@ -122,7 +122,7 @@ pub const LPT_TENSOR_PART_TENSOR_SCALE: lpt_tensor_part = 2;
 pub const LPT_TENSOR_PART_ZERO_POINTS: lpt_tensor_part = 3;
 pub const LPT_TENSOR_PART_SPARSE_INDICES: lpt_tensor_part = 4;
 
-/// Whose layout of bytes is meant; one of lpt_foreign_layout_values.
+/// A memory layout of another library; one of lpt_foreign_layout_values.
 pub type lpt_foreign_layout = i32;
 pub const LPT_FOREIGN_LAYOUT_GGML: lpt_foreign_layout = 1;
 pub const LPT_FOREIGN_LAYOUT_BITSANDBYTES: lpt_foreign_layout = 2;
@@ -131,7 +131,7 @@ pub const LPT_FOREIGN_LAYOUT_GGML_Q4_1: lpt_foreign_layout = 4;
 pub const LPT_FOREIGN_LAYOUT_MMA_SPARSE: lpt_foreign_layout = 5;
 pub const LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE: lpt_foreign_layout = 6;
 
-/// How a value between two codes is rounded; one of lpt_rounding_values.
+/// How a cast rounds a value between two codes; one of lpt_rounding_values.
 pub type lpt_rounding = i32;
 pub const LPT_ROUNDING_NEAREST_EVEN: lpt_rounding = 0;
 pub const LPT_ROUNDING_STOCHASTIC: lpt_rounding = 1;
@@ -139,12 +139,12 @@ pub const LPT_ROUNDING_TOWARD_ZERO: lpt_rounding = 2;
 pub const LPT_ROUNDING_NEAREST_AWAY: lpt_rounding = 3;
 pub const LPT_ROUNDING_STOCHASTIC_UNDERFLOW: lpt_rounding = 4;
 
-/// What becomes of a value beyond the largest code; one of lpt_overflow_values.
+/// What a cast makes of a value beyond the largest code; one of lpt_overflow_values.
 pub type lpt_overflow = i32;
 pub const LPT_OVERFLOW_SATURATE: lpt_overflow = 0;
 pub const LPT_OVERFLOW_INFINITE: lpt_overflow = 1;
 
-/// How scales follow from the largest magnitude (amax); one of lpt_scale_rule_values.
+/// How a cast computes scales from the maximum magnitude (amax); one of lpt_scale_rule_values.
 pub type lpt_scale_rule = i32;
 pub const LPT_SCALE_RULE_DEFAULT: lpt_scale_rule = 0;
 pub const LPT_SCALE_RULE_AMAX: lpt_scale_rule = 1;
@@ -168,23 +168,23 @@ pub const LPT_SCALE_RULE_FIXED: lpt_scale_rule = 18;
 pub const LPT_SCALE_RULE_MEAN: lpt_scale_rule = 19;
 pub const LPT_SCALE_RULE_SAWB: lpt_scale_rule = 20;
 
-/// Which amax a scaler gives; one of lpt_scaler_kind_values.
+/// Which amax a scaler gives to a cast; one of lpt_scaler_kind_values.
 pub type lpt_scaler_kind = i32;
 pub const LPT_SCALER_KIND_CURRENT: lpt_scaler_kind = 0;
 pub const LPT_SCALER_KIND_DELAYED: lpt_scaler_kind = 1;
 
-/// Which amax of the history counts; one of lpt_scaler_history_rule_values.
+/// Which amax of the history a scaler uses; one of lpt_scaler_history_rule_values.
 pub type lpt_scaler_history_rule = i32;
 pub const LPT_SCALER_HISTORY_RULE_MAX: lpt_scaler_history_rule = 0;
 pub const LPT_SCALER_HISTORY_RULE_LATEST: lpt_scaler_history_rule = 1;
 
-/// What stands for an amax of zero, as at the first step; one of lpt_scaler_zero_rule_values.
+/// What replaces an amax of 0, as at the first step; one of lpt_scaler_zero_rule_values.
 pub type lpt_scaler_zero_rule = i32;
 pub const LPT_SCALER_ZERO_RULE_USE_CURRENT: lpt_scaler_zero_rule = 0;
 pub const LPT_SCALER_ZERO_RULE_ONE: lpt_scaler_zero_rule = 1;
 pub const LPT_SCALER_ZERO_RULE_USE_LAST: lpt_scaler_zero_rule = 2;
 
-/// One of lpt_activation_values.
+/// An activation of a GEMM; one of lpt_activation_values.
 pub type lpt_activation = i32;
 pub const LPT_ACTIVATION_NONE: lpt_activation = 0;
 pub const LPT_ACTIVATION_GELU: lpt_activation = 1;
@@ -192,7 +192,7 @@ pub const LPT_ACTIVATION_GELU_TANH: lpt_activation = 2;
 pub const LPT_ACTIVATION_SILU: lpt_activation = 3;
 pub const LPT_ACTIVATION_SWIGLU: lpt_activation = 4;
 
-/// One of lpt_gemm_arithmetic_values.
+/// An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values.
 pub type lpt_gemm_arithmetic = i32;
 pub const LPT_GEMM_ARITHMETIC_NATIVE: lpt_gemm_arithmetic = 0;
 pub const LPT_GEMM_ARITHMETIC_L_MUL: lpt_gemm_arithmetic = 1;
@@ -200,20 +200,20 @@ pub const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE: lpt_gemm_arithmetic = 2;
 pub const LPT_GEMM_ARITHMETIC_SHIFT: lpt_gemm_arithmetic = 3;
 pub const LPT_GEMM_ARITHMETIC_TENSOR_CORE: lpt_gemm_arithmetic = 4;
 
-/// Which numbers of a group stay, and what becomes of them; one of lpt_sparse_rule_values.
+/// Which elements of a group are kept, and their new values; one of lpt_sparse_rule_values.
 pub type lpt_sparse_rule = i32;
 pub const LPT_SPARSE_RULE_MAGNITUDE: lpt_sparse_rule = 0;
 pub const LPT_SPARSE_RULE_MVUE: lpt_sparse_rule = 1;
 pub const LPT_SPARSE_RULE_MVUE_TWO_DRAWS: lpt_sparse_rule = 2;
 pub const LPT_SPARSE_RULE_SOFT_THRESHOLD: lpt_sparse_rule = 3;
 
-/// Along which axis M neighbours make a group; one of lpt_sparse_direction_values.
+/// Axis along which M adjacent elements form a group; one of lpt_sparse_direction_values.
 pub type lpt_sparse_direction = i32;
 pub const LPT_SPARSE_DIRECTION_ROW: lpt_sparse_direction = 0;
 pub const LPT_SPARSE_DIRECTION_COLUMN: lpt_sparse_direction = 1;
 pub const LPT_SPARSE_DIRECTION_BOTH: lpt_sparse_direction = 2;
 
-/// How a transposable mask is found; one of lpt_sparse_solver_values.
+/// Algorithm that selects a transposable mask; one of lpt_sparse_solver_values.
 pub type lpt_sparse_solver = i32;
 pub const LPT_SPARSE_SOLVER_AUTO: lpt_sparse_solver = 0;
 pub const LPT_SPARSE_SOLVER_EXACT: lpt_sparse_solver = 1;
@@ -222,13 +222,13 @@ pub const LPT_SPARSE_SOLVER_SEARCH: lpt_sparse_solver = 3;
 pub const LPT_SPARSE_SOLVER_PRUNE: lpt_sparse_solver = 4;
 pub const LPT_SPARSE_SOLVER_ENTROPY: lpt_sparse_solver = 5;
 
-/// What of packed weights is stored; one of lpt_weights_storage_values.
+/// Which elements of packed weights are stored; one of lpt_weights_storage_values.
 pub type lpt_weights_storage = i32;
 pub const LPT_WEIGHTS_STORAGE_ALL: lpt_weights_storage = 0;
 pub const LPT_WEIGHTS_STORAGE_BITMASK: lpt_weights_storage = 1;
 pub const LPT_WEIGHTS_STORAGE_BLOCK_SPARSE: lpt_weights_storage = 2;
 
-/// One operand of one multiplication; one of lpt_linear_cast_values.
+/// One operand of one GEMM of a layer; one of lpt_linear_cast_values.
 pub type lpt_linear_cast = i32;
 pub const LPT_LINEAR_CAST_FORWARD_INPUT: lpt_linear_cast = 0;
 pub const LPT_LINEAR_CAST_FORWARD_WEIGHT: lpt_linear_cast = 1;
@@ -243,95 +243,95 @@ pub const LPT_LINEAR_OPERAND_INPUT: lpt_linear_operand = 0;
 pub const LPT_LINEAR_OPERAND_WEIGHT: lpt_linear_operand = 1;
 pub const LPT_LINEAR_OPERAND_GRADIENT: lpt_linear_operand = 2;
 
-/// One product of a linear layer; one of lpt_linear_gemm_values.
+/// One GEMM of a linear layer; one of lpt_linear_gemm_values.
 pub type lpt_linear_gemm = i32;
 pub const LPT_LINEAR_GEMM_FORWARD: lpt_linear_gemm = 0;
 pub const LPT_LINEAR_GEMM_DGRAD: lpt_linear_gemm = 1;
 pub const LPT_LINEAR_GEMM_WGRAD: lpt_linear_gemm = 2;
 
-/// The signs of a rotation; one of lpt_hadamard_signs_values.
+/// Signs of a rotation; one of lpt_hadamard_signs_values.
 pub type lpt_hadamard_signs = i32;
 pub const LPT_HADAMARD_SIGNS_NONE: lpt_hadamard_signs = 0;
 pub const LPT_HADAMARD_SIGNS_FIXED: lpt_hadamard_signs = 1;
 pub const LPT_HADAMARD_SIGNS_RANDOM: lpt_hadamard_signs = 2;
 
-/// Which axis a product's operands are rotated along; one of lpt_hadamard_axis_values.
+/// Axis along which operands of a GEMM are rotated; one of lpt_hadamard_axis_values.
 pub type lpt_hadamard_axis = i32;
 pub const LPT_HADAMARD_AXIS_INNER: lpt_hadamard_axis = 0;
 pub const LPT_HADAMARD_AXIS_ROWS: lpt_hadamard_axis = 1;
 
-/// What a backward product's x or w is cast from; one of lpt_linear_source_values.
+/// What a backward GEMM casts x or w from; one of lpt_linear_source_values.
 pub type lpt_linear_source = i32;
 pub const LPT_LINEAR_SOURCE_PLAIN: lpt_linear_source = 0;
 pub const LPT_LINEAR_SOURCE_FORWARD: lpt_linear_source = 1;
 pub const LPT_LINEAR_SOURCE_FORWARD_CLIPPED: lpt_linear_source = 2;
 
-/// What a product is multiplied by; one of lpt_linear_output_scale_values.
+/// Constant factor of the result of a GEMM; one of lpt_linear_output_scale_values.
 pub type lpt_linear_output_scale = i32;
 pub const LPT_LINEAR_OUTPUT_SCALE_NONE: lpt_linear_output_scale = 0;
 pub const LPT_LINEAR_OUTPUT_SCALE_UNIT: lpt_linear_output_scale = 1;
 
-/// What part of a layer a rank of a comm has; one of lpt_linear_parallel_values.
+/// Slice of a layer that a rank of a comm holds; one of lpt_linear_parallel_values.
 pub type lpt_linear_parallel = i32;
 pub const LPT_LINEAR_PARALLEL_NONE: lpt_linear_parallel = 0;
 pub const LPT_LINEAR_PARALLEL_COLUMNS: lpt_linear_parallel = 1;
 pub const LPT_LINEAR_PARALLEL_ROWS: lpt_linear_parallel = 2;
 
-/// How a SwiGLU is smoothed for the cast that follows; one of lpt_swiglu_smoothing_values.
+/// Smoothing of a SwiGLU for the cast that follows; one of lpt_swiglu_smoothing_values.
 pub type lpt_swiglu_smoothing = i32;
 pub const LPT_SWIGLU_SMOOTHING_NONE: lpt_swiglu_smoothing = 0;
 pub const LPT_SWIGLU_SMOOTHING_CHANNEL: lpt_swiglu_smoothing = 1;
 
-/// What becomes of the losses of all rows; one of lpt_loss_reduction_values.
+/// Reduction of the losses of all rows; one of lpt_loss_reduction_values.
 pub type lpt_loss_reduction = i32;
 pub const LPT_LOSS_REDUCTION_MEAN: lpt_loss_reduction = 0;
 pub const LPT_LOSS_REDUCTION_SUM: lpt_loss_reduction = 1;
 pub const LPT_LOSS_REDUCTION_NONE: lpt_loss_reduction = 2;
 
-/// How a parameter is stepped; one of lpt_optimizer_method_values. See lpt_optimizer_step().
+/// Update rule of an optimizer; one of lpt_optimizer_method_values.
 pub type lpt_optimizer_method = i32;
 pub const LPT_OPTIMIZER_METHOD_ADAMW: lpt_optimizer_method = 0;
 pub const LPT_OPTIMIZER_METHOD_ADAM: lpt_optimizer_method = 1;
 pub const LPT_OPTIMIZER_METHOD_SGD: lpt_optimizer_method = 2;
 pub const LPT_OPTIMIZER_METHOD_LION: lpt_optimizer_method = 3;
 
-/// What becomes of a second moment below the smallest code; one of lpt_optimizer_underflow_values.
+/// Cast of a second moment below the smallest code; one of lpt_optimizer_underflow_values.
 pub type lpt_optimizer_underflow = i32;
 pub const LPT_OPTIMIZER_UNDERFLOW_CLAMP: lpt_optimizer_underflow = 0;
 pub const LPT_OPTIMIZER_UNDERFLOW_ALLOWED: lpt_optimizer_underflow = 1;
 pub const LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC: lpt_optimizer_underflow = 2;
 
-/// What the numbers of all ranks become; one of lpt_reduction_values.
+/// How elements of all ranks are combined; one of lpt_reduction_values.
 pub type lpt_reduction = i32;
 pub const LPT_REDUCTION_SUM: lpt_reduction = 0;
 pub const LPT_REDUCTION_AVERAGE: lpt_reduction = 1;
 pub const LPT_REDUCTION_MAXIMUM: lpt_reduction = 2;
 pub const LPT_REDUCTION_MINIMUM: lpt_reduction = 3;
 
-/// How numbers are sent that are cast for it; one of lpt_reduce_algorithm_values.
+/// Algorithm of a reduction; one of lpt_reduce_algorithm_values.
 pub type lpt_reduce_algorithm = i32;
 pub const LPT_REDUCE_ALGORITHM_AUTO: lpt_reduce_algorithm = 0;
 pub const LPT_REDUCE_ALGORITHM_ONE_SHOT: lpt_reduce_algorithm = 1;
 pub const LPT_REDUCE_ALGORITHM_TWO_SHOT: lpt_reduce_algorithm = 2;
 pub const LPT_REDUCE_ALGORITHM_NATIVE: lpt_reduce_algorithm = 3;
 
-/// In which order gradients fill buckets; one of lpt_gradient_buckets_order_values.
+/// Order in which gradients fill buckets; one of lpt_gradient_buckets_order_values.
 pub type lpt_gradient_buckets_order = i32;
 pub const LPT_GRADIENT_BUCKETS_ORDER_RECORDED: lpt_gradient_buckets_order = 0;
 pub const LPT_GRADIENT_BUCKETS_ORDER_REVERSED: lpt_gradient_buckets_order = 1;
 
-/// Which way activations go; one of lpt_partial_pass_values.
+/// Direction of a pass; one of lpt_partial_pass_values.
 pub type lpt_partial_pass = i32;
 pub const LPT_PARTIAL_PASS_FORWARD: lpt_partial_pass = 0;
 pub const LPT_PARTIAL_PASS_BACKWARD: lpt_partial_pass = 1;
 
-/// What private columns are multiplied by; one of lpt_partial_scale_values.
+/// Factor of private columns; one of lpt_partial_scale_values.
 pub type lpt_partial_scale = i32;
 pub const LPT_PARTIAL_SCALE_ROOT: lpt_partial_scale = 0;
 pub const LPT_PARTIAL_SCALE_ONE: lpt_partial_scale = 1;
 pub const LPT_PARTIAL_SCALE_CUSTOM: lpt_partial_scale = 2;
 
-/// A collective whose cost is reckoned; one of lpt_cost_collective_values.
+/// Collective of a cost estimate; one of lpt_cost_collective_values.
 pub type lpt_cost_collective = i32;
 pub const LPT_COST_COLLECTIVE_ALL_REDUCE: lpt_cost_collective = 0;
 pub const LPT_COST_COLLECTIVE_REDUCE_SCATTER: lpt_cost_collective = 1;
@@ -339,7 +339,7 @@ pub const LPT_COST_COLLECTIVE_ALL_GATHER: lpt_cost_collective = 2;
 pub const LPT_COST_COLLECTIVE_BROADCAST: lpt_cost_collective = 3;
 pub const LPT_COST_COLLECTIVE_ALL_TO_ALL: lpt_cost_collective = 4;
 
-/// How the bytes of a collective go; one of lpt_cost_algorithm_values.
+/// Algorithm of a collective; one of lpt_cost_algorithm_values.
 pub type lpt_cost_algorithm = i32;
 pub const LPT_COST_ALGORITHM_BEST: lpt_cost_algorithm = 0;
 pub const LPT_COST_ALGORITHM_RING: lpt_cost_algorithm = 1;
@@ -348,12 +348,12 @@ pub const LPT_COST_ALGORITHM_TWO_SHOT: lpt_cost_algorithm = 3;
 pub const LPT_COST_ALGORITHM_ONE_SHOT: lpt_cost_algorithm = 4;
 pub const LPT_COST_ALGORITHM_STAR: lpt_cost_algorithm = 5;
 
-/// How the noise of gradients is found; one of lpt_noise_kind_values.
+/// Estimator of gradient noise; one of lpt_noise_kind_values.
 pub type lpt_noise_kind = i32;
 pub const LPT_NOISE_KIND_REFERENCE: lpt_noise_kind = 0;
 pub const LPT_NOISE_KIND_TWO_DRAWS: lpt_noise_kind = 1;
 
-/// How masks are counted; one of lpt_sparse_count_values.
+/// Method that counts masks; one of lpt_sparse_count_values.
 pub type lpt_sparse_count = i32;
 pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
 pub const LPT_SPARSE_COUNT_PUBLISHED: lpt_sparse_count = 1;
@@ -371,55 +371,55 @@ pub const LPT_COMM_MESSAGES: u64 = 8;
 pub const LPT_COMM_SKIP_CHECKS: u64 = 16;
 pub const LPT_PARTIAL_SEQUENCE_PARALLEL: u64 = 4;
 
-/// One rank's end of a communicator; see lpt_comm_create_local(). Belongs to the thread that uses its context: one thread, one rank, one comm.
+/// One rank of a communicator; see lpt_comm_create_local().
 #[repr(C)]
 pub struct lpt_comm {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// A group of ranks that are threads of one process. Thread-safe.
+/// A group of ranks that are threads of one process; see lpt_comm_group_create().
 #[repr(C)]
 pub struct lpt_comm_group {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// The worker: error text, threads, memory, choice of kernels. Destroyed with lpt_context_destroy().
+/// Runs operations: holds threads, memory, error text and the choice of kernels; see lpt_context_create().
 #[repr(C)]
 pub struct lpt_context {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// A collective that is under way. Waited for with lpt_future_wait().
+/// A collective in progress; see lpt_future_wait().
 #[repr(C)]
 pub struct lpt_future {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// A product of one shape that was checked, and whose kernel was picked, once for many calls.
+/// A checked GEMM of one shape with its selected kernel; see lpt_gemm_plan_create().
 #[repr(C)]
 pub struct lpt_gemm_plan {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// Gradients that ranks reduce while backward goes on. See lpt_gradient_buckets_create().
+/// Gradients that ranks reduce while backward continues; see lpt_gradient_buckets_create().
 #[repr(C)]
 pub struct lpt_gradient_buckets {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create().
+/// A linear layer: its recipe, its scalers, and the casts of its weight; see lpt_linear_create().
 #[repr(C)]
 pub struct lpt_linear {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// A record of numbers by step and name: histories of scales, clipping, noise. See lpt_monitor_create().
+/// A record of values by step and name; see lpt_monitor_create().
 #[repr(C)]
 pub struct lpt_monitor {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// Holds the state of many parameters, never the parameters. See lpt_optimizer_create().
+/// The optimizer state of many parameters; see lpt_optimizer_create().
 #[repr(C)]
 pub struct lpt_optimizer {
     _opaque: [u8; 0],
@@ -431,25 +431,25 @@ pub struct lpt_partial_plan {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// How a linear layer casts the operands of its three products, and makes these. See lpt_recipe_create().
+/// How a linear layer casts the operands of its three GEMMs, and runs these; see lpt_recipe_create().
 #[repr(C)]
 pub struct lpt_recipe {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// Remembers the largest magnitudes of one site; see lpt_scaler_create().
+/// Records the largest magnitudes of one cast site; see lpt_scaler_create().
 #[repr(C)]
 pub struct lpt_scaler {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// Counts what casts did to numbers; see lpt_statistics_create().
+/// Accumulates statistics of casts; see lpt_statistics_create().
 #[repr(C)]
 pub struct lpt_statistics {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// Numbers in memory: a format, extents, and its parts. Destroyed with lpt_tensor_destroy().
+/// Elements in memory with a format, extents, scales and other parts; see lpt_tensor_create().
 #[repr(C)]
 pub struct lpt_tensor {
     _opaque: [u8; 0],
@@ -463,7 +463,7 @@ pub type lpt_task_function = Option<unsafe extern "C" fn(*mut c_void, i64)>;
 pub type lpt_parallel_for_function = Option<unsafe extern "C" fn(*mut c_void, i64, lpt_task_function, *mut c_void)>;
 pub type lpt_progress_function = Option<unsafe extern "C" fn(*mut c_void, i64, i64) -> i32>;
 
-/// Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.
+/// Source of random bits: the key and counter of Philox4x32.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_random {
@@ -474,7 +474,7 @@ pub struct lpt_random {
     pub step: u32,
 }
 
-/// What one device is, and whether contexts can work on it.
+/// Properties of one device, and whether a context can work on it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_device_info {
@@ -492,7 +492,7 @@ pub struct lpt_device_info {
     pub reason: [c_char; 512],
 }
 
-/// What a new context should be.
+/// Options of lpt_context_create().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_context_options {
@@ -515,7 +515,7 @@ pub struct lpt_context_options {
     pub threads_of: *const lpt_context,
 }
 
-/// What one kernel did while a profile was taken.
+/// Work of one kernel while a profile was recorded.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_profile_entry {
@@ -528,7 +528,7 @@ pub struct lpt_profile_entry {
     pub flops: f64,
 }
 
-/// A format taken apart. A value is (element - zero point) · block scale · tensor scale; absent scales are 1, absent zero points 0.
+/// The parts of a format.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_format_description {
@@ -550,7 +550,7 @@ pub struct lpt_format_description {
     pub sparse_of: i32,
 }
 
-/// A tensor taken apart.
+/// Format, memory and shape of a tensor.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_tensor_description {
@@ -566,7 +566,7 @@ pub struct lpt_tensor_description {
     pub flags: u64,
 }
 
-/// How to quantize; the output's format says what to make.
+/// Options of lpt_quantize() and lpt_fake_quantize().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_quantize_options {
@@ -587,7 +587,7 @@ pub struct lpt_quantize_options {
     pub statistics: *mut lpt_statistics,
 }
 
-/// What casts did to numbers since the statistics were created or reset.
+/// Sums over the casts since the statistics were created or reset.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_statistics_info {
@@ -601,7 +601,7 @@ pub struct lpt_statistics_info {
     pub squared_error: f64,
 }
 
-/// How to dequantize.
+/// Options of lpt_dequantize().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_dequantize_options {
@@ -609,7 +609,7 @@ pub struct lpt_dequantize_options {
     pub flags: u64,
 }
 
-/// How to rotate.
+/// Options of lpt_hadamard().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_hadamard_options {
@@ -620,7 +620,7 @@ pub struct lpt_hadamard_options {
     pub signs: *const lpt_tensor,
 }
 
-/// How to convert.
+/// Options of lpt_convert().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_convert_options {
@@ -629,7 +629,7 @@ pub struct lpt_convert_options {
     pub statistics: *mut lpt_statistics,
 }
 
-/// What a new scaler should be.
+/// Options of lpt_scaler_create().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_scaler_options {
@@ -642,7 +642,7 @@ pub struct lpt_scaler_options {
     pub reserved: i32,
 }
 
-/// What a scaler knows.
+/// State of a scaler, as lpt_scaler_read() returns it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_scaler_info {
@@ -652,7 +652,7 @@ pub struct lpt_scaler_info {
     pub update_count: i64,
 }
 
-/// How lpt_sparse_fit() works.
+/// Options of lpt_sparse_fit().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_sparse_fit_options {
@@ -663,7 +663,7 @@ pub struct lpt_sparse_fit_options {
     pub damping: f64,
 }
 
-/// What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.
+/// Result of a fit: squared errors of the outputs, relative to the sum of squares of the outputs.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_sparse_fit_info {
@@ -673,7 +673,7 @@ pub struct lpt_sparse_fit_info {
     pub iteration_count: i64,
 }
 
-/// How to multiply.
+/// Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_gemm_options {
@@ -693,7 +693,7 @@ pub struct lpt_gemm_options {
     pub reserved: i32,
 }
 
-/// What a plan decided.
+/// Properties of a plan, as lpt_gemm_plan_read() returns them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_gemm_plan_info {
@@ -706,7 +706,7 @@ pub struct lpt_gemm_plan_info {
     pub kernel: [c_char; 64],
 }
 
-/// Operands of one call of a plan; see lpt_gemm_options.
+/// Optional operands of lpt_gemm_plan_run(), as in lpt_gemm_options.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_gemm_operands {
@@ -716,7 +716,7 @@ pub struct lpt_gemm_operands {
     pub quantize: *const lpt_quantize_options,
 }
 
-/// How to select.
+/// Options of lpt_sparse_mask_select(); lpt_sparse_order() and lpt_recipe_set_sparsity() use them too.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_sparse_options {
@@ -735,7 +735,7 @@ pub struct lpt_sparse_options {
     pub importance: *const lpt_tensor,
 }
 
-/// What a selection did, over all numbers that are finite.
+/// Statistics of a selection; energies and the variance cover finite elements only.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_sparse_info {
@@ -748,7 +748,7 @@ pub struct lpt_sparse_info {
     pub variance: f64,
 }
 
-/// How to pack weights.
+/// Options of lpt_weights_pack() and lpt_weights_order().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_weights_options {
@@ -762,7 +762,7 @@ pub struct lpt_weights_options {
     pub reserved: i32,
 }
 
-/// How a product is made of its two casts.
+/// Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_linear_gemm_options {
@@ -778,7 +778,7 @@ pub struct lpt_linear_gemm_options {
     pub reserved: i32,
 }
 
-/// The shape of a linear layer.
+/// Shape of a linear layer.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_linear_shape {
@@ -787,7 +787,7 @@ pub struct lpt_linear_shape {
     pub output_columns: i64,
 }
 
-/// One call of a linear layer.
+/// Options of lpt_linear_prepare(), lpt_linear_forward() and lpt_linear_backward().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_linear_options {
@@ -805,7 +805,7 @@ pub struct lpt_linear_options {
     pub reserved_two: i32,
 }
 
-/// How to compute a SwiGLU.
+/// Options of lpt_swiglu_forward() and lpt_swiglu_backward().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_swiglu_options {
@@ -815,7 +815,7 @@ pub struct lpt_swiglu_options {
     pub reserved: i32,
 }
 
-/// How to compute an RMS norm.
+/// Options of lpt_rmsnorm_forward(), lpt_rmsnorm_forward_sum() and lpt_rmsnorm_backward().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_rmsnorm_options {
@@ -826,7 +826,7 @@ pub struct lpt_rmsnorm_options {
     pub reserved: i32,
 }
 
-/// How to compute a softmax.
+/// Options of lpt_softmax_forward() and lpt_softmax_backward().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_softmax_options {
@@ -840,7 +840,7 @@ pub struct lpt_softmax_options {
     pub reserved_two: i32,
 }
 
-/// How to compute a cross entropy. The same on all ranks.
+/// Options of lpt_cross_entropy_forward() and lpt_cross_entropy_backward(); the same on all ranks.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_cross_entropy_options {
@@ -853,7 +853,7 @@ pub struct lpt_cross_entropy_options {
     pub reserved: i32,
 }
 
-/// What a new optimizer should be.
+/// Options of lpt_optimizer_create().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_optimizer_options {
@@ -868,7 +868,7 @@ pub struct lpt_optimizer_options {
     pub reserved: i32,
 }
 
-/// One parameter, as the optimizer should keep its state.
+/// Description of one parameter and of the formats of its state.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_optimizer_parameter {
@@ -886,7 +886,7 @@ pub struct lpt_optimizer_parameter {
     pub begin: i64,
 }
 
-/// One step of an optimizer.
+/// Options of lpt_optimizer_step().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_optimizer_step_options {
@@ -903,7 +903,7 @@ pub struct lpt_optimizer_step_options {
     pub gradient_norm: f64,
 }
 
-/// What an optimizer's last step came to.
+/// Result of the last step of an optimizer.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_optimizer_info {
@@ -915,7 +915,7 @@ pub struct lpt_optimizer_info {
     pub reserved: i32,
 }
 
-/// What ranks add up before a step.
+/// Sums that ranks add up before a step.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_gradients_info {
@@ -924,7 +924,7 @@ pub struct lpt_gradients_info {
     pub nonfinite_count: i64,
 }
 
-/// How ranks connect.
+/// Options of lpt_comm_create_local(), lpt_comm_create_mpi() and lpt_comm_create_nccl().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_comm_options {
@@ -936,7 +936,7 @@ pub struct lpt_comm_options {
     pub damaged_message: i64,
 }
 
-/// What a communicator is, and what went through it.
+/// State and traffic of a communicator.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_comm_info {
@@ -950,7 +950,7 @@ pub struct lpt_comm_info {
     pub seconds: f64,
 }
 
-/// How to reduce.
+/// Options of a reduction.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_reduce_options {
@@ -975,7 +975,7 @@ pub struct lpt_all_gather_options {
     pub codec: *const lpt_comm_codec,
 }
 
-/// How gradients fill buckets.
+/// Options of lpt_gradient_buckets_create().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_gradient_buckets_options {
@@ -987,7 +987,7 @@ pub struct lpt_gradient_buckets_options {
     pub names: *const *const c_char,
 }
 
-/// How buckets stand.
+/// State of buckets.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_gradient_buckets_info {
@@ -1000,7 +1000,7 @@ pub struct lpt_gradient_buckets_info {
     pub reserved: i32,
 }
 
-/// How ranks that share an optimizer's state step.
+/// Options of lpt_optimizer_step_shards().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_optimizer_shard_options {
@@ -1009,7 +1009,7 @@ pub struct lpt_optimizer_shard_options {
     pub reduce: *const lpt_reduce_options,
 }
 
-/// How columns are shared. The same on all ranks, in all layers, for the whole training.
+/// Options of lpt_partial_plan_create(); the same on all ranks and in all layers, for the full training.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_partial_plan_options {
@@ -1027,7 +1027,7 @@ pub struct lpt_partial_plan_options {
     pub link_bytes_per_second: f64,
 }
 
-/// What a plan says.
+/// Properties of a plan.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_partial_plan_info {
@@ -1041,7 +1041,7 @@ pub struct lpt_partial_plan_info {
     pub backward_row_bytes: f64,
 }
 
-/// An encoding of a message that the caller supplies; its members are in lpt/research/codec.h.
+/// An encoding of messages that the caller supplies; its members are in lpt/research/codec.h.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_comm_codec {
@@ -1054,7 +1054,7 @@ pub struct lpt_comm_codec {
     pub user: *mut c_void,
 }
 
-/// The links of equal ranks. Each rank has one to all others, which sends one message after the other and receives one after the other, both at a time. A message of b bytes takes b / bytes_per_second of both links, and latency_seconds.
+/// Links of equal ranks.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_cost_link {
@@ -1064,7 +1064,7 @@ pub struct lpt_cost_link {
     pub reduce_bytes_per_second: f64,
 }
 
-/// What a collective costs.
+/// Cost of a collective.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_cost_info {
@@ -1077,7 +1077,7 @@ pub struct lpt_cost_info {
     pub seconds: f64,
 }
 
-/// How fast one rank casts numbers before they are sent, and back. Rates count bytes of the wide numbers.
+/// Rates at which one rank casts elements before and after transfer, in bytes of the wide format.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_cost_cast_rates {
@@ -1087,7 +1087,7 @@ pub struct lpt_cost_cast_rates {
     pub decode_bytes_per_second: f64,
 }
 
-/// How to measure noise.
+/// Options of lpt_noise_measure().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_noise_options {
@@ -1097,7 +1097,7 @@ pub struct lpt_noise_options {
     pub reserved: i32,
 }
 
-/// Noise against gradient.
+/// Norms of gradient and noise.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_noise_info {
@@ -1110,7 +1110,7 @@ pub struct lpt_noise_info {
     pub reserved: i32,
 }
 
-/// How far the two weights of a SwiGLU point the same way.
+/// Alignment of the two weights of a SwiGLU.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_swiglu_alignment_info {
@@ -1698,57 +1698,57 @@ impl Default for lpt_swiglu_alignment_info {
 }
 
 extern "C" {
-    /// Returns the release of the library that is loaded.
+    /// Returns the release of the loaded library as a number.
     pub fn lpt_version() -> i32;
-    /// Returns the release of the library that is loaded, as text.
+    /// Returns the release of the loaded library as text.
     pub fn lpt_version_string() -> *const c_char;
     /// Returns the level of the binary interface, which is the number in the library's SONAME.
     pub fn lpt_abi_level() -> i32;
-    /// Returns how the library was built: release, compiler, and the instruction sets with kernels of their own.
+    /// Returns how the library was built.
     pub fn lpt_build_info() -> *const c_char;
-    /// Names a status.
+    /// Returns the name of a status.
     pub fn lpt_status_string(status: lpt_status) -> *const c_char;
-    /// Writes the defaults of a struct that begins with `struct_size`, as its LPT_…_INIT macro has them.
+    /// Writes the defaults of a struct that begins with `struct_size`, those of its macro LPT_…_INIT.
     pub fn lpt_struct_init(name: *const c_char, object: *mut c_void, struct_size: usize) -> i32;
-    /// Describes a device. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of the driver or of the system that did not find the plugin.
+    /// Describes a device and reports whether a context can work on it.
     pub fn lpt_device_describe(context: *mut lpt_context, device: lpt_device, index: i32, out_description: *mut lpt_device_info) -> lpt_status;
-    /// Creates a context. Threads start with the first operation that wants them.
+    /// Creates a context.
     pub fn lpt_context_create(options: *const lpt_context_options, out_context: *mut *mut lpt_context) -> lpt_status;
-    /// Destroys a context and ends its threads. Handles made with it live on.
+    /// Destroys a context and ends its threads.
     pub fn lpt_context_destroy(context: *mut lpt_context);
-    /// Returns what went wrong in the last call with this context.
+    /// Returns the error text of the last call with a context.
     pub fn lpt_context_error(context: *const lpt_context) -> *const c_char;
-    /// Returns which kernel the last operation took, and why each faster one was passed over.
+    /// Returns which kernels the last operation selected, and why it rejected others.
     pub fn lpt_context_explanation(context: *const lpt_context) -> *const c_char;
-    /// Changes the number of threads.
+    /// Changes the number of threads of a context.
     pub fn lpt_context_set_threads(context: *mut lpt_context, thread_count: i32) -> lpt_status;
-    /// Changes the highest instruction set that may be used.
+    /// Changes the highest instruction set that a context may use.
     pub fn lpt_context_set_isa(context: *mut lpt_context, isa: lpt_isa) -> lpt_status;
-    /// Changes the stream that work is queued on.
+    /// Changes the stream on which a GPU context queues its work.
     pub fn lpt_context_set_stream(context: *mut lpt_context, stream: *mut c_void) -> lpt_status;
-    /// Waits until the context's stream has done all that is queued on it. On a CPU context it returns immediately.
+    /// Blocks until all work queued on the context's stream is complete.
     pub fn lpt_context_synchronize(context: *mut lpt_context) -> lpt_status;
-    /// Changes where the log goes.
+    /// Changes the function that receives the log of a context, and its level.
     pub fn lpt_context_set_log(context: *mut lpt_context, level: lpt_log_level, log: lpt_log_function, log_user: *mut c_void) -> lpt_status;
-    /// Has casts, both ways, and products report their progress, some hundred times at most, and end when asked. A short one reports once. A layer's call reports one cast or product after the other, each to its own whole.
+    /// Sets a function that receives the progress of calls that may return LPT_CANCELLED, and may cancel them.
     pub fn lpt_context_set_progress(context: *mut lpt_context, progress: lpt_progress_function, progress_user: *mut c_void) -> lpt_status;
-    /// Starts a new profile, or stops the one that is taken. What was recorded stays until the next start.
+    /// Starts a new profile, or stops the current one.
     pub fn lpt_context_set_profile(context: *mut lpt_context, is_enabled: i32) -> lpt_status;
-    /// Counts the entries of the profile: one per operation part and kernel.
+    /// Returns the number of profile entries, one per operation step and kernel.
     pub fn lpt_context_profile_count(context: *mut lpt_context, out_count: *mut i64) -> lpt_status;
-    /// Reads one entry of the profile, longest time first.
+    /// Returns one entry of the profile, the longest time first.
     pub fn lpt_context_profile_entry(context: *mut lpt_context, index: i64, out_entry: *mut lpt_profile_entry) -> lpt_status;
-    /// Writes the profile's calls as a Chrome trace (JSON), the first 100 000 of them.
+    /// Writes the first 100 000 kernel runs of the profile as a Chrome trace (JSON).
     pub fn lpt_context_profile_save(context: *mut lpt_context, path: *const c_char) -> lpt_status;
-    /// Makes the format of a description. A description that equals a preset gives the preset.
+    /// Returns the format of a description.
     pub fn lpt_format_from_description(context: *mut lpt_context, description: *const lpt_format_description, out_format: *mut lpt_format) -> lpt_status;
-    /// Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale, where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32"), and an optional /uint8 for zero points ("uint4/1x256/f32/uint8"). Any name with /2:4 behind it is that format with two of every four columns stored ("bf16/2:4", "nvfp4/2:4"). An element of the caller's own is spelled e\<exponent bits\>m\<mantissa bits\>b\<bias\> with -ieee, -nan, -fnuz or -finite, and a u in front without a sign ("e4m2b9-finite", "ue4m3b7-nan").
+    /// Returns the format of a name.
     pub fn lpt_format_from_name(context: *mut lpt_context, name: *const c_char, out_format: *mut lpt_format) -> lpt_status;
-    /// Writes the name of a format; lpt_format_from_name() reads it back.
+    /// Writes the name of a format, which lpt_format_from_name() reads.
     pub fn lpt_format_write_name(context: *mut lpt_context, format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
-    /// Takes a format apart.
+    /// Returns the parts of a format.
     pub fn lpt_format_describe(context: *mut lpt_context, format: lpt_format, out_description: *mut lpt_format_description) -> lpt_status;
-    /// Writes what the bytes of a format mean, in lines of text for people: the bits of a code, special codes, range, packing, scales, and how a value is computed.
+    /// Writes a text of several lines that explains the bytes of a format.
     pub fn lpt_format_write_text(context: *mut lpt_context, format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
     /// Returns the number of formats in lpt_format_values that tensors can have.
     pub fn lpt_format_count() -> i64;
@@ -1756,23 +1756,23 @@ extern "C" {
     pub fn lpt_format_at(index: i64) -> lpt_format;
     /// Returns the name of a format of lpt_format_values.
     pub fn lpt_format_name(format: lpt_format) -> *const c_char;
-    /// Creates a tensor in memory of its own: zero elements, all scales 1, all zero points 0.
+    /// Creates a tensor whose elements are zero, whose scales are 1, and whose zero points are 0.
     pub fn lpt_tensor_create(context: *mut lpt_context, format: lpt_format, rank: i32, extents: *const i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Creates a matrix: lpt_tensor_create() of rank 2.
+    /// Creates a matrix whose elements are zero, as lpt_tensor_create() with rank 2.
     pub fn lpt_tensor_create_matrix(context: *mut lpt_context, format: lpt_format, rows: i64, columns: i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Makes a tensor of the caller's memory, which is borrowed until the tensor is destroyed.
+    /// Creates a tensor in memory of the caller.
     pub fn lpt_tensor_wrap(context: *mut lpt_context, description: *const lpt_tensor_description, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Makes a matrix of the caller's memory, which is borrowed until the tensor is destroyed.
+    /// Creates a matrix in memory of the caller.
     pub fn lpt_tensor_wrap_matrix(context: *mut lpt_context, format: lpt_format, data: *mut c_void, rows: i64, columns: i64, row_stride: i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Makes a read-only matrix of the caller's memory: lpt_tensor_wrap_matrix() with LPT_TENSOR_READ_ONLY.
+    /// Creates a read-only matrix in memory of the caller, as lpt_tensor_wrap_matrix() with LPT_TENSOR_READ_ONLY.
     pub fn lpt_tensor_wrap_const_matrix(context: *mut lpt_context, format: lpt_format, data: *const c_void, rows: i64, columns: i64, row_stride: i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Makes a tensor of a part of another one; both may write the same memory, which lives as long as either.
+    /// Creates a tensor of a range of each axis of another tensor.
     pub fn lpt_tensor_view(context: *mut lpt_context, tensor: *const lpt_tensor, begins: *const i64, extents: *const i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Makes a tensor of one part: the elements as a plain tensor, or the scales.
+    /// Creates a tensor of one part of another tensor: its elements, its scales, its zero points or its indices.
     pub fn lpt_tensor_view_part(context: *mut lpt_context, tensor: *const lpt_tensor, part: lpt_tensor_part, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Makes a matrix of its parts: the inverse of lpt_tensor_view_part(). The parts' memory is borrowed, or lives on if it is the library's.
+    /// Creates a matrix from its parts; the inverse of lpt_tensor_view_part().
     pub fn lpt_tensor_combine(context: *mut lpt_context, format: lpt_format, rows: i64, columns: i64, parts: *const *const lpt_tensor, part_count: i32, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Takes a tensor apart.
+    /// Returns the format, memory and shape of a tensor.
     pub fn lpt_tensor_describe(context: *mut lpt_context, tensor: *const lpt_tensor, out_description: *mut lpt_tensor_description) -> lpt_status;
     /// Returns the format of a tensor.
     pub fn lpt_tensor_format(tensor: *const lpt_tensor) -> lpt_format;
@@ -1782,313 +1782,313 @@ extern "C" {
     pub fn lpt_tensor_extent(tensor: *const lpt_tensor, axis: i32) -> i64;
     /// Returns the stride of one axis of a tensor.
     pub fn lpt_tensor_stride(tensor: *const lpt_tensor, axis: i32) -> i64;
-    /// Returns the memory of a tensor's payload, to be written.
+    /// Returns the memory of the elements of a tensor, for writing.
     pub fn lpt_tensor_data(tensor: *mut lpt_tensor) -> *mut c_void;
-    /// Returns the memory of a tensor's payload, to be read.
+    /// Returns the memory of the elements of a tensor, for reading.
     pub fn lpt_tensor_const_data(tensor: *const lpt_tensor) -> *const c_void;
-    /// Returns the device of a tensor's memory.
+    /// Returns the device of a tensor.
     pub fn lpt_tensor_device(tensor: *const lpt_tensor, out_index: *mut i32) -> lpt_device;
-    /// Returns how many bytes the elements and scales of a tensor take, without gaps between rows.
+    /// Returns the number of bytes that the elements, scales and other parts of a tensor take.
     pub fn lpt_tensor_size(context: *mut lpt_context, tensor: *const lpt_tensor, out_size_bytes: *mut usize) -> lpt_status;
-    /// Copies a tensor with all its parts: from one memory to another, or within one.
+    /// Copies a tensor with all its parts between devices or within one.
     pub fn lpt_tensor_copy(context: *mut lpt_context, source: *const lpt_tensor, target: *mut lpt_tensor) -> lpt_status;
-    /// Destroys a tensor. Memory that was wrapped is left alone.
+    /// Destroys a tensor.
     pub fn lpt_tensor_destroy(tensor: *mut lpt_tensor);
-    /// Makes a tensor of what another library describes by DLPack 1.x, without a copy. The description is read here; the memory is borrowed until the tensor is destroyed, and the caller keeps the struct and calls its deleter.
+    /// Creates a tensor in memory that another library describes by DLPack 1.x, without a copy.
     pub fn lpt_tensor_from_dlpack(context: *mut lpt_context, managed: *const c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Makes a tensor as lpt_tensor_from_dlpack() does, and takes the struct over: its deleter is called once, when the last tensor that shares the memory is destroyed, on that thread. After an error the caller has it still.
+    /// Creates a tensor as lpt_tensor_from_dlpack() does, and takes the ownership of the DLPack struct.
     pub fn lpt_tensor_take_dlpack(context: *mut lpt_context, managed: *mut c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see lpt_tensor_view_part(). Memory of the library lives as long as the struct; wrapped memory must.
+    /// Creates a DLPack struct that describes a tensor for another library, without a copy.
     pub fn lpt_tensor_to_dlpack(context: *mut lpt_context, tensor: *const lpt_tensor, is_versioned: i32, out_managed: *mut *mut c_void) -> lpt_status;
-    /// Returns how many bytes a tensor takes in a foreign layout.
+    /// Returns the number of bytes that a tensor takes in a foreign layout.
     pub fn lpt_foreign_layout_size(context: *mut lpt_context, tensor: *const lpt_tensor, layout: lpt_foreign_layout, out_size_bytes: *mut usize) -> lpt_status;
-    /// Writes a tensor, or the part of it that the layout holds, in a foreign layout. Exact: the same numbers. ggml has no -0 in MXFP4 and reads it as 0.
+    /// Writes a tensor in a foreign layout.
     pub fn lpt_foreign_layout_export(context: *mut lpt_context, tensor: *const lpt_tensor, layout: lpt_foreign_layout, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
-    /// Reads a tensor, or the part of it that the layout holds, from a foreign layout; other parts stay as they are. Exact: the same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
+    /// Reads a tensor from a foreign layout.
     pub fn lpt_foreign_layout_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, layout: lpt_foreign_layout, tensor: *mut lpt_tensor) -> lpt_status;
-    /// Casts numbers to another format, with scales where the format has them.
+    /// Casts a matrix to another format, computes the scales of that format, and optionally transposes it.
     pub fn lpt_quantize(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_quantize_options, quantized: *mut lpt_tensor, transposed: *mut lpt_tensor) -> lpt_status;
-    /// Casts numbers to a format and back: the numbers that lpt_quantize() and lpt_dequantize() would give.
+    /// Casts a matrix to a format and back to a wide float.
     pub fn lpt_fake_quantize(context: *mut lpt_context, source: *const lpt_tensor, format: lpt_format, options: *const lpt_quantize_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Creates statistics, all zero. Casts that are given them add to them; sums are the same for any number of threads.
+    /// Creates statistics of casts; all sums are zero.
     pub fn lpt_statistics_create(context: *mut lpt_context, out_statistics: *mut *mut lpt_statistics) -> lpt_status;
     /// Destroys statistics.
     pub fn lpt_statistics_destroy(statistics: *mut lpt_statistics);
-    /// Reads statistics.
+    /// Returns the sums of statistics.
     pub fn lpt_statistics_read(context: *mut lpt_context, statistics: *const lpt_statistics, out_info: *mut lpt_statistics_info) -> lpt_status;
-    /// Sets statistics back to zero.
+    /// Sets all sums of statistics to zero.
     pub fn lpt_statistics_reset(context: *mut lpt_context, statistics: *mut lpt_statistics) -> lpt_status;
-    /// Gives the numbers that codes stand for: element · (block scale · tensor scale), in f32.
+    /// Decodes a matrix to a wide float: (element - zero point) · (block scale · tensor scale).
     pub fn lpt_dequantize(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_dequantize_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Rotates each group of columns: output = (source ⊙ signs) · H / sqrt(size), where H(i, j) = (-1)^(number of ones in i and j): Sylvester's matrix, orthogonal and its own inverse; the inverse applies the signs last.
+    /// Rotates each group of columns by a Hadamard matrix.
     pub fn lpt_hadamard(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_hadamard_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Draws random signs for lpt_hadamard(): element i is -1 if the lowest random bit at index i is set, else 1.
+    /// Draws random signs for lpt_hadamard().
     pub fn lpt_hadamard_draw_signs(context: *mut lpt_context, random: *const lpt_random, signs: *mut lpt_tensor) -> lpt_status;
-    /// Moves codes between relatives of FP8 without a new amax: e4m3fn, e4m3 (240) and e4m3fnuz, or e5m2 and e5m2fnuz, or any two of 8 bits with the same exponent and mantissa bits.
+    /// Converts codes between similar FP8 elements without a new amax.
     pub fn lpt_convert(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_convert_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Creates a scaler: the memory of amax for one site. A cast that is given it records its amax; nothing changes until lpt_scaler_update(), so that all micro-batches of a step are cast alike.
+    /// Creates a scaler, which records the amax of the casts of one site.
     pub fn lpt_scaler_create(context: *mut lpt_context, options: *const lpt_scaler_options, out_scaler: *mut *mut lpt_scaler) -> lpt_status;
     /// Destroys a scaler.
     pub fn lpt_scaler_destroy(scaler: *mut lpt_scaler);
-    /// Ends a step: pushes each running amax into its history, if anything was recorded, and starts a new one.
+    /// Completes an optimizer step: moves the running maximum of each scaler into its history.
     pub fn lpt_scaler_update(context: *mut lpt_context, scalers: *const *mut lpt_scaler, scaler_count: i64) -> lpt_status;
-    /// Reads what a scaler knows.
+    /// Returns the state of a scaler.
     pub fn lpt_scaler_read(context: *mut lpt_context, scaler: *const lpt_scaler, out_info: *mut lpt_scaler_info) -> lpt_status;
-    /// Returns how many bytes lpt_scaler_state_save() writes.
+    /// Returns the number of bytes that lpt_scaler_state_save() writes.
     pub fn lpt_scaler_state_size(context: *mut lpt_context, scaler: *const lpt_scaler, out_size_bytes: *mut usize) -> lpt_status;
-    /// Saves a scaler: portable, versioned, with a checksum.
+    /// Saves the state of a scaler.
     pub fn lpt_scaler_state_save(context: *mut lpt_context, scaler: *const lpt_scaler, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
-    /// Restores a scaler.
+    /// Replaces the state of a scaler by a saved one.
     pub fn lpt_scaler_state_load(context: *mut lpt_context, scaler: *mut lpt_scaler, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
-    /// Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask the one whose outputs are nearest, min |inputs · weightᵀ - inputs · outputᵀ|², by conjugate gradients.
+    /// Fits a masked weight to the outputs of the dense weight, without training.
     pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_info: *mut lpt_sparse_fit_info) -> lpt_status;
-    /// Multiplies two matrices of any formats: x = alpha · a · b + beta · c + bias, c = activation(x) + residual.
+    /// Multiplies two matrices, or two batches of matrices, of any formats.
     pub fn lpt_gemm(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
-    /// Multiplies rows by the matrix of their group (a mixture of experts), each group with any number of rows, also none: c(i) = a(i) · b(g) for rows i of group g.
+    /// Multiplies groups of rows, each by its own matrix, as in a mixture of experts.
     pub fn lpt_gemm_grouped(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, group_ends: *const i64, group_count: i64, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
-    /// Plans a product: the checks of lpt_gemm(), and the choice of the kernel, which lpt_context_explanation() explains.
+    /// Checks a GEMM and selects its kernel once for many calls.
     pub fn lpt_gemm_plan_create(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *const lpt_tensor, out_plan: *mut *mut lpt_gemm_plan) -> lpt_status;
-    /// Multiplies as planned: the same bits as lpt_gemm() on the context that it was planned for.
+    /// Multiplies matrices by a plan.
     pub fn lpt_gemm_plan_run(context: *mut lpt_context, plan: *const lpt_gemm_plan, a: *const lpt_tensor, b: *const lpt_tensor, operands: *const lpt_gemm_operands, c: *mut lpt_tensor) -> lpt_status;
-    /// Returns what a plan decided.
+    /// Returns the properties of a plan.
     pub fn lpt_gemm_plan_read(context: *mut lpt_context, plan: *const lpt_gemm_plan, out_info: *mut lpt_gemm_plan_info) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_gemm_plan_destroy(plan: *mut lpt_gemm_plan);
-    /// Selects N of every M numbers.
+    /// Selects N of every M elements, and writes the mask and the masked matrix.
     pub fn lpt_sparse_mask_select(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_sparse_options, mask: *mut lpt_tensor, masked: *mut lpt_tensor, out_info: *mut lpt_sparse_info) -> lpt_status;
-    /// Counts the groups of a mask that keep more than N of M.
+    /// Counts the groups of a mask that keep more than N of M elements.
     pub fn lpt_sparse_mask_check(context: *mut lpt_context, mask: *const lpt_tensor, kept: i32, of: i32, direction: lpt_sparse_direction, out_count: *mut i64) -> lpt_status;
-    /// Counts where two masks differ: the flips since the last selection.
+    /// Counts the elements in which two masks differ: the flips since the last selection.
     pub fn lpt_sparse_mask_compare(context: *mut lpt_context, mask: *const lpt_tensor, other: *const lpt_tensor, out_count: *mut i64) -> lpt_status;
     /// Applies a mask: output = source where the mask is not 0, else 0.
     pub fn lpt_sparse_mask_apply(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, output: *mut lpt_tensor) -> lpt_status;
-    /// Masked decay: gradient += rate · weight where the mask is 0, so that what is dropped fades and masks settle.
+    /// Adds masked decay: gradient += rate · weight where the mask is 0.
     pub fn lpt_sparse_mask_decay(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, rate: f64, gradient: *mut lpt_tensor) -> lpt_status;
-    /// Compresses a matrix that a 2:4 mask was applied to: of every four columns the two that stay are stored, and where they belong.
+    /// Compresses a 2:4 matrix: stores the two kept columns of every four, and their indices.
     pub fn lpt_sparse_compress(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, compressed: *mut lpt_tensor, transposed: *mut lpt_tensor) -> lpt_status;
-    /// Writes a compressed matrix out: the inverse of lpt_sparse_compress(), zeros where nothing is stored.
+    /// Decompresses a 2:4 matrix: the inverse of lpt_sparse_compress(), with zeros where nothing is stored.
     pub fn lpt_sparse_decompress(context: *mut lpt_context, compressed: *const lpt_tensor, output: *mut lpt_tensor) -> lpt_status;
-    /// Lays out weights for products, once for many: the same codes and scales, in the order that kernels read.
+    /// Packs weights once for many GEMMs: the same codes and scales in the order that kernels read.
     pub fn lpt_weights_pack(context: *mut lpt_context, weights: *const lpt_tensor, options: *const lpt_weights_options, out_packed: *mut *mut lpt_tensor) -> lpt_status;
-    /// Orders the rows of weights so that fewer tiles hold anything but zeros: rows with the same tiles come to lie together.
+    /// Finds an order of the rows of weights for which fewer tiles have elements that are not zero.
     pub fn lpt_weights_order(context: *mut lpt_context, weights: *const lpt_tensor, options: *const lpt_weights_options, order: *mut i32, out_given_count: *mut i64, out_count: *mut i64) -> lpt_status;
-    /// Writes packed weights as rows again, in the order that they were packed in: the inverse of lpt_weights_pack() without orders.
+    /// Writes packed weights as rows, in their packed order.
     pub fn lpt_weights_unpack(context: *mut lpt_context, packed: *const lpt_tensor, weights: *mut lpt_tensor) -> lpt_status;
-    /// Returns how many bytes lpt_weights_state_save() writes.
+    /// Returns the number of bytes that lpt_weights_state_save() writes.
     pub fn lpt_weights_state_size(context: *mut lpt_context, packed: *const lpt_tensor, out_size_bytes: *mut usize) -> lpt_status;
-    /// Saves packed weights: portable, versioned, with a checksum.
+    /// Saves packed weights.
     pub fn lpt_weights_state_save(context: *mut lpt_context, packed: *const lpt_tensor, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
-    /// Makes packed weights of a saved state.
+    /// Creates packed weights from a saved state.
     pub fn lpt_weights_state_load(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, out_packed: *mut *mut lpt_tensor) -> lpt_status;
-    /// Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
+    /// Creates a recipe by name.
     pub fn lpt_recipe_create(context: *mut lpt_context, name: *const c_char, out_recipe: *mut *mut lpt_recipe) -> lpt_status;
-    /// Returns the number of recipes that lpt_recipe_create() knows.
+    /// Returns the number of recipes that lpt_recipe_create() supports.
     pub fn lpt_recipe_count() -> i64;
-    /// Returns the name of a recipe that lpt_recipe_create() knows.
+    /// Returns the name of a recipe that lpt_recipe_create() supports.
     pub fn lpt_recipe_name(index: i64) -> *const c_char;
-    /// Destroys a recipe. Layers made with it live on.
+    /// Destroys a recipe; layers that were created with it stay valid.
     pub fn lpt_recipe_destroy(recipe: *mut lpt_recipe);
-    /// Changes one cast of a recipe. Layers that were made before keep theirs.
+    /// Changes one cast of a recipe; existing layers keep theirs.
     pub fn lpt_recipe_set_cast(context: *mut lpt_context, recipe: *mut lpt_recipe, cast: lpt_linear_cast, format: lpt_format, options: *const lpt_quantize_options) -> lpt_status;
-    /// Changes where the tensor scales of one operand come from. Layers that were made before keep theirs.
+    /// Changes the source of the tensor scales of one operand; existing layers keep theirs.
     pub fn lpt_recipe_set_scaler(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_linear_operand, options: *const lpt_scaler_options) -> lpt_status;
-    /// Returns the format of one cast.
+    /// Returns the format of one cast of a recipe.
     pub fn lpt_recipe_cast_format(context: *mut lpt_context, recipe: *const lpt_recipe, cast: lpt_linear_cast, out_format: *mut lpt_format) -> lpt_status;
-    /// Changes how one product is made. Layers that were made before keep theirs.
+    /// Changes the options of one GEMM of a recipe; existing layers keep theirs.
     pub fn lpt_recipe_set_gemm(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, options: *const lpt_linear_gemm_options) -> lpt_status;
-    /// Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come, without rotation, draws or parts. Its output scale stays. With lpt_linear_set_recipe() it ends a run in 4 bits: forward, or both backward products (quantization-aware finetuning).
+    /// Sets both operands of one GEMM to a high precision, for quantization-aware finetuning.
     pub fn lpt_recipe_set_high_precision(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, format: lpt_format) -> lpt_status;
-    /// Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
+    /// Makes one operand of a recipe sparse: N of every M elements are kept, before rotation and cast.
     pub fn lpt_recipe_set_sparsity(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_linear_operand, interval: i32, options: *const lpt_sparse_options) -> lpt_status;
-    /// Creates a linear layer. It owns its scalers and its weight's casts, not the weight.
+    /// Creates a linear layer, which owns its scalers and the casts of its weight, not the weight.
     pub fn lpt_linear_create(context: *mut lpt_context, recipe: *const lpt_recipe, shape: *const lpt_linear_shape, out_linear: *mut *mut lpt_linear) -> lpt_status;
     /// Destroys a linear layer.
     pub fn lpt_linear_destroy(linear: *mut lpt_linear);
-    /// Gives a layer another recipe, from its next lpt_linear_prepare() on. Scalers whose options stay the same keep their history, others begin again. What forward saved before that prepare is of no use after it, and lpt_linear_saved_size() may change with it: end the micro-batches in flight first.
+    /// Sets the recipe of a layer, from its next lpt_linear_prepare() on.
     pub fn lpt_linear_set_recipe(context: *mut lpt_context, linear: *mut lpt_linear, recipe: *const lpt_recipe) -> lpt_status;
-    /// Casts the weight for the forward and backward products. Call it after every change of the weight. If it fails, the layer is what it was.
+    /// Casts the weight for the forward and backward GEMMs; call it after every change of the weight.
     pub fn lpt_linear_prepare(context: *mut lpt_context, linear: *mut lpt_linear, weight: *const lpt_tensor, options: *const lpt_linear_options) -> lpt_status;
-    /// Returns how many bytes forward saves for backward. The number follows from the layer and `rows` alone.
+    /// Returns the number of bytes that lpt_linear_forward() saves for backward.
     pub fn lpt_linear_saved_size(context: *mut lpt_context, linear: *const lpt_linear, rows: i64, out_size_bytes: *mut usize) -> lpt_status;
-    /// Returns how many bytes the weight's casts take.
+    /// Returns the number of bytes of the weight's casts, with masks.
     pub fn lpt_linear_cast_size(context: *mut lpt_context, linear: *const lpt_linear, out_size_bytes: *mut usize) -> lpt_status;
-    /// Computes y = x · wᵀ + bias, and saves what backward needs.
+    /// Computes y = x · wᵀ + bias, and saves the data that backward needs.
     pub fn lpt_linear_forward(context: *mut lpt_context, linear: *mut lpt_linear, input: *const lpt_tensor, options: *const lpt_linear_options, saved: *mut lpt_tensor, output: *mut lpt_tensor) -> lpt_status;
-    /// Computes dx = dy · w, dw = dyᵀ · x and db = the column sums of dy; each one only if it is wanted.
+    /// Computes dx = dy · w, dw = dyᵀ · x and db = the column sums of dy, each one if its output is given.
     pub fn lpt_linear_backward(context: *mut lpt_context, linear: *mut lpt_linear, saved: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_linear_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor, bias_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Gives the scalers of many layers the largest amax that any rank has recorded since the last update, in one message. Called on all ranks before lpt_linear_update_scalers(), delayed scales are the same on all of them.
+    /// Sets the recorded amax of the scalers of many layers to the maximum over ranks, in one message.
     pub fn lpt_linear_share_amax(context: *mut lpt_context, comm: *mut lpt_comm, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
-    /// Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
+    /// Completes an optimizer step for the scalers of many layers; see lpt_scaler_update().
     pub fn lpt_linear_update_scalers(context: *mut lpt_context, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
-    /// Reads what one of the layer's scalers knows.
+    /// Reads the state of one scaler of a layer.
     pub fn lpt_linear_scaler_read(context: *mut lpt_context, linear: *const lpt_linear, operand: lpt_linear_operand, out_info: *mut lpt_scaler_info) -> lpt_status;
-    /// Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and to see how it changes.
+    /// Reads the mask that the last lpt_linear_prepare() selected for the weight of a layer.
     pub fn lpt_linear_mask_read(context: *mut lpt_context, linear: *const lpt_linear, mask: *mut lpt_tensor) -> lpt_status;
-    /// Has a layer count what each of its casts does, or ends that. The counts begin at zero with every call; they are no part of saved states. Casts give the same bits, and take longer.
+    /// Starts or stops the collection of statistics of the casts of a layer.
     pub fn lpt_linear_watch(context: *mut lpt_context, linear: *mut lpt_linear, is_watched: i32) -> lpt_status;
-    /// Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_info.
+    /// Reads the statistics of one cast of a watched layer since lpt_linear_watch().
     pub fn lpt_linear_cast_read(context: *mut lpt_context, linear: *const lpt_linear, cast: lpt_linear_cast, out_info: *mut lpt_statistics_info) -> lpt_status;
-    /// Returns how many bytes lpt_linear_state_save() writes.
+    /// Returns the number of bytes that lpt_linear_state_save() writes.
     pub fn lpt_linear_state_size(context: *mut lpt_context, linear: *const lpt_linear, out_size_bytes: *mut usize) -> lpt_status;
-    /// Saves the layer's scalers: portable, versioned, with a checksum. The weight's casts are made again by prepare.
+    /// Saves the scalers of a layer, and the mask of a sparse weight.
     pub fn lpt_linear_state_save(context: *mut lpt_context, linear: *const lpt_linear, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
-    /// Restores the layer's scalers.
+    /// Restores the scalers of a layer, and the mask of a sparse weight.
     pub fn lpt_linear_state_load(context: *mut lpt_context, linear: *mut lpt_linear, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Computes output = silu(gate) · up, where silu(x) = x / (1 + exp(-x)).
     pub fn lpt_swiglu_forward(context: *mut lpt_context, gate: *const lpt_tensor, up: *const lpt_tensor, options: *const lpt_swiglu_options, output: *mut lpt_tensor, smoothing: *mut lpt_tensor) -> lpt_status;
-    /// Computes the gradients of lpt_swiglu_forward(). Smoothing has none: its factors are constants.
+    /// Computes the gradients of lpt_swiglu_forward(); factors of smoothing are constants without a gradient.
     pub fn lpt_swiglu_backward(context: *mut lpt_context, gate: *const lpt_tensor, up: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_swiglu_options, gate_gradient: *mut lpt_tensor, up_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Computes output = input · r · weight, where r = 1 / sqrt(mean over the row of input² + epsilon).
+    /// Computes output = input · r · weight, where r = 1 / sqrt(mean of input² over the row + epsilon).
     pub fn lpt_rmsnorm_forward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, options: *const lpt_rmsnorm_options, output: *mut lpt_tensor, inverse_rms: *mut lpt_tensor) -> lpt_status;
-    /// Adds a branch to the residual stream and norms the sum, row by row while it is at hand: sum = residual + branch, then lpt_rmsnorm_forward() of the sum, bit for bit. Its gradients are those of lpt_rmsnorm_backward(), added to the sum's own: both the stream and the branch get that.
+    /// Computes sum = residual + branch, then the RMSNorm of the sum, row by row.
     pub fn lpt_rmsnorm_forward_sum(context: *mut lpt_context, residual: *const lpt_tensor, branch: *const lpt_tensor, weight: *const lpt_tensor, options: *const lpt_rmsnorm_options, sum: *mut lpt_tensor, output: *mut lpt_tensor, inverse_rms: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_rmsnorm_forward().
     pub fn lpt_rmsnorm_backward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, inverse_rms: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_rmsnorm_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor) -> lpt_status;
     /// Computes output = exp(scale · input - max) / sum along the last axis.
     pub fn lpt_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_softmax_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), of EXAQ's y as if levels were none.
+    /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), where y is `output`.
     pub fn lpt_softmax_backward(context: *mut lpt_context, output: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_softmax_options, input_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Computes the loss -log softmax(logits)\[target\] of every row, in nats, of classes that ranks may share.
+    /// Computes the loss -log softmax(logits)\[target\] of every row, in nats; ranks may share the classes.
     pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
-    /// Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · \[target\]), with g the loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the numbers of classes are sent.
+    /// Computes the gradient of lpt_cross_entropy_forward() for the logits of this rank.
     pub fn lpt_cross_entropy_backward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, log_sums: *const lpt_tensor, loss_gradient: *const lpt_tensor, options: *const lpt_cross_entropy_options, logits_gradient: *mut lpt_tensor) -> lpt_status;
     /// Creates an optimizer without parameters.
     pub fn lpt_optimizer_create(context: *mut lpt_context, options: *const lpt_optimizer_options, out_optimizer: *mut *mut lpt_optimizer) -> lpt_status;
     /// Destroys an optimizer and its state.
     pub fn lpt_optimizer_destroy(optimizer: *mut lpt_optimizer);
-    /// Keeps the state of an optimizer in files: for state larger than memory. Each array is in a file without a name in the directory, mapped, and a step walks it piece by piece. The bits are the same.
+    /// Stores the state of an optimizer in mapped files, for state larger than memory.
     pub fn lpt_optimizer_set_directory(context: *mut lpt_context, optimizer: *mut lpt_optimizer, directory: *const c_char, resident_bytes: usize) -> lpt_status;
-    /// Adds a parameter: makes its state, with zero moments.
+    /// Adds a parameter with zero moments.
     pub fn lpt_optimizer_add(context: *mut lpt_context, optimizer: *mut lpt_optimizer, parameter: *const lpt_optimizer_parameter, out_index: *mut i64) -> lpt_status;
-    /// Steps many parameters. In f32, for each element with gradient g (scaled, clipped) and step number t:
+    /// Steps many parameters.
     pub fn lpt_optimizer_step(context: *mut lpt_context, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, parameters: *const *mut lpt_tensor) -> lpt_status;
-    /// Returns what the last step came to.
+    /// Reads the result of the last step.
     pub fn lpt_optimizer_read(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_info: *mut lpt_optimizer_info) -> lpt_status;
-    /// Adds up the squares of many gradients in f64 and counts what is not finite. The sums do not depend on the number of threads. Ranks that hold shards add up both and give lpt_optimizer_step() the root, times gradient_scale.
+    /// Computes the sum of squares of many gradients in f64, and counts elements that are not finite.
     pub fn lpt_gradients_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, count: i64, out_info: *mut lpt_gradients_info) -> lpt_status;
-    /// Returns how many bytes the state of all parameters takes, scales included, in memory or in files.
+    /// Returns the number of bytes of the state of all parameters, with scales, in memory or in files.
     pub fn lpt_optimizer_size(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_size_bytes: *mut usize) -> lpt_status;
-    /// Returns how many bytes lpt_optimizer_state_save() writes for one parameter.
+    /// Returns the number of bytes that lpt_optimizer_state_save() writes for one parameter.
     pub fn lpt_optimizer_state_size(context: *mut lpt_context, optimizer: *const lpt_optimizer, index: i64, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves the state of one parameter: portable, versioned, with a checksum.
     pub fn lpt_optimizer_state_save(context: *mut lpt_context, optimizer: *const lpt_optimizer, index: i64, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores the state of one parameter.
     pub fn lpt_optimizer_state_load(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
-    /// Restores the state of one parameter, or of a shard of it, from saved shards that were cut in another way: a training that goes on with another number of ranks. Each saved state may be the whole or a shard; what is outside of this parameter's elements is left.
+    /// Restores the state of one parameter, or of a shard, from saved shards with other cuts.
     pub fn lpt_optimizer_state_load_many(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffers: *const *const c_void, buffer_bytes: *const usize, count: i64) -> lpt_status;
-    /// Creates a group of `rank_count` ranks that are threads. It has no context: every rank has its own.
+    /// Creates a group of ranks that are threads of one process.
     pub fn lpt_comm_group_create(context: *mut lpt_context, rank_count: i32, out_group: *mut *mut lpt_comm_group) -> lpt_status;
-    /// Ends all waiting of all ranks of the group, now and later: every call returns LPT_ABORTED. For a rank that fails.
+    /// Aborts all calls of all ranks of a group, current and later ones; they return LPT_ABORTED.
     pub fn lpt_comm_group_abort(group: *mut lpt_comm_group);
-    /// Lets go of the group. Comms that were made with it live on.
+    /// Destroys a group; comms that were created with it stay valid.
     pub fn lpt_comm_group_destroy(group: *mut lpt_comm_group);
-    /// Takes a rank's place in a group; returns when all ranks have come.
+    /// Creates the comm of one rank of a group; returns after all ranks have called it.
     pub fn lpt_comm_create_local(context: *mut lpt_context, group: *mut lpt_comm_group, rank: i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
-    /// Takes a process's place among the processes of an MPI job; returns when all of them have come.
+    /// Creates the comm of one process of an MPI job; returns after all of its processes have called it.
     pub fn lpt_comm_create_mpi(context: *mut lpt_context, fortran_handle: *const i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
-    /// Makes a comm of ranks that have a GPU each, which exchange bytes by NCCL; returns when all ranks have come.
+    /// Creates the comm of a rank with a GPU, which sends data by NCCL; returns after all ranks have called it.
     pub fn lpt_comm_create_nccl(context: *mut lpt_context, bootstrap: *mut lpt_comm, nccl_comm: *mut c_void, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
-    /// Makes communicators of parts of a communicator: ranks that give the same color share one, in the order of their keys, then of their ranks. A grid of tensor × pipeline × data ranks is two splits. All ranks call it.
+    /// Creates comms of subsets of ranks: ranks with the same color share one.
     pub fn lpt_comm_split(context: *mut lpt_context, comm: *mut lpt_comm, color: i32, key: i32, out_comm: *mut *mut lpt_comm) -> lpt_status;
-    /// Leaves. Collectives that are under way are given up, and ranks that wait for this one get LPT_ABORTED.
+    /// Destroys a comm.
     pub fn lpt_comm_destroy(comm: *mut lpt_comm);
-    /// Returns rank, ranks, engine and what was sent.
+    /// Reads the rank, the number of ranks, the engine and the traffic of a comm.
     pub fn lpt_comm_read(context: *mut lpt_context, comm: *const lpt_comm, out_info: *mut lpt_comm_info) -> lpt_status;
-    /// Waits for a collective. Its tensors may be read and written from then on, and not before; memory that the caller owns must live until then.
+    /// Waits for a collective and returns its status and text.
     pub fn lpt_future_wait(context: *mut lpt_context, future: *mut lpt_future) -> lpt_status;
-    /// Returns whether a collective has ended; waits for nothing.
+    /// Returns whether a collective has ended, without waiting.
     pub fn lpt_future_is_done(context: *mut lpt_context, future: *const lpt_future, out_is_done: *mut i32) -> lpt_status;
-    /// Lets go of a future. The collective goes on.
+    /// Destroys a future; its collective continues.
     pub fn lpt_future_destroy(future: *mut lpt_future);
-    /// Returns when all ranks have called it.
+    /// Returns after all ranks have called it.
     pub fn lpt_barrier(context: *mut lpt_context, comm: *mut lpt_comm) -> lpt_status;
-    /// Reduces a tensor of every rank and gives all of them the result.
+    /// Reduces a tensor over all ranks; every rank gets the result.
     pub fn lpt_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, options: *const lpt_reduce_options, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Reduces a tensor of every rank and gives each rank its part of the result, along the first axis.
+    /// Reduces a tensor over all ranks; each rank gets its part of the result, along the first axis.
     pub fn lpt_reduce_scatter(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, options: *const lpt_reduce_options, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Gives all ranks the parts of every rank, one after the other along the first axis. Nothing is rounded.
+    /// Concatenates the parts of all ranks along the first axis; every rank gets the result.
     pub fn lpt_all_gather(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, options: *const lpt_all_gather_options, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Gives all ranks the tensor of one, with all its scales.
+    /// Sends the tensor of one rank, with all its scales, to all ranks.
     pub fn lpt_broadcast(context: *mut lpt_context, comm: *mut lpt_comm, root: i32, tensor: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Sends each rank a part of the input, and puts together what comes from each, along the first axis.
+    /// Sends each rank a part of the input, and concatenates the parts received, along the first axis.
     pub fn lpt_all_to_all(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, send_counts: *const i64, receive_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Sends a tensor to one rank. It may return before the other has received.
+    /// Sends a tensor to one rank; it may return before the other rank has received it.
     pub fn lpt_send(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *const lpt_tensor, peer: i32, tag: i32, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Receives a tensor from one rank.
     pub fn lpt_receive(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *mut lpt_tensor, peer: i32, tag: i32, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Reduces many tensors of every rank in place, by one message: gains of norms, biases, buckets of gradients.
+    /// Reduces many tensors in place by one message: gains of norms, biases, buckets of gradients.
     pub fn lpt_all_reduce_many(context: *mut lpt_context, comm: *mut lpt_comm, tensors: *const *mut lpt_tensor, count: i64, options: *const lpt_reduce_options, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Returns whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of activations (lpt_tensor_view()). Eight bytes of each rank are sent.
+    /// Returns whether a tensor has the same bits on all ranks; eight bytes of each rank are sent.
     pub fn lpt_comm_compare(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *const lpt_tensor, out_is_same: *mut i32) -> lpt_status;
-    /// Puts gradients in buckets, each of which is reduced in place, by one message, as soon as all its gradients are ready and the buckets before it have begun: data-parallel training whose backward hides its all-reduce.
+    /// Groups gradients in buckets, each reduced in place by one message as soon as its gradients are ready.
     pub fn lpt_gradient_buckets_create(context: *mut lpt_context, comm: *mut lpt_comm, gradients: *const *mut lpt_tensor, count: i64, options: *const lpt_gradient_buckets_options, out_buckets: *mut *mut lpt_gradient_buckets) -> lpt_status;
-    /// Begins a backward pass.
+    /// Starts a backward pass.
     pub fn lpt_gradient_buckets_begin(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets, is_last: i32, options: *const lpt_reduce_options) -> lpt_status;
-    /// Says that a gradient is there. From now on until lpt_gradient_buckets_wait() it belongs to the comm's thread; without is_last it stays the caller's.
+    /// Marks a gradient as ready, and starts the reduction of buckets that are complete.
     pub fn lpt_gradient_buckets_ready(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets, index: i64) -> lpt_status;
-    /// Ends a pass: waits until all gradients are reduced. An error names the gradients of the bucket that it befell.
+    /// Completes a pass: waits until all gradients are reduced.
     pub fn lpt_gradient_buckets_wait(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets) -> lpt_status;
-    /// Returns how buckets stand.
+    /// Reads the state of buckets.
     pub fn lpt_gradient_buckets_read(context: *mut lpt_context, buckets: *const lpt_gradient_buckets, out_info: *mut lpt_gradient_buckets_info) -> lpt_status;
-    /// Lets go of buckets. Reductions that are under way go on.
+    /// Destroys buckets; reductions in flight continue.
     pub fn lpt_gradient_buckets_destroy(buckets: *mut lpt_gradient_buckets);
-    /// Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out evenly among the ranks of the comm, in their order, cut at multiples of 4096 elements of a parameter. Nothing is sent.
+    /// Adds this rank's shards of many parameters to an optimizer; nothing is sent.
     pub fn lpt_optimizer_add_shards(context: *mut lpt_context, comm: *const lpt_comm, optimizer: *mut lpt_optimizer, parameters: *const *const lpt_optimizer_parameter, count: i64, out_indices: *mut i64) -> lpt_status;
-    /// Steps parameters whose state is shared out among ranks: reduces gradients where ranks have their own, steps this rank's shards, and gathers the parameters. All ranks call it.
+    /// Steps parameters whose state is sharded over ranks; all ranks call it.
     pub fn lpt_optimizer_step_shards(context: *mut lpt_context, comm: *mut lpt_comm, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, shards: *const lpt_optimizer_shard_options, parameters: *const *mut lpt_tensor) -> lpt_status;
-    /// Finds the columns that a fraction of all columns shares, rounded down.
+    /// Computes how many columns a fraction of all columns shares, rounded down.
     pub fn lpt_partial_shared_columns(context: *mut lpt_context, hidden_columns: i64, fraction: f64, out_shared_columns: *mut i64) -> lpt_status;
-    /// Makes a plan: the one place that knows which columns are shared. It may be used by many contexts at a time.
+    /// Creates a plan, which states the shared columns for all calls.
     pub fn lpt_partial_plan_create(context: *mut lpt_context, options: *const lpt_partial_plan_options, out_plan: *mut *mut lpt_partial_plan) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_partial_plan_destroy(plan: *mut lpt_partial_plan);
-    /// Returns what a plan says.
+    /// Reads the properties of a plan.
     pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_info: *mut lpt_partial_plan_info) -> lpt_status;
-    /// Adds up the shared columns of all ranks, and scales this rank's private ones: out\[:, :s\] = sum over ranks of in\[:, :s\], out\[:, s:\] = scale · in\[:, s:\].
+    /// Sums the shared columns over all ranks, and scales the private columns of this rank.
     pub fn lpt_partial_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the shared ones are sent.
+    /// Multiplies by this rank's slice of a row-parallel weight, and sums the shared columns over all ranks.
     pub fn lpt_partial_gemm(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
-    /// Multiplies the private rows of a weight's first values by the scale, in place: then a plan with LPT_PARTIAL_SCALE_ONE trains on. The other of two ways: alike when training begins, apart under Adam, whose steps do not grow with the weight. One rounding.
+    /// Multiplies the private rows of an initial weight by the scale of a plan, in place.
     pub fn lpt_partial_scale_weight(context: *mut lpt_context, plan: *const lpt_partial_plan, weight: *mut lpt_tensor) -> lpt_status;
-    /// Sequence parallelism: gathers the rows of all ranks, in their order, before a column-parallel layer. Adjoint to lpt_sequence_scatter(): Σ⟨gather(x), g⟩ = Σ⟨x, scatter(g)⟩, summed over ranks, so each is the other's backward.
+    /// Gathers the rows of all ranks, in rank order, before a column-parallel layer (sequence parallelism).
     pub fn lpt_sequence_gather(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Sequence parallelism: adds up what ranks have of all rows, behind a row-parallel layer without a comm, and gives each rank its own rows of the sum: lpt_reduce_scatter() of rows, to the bit, by the plan's wire. The backward of lpt_sequence_gather(), and that is its backward.
+    /// Sums the rows of all ranks after a row-parallel layer without a comm, and gives each rank its rows of the sum.
     pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Averages a tensor of every rank by its signs, one bit for each element, and keeps what that leaves out.
+    /// Averages a tensor over all ranks by its signs, one bit per element, with error feedback.
     pub fn lpt_all_reduce_signs(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, worker_error: *mut lpt_tensor, server_error: *mut lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Returns how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
+    /// Returns how many elements of a tensor this rank averages in lpt_all_reduce_signs().
     pub fn lpt_all_reduce_signs_share(context: *mut lpt_context, comm: *const lpt_comm, element_count: i64, out_element_count: *mut i64) -> lpt_status;
-    /// Reckons what a collective costs: messages in a row, bytes, seconds. Nothing is sent.
+    /// Computes the cost of a collective: successive messages, bytes, seconds.
     pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_cost_link, out_info: *mut lpt_cost_info) -> lpt_status;
-    /// Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.
+    /// Fits a link to measured times: seconds = latency_seconds + bytes / bytes_per_second.
     pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_cost_link) -> lpt_status;
-    /// Finds from how many elements on a collective takes less time with its numbers cast for the way.
+    /// Computes from how many elements a collective takes less time with cast elements.
     pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cost_cast_rates, link: *const lpt_cost_link, out_elements: *mut i64) -> lpt_status;
-    /// Measures the noise that quantization put in gradients, against their norm: |g| / |q(g) - g|.
+    /// Measures the noise that quantization adds to gradients, relative to their norm: |g| / |q(g) - g|.
     pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_info: *mut lpt_noise_info) -> lpt_status;
-    /// Measures the cosine between the gate's and the up weight of each channel. Weight decay aligns them over long runs, and an aligned channel grows with the square of its input: the outliers that end FP8 runs (arXiv 2409.12517).
+    /// Measures the cosine between the gate weight and the up weight of each channel.
     pub fn lpt_swiglu_alignment(context: *mut lpt_context, gate_weight: *const lpt_tensor, up_weight: *const lpt_tensor, cosines: *mut lpt_tensor, out_info: *mut lpt_swiglu_alignment_info) -> lpt_status;
     /// Creates an empty monitor.
     pub fn lpt_monitor_create(context: *mut lpt_context, out_monitor: *mut *mut lpt_monitor) -> lpt_status;
     /// Destroys a monitor.
     pub fn lpt_monitor_destroy(monitor: *mut lpt_monitor);
-    /// Records one number.
+    /// Records one value.
     pub fn lpt_monitor_record(context: *mut lpt_context, monitor: *mut lpt_monitor, step: i64, name: *const c_char, value: f64) -> lpt_status;
-    /// Records the amax that a layer's three scalers know: name/input/amax, name/weight/amax, name/gradient/amax. Of a watched layer (lpt_linear_watch()) also what each cast that ran did since, as lpt_monitor_record_statistics(): name/forward_input/clipped and so on; casts are forward_input, forward_weight, dgrad_gradient, dgrad_weight, wgrad_gradient, wgrad_input.
+    /// Records the amax of the scalers of a layer, and statistics of its casts if it is watched.
     pub fn lpt_monitor_record_linear(context: *mut lpt_context, monitor: *mut lpt_monitor, step: i64, name: *const c_char, linear: *const lpt_linear) -> lpt_status;
-    /// Records what casts did: name/amax, the shares name/clipped, name/underflow and name/nan of all elements, and name/relative_error, the squared error over the sum of squares.
+    /// Records statistics of casts: amax, and shares of clipped, underflowed and NaN elements.
     pub fn lpt_monitor_record_statistics(context: *mut lpt_context, monitor: *mut lpt_monitor, step: i64, name: *const c_char, statistics: *const lpt_statistics) -> lpt_status;
-    /// Counts the numbers recorded.
+    /// Returns the number of recorded values.
     pub fn lpt_monitor_count(context: *mut lpt_context, monitor: *const lpt_monitor, out_count: *mut i64) -> lpt_status;
-    /// Writes all numbers as CSV (RFC 4180): a header step,name,value, then a line for each, in the order of recording.
+    /// Writes all values to a CSV file (RFC 4180).
     pub fn lpt_monitor_save(context: *mut lpt_context, monitor: *const lpt_monitor, path: *const c_char) -> lpt_status;
-    /// Counts the masks that a pattern allows: its diversity.
+    /// Computes the number of masks that a pattern allows (its diversity), in bits per element.
     pub fn lpt_sparse_diversity(context: *mut lpt_context, kept: i32, of: i32, direction: lpt_sparse_direction, count: lpt_sparse_count, out_bits: *mut f64) -> lpt_status;
-    /// Chooses N for a model that was pruned without a pattern: the least N for which a group of M has M - N zeros or more with at least the probability asked for, zeros being independent.
+    /// Selects N for a model that was pruned without a pattern.
     pub fn lpt_sparse_choose_kept(context: *mut lpt_context, zero_share: f64, of: i32, confidence: f64, out_kept: *mut i32) -> lpt_status;
-    /// Mean absorption: masks a weight, and adds to each number that stays the mean of what its group drops, sum / kept. Groups keep their sums. In f32, from the first number of a group to the last.
+    /// Applies a mask, and adds the mean of the dropped elements of each group to its kept ones (mean absorption).
     pub fn lpt_sparse_absorb(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, of: i32, direction: lpt_sparse_direction, output: *mut lpt_tensor) -> lpt_status;
-    /// Orders the input columns of a weight so that an N:M mask along rows keeps more of its energy: columns change places while that helps.
+    /// Reorders the input columns of a weight so that an N:M mask along rows keeps more of its energy.
     pub fn lpt_sparse_order(context: *mut lpt_context, weight: *const lpt_tensor, options: *const lpt_sparse_options, order: *mut i32, out_info: *mut lpt_sparse_info) -> lpt_status;
 }
 

@@ -3,7 +3,7 @@
 #![cfg_attr(rustfmt, rustfmt_skip)]
 use lpt_sys as sys;
 
-/// What a function came to.
+/// The result of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Status(pub sys::lpt_status);
@@ -63,7 +63,7 @@ impl LogLevel {
     pub const DISPATCH: LogLevel = LogLevel(sys::LPT_LOG_LEVEL_DISPATCH);
 }
 
-/// What the bytes of a tensor mean.
+/// Identifies a format: what the bytes of a tensor mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Format(pub sys::lpt_format);
@@ -164,7 +164,7 @@ impl TensorPart {
     pub const SPARSE_INDICES: TensorPart = TensorPart(sys::LPT_TENSOR_PART_SPARSE_INDICES);
 }
 
-/// Whose layout of bytes is meant.
+/// A memory layout of another library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ForeignLayout(pub sys::lpt_foreign_layout);
@@ -179,7 +179,7 @@ impl ForeignLayout {
     pub const CUTLASS_SPARSE: ForeignLayout = ForeignLayout(sys::LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE);
 }
 
-/// How a value between two codes is rounded.
+/// How a cast rounds a value between two codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Rounding(pub sys::lpt_rounding);
@@ -193,7 +193,7 @@ impl Rounding {
     pub const STOCHASTIC_UNDERFLOW: Rounding = Rounding(sys::LPT_ROUNDING_STOCHASTIC_UNDERFLOW);
 }
 
-/// What becomes of a value beyond the largest code.
+/// What a cast makes of a value beyond the largest code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Overflow(pub sys::lpt_overflow);
@@ -204,7 +204,7 @@ impl Overflow {
     pub const INFINITE: Overflow = Overflow(sys::LPT_OVERFLOW_INFINITE);
 }
 
-/// How scales follow from the largest magnitude (amax).
+/// How a cast computes scales from the maximum magnitude (amax).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ScaleRule(pub sys::lpt_scale_rule);
@@ -234,7 +234,7 @@ impl ScaleRule {
     pub const SAWB: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_SAWB);
 }
 
-/// Which amax a scaler gives.
+/// Which amax a scaler gives to a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ScalerKind(pub sys::lpt_scaler_kind);
@@ -245,7 +245,7 @@ impl ScalerKind {
     pub const DELAYED: ScalerKind = ScalerKind(sys::LPT_SCALER_KIND_DELAYED);
 }
 
-/// Which amax of the history counts.
+/// Which amax of the history a scaler uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ScalerHistoryRule(pub sys::lpt_scaler_history_rule);
@@ -256,7 +256,7 @@ impl ScalerHistoryRule {
     pub const LATEST: ScalerHistoryRule = ScalerHistoryRule(sys::LPT_SCALER_HISTORY_RULE_LATEST);
 }
 
-/// What stands for an amax of zero, as at the first step.
+/// What replaces an amax of 0, as at the first step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ScalerZeroRule(pub sys::lpt_scaler_zero_rule);
@@ -268,7 +268,7 @@ impl ScalerZeroRule {
     pub const USE_LAST: ScalerZeroRule = ScalerZeroRule(sys::LPT_SCALER_ZERO_RULE_USE_LAST);
 }
 
-/// One of lpt.h's lpt_activation_values.
+/// An activation of a GEMM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Activation(pub sys::lpt_activation);
@@ -282,7 +282,7 @@ impl Activation {
     pub const SWIGLU: Activation = Activation(sys::LPT_ACTIVATION_SWIGLU);
 }
 
-/// One of lpt.h's lpt_gemm_arithmetic_values.
+/// An arithmetic of a GEMM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct GemmArithmetic(pub sys::lpt_gemm_arithmetic);
@@ -296,7 +296,7 @@ impl GemmArithmetic {
     pub const TENSOR_CORE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE);
 }
 
-/// Which numbers of a group stay, and what becomes of them.
+/// Which elements of a group are kept, and their new values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct SparseRule(pub sys::lpt_sparse_rule);
@@ -309,7 +309,7 @@ impl SparseRule {
     pub const SOFT_THRESHOLD: SparseRule = SparseRule(sys::LPT_SPARSE_RULE_SOFT_THRESHOLD);
 }
 
-/// Along which axis M neighbours make a group.
+/// Axis along which M adjacent elements form a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct SparseDirection(pub sys::lpt_sparse_direction);
@@ -321,7 +321,7 @@ impl SparseDirection {
     pub const BOTH: SparseDirection = SparseDirection(sys::LPT_SPARSE_DIRECTION_BOTH);
 }
 
-/// How a transposable mask is found.
+/// Algorithm that selects a transposable mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct SparseSolver(pub sys::lpt_sparse_solver);
@@ -336,7 +336,7 @@ impl SparseSolver {
     pub const ENTROPY: SparseSolver = SparseSolver(sys::LPT_SPARSE_SOLVER_ENTROPY);
 }
 
-/// What of packed weights is stored.
+/// Which elements of packed weights are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct WeightsStorage(pub sys::lpt_weights_storage);
@@ -348,7 +348,7 @@ impl WeightsStorage {
     pub const BLOCK_SPARSE: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_BLOCK_SPARSE);
 }
 
-/// One operand of one multiplication.
+/// One operand of one GEMM of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct LinearCast(pub sys::lpt_linear_cast);
@@ -375,7 +375,7 @@ impl LinearOperand {
     pub const GRADIENT: LinearOperand = LinearOperand(sys::LPT_LINEAR_OPERAND_GRADIENT);
 }
 
-/// One product of a linear layer.
+/// One GEMM of a linear layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct LinearGemm(pub sys::lpt_linear_gemm);
@@ -387,7 +387,7 @@ impl LinearGemm {
     pub const WGRAD: LinearGemm = LinearGemm(sys::LPT_LINEAR_GEMM_WGRAD);
 }
 
-/// The signs of a rotation.
+/// Signs of a rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct HadamardSigns(pub sys::lpt_hadamard_signs);
@@ -399,7 +399,7 @@ impl HadamardSigns {
     pub const RANDOM: HadamardSigns = HadamardSigns(sys::LPT_HADAMARD_SIGNS_RANDOM);
 }
 
-/// Which axis a product's operands are rotated along.
+/// Axis along which operands of a GEMM are rotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct HadamardAxis(pub sys::lpt_hadamard_axis);
@@ -410,7 +410,7 @@ impl HadamardAxis {
     pub const ROWS: HadamardAxis = HadamardAxis(sys::LPT_HADAMARD_AXIS_ROWS);
 }
 
-/// What a backward product's x or w is cast from.
+/// What a backward GEMM casts x or w from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct LinearSource(pub sys::lpt_linear_source);
@@ -422,7 +422,7 @@ impl LinearSource {
     pub const FORWARD_CLIPPED: LinearSource = LinearSource(sys::LPT_LINEAR_SOURCE_FORWARD_CLIPPED);
 }
 
-/// What a product is multiplied by.
+/// Constant factor of the result of a GEMM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct LinearOutputScale(pub sys::lpt_linear_output_scale);
@@ -433,7 +433,7 @@ impl LinearOutputScale {
     pub const UNIT: LinearOutputScale = LinearOutputScale(sys::LPT_LINEAR_OUTPUT_SCALE_UNIT);
 }
 
-/// What part of a layer a rank of a comm has.
+/// Slice of a layer that a rank of a comm holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct LinearParallel(pub sys::lpt_linear_parallel);
@@ -445,7 +445,7 @@ impl LinearParallel {
     pub const ROWS: LinearParallel = LinearParallel(sys::LPT_LINEAR_PARALLEL_ROWS);
 }
 
-/// How a SwiGLU is smoothed for the cast that follows.
+/// Smoothing of a SwiGLU for the cast that follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct SwigluSmoothing(pub sys::lpt_swiglu_smoothing);
@@ -456,7 +456,7 @@ impl SwigluSmoothing {
     pub const CHANNEL: SwigluSmoothing = SwigluSmoothing(sys::LPT_SWIGLU_SMOOTHING_CHANNEL);
 }
 
-/// What becomes of the losses of all rows.
+/// Reduction of the losses of all rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct LossReduction(pub sys::lpt_loss_reduction);
@@ -468,7 +468,7 @@ impl LossReduction {
     pub const NONE: LossReduction = LossReduction(sys::LPT_LOSS_REDUCTION_NONE);
 }
 
-/// How a parameter is stepped.
+/// Update rule of an optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct OptimizerMethod(pub sys::lpt_optimizer_method);
@@ -481,7 +481,7 @@ impl OptimizerMethod {
     pub const LION: OptimizerMethod = OptimizerMethod(sys::LPT_OPTIMIZER_METHOD_LION);
 }
 
-/// What becomes of a second moment below the smallest code.
+/// Cast of a second moment below the smallest code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct OptimizerUnderflow(pub sys::lpt_optimizer_underflow);
@@ -493,7 +493,7 @@ impl OptimizerUnderflow {
     pub const STOCHASTIC: OptimizerUnderflow = OptimizerUnderflow(sys::LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC);
 }
 
-/// What the numbers of all ranks become.
+/// How elements of all ranks are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Reduction(pub sys::lpt_reduction);
@@ -506,7 +506,7 @@ impl Reduction {
     pub const MINIMUM: Reduction = Reduction(sys::LPT_REDUCTION_MINIMUM);
 }
 
-/// How numbers are sent that are cast for it.
+/// Algorithm of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ReduceAlgorithm(pub sys::lpt_reduce_algorithm);
@@ -519,7 +519,7 @@ impl ReduceAlgorithm {
     pub const NATIVE: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_NATIVE);
 }
 
-/// In which order gradients fill buckets.
+/// Order in which gradients fill buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct GradientBucketsOrder(pub sys::lpt_gradient_buckets_order);
@@ -530,7 +530,7 @@ impl GradientBucketsOrder {
     pub const REVERSED: GradientBucketsOrder = GradientBucketsOrder(sys::LPT_GRADIENT_BUCKETS_ORDER_REVERSED);
 }
 
-/// Which way activations go.
+/// Direction of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PartialPass(pub sys::lpt_partial_pass);
@@ -541,7 +541,7 @@ impl PartialPass {
     pub const BACKWARD: PartialPass = PartialPass(sys::LPT_PARTIAL_PASS_BACKWARD);
 }
 
-/// What private columns are multiplied by.
+/// Factor of private columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PartialScale(pub sys::lpt_partial_scale);
@@ -553,7 +553,7 @@ impl PartialScale {
     pub const CUSTOM: PartialScale = PartialScale(sys::LPT_PARTIAL_SCALE_CUSTOM);
 }
 
-/// A collective whose cost is reckoned.
+/// Collective of a cost estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct CostCollective(pub sys::lpt_cost_collective);
@@ -567,7 +567,7 @@ impl CostCollective {
     pub const ALL_TO_ALL: CostCollective = CostCollective(sys::LPT_COST_COLLECTIVE_ALL_TO_ALL);
 }
 
-/// How the bytes of a collective go.
+/// Algorithm of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct CostAlgorithm(pub sys::lpt_cost_algorithm);
@@ -582,7 +582,7 @@ impl CostAlgorithm {
     pub const STAR: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_STAR);
 }
 
-/// How the noise of gradients is found.
+/// Estimator of gradient noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct NoiseKind(pub sys::lpt_noise_kind);
@@ -593,7 +593,7 @@ impl NoiseKind {
     pub const TWO_DRAWS: NoiseKind = NoiseKind(sys::LPT_NOISE_KIND_TWO_DRAWS);
 }
 
-/// How masks are counted.
+/// Method that counts masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct SparseCount(pub sys::lpt_sparse_count);
