@@ -53,7 +53,7 @@ void race(int64_t kib, int rounds) {
   if (lpt_context_create(&options, &context) != LPT_OK) MPI_Abort(MPI_COMM_WORLD, 1);
   lpt_comm *comm = nullptr;
   const auto world = static_cast<int32_t>(MPI_Comm_c2f(MPI_COMM_WORLD));
-  demand(lpt_comm_create_mpi(context, &world, nullptr, &comm), context);
+  demand(lpt_comm_adopt_mpi(context, world, nullptr, &comm), context);
   const auto count = static_cast<size_t>(kib << 10) / sizeof(float);
   std::vector<float> input(count, 1.0f), output(count);
   lpt_tensor *const from = wrap(context, input), *const to = wrap(context, output);

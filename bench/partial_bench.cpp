@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "bench/peaks.hpp"
-#include "lpt.h"
+#include "lpt/research.h"
 
 namespace lpt::bench {
 namespace {
@@ -80,7 +80,9 @@ class RankBench {
   std::vector<double> over_link(lpt_comm_group *group, int32_t rank, double bytes_per_second) {
     lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
     options.flags = LPT_COMM_MESSAGES;
-    options.link_bytes_per_second = bytes_per_second;
+    lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+    link.link_bytes_per_second = bytes_per_second;
+    options.emulation = &link;
     lpt_comm *comm = nullptr;
     demand(context_, lpt_comm_create_local(context_, group, rank, &options, &comm));
     const auto reduce = [&] {

@@ -1,6 +1,6 @@
 /* Two ranks share every layer of a small model whose blocks read the residual stream before the sum of the block ahead of
    them has come (Ladder residual, arXiv 2501.06589): that sum is sent while the next block is computed. */
-#include <lpt.h>
+#include <lpt/research.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -72,11 +72,13 @@ static void *work(void *argument) {
   static const int kWide[] = {kWidth, kHidden, kHidden, kWidth, kWidth, kWidth};
   lpt_context_options own = LPT_CONTEXT_OPTIONS_INIT;
   lpt_comm_options link = LPT_COMM_OPTIONS_INIT;
+  lpt_comm_emulation emulated = LPT_COMM_EMULATION_INIT;
   lpt_context *context = NULL;
   lpt_comm *comm = NULL;
   lpt_tensor *tensors[6] = {NULL};
-  own.thread_count = 1;             /* ranks share the cores */
-  link.link_latency_seconds = 1e-3; /* as if they did not share memory */
+  own.thread_count = 1;                 /* ranks share the cores */
+  emulated.link_latency_seconds = 1e-3; /* as if they did not share memory */
+  link.emulation = &emulated;
   for (int i = 0; i < kRows * kWidth; ++i) self->stream[i] = start_of(i / kWidth, i % kWidth);
   self->status = lpt_context_create(&own, &context);
   for (int k = 0; k < 6 && self->status == LPT_OK; ++k)

@@ -550,7 +550,7 @@ inline Comm comm_create_local(const Context &context, const CommGroup &group, st
 /** @brief Takes this process's place among those of an MPI job. */
 inline Comm comm_create_mpi(const Context &context, const lpt_comm_options *options = nullptr) {
   lpt_comm *raw = nullptr;
-  check(context, lpt_comm_create_mpi(context.get(), nullptr, options, &raw));
+  check(context, lpt_comm_create_mpi(context.get(), options, &raw));
   return Comm(raw);
 }
 

@@ -53,22 +53,23 @@ extern "C" {
  */
 #define LPT_COMM_SKIP_CHECKS UINT64_C(16)
 
-/** @brief Options of lpt_comm_create_local(), lpt_comm_create_mpi() and lpt_comm_create_nccl(). */
+/** @brief Options of the functions that create a comm. */
 typedef struct lpt_comm_options {
   size_t struct_size; /**< sizeof(lpt_comm_options) of the caller. */
   uint64_t flags;     /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; for ranks on GPUs only LPT_COMM_SKIP_CHECKS. */
   /** How long a rank waits for the others, up to 1e9 seconds; 0: without limit. Default 600. */
   double timeout_seconds;
-  /** Emulation, local ranks only: latency of each message, up to 3600 seconds. Default 0. */
-  double link_latency_seconds;
-  /** Emulation, local ranks only: bandwidth of the link of a rank; 0, the default: not limited. */
-  double link_bytes_per_second;
-  int64_t damaged_message; /**< For tests: number of the message of this rank that is damaged, from 1; 0: none. */
+  /**
+   * Ranks on GPUs: a comm of CPUs, local or MPI, of the same ranks in the same order. The new comm keeps a part of it, and
+   * `bootstrap` may be destroyed. NULL: none, and the only value for ranks on CPUs.
+   */
+  lpt_comm *bootstrap;
+  const lpt_comm_emulation *emulation; /**< Local ranks: an emulated link. NULL, the default: none. */
 } lpt_comm_options;
 
 /** @brief Defaults of lpt_comm_options. */
 #define LPT_COMM_OPTIONS_INIT \
-  { sizeof(lpt_comm_options), 0, 600.0, 0.0, 0.0, 0 }
+  { sizeof(lpt_comm_options), 0, 600.0, NULL, NULL }
 
 /** @brief State and traffic of a communicator. */
 typedef struct lpt_comm_info {
@@ -151,9 +152,8 @@ LPT_API lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *g
  *
  * The rules of lpt_comm_create_local() apply. Sends progress while this rank is in a call of LPT.
  *
- * @param[in]  fortran_handle  Result of MPI_Comm_c2f() for a communicator, which is duplicated. NULL: MPI_COMM_WORLD.
- * @param[in]  options         NULL for the defaults; the same on all ranks; no emulated link.
- * @param[out] out_comm        Destroy with lpt_comm_destroy().
+ * @param[in]  options   NULL for the defaults; the same on all ranks; no emulated link.
+ * @param[out] out_comm  Destroy with lpt_comm_destroy().
  * @retval LPT_INVALID_ARGUMENT  A member of `options` is out of range.
  * @retval LPT_UNSUPPORTED       No plugin can be loaded, the number of processes differs from the launcher's, or a link
  *                               is emulated. The text lists what was tried.
@@ -161,8 +161,23 @@ LPT_API lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *g
  * @retval LPT_ABORTED           Another rank failed.
  * @retval LPT_TIMEOUT           A rank did not call it within the time limit.
  */
-LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fortran_handle,
-                                       const lpt_comm_options *options, lpt_comm **out_comm);
+LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const lpt_comm_options *options, lpt_comm **out_comm);
+
+/**
+ * @brief Creates the comm of one process from an MPI communicator; returns after all of its processes have called it.
+ *
+ * Otherwise as lpt_comm_create_mpi().
+ *
+ * @param[in]  fortran_handle  Result of MPI_Comm_c2f() for a communicator, which is duplicated.
+ * @param[in]  options         NULL for the defaults; the same on all ranks; no emulated link.
+ * @param[out] out_comm        Destroy with lpt_comm_destroy().
+ * @retval LPT_UNSUPPORTED     No plugin of this MPI can be loaded, or a link is emulated.
+ * @retval LPT_MISMATCH        `options` differs between ranks.
+ * @retval LPT_ABORTED         Another rank failed.
+ * @retval LPT_TIMEOUT         A rank did not call it within the time limit.
+ */
+LPT_API lpt_status lpt_comm_adopt_mpi(lpt_context *context, int32_t fortran_handle, const lpt_comm_options *options,
+                                      lpt_comm **out_comm);
 
 /**
  * @brief Creates the comm of a rank with a GPU, which sends data by NCCL; returns after all ranks have called it.
@@ -185,24 +200,36 @@ LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fort
  * LPT_UNSUPPORTED. Messages are received in the order in which they were sent. Two ranks that both send to each other
  * before they receive block until the time limit.
  *
- * @param[in]  context    Of a GPU.
- * @param[in]  bootstrap  A comm of CPUs, local or MPI, of the same ranks in the same order; all ranks call this
- *                        function. The new comm keeps a part of it, and `bootstrap` may be destroyed. NULL: only with
- *                        `nccl_comm`.
- * @param[in]  nccl_comm  An ncclComm_t, which the caller keeps until the comm is destroyed, and aborts after an error.
- *                        NULL: the library creates one with the bootstrap comm.
- * @param[in]  options    NULL for the defaults; the same on all ranks.
- * @param[out] out_comm   Destroy with lpt_comm_destroy(), which waits for queued work.
- * @retval LPT_INVALID_ARGUMENT  `context` has no NVIDIA GPU, `bootstrap` and `nccl_comm` are both NULL, or `bootstrap`
- *                               is of GPUs. `nccl_comm` has another rank or number of ranks than `bootstrap`.
+ * @param[in]  context   Of a GPU.
+ * @param[in]  options   With `bootstrap`; the same on all ranks, all of which call this function.
+ * @param[out] out_comm  Destroy with lpt_comm_destroy(), which waits for queued work.
+ * @retval LPT_INVALID_ARGUMENT  `context` has no NVIDIA GPU, or `bootstrap` is NULL or of GPUs.
  * @retval LPT_UNSUPPORTED       NCCL cannot be loaded or is too old, or `options` sets a member for CPU ranks.
  * @retval LPT_WORK_FAILED       NCCL failed; the text holds its message.
  * @retval LPT_MISMATCH          `options` differs between ranks.
  * @retval LPT_ABORTED           Another rank failed.
  * @retval LPT_TIMEOUT           A rank did not call it within the time limit.
  */
-LPT_API lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *bootstrap, void *nccl_comm,
-                                        const lpt_comm_options *options, lpt_comm **out_comm);
+LPT_API lpt_status lpt_comm_create_nccl(lpt_context *context, const lpt_comm_options *options, lpt_comm **out_comm);
+
+/**
+ * @brief Creates the comm of a rank with a GPU from an NCCL communicator.
+ *
+ * Otherwise as lpt_comm_create_nccl(). Without `bootstrap` ranks do not compare their calls.
+ *
+ * Ownership The caller keeps the communicator until the comm is destroyed, and aborts it after an error.
+ *
+ * @param[in]  context    Of a GPU.
+ * @param[in]  nccl_comm  An ncclComm_t.
+ * @param[in]  options    NULL for the defaults; the same on all ranks.
+ * @param[out] out_comm   Destroy with lpt_comm_destroy(), which waits for queued work.
+ * @retval LPT_INVALID_ARGUMENT  `context` has no NVIDIA GPU, or `bootstrap` is of GPUs. `nccl_comm` has another rank or
+ *                               number of ranks than `bootstrap`.
+ * @retval LPT_UNSUPPORTED       NCCL cannot be loaded or is too old, or `options` sets a member for CPU ranks.
+ * @retval LPT_WORK_FAILED       NCCL failed; the text holds its message.
+ */
+LPT_API lpt_status lpt_comm_adopt_nccl(lpt_context *context, void *nccl_comm, const lpt_comm_options *options,
+                                       lpt_comm **out_comm);
 
 /**
  * @brief Creates comms of subsets of ranks: ranks with the same color share one.

@@ -143,6 +143,12 @@ typedef struct lpt_future lpt_future;
 /** @brief An encoding of messages that the caller supplies; its members are in lpt/research/codec.h. */
 typedef struct lpt_comm_codec lpt_comm_codec;
 
+/** @brief An emulated link of local ranks; its members are in lpt/research/emulation.h. */
+typedef struct lpt_comm_emulation lpt_comm_emulation;
+
+/** @brief Options of a softmax with few levels; its members are in lpt/research/exaq.h. */
+typedef struct lpt_exaq_options lpt_exaq_options;
+
 /** @brief Gradients that ranks reduce while backward continues; see lpt_gradient_buckets_create(). */
 typedef struct lpt_gradient_buckets lpt_gradient_buckets;
 

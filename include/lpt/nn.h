@@ -178,44 +178,31 @@ typedef struct lpt_softmax_options {
   /** 1: row t of a T × S matrix covers columns 0 to t + S - T; other columns give 0. Default 0. */
   int32_t is_causal;
   int32_t reserved; /**< Must be 0. */
-  double exaq_clip; /**< With `exaq_bits`: minimum argument of exp, -10000 to -0.001. */
-  /** 0: exact arguments of exp. 2, 3 or 4: 4, 8 or 16 levels, see lpt_softmax_forward(). Default 0. */
-  int32_t exaq_bits;
-  int32_t reserved_two; /**< Must be 0. */
 } lpt_softmax_options;
 
 /** @brief Defaults of lpt_softmax_options. */
 #define LPT_SOFTMAX_OPTIONS_INIT \
-  { sizeof(lpt_softmax_options), 0, 1.0, 0, 0, 0.0, 0, 0 }
+  { sizeof(lpt_softmax_options), 0, 1.0, 0, 0 }
 
 /**
  * @brief Computes output = exp(scale · input - max) / sum along the last axis.
  *
  * A row without a covered column, or with only -infinity, gives zeros. A row with NaN or +infinity gives NaN.
  *
- * With b = `exaq_bits`, the argument t = scale · input - max is rounded to one of 2^b levels, ties to even. Levels go
- * from `exaq_clip` to 0 in steps of -exaq_clip / (2^b - 1); -infinity still gives 0. The sum is computed from counts of
- * the levels, so that all machines give the same bits.
- *
- * Formats   `input` and `output` are f32, bf16, f16 or f64; with `exaq_bits` f32, bf16 or f16.
- *
- * Source    EXAQ (arXiv 2410.03185). It derives the clip from the standard deviation s of t in a layer. The clip is
- *           -1.66 · s - 1.85 with 2 bits, -1.75 · s - 2.06 with 3, and -1.83 · s - 2.27 with 4.
+ * Formats   f32, bf16, f16 or f64.
  *
  * @param[in]  input    Rank 2 or more with `is_causal`.
  * @param[in]  options  NULL for the defaults.
  * @param[out] output   The shape of `input`; no overlap.
  * @retval LPT_INVALID_ARGUMENT  Shapes differ, tensors overlap, `is_causal` is set for a tensor of rank 1, or an option
  *                               is out of range.
- * @retval LPT_UNSUPPORTED       f64 with `exaq_bits`, or no kernel of the device supports a format.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format.
  */
 LPT_API lpt_status lpt_softmax_forward(lpt_context *context, const lpt_tensor *input,
                                        const lpt_softmax_options *options, lpt_tensor *output);
 
 /**
  * @brief Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), where y is `output`.
- *
- * With `exaq_bits` the gradient ignores the rounding to levels.
  *
  * @param[in]  output           As lpt_softmax_forward() wrote it.
  * @param[in]  output_gradient  The shape of `output`.

@@ -8,6 +8,8 @@
 #include "../lpt.h"
 #include "research/codec.h"
 #include "research/cost.h"
+#include "research/emulation.h"
+#include "research/exaq.h"
 #include "research/monitor.h"
 #include "research/sparsity.h"
 

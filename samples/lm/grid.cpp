@@ -82,7 +82,7 @@ std::vector<OwnRank> make_local_ranks(const Grid &grid, int64_t width, const Syn
 std::vector<OwnRank> make_mpi_rank(const Grid &grid, int64_t width, const Synchrony &synchrony) {
   Context context = make_context(1);
   lpt_comm *whole = nullptr;
-  check(context.get(), lpt_comm_create_mpi(context.get(), nullptr, nullptr, &whole));
+  check(context.get(), lpt_comm_create_mpi(context.get(), nullptr, &whole));
   const Comm owner(whole);
   lpt_comm_info values = LPT_COMM_INFO_INIT;
   check(context.get(), lpt_comm_read(context.get(), whole, &values));

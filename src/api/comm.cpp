@@ -1,8 +1,26 @@
 #include "src/ranks/comm.hpp"
 
+#include "lpt/research/emulation.h"
 #include "src/api/guard.hpp"
 
 using namespace lpt;
+
+namespace {
+
+// The options with the defaults of what the caller does not know; `emulation` is never NULL.
+struct KnownCommOptions {
+  lpt_comm_options comm = LPT_COMM_OPTIONS_INIT;
+  lpt_comm_emulation emulation = LPT_COMM_EMULATION_INIT;
+
+  Status read(const lpt_comm_options *options) {
+    LPT_TRY(read_options(options, "options", comm));
+    LPT_TRY(read_options(comm.emulation, "options->emulation", emulation));
+    comm.emulation = &emulation;
+    return comm.bootstrap == nullptr ? Status() : check_handle(comm.bootstrap, HandleKind::kComm, "options->bootstrap");
+  }
+};
+
+}  // namespace
 
 lpt_status lpt_comm_group_create(lpt_context *context, int32_t rank_count, lpt_comm_group **out_group) {
   return guard_optional(context, [&]() -> Status {
@@ -21,32 +39,50 @@ void lpt_comm_group_destroy(lpt_comm_group *group) { destroy(group, HandleKind::
 lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *group, int32_t rank,
                                  const lpt_comm_options *options, lpt_comm **out_comm) {
   return guard(context, [&](Context &self) -> Status {
-    lpt_comm_options known = LPT_COMM_OPTIONS_INIT;
-    LPT_TRY(read_options(options, "options", known));
+    KnownCommOptions known;
+    LPT_TRY(known.read(options));
     LPT_TRY(check_handle(group, HandleKind::kCommGroup, "group"));
     LPT_TRY(check_out(out_comm, "out_comm"));
-    return create_local_comm(self, *group, rank, known, out_comm);
+    return create_local_comm(self, *group, rank, known.comm, out_comm);
   });
 }
 
-lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fortran_handle, const lpt_comm_options *options,
+lpt_status lpt_comm_create_mpi(lpt_context *context, const lpt_comm_options *options, lpt_comm **out_comm) {
+  return guard(context, [&](Context &self) -> Status {
+    KnownCommOptions known;
+    LPT_TRY(known.read(options));
+    LPT_TRY(check_out(out_comm, "out_comm"));
+    return create_mpi_comm(self, nullptr, known.comm, out_comm);
+  });
+}
+
+lpt_status lpt_comm_adopt_mpi(lpt_context *context, int32_t fortran_handle, const lpt_comm_options *options,
+                              lpt_comm **out_comm) {
+  return guard(context, [&](Context &self) -> Status {
+    KnownCommOptions known;
+    LPT_TRY(known.read(options));
+    LPT_TRY(check_out(out_comm, "out_comm"));
+    return create_mpi_comm(self, &fortran_handle, known.comm, out_comm);
+  });
+}
+
+lpt_status lpt_comm_create_nccl(lpt_context *context, const lpt_comm_options *options, lpt_comm **out_comm) {
+  return guard(context, [&](Context &self) -> Status {
+    KnownCommOptions known;
+    LPT_TRY(known.read(options));
+    LPT_TRY(check_out(out_comm, "out_comm"));
+    return create_nccl_comm(self, nullptr, known.comm, out_comm);
+  });
+}
+
+lpt_status lpt_comm_adopt_nccl(lpt_context *context, void *nccl_comm, const lpt_comm_options *options,
                                lpt_comm **out_comm) {
   return guard(context, [&](Context &self) -> Status {
-    lpt_comm_options known = LPT_COMM_OPTIONS_INIT;
-    LPT_TRY(read_options(options, "options", known));
+    KnownCommOptions known;
+    LPT_TRY(known.read(options));
+    if (nccl_comm == nullptr) return invalid("nccl_comm is NULL: expected an ncclComm_t");
     LPT_TRY(check_out(out_comm, "out_comm"));
-    return create_mpi_comm(self, fortran_handle, known, out_comm);
-  });
-}
-
-lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *bootstrap, void *nccl_comm,
-                                const lpt_comm_options *options, lpt_comm **out_comm) {
-  return guard(context, [&](Context &self) -> Status {
-    lpt_comm_options known = LPT_COMM_OPTIONS_INIT;
-    LPT_TRY(read_options(options, "options", known));
-    if (bootstrap != nullptr) LPT_TRY(check_handle(bootstrap, HandleKind::kComm, "bootstrap"));
-    LPT_TRY(check_out(out_comm, "out_comm"));
-    return create_nccl_comm(self, bootstrap, nccl_comm, known, out_comm);
+    return create_nccl_comm(self, nccl_comm, known.comm, out_comm);
   });
 }
 

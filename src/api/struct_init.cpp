@@ -6,12 +6,19 @@
 
 using namespace lpt;
 
-// Expands to a comparison for each struct: 47 branches, called once per struct of a binding.
-#define LPT_STRUCT(type, defaults)                                           \
-  if (std::strcmp(name, #type) == 0) {                                       \
-    write_defaults(static_cast<type *>(object), struct_size, type defaults); \
-    return 1;                                                                \
-  }
+namespace {
+
+template <typename Struct>
+int32_t write(void *object, size_t struct_size, const Struct &defaults) {
+  write_defaults(static_cast<Struct *>(object), struct_size, defaults);
+  return 1;
+}
+
+}  // namespace
+
+// A comparison for each struct; a binding calls the function once per new struct.
+#define LPT_STRUCT(type, defaults) \
+  if (std::strcmp(name, #type) == 0) return write(object, struct_size, type defaults);
 
 int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   if (name == nullptr) return 0;
@@ -60,6 +67,8 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_cost_link, LPT_COST_LINK_INIT)
   LPT_STRUCT(lpt_cost_info, LPT_COST_INFO_INIT)
   LPT_STRUCT(lpt_cost_cast_rates, LPT_COST_CAST_RATES_INIT)
+  LPT_STRUCT(lpt_comm_emulation, LPT_COMM_EMULATION_INIT)
+  LPT_STRUCT(lpt_exaq_options, LPT_EXAQ_OPTIONS_INIT)
   LPT_STRUCT(lpt_noise_options, LPT_NOISE_OPTIONS_INIT)
   LPT_STRUCT(lpt_noise_info, LPT_NOISE_INFO_INIT)
   LPT_STRUCT(lpt_swiglu_alignment_info, LPT_SWIGLU_ALIGNMENT_INFO_INIT)

@@ -13,13 +13,7 @@ Status check_options(const lpt_softmax_options &options) {
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_finite("scale", options.scale, -static_cast<double>(FLT_MAX), static_cast<double>(FLT_MAX)));
   LPT_TRY(check_choice("is_causal", options.is_causal, 1));
-  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
-  if (options.reserved_two != 0) return unsupported("reserved_two is %d: expected 0", options.reserved_two);
-  if (options.exaq_bits == 0) return {};
-  if (options.exaq_bits < 2 || options.exaq_bits > 4) {
-    return invalid("exaq_bits is %d: expected 0, 2, 3 or 4", options.exaq_bits);
-  }
-  return check_finite("exaq_clip", options.exaq_clip, -10000.0, -0.001);
+  return options.reserved == 0 ? Status() : unsupported("reserved is %d: expected 0", options.reserved);
 }
 
 // A causal softmax has an axis of rows.
@@ -45,31 +39,49 @@ SoftmaxBackwardRequest cut_backward(const SoftmaxBackwardRequest &whole, int64_t
           cut_rows(whole.input_gradient, begin, count), whole.scale};
 }
 
-}  // namespace
-
-Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_options &options, Tensor *output) {
+// What both kinds of forward softmax check and request.
+Status prepare(Context &context, const Tensor *input, const lpt_softmax_options &options, const Tensor *output,
+               SoftmaxForwardRequest &whole) {
   const bool needs_data = !is_check_only(options.flags);
-  SoftmaxForwardRequest whole{};
   LPT_TRY(check_options(options));
   const Device &device = context.queue.device();
   LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, device));
   LPT_TRY(check_rank(*input, "input", options));
   LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output, device));
-  const int64_t rows = whole.input.rows;
-  const int64_t columns = whole.input.columns;
-  LPT_TRY(check_shape(whole.output, "output", rows, columns, "input"));
+  LPT_TRY(check_shape(whole.output, "output", whole.input.rows, whole.input.columns, "input"));
   LPT_TRY(check_no_overlap(whole.output, "output", whole.input, "input"));
   whole.scale = options.scale;
   whole.is_causal = options.is_causal != 0;
-  whole.period = whole.is_causal ? input->extents[input->rank - 2] : rows;
-  const Split by_rows{rows, columns, view_bytes(whole.input) + view_bytes(whole.output)};
-  const std::initializer_list<lpt_format> formats = {whole.input.format.id, whole.output.format.id};
-  if (options.exaq_bits != 0) {
-    const SoftmaxExaqRequest levels{whole, options.exaq_bits, options.exaq_clip};
-    return launch(context, {"softmax_exaq", softmax_exaq_kernels}, levels, formats, !needs_data, by_rows, cut_levels);
-  }
-  return launch(context, {"softmax_forward", softmax_forward_kernels}, whole, formats, !needs_data, by_rows,
+  whole.period = whole.is_causal ? input->extents[input->rank - 2] : whole.input.rows;
+  return {};
+}
+
+Split split_of(const SoftmaxForwardRequest &whole) {
+  return {whole.input.rows, whole.input.columns, view_bytes(whole.input) + view_bytes(whole.output)};
+}
+
+}  // namespace
+
+Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_options &options, Tensor *output) {
+  SoftmaxForwardRequest whole{};
+  LPT_TRY(prepare(context, input, options, output, whole));
+  return launch(context, {"softmax_forward", softmax_forward_kernels}, whole,
+                {whole.input.format.id, whole.output.format.id}, is_check_only(options.flags), split_of(whole),
                 cut_softmax);
+}
+
+Status exaq_softmax_forward(Context &context, const Tensor *input, const lpt_exaq_options &options, Tensor *output) {
+  lpt_softmax_options plain = LPT_SOFTMAX_OPTIONS_INIT;
+  plain.flags = options.flags;
+  plain.scale = options.scale;
+  plain.is_causal = options.is_causal;
+  SoftmaxExaqRequest whole{{}, options.bits, options.clip};
+  if (options.bits < 2 || options.bits > 4) return invalid("bits is %d: expected 2, 3 or 4", options.bits);
+  LPT_TRY(check_finite("clip", options.clip, -10000.0, -0.001));
+  LPT_TRY(prepare(context, input, plain, output, whole.softmax));
+  return launch(context, {"softmax_exaq", softmax_exaq_kernels}, whole,
+                {whole.softmax.input.format.id, whole.softmax.output.format.id}, is_check_only(options.flags),
+                split_of(whole.softmax), cut_levels);
 }
 
 Status softmax_backward(Context &context, const Tensor *output, const Tensor *output_gradient,

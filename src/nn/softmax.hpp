@@ -1,11 +1,13 @@
 // Softmax along the last axis.
 #pragma once
 
+#include "lpt/research/exaq.h"
 #include "src/tensor/tensor.hpp"
 
 namespace lpt {
 
 Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_options &options, Tensor *output);
+Status exaq_softmax_forward(Context &context, const Tensor *input, const lpt_exaq_options &options, Tensor *output);
 Status softmax_backward(Context &context, const Tensor *output, const Tensor *output_gradient,
                         const lpt_softmax_options &options, Tensor *input_gradient);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <new>
 
+#include "lpt/research/emulation.h"
 #include "src/call/launch.hpp"
 #include "src/comm/local_engine.hpp"
 #include "src/comm/local_transport.hpp"
@@ -24,29 +25,34 @@ constexpr int32_t kMostRanks = 1024;
 Status check_options(const lpt_comm_options &options) {
   LPT_TRY(check_flags("options->flags", options.flags, LPT_COMM_CHECKSUMS | LPT_COMM_MESSAGES));
   LPT_TRY(check_finite("options->timeout_seconds", options.timeout_seconds, 0.0, 1e9));
-  LPT_TRY(check_finite("options->link_latency_seconds", options.link_latency_seconds, 0.0, 3600.0));
-  LPT_TRY(check_finite("options->link_bytes_per_second", options.link_bytes_per_second, 0.0, 1e18));
-  if (options.damaged_message < 0) {
-    return invalid("options->damaged_message is %lld: expected at least 0", number(options.damaged_message));
+  const lpt_comm_emulation &link = *options.emulation;
+  LPT_TRY(check_finite("options->emulation->link_latency_seconds", link.link_latency_seconds, 0.0, 3600.0));
+  LPT_TRY(check_finite("options->emulation->link_bytes_per_second", link.link_bytes_per_second, 0.0, 1e18));
+  if (link.damaged_message < 0) {
+    return invalid("options->emulation->damaged_message is %lld: expected at least 0", number(link.damaged_message));
   }
-  return {};
+  if (options.bootstrap == nullptr) return {};
+  return unsupported("options->bootstrap is set: expected NULL, it is for ranks on GPUs");
 }
 
 EngineOptions engine_options(const lpt_comm_options &options) {
-  return {options.timeout_seconds, (options.flags & LPT_COMM_CHECKSUMS) != 0, options.link_latency_seconds,
-          options.link_bytes_per_second, options.damaged_message};
+  const lpt_comm_emulation &link = *options.emulation;
+  return {options.timeout_seconds, (options.flags & LPT_COMM_CHECKSUMS) != 0, link.link_latency_seconds,
+          link.link_bytes_per_second, link.damaged_message};
 }
 
 bool has_messages(const lpt_comm_options &options) {
-  return (options.flags & (LPT_COMM_MESSAGES | LPT_COMM_CHECKSUMS)) != 0 || options.damaged_message != 0 ||
-         options.link_latency_seconds > 0.0 || options.link_bytes_per_second > 0.0;
+  const lpt_comm_emulation &link = *options.emulation;
+  return (options.flags & (LPT_COMM_MESSAGES | LPT_COMM_CHECKSUMS)) != 0 || link.damaged_message != 0 ||
+         link.link_latency_seconds > 0.0 || link.link_bytes_per_second > 0.0;
 }
 
 // What must be the same on all ranks: latency in ns as rows, bytes per second as columns.
 Signature agreed_options(const lpt_comm_options &options) {
   const uint64_t choice = options.flags | (has_messages(options) ? LPT_COMM_MESSAGES : 0);
-  return {"comm_create", 0, std::llround(options.link_latency_seconds * 1e9),
-          std::llround(options.link_bytes_per_second), static_cast<int64_t>(choice)};
+  const lpt_comm_emulation &link = *options.emulation;
+  return {"comm_create", 0, std::llround(link.link_latency_seconds * 1e9), std::llround(link.link_bytes_per_second),
+          static_cast<int64_t>(choice)};
 }
 
 // A context for the lane: kernels and memory of the caller's; it logs nothing.
@@ -172,18 +178,18 @@ Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const
 Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
                        Comm **out_comm) {
   LPT_TRY(check_options(options));
-  if (options.link_latency_seconds > 0.0 || options.link_bytes_per_second > 0.0) {
-    return unsupported(
-        "options->link_latency_seconds and link_bytes_per_second are for local ranks, MPI has its links");
+  const lpt_comm_emulation &link = *options.emulation;
+  if (link.link_latency_seconds > 0.0 || link.link_bytes_per_second > 0.0) {
+    return unsupported("options->emulation has a link: expected none, links are emulated for local ranks");
   }
   const lpt_transport_table *table = nullptr;
   LPT_TRY(find_mpi(&table));
   void *end = nullptr;
   int32_t rank = 0, ranks = 0, world_ranks = 0;
   LPT_TRY(Endpoint::call(table->open, fortran_handle, &end, &rank, &ranks, &world_ranks));
-  auto link = std::make_unique<Endpoint>(*table, end);
+  auto endpoint = std::make_unique<Endpoint>(*table, end);
   LPT_TRY(check_world(*table, world_ranks));
-  auto engine = std::make_unique<MessageEngine>(std::move(link), rank, ranks, engine_options(options));
+  auto engine = std::make_unique<MessageEngine>(std::move(endpoint), rank, ranks, engine_options(options));
   LPT_TRY(engine->barrier(agreed_options(options)));
   return make_comm(context, std::move(engine), out_comm);
 }

@@ -52,9 +52,8 @@ Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const
                          Comm **out_comm);
 Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
                        Comm **out_comm);
-// nccl.cpp. `bootstrap` and `communicator` may be NULL, not both.
-Status create_nccl_comm(Context &context, Comm *bootstrap, void *communicator, const lpt_comm_options &options,
-                        Comm **out_comm);
+// nccl.cpp. `communicator` and the bootstrap comm of the options may be NULL, not both.
+Status create_nccl_comm(Context &context, void *communicator, const lpt_comm_options &options, Comm **out_comm);
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm);
 lpt_comm_info comm_values(const Comm &comm);
 

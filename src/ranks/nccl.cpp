@@ -1,6 +1,7 @@
 // Comms of ranks that have a GPU each: how they connect.
 #include <cstring>
 
+#include "lpt/research/emulation.h"
 #include "src/call/operation.hpp"
 #include "src/comm/endpoint.hpp"
 #include "src/ranks/comm.hpp"
@@ -11,12 +12,13 @@ namespace {
 Status check_nccl_options(const lpt_comm_options &options) {
   LPT_TRY(check_flags("options->flags", options.flags, LPT_COMM_SKIP_CHECKS));
   LPT_TRY(check_finite("options->timeout_seconds", options.timeout_seconds, 0.0, 1e9));
-  const char *const given = options.link_latency_seconds != 0.0    ? "link_latency_seconds"
-                            : options.link_bytes_per_second != 0.0 ? "link_bytes_per_second"
-                            : options.damaged_message != 0         ? "damaged_message"
-                                                                   : nullptr;
+  const lpt_comm_emulation &link = *options.emulation;
+  const char *const given = link.link_latency_seconds != 0.0    ? "link_latency_seconds"
+                            : link.link_bytes_per_second != 0.0 ? "link_bytes_per_second"
+                            : link.damaged_message != 0         ? "damaged_message"
+                                                                : nullptr;
   if (given == nullptr) return {};
-  return unsupported("options->%s is set: expected 0, it is for ranks on CPUs", given);
+  return unsupported("options->emulation->%s is set: expected 0, it is for ranks on CPUs", given);
 }
 
 Status check_place(const Context &context, const Comm *bootstrap, const void *communicator) {
@@ -24,10 +26,10 @@ Status check_place(const Context &context, const Comm *bootstrap, const void *co
     return invalid("context works on %s: expected an NVIDIA GPU", device_text(context.queue.device()).c_str());
   }
   if (bootstrap == nullptr && communicator == nullptr) {
-    return invalid("bootstrap and nccl_comm are NULL: expected at least one of them");
+    return invalid("options->bootstrap is NULL: expected a comm of the same ranks on CPUs");
   }
   if (bootstrap == nullptr || device_of(*bootstrap).is_cpu()) return {};
-  return invalid("bootstrap works on %s: expected ranks on CPUs", device_text(device_of(*bootstrap)).c_str());
+  return invalid("options->bootstrap works on %s: expected ranks on CPUs", device_text(device_of(*bootstrap)).c_str());
 }
 
 // What ranks exchange before they connect their GPUs.
@@ -88,7 +90,7 @@ Status adopt(const Queue &queue, void *communicator, DeviceRankInfo &out_place) 
 
 Status check_same_ranks(const Engine *control, const DeviceRankInfo &place) {
   if (control == nullptr || (control->rank() == place.rank && control->ranks() == place.ranks)) return {};
-  return invalid("nccl_comm has rank %d of %d: expected %d of %d, as bootstrap", place.rank, place.ranks,
+  return invalid("nccl_comm has rank %d of %d: expected %d of %d, as options->bootstrap", place.rank, place.ranks,
                  control->rank(), control->ranks());
 }
 
@@ -106,8 +108,8 @@ Status connect_devices(const Context &context, Engine *control, void *communicat
 
 }  // namespace
 
-Status create_nccl_comm(Context &context, Comm *bootstrap, void *communicator, const lpt_comm_options &options,
-                        Comm **out_comm) {
+Status create_nccl_comm(Context &context, void *communicator, const lpt_comm_options &options, Comm **out_comm) {
+  Comm *const bootstrap = options.bootstrap;
   LPT_TRY(check_nccl_options(options));
   LPT_TRY(check_place(context, bootstrap, communicator));
   std::unique_ptr<Engine> control;

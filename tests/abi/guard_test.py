@@ -32,7 +32,7 @@ CHANGES = [
     ("  uint64_t seed; ", "  uint64_t more;\n  uint64_t seed; ", "break", "member lpt_random.seed is 8"),
     ("  uint32_t step; ", "  uint32_t step;\n  uint64_t more; ", "break", "struct lpt_random is 40; it was 32"),
     ("  float running_amax; ", "  double running_amax; ", "break", "member lpt_scaler_info.running_amax"),
-    ("  double damping; ", "  double damping;\n  double more; ", "new", "struct lpt_sparse_fit_options grew from 32 to 40"),
+    ("  double damping;", "  double damping;\n  double more;", "new", "struct lpt_sparse_fit_options grew from 32 to 40"),
     ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_abi_level(void);\nLPT_API int32_t lpt_more(void);", "new",
      "function lpt_more is new"),
     ("LPT_BUSY = 11 ", "LPT_BUSY = 11, LPT_MORE = 12 ", "new", "constant LPT_MORE is new"),

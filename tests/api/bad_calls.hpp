@@ -388,6 +388,13 @@ inline lpt_status create_comm(World &w, int32_t rank, Change change) {
 }
 
 template <typename Change>
+inline lpt_status create_linked(World &w, Change change) {
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+  change(link);
+  return create_comm(w, 0, [&](lpt_comm_options &options) { options.emulation = &link; });
+}
+
+template <typename Change>
 inline lpt_status all_reduce(World &w, const Tensor &input, const Tensor &output, Change change) {
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   change(options);
@@ -440,6 +447,7 @@ extern const std::vector<BadCall> kQuantizeCalls;
 extern const std::vector<BadCall> kScalerCalls;
 extern const std::vector<BadCall> kSparseCalls;
 extern const std::vector<BadCall> kGemmCalls;
+extern const std::vector<BadCall> kWeightsCalls;
 extern const std::vector<BadCall> kRecipeCalls;
 extern const std::vector<BadCall> kLinearCalls;
 extern const std::vector<BadCall> kLayerCalls;

@@ -34,34 +34,50 @@ const std::vector<BadCall> kCollectiveCalls = {
     {"comm_create_mpi: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_comm"},
-     [](World &w) { return lpt_comm_create_mpi(w.c, nullptr, nullptr, nullptr); }},
+     [](World &w) { return lpt_comm_create_mpi(w.c, nullptr, nullptr); }},
     {"comm_create_mpi: an emulated link",
      LPT_UNSUPPORTED,
-     {"link_latency_seconds"},
+     {"options->emulation has a link"},
      [](World &w) {
+       lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+       link.link_latency_seconds = 0.1;
        lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-       options.link_latency_seconds = 0.1;
-       return lpt_comm_create_mpi(w.c, nullptr, &options, &w.out_comm);
+       options.emulation = &link;
+       return lpt_comm_create_mpi(w.c, &options, &w.out_comm);
      }},
     {"comm_create_nccl: no GPU",
      LPT_INVALID_ARGUMENT,
      {"context works on cpu", "expected an NVIDIA GPU"},
-     [](World &w) { return lpt_comm_create_nccl(w.c, nullptr, nullptr, nullptr, &w.out_comm); }},
+     [](World &w) { return lpt_comm_create_nccl(w.c, nullptr, &w.out_comm); }},
     {"comm_create_nccl: a tensor for the bootstrap",
      LPT_INVALID_ARGUMENT,
-     {"bootstrap is not a live handle"},
-     [](World &w) { return lpt_comm_create_nccl(w.c, cast<lpt_comm>(w.source.get()), nullptr, nullptr, &w.out_comm); }},
+     {"options->bootstrap is not a live handle"},
+     [](World &w) {
+       lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+       options.bootstrap = cast<lpt_comm>(w.source.get());
+       return lpt_comm_create_nccl(w.c, &options, &w.out_comm);
+     }},
+    {"comm_create_local: a bootstrap comm",
+     LPT_UNSUPPORTED,
+     {"options->bootstrap is set"},
+     [](World &w) { return create_comm(w, 0, [&](auto &o) { o.bootstrap = w.comm.get(); }); }},
+    {"comm_adopt_nccl: no communicator",
+     LPT_INVALID_ARGUMENT,
+     {"nccl_comm is NULL"},
+     [](World &w) { return lpt_comm_adopt_nccl(w.c, nullptr, nullptr, &w.out_comm); }},
     {"comm_create_nccl: no memory for the result",
      LPT_INVALID_ARGUMENT,
      {"out_comm"},
-     [](World &w) { return lpt_comm_create_nccl(w.c, nullptr, nullptr, nullptr, nullptr); }},
+     [](World &w) { return lpt_comm_create_nccl(w.c, nullptr, nullptr); }},
     {"comm_create_nccl: an emulated link",
      LPT_UNSUPPORTED,
      {"link_latency_seconds"},
      [](World &w) {
+       lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+       link.link_latency_seconds = 0.1;
        lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-       options.link_latency_seconds = 0.1;
-       return lpt_comm_create_nccl(w.c, nullptr, nullptr, &options, &w.out_comm);
+       options.emulation = &link;
+       return lpt_comm_create_nccl(w.c, &options, &w.out_comm);
      }},
     {"all_reduce: sums of GPUs on the CPU",
      LPT_UNSUPPORTED,
@@ -82,15 +98,15 @@ const std::vector<BadCall> kCollectiveCalls = {
     {"comm_create_local: latency that is no number",
      LPT_INVALID_ARGUMENT,
      {"link_latency_seconds is"},
-     [](World &w) { return create_comm(w, 0, [](auto &o) { o.link_latency_seconds = NAN; }); }},
+     [](World &w) { return create_linked(w, [](auto &o) { o.link_latency_seconds = NAN; }); }},
     {"comm_create_local: negative bandwidth",
      LPT_INVALID_ARGUMENT,
      {"link_bytes_per_second is -1"},
-     [](World &w) { return create_comm(w, 0, [](auto &o) { o.link_bytes_per_second = -1.0; }); }},
+     [](World &w) { return create_linked(w, [](auto &o) { o.link_bytes_per_second = -1.0; }); }},
     {"comm_create_local: negative message",
      LPT_INVALID_ARGUMENT,
      {"damaged_message is -1"},
-     [](World &w) { return create_comm(w, 0, [](auto &o) { o.damaged_message = -1; }); }},
+     [](World &w) { return create_linked(w, [](auto &o) { o.damaged_message = -1; }); }},
     {"comm_split: color",
      LPT_INVALID_ARGUMENT,
      {"color is -2"},

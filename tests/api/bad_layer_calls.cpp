@@ -136,14 +136,22 @@ const std::vector<BadCall> kLayerCalls = {
      LPT_INVALID_ARGUMENT,
      {"scale is inf"},
      [](World &w) { return softmax(w, w.gate, w.activation, [](auto &o) { o.scale = INFINITY; }); }},
-    {"softmax_forward: levels of one bit",
+    {"exaq_softmax_forward: levels of one bit",
      LPT_INVALID_ARGUMENT,
-     {"exaq_bits is 1", "0, 2, 3 or 4"},
-     [](World &w) { return softmax(w, w.gate, w.activation, [](auto &o) { o.exaq_bits = 1; }); }},
-    {"softmax_forward: levels without a clip",
+     {"bits is 1", "2, 3 or 4"},
+     [](World &w) {
+       lpt_exaq_options o = LPT_EXAQ_OPTIONS_INIT;
+       o.bits = 1;
+       return lpt_exaq_softmax_forward(w.c, w.gate.get(), &o, w.activation.get());
+     }},
+    {"exaq_softmax_forward: no range",
      LPT_INVALID_ARGUMENT,
-     {"exaq_clip is 0", "-10000 to -0.001"},
-     [](World &w) { return softmax(w, w.gate, w.activation, [](auto &o) { o.exaq_bits = 2; }); }},
+     {"clip is 0", "-10000 to -0.001"},
+     [](World &w) {
+       lpt_exaq_options o = LPT_EXAQ_OPTIONS_INIT;
+       o.clip = 0.0;
+       return lpt_exaq_softmax_forward(w.c, w.gate.get(), &o, w.activation.get());
+     }},
     {"softmax_forward: a causal vector",
      LPT_INVALID_ARGUMENT,
      {"is_causal is 1", "rank 2 or more"},

@@ -44,6 +44,7 @@ INSTANTIATE_TEST_SUITE_P(OfQuantize, BadCalls, testing::Values(&kQuantizeCalls))
 INSTANTIATE_TEST_SUITE_P(OfScaler, BadCalls, testing::Values(&kScalerCalls));
 INSTANTIATE_TEST_SUITE_P(OfSparse, BadCalls, testing::Values(&kSparseCalls));
 INSTANTIATE_TEST_SUITE_P(OfGemm, BadCalls, testing::Values(&kGemmCalls));
+INSTANTIATE_TEST_SUITE_P(OfWeights, BadCalls, testing::Values(&kWeightsCalls));
 INSTANTIATE_TEST_SUITE_P(OfRecipe, BadCalls, testing::Values(&kRecipeCalls));
 INSTANTIATE_TEST_SUITE_P(OfLinear, BadCalls, testing::Values(&kLinearCalls));
 INSTANTIATE_TEST_SUITE_P(OfLayers, BadCalls, testing::Values(&kLayerCalls));

@@ -278,15 +278,19 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_cross_entropy_options, label_smoothing, 32),
     OFFSET(lpt_cross_entropy_options, reduction, 40),
     OFFSET(lpt_cross_entropy_options, reserved, 44),
-    SIZE(lpt_softmax_options, 48),
+    SIZE(lpt_softmax_options, 32),
     OFFSET(lpt_softmax_options, struct_size, 0),
     OFFSET(lpt_softmax_options, flags, 8),
     OFFSET(lpt_softmax_options, scale, 16),
     OFFSET(lpt_softmax_options, is_causal, 24),
     OFFSET(lpt_softmax_options, reserved, 28),
-    OFFSET(lpt_softmax_options, exaq_clip, 32),
-    OFFSET(lpt_softmax_options, exaq_bits, 40),
-    OFFSET(lpt_softmax_options, reserved_two, 44),
+    SIZE(lpt_exaq_options, 40),
+    OFFSET(lpt_exaq_options, struct_size, 0),
+    OFFSET(lpt_exaq_options, flags, 8),
+    OFFSET(lpt_exaq_options, scale, 16),
+    OFFSET(lpt_exaq_options, clip, 24),
+    OFFSET(lpt_exaq_options, bits, 32),
+    OFFSET(lpt_exaq_options, is_causal, 36),
     SIZE(lpt_optimizer_options, 56),
     OFFSET(lpt_optimizer_options, struct_size, 0),
     OFFSET(lpt_optimizer_options, flags, 8),
@@ -333,13 +337,17 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_optimizer_step_options, is_nonfinite_skipped, 76),
     OFFSET(lpt_optimizer_step_options, largest_norm, 80),
     OFFSET(lpt_optimizer_step_options, gradient_norm, 88),
-    SIZE(lpt_comm_options, 48),
+    SIZE(lpt_comm_options, 40),
     OFFSET(lpt_comm_options, struct_size, 0),
     OFFSET(lpt_comm_options, flags, 8),
     OFFSET(lpt_comm_options, timeout_seconds, 16),
-    OFFSET(lpt_comm_options, link_latency_seconds, 24),
-    OFFSET(lpt_comm_options, link_bytes_per_second, 32),
-    OFFSET(lpt_comm_options, damaged_message, 40),
+    OFFSET(lpt_comm_options, bootstrap, 24),
+    OFFSET(lpt_comm_options, emulation, 32),
+    SIZE(lpt_comm_emulation, 32),
+    OFFSET(lpt_comm_emulation, struct_size, 0),
+    OFFSET(lpt_comm_emulation, link_latency_seconds, 8),
+    OFFSET(lpt_comm_emulation, link_bytes_per_second, 16),
+    OFFSET(lpt_comm_emulation, damaged_message, 24),
     SIZE(lpt_partial_plan_options, 88),
     OFFSET(lpt_partial_plan_options, struct_size, 0),
     OFFSET(lpt_partial_plan_options, flags, 8),
@@ -446,7 +454,7 @@ TEST(Layout, HasNoHiddenPaddingAtTheEnd) {
   EXPECT_TRUE(ends(sizeof(lpt_swiglu_options), offsetof(lpt_swiglu_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_rmsnorm_options), offsetof(lpt_rmsnorm_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_cross_entropy_options), offsetof(lpt_cross_entropy_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved_two), 4));
+  EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_linear_gemm_options), offsetof(lpt_linear_gemm_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, reserved_two), 4));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_options), offsetof(lpt_optimizer_options, reserved), 4));

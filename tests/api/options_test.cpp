@@ -63,6 +63,9 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_optimizer_info, LPT_OPTIMIZER_INFO_INIT);
   LPT_BODY(lpt_comm_options, LPT_COMM_OPTIONS_INIT);
   LPT_BODY(lpt_comm_info, LPT_COMM_INFO_INIT);
+  LPT_BODY(lpt_comm_emulation, LPT_COMM_EMULATION_INIT);
+  LPT_BODY(lpt_exaq_options, LPT_EXAQ_OPTIONS_INIT);
+  LPT_BODY(lpt_all_gather_options, LPT_ALL_GATHER_OPTIONS_INIT);
   LPT_BODY(lpt_comm_codec, LPT_COMM_CODEC_INIT);
   LPT_BODY(lpt_reduce_options, LPT_REDUCE_OPTIONS_INIT);
   LPT_BODY(lpt_partial_plan_options, LPT_PARTIAL_PLAN_OPTIONS_INIT);

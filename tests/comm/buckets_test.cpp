@@ -28,7 +28,9 @@ struct TwoBuckets {
 // The reduction of what came first ends before anything else is ready: no one waits for it.
 TEST(Buckets, TransferWhileBackwardGoesOn) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-  options.link_latency_seconds = 2e-3;
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+  link.link_latency_seconds = 2e-3;
+  options.emulation = &link;
   options.timeout_seconds = 60.0;
   run_ranks(3, options, [](const Rank &self, Comm &) {
     const TwoBuckets two(self);

@@ -59,7 +59,9 @@ TEST(Messages, PayloadIsCountedAndHeadersAreNot) {
 TEST(Messages, DamagedBytesAreFound) {
   for (const size_t count : {10, 5000}) {
     std::vector<lpt_comm_options> options(3, messages(LPT_COMM_CHECKSUMS));
-    options[1].damaged_message = 1;
+    lpt_comm_emulation damage = LPT_COMM_EMULATION_INIT;
+    damage.damaged_message = 1;
+    options[1].emulation = &damage;
     std::atomic<int32_t> finders{0};
     run_ranks_with(options, [&](const Rank &self, lpt_status status) {
       ASSERT_TRUE(self.ok(status));
@@ -77,7 +79,9 @@ TEST(Messages, DamagedBytesAreFound) {
 
 TEST(Messages, DamageGoesUnseenWithoutChecksums) {
   std::vector<lpt_comm_options> options(2, messages());
-  options[1].damaged_message = 2;
+  lpt_comm_emulation damage = LPT_COMM_EMULATION_INIT;
+  damage.damaged_message = 2;
+  options[1].emulation = &damage;
   run_ranks_with(options, [&](const Rank &self, lpt_status status) {
     ASSERT_TRUE(self.ok(status));
     for (int i = 0; i < 3; ++i) {
@@ -90,8 +94,10 @@ TEST(Messages, DamageGoesUnseenWithoutChecksums) {
 }
 
 TEST(Messages, OtherOptionsAreFound) {
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+  link.link_latency_seconds = 0.001;
   lpt_comm_options slow = messages();
-  slow.link_latency_seconds = 0.001;
+  slow.emulation = &link;
   for (const lpt_comm_options &other : {messages(0), messages(LPT_COMM_CHECKSUMS), slow}) {
     run_ranks_with({messages(), other}, [](const Rank &self, lpt_status status) {
       EXPECT_EQ(LPT_MISMATCH, status);
@@ -102,7 +108,9 @@ TEST(Messages, OtherOptionsAreFound) {
 
 TEST(Links, LatencyIsWaitedFor) {
   lpt_comm_options options = messages(0);
-  options.link_latency_seconds = 0.02;
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+  link.link_latency_seconds = 0.02;
+  options.emulation = &link;
   const Clock::time_point begin = Clock::now();
   run_ranks(3, options, [&](const Rank &self, Comm &) {
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
@@ -112,7 +120,9 @@ TEST(Links, LatencyIsWaitedFor) {
 
 TEST(Links, BytesTakeTheirTime) {
   lpt_comm_options options = messages(0);
-  options.link_bytes_per_second = 4e6;
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+  link.link_bytes_per_second = 4e6;
+  options.emulation = &link;
   const Clock::time_point begin = Clock::now();
   run_ranks(3, options, [&](const Rank &self, Comm &) {
     std::vector<float> numbers(75000, 1.0f);  // 400,000 bytes leave each rank
@@ -124,7 +134,9 @@ TEST(Links, BytesTakeTheirTime) {
 
 TEST(Links, TimeLimitsHoldOnThem) {
   lpt_comm_options options = messages(0);
-  options.link_latency_seconds = 10.0;
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+  link.link_latency_seconds = 10.0;
+  options.emulation = &link;
   options.timeout_seconds = 0.1;
   run_ranks(2, options, [](const Rank &self, Comm &) {
     EXPECT_EQ(LPT_TIMEOUT, lpt_barrier(self.context, self.comm));

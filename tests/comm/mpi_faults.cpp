@@ -109,7 +109,7 @@ lpt_status sum_until_broken(lpt_context *context) {
   lpt_comm *raw = nullptr;
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.timeout_seconds = 20.0;
-  lpt_status status = lpt_comm_create_mpi(context, nullptr, &options, &raw);
+  lpt_status status = lpt_comm_create_mpi(context, &options, &raw);
   const Comm comm(raw);
   std::vector<float> numbers(10, 1.0f);
   const Tensor both = wrap(context, numbers, 1, 10);
@@ -148,7 +148,7 @@ int run(const std::string &job) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.timeout_seconds = limit_of(job);
   lpt_comm *raw = nullptr;
-  if (lpt_comm_create_mpi(context.get(), nullptr, &options, &raw) != LPT_OK) {
+  if (lpt_comm_create_mpi(context.get(), &options, &raw) != LPT_OK) {
     std::printf("rejected: %s\n", lpt_context_error(context.get()));
     return 3;
   }

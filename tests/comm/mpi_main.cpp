@@ -14,7 +14,7 @@ INSTANTIATE_TEST_SUITE_P(Suite, MpiRanks, testing::ValuesIn(suite()),
 TEST(Mpi, CommsAreMadeAndDestroyedAgain) {
   for (int i = 0; i < 20; ++i) {
     lpt_comm *raw = nullptr;
-    ASSERT_TRUE(self->ok(lpt_comm_create_mpi(self->context, nullptr, nullptr, &raw)));
+    ASSERT_TRUE(self->ok(lpt_comm_create_mpi(self->context, nullptr, &raw)));
     const Comm comm(raw);
     ASSERT_TRUE(self->ok(lpt_barrier(self->context, comm.get())));
   }
@@ -38,8 +38,7 @@ int run_all(uint64_t flags) {
   options.flags = flags;
   options.timeout_seconds = 60.0;
   lpt_comm *raw = nullptr;
-  const testing::AssertionResult is_present =
-      ok(context.get(), lpt_comm_create_mpi(context.get(), nullptr, &options, &raw));
+  const testing::AssertionResult is_present = ok(context.get(), lpt_comm_create_mpi(context.get(), &options, &raw));
   if (!is_present) {
     std::fprintf(stderr, "%s\n", is_present.message());
     return 1;

@@ -18,7 +18,7 @@ class Plugins : public testing::Test {
 
   void is_rejected(const lpt_comm_options *options, const std::vector<const char *> &words) {
     lpt_comm *comm = nullptr;
-    EXPECT_EQ(LPT_UNSUPPORTED, lpt_comm_create_mpi(context_.get(), nullptr, options, &comm));
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_comm_create_mpi(context_.get(), options, &comm));
     EXPECT_EQ(nullptr, comm);
     for (const char *const word : words) expect_words({word}, lpt_context_error(context_.get()));
   }
@@ -65,8 +65,10 @@ TEST_F(Plugins, AnUnknownMpiIsReported) {
 
 TEST_F(Plugins, MpiHasNoEmulatedLinks) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-  options.link_latency_seconds = 0.001;
-  is_rejected(&options, {"link_latency_seconds", "local ranks"});
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
+  link.link_latency_seconds = 0.001;
+  options.emulation = &link;
+  is_rejected(&options, {"options->emulation has a link", "local ranks"});
 }
 
 }  // namespace

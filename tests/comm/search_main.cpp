@@ -7,7 +7,7 @@ int main() {
   lpt_context *context = nullptr;
   if (lpt_context_create(nullptr, &context) != LPT_OK) return 1;
   lpt_comm *comm = nullptr;
-  lpt_comm_create_mpi(context, nullptr, nullptr, &comm);
+  lpt_comm_create_mpi(context, nullptr, &comm);
   std::printf("%s\n", lpt_context_error(context));
   lpt_device_info description = LPT_DEVICE_INFO_INIT;
   lpt_device_describe(nullptr, LPT_DEVICE_CUDA, 0, &description);

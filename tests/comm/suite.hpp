@@ -29,6 +29,7 @@ inline void PrintTo(const Case &item, std::ostream *out) { *out << item.name; }
 
 std::vector<Case> reduce_cases();
 std::vector<Case> move_cases();
+std::vector<Case> many_cases();
 std::vector<Case> partial_cases();
 std::vector<Case> partial_gemm_cases();
 std::vector<Case> linear_cases();
@@ -44,8 +45,8 @@ std::vector<Case> shard_cases();
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
   for (const auto &more :
-       {move_cases(), partial_cases(), partial_gemm_cases(), linear_cases(), cross_entropy_cases(), sequence_cases(),
-        scale_cases(), signs_cases(), wire_cases(), codec_cases(), bucket_cases(), shard_cases()}) {
+       {move_cases(), many_cases(), partial_cases(), partial_gemm_cases(), linear_cases(), cross_entropy_cases(),
+        sequence_cases(), scale_cases(), signs_cases(), wire_cases(), codec_cases(), bucket_cases(), shard_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;

@@ -98,14 +98,17 @@ TEST_F(NcclFaults, OtherOptionsAreFound) {
 TEST_F(NcclFaults, ArgumentsAreChecked) {
   join_ranks(1, {}, [](const GpuRank &self, Comm &bootstrap) {
     Comm comm;
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_comm_create_nccl(self.gpu, nullptr, nullptr, nullptr, out(comm)));
-    expect_words({"bootstrap and nccl_comm are NULL"}, self.error());
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_comm_create_nccl(self.gpu, nullptr, out(comm)));
+    expect_words({"options->bootstrap is NULL"}, self.error());
     lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
     options.flags = LPT_COMM_CHECKSUMS;
-    EXPECT_EQ(LPT_UNSUPPORTED, lpt_comm_create_nccl(self.gpu, bootstrap.get(), nullptr, &options, out(comm)));
+    options.bootstrap = bootstrap.get();
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_comm_create_nccl(self.gpu, &options, out(comm)));
     ASSERT_TRUE(self.ok(create_nccl(self, {}, comm)));
     Comm other;
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_comm_create_nccl(self.gpu, comm.get(), nullptr, nullptr, out(other)));
+    options.flags = 0;
+    options.bootstrap = comm.get();
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_comm_create_nccl(self.gpu, &options, out(other)));
     expect_words({"bootstrap works on cuda:0", "expected ranks on CPUs"}, self.error());
   });
 }
@@ -330,7 +333,7 @@ TEST_F(NcclFaults, ACommunicatorOfTheCallerIsLeftToIt) {
                                                                                                         0, nullptr);
     {
       Comm comm;
-      ASSERT_TRUE(self.ok(lpt_comm_create_nccl(self.gpu, nullptr, theirs, nullptr, out(comm))));
+      ASSERT_TRUE(self.ok(lpt_comm_adopt_nccl(self.gpu, theirs, nullptr, out(comm))));
       GpuRank rank = self;
       rank.comm = comm.get();
       EXPECT_TRUE(rank.ok(sum_floats(rank, 10)));

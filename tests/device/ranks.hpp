@@ -71,7 +71,8 @@ inline lpt_status create_nccl(const GpuRank &self, const RankOptions &requests, 
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.timeout_seconds = requests.timeout_seconds;
   options.flags = requests.flags;
-  return lpt_comm_create_nccl(self.gpu, self.bootstrap, nullptr, &options, out(comm));
+  options.bootstrap = self.bootstrap;
+  return lpt_comm_create_nccl(self.gpu, &options, out(comm));
 }
 
 // Runs body(rank, comm) on `ranks` threads that have joined on their GPUs.

@@ -173,15 +173,15 @@ TEST_F(DeviceLayers, SoftmaxIsNearTheCpuThereAndBack) {
 }
 
 TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheCpu) {
-  lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
+  lpt_exaq_options options = LPT_EXAQ_OPTIONS_INIT;
   options.is_causal = 1;
+  options.clip = -3.5;
   for (const int32_t bits : {2, 3, 4}) {
-    options.exaq_bits = bits;
-    options.exaq_clip = -3.5;
+    options.bits = bits;
     const Tensor input = numbers(LPT_FORMAT_BF16, 20, 24, 26);
     const Both output = both(LPT_FORMAT_F32, {20, 24});
-    ASSERT_TRUE(ok(cpu(), lpt_softmax_forward(cpu(), input.get(), &options, output.here.get())));
-    ASSERT_TRUE(ok(gpu(), lpt_softmax_forward(gpu(), there(input.get()).get(), &options, output.there.get())));
+    ASSERT_TRUE(ok(cpu(), lpt_exaq_softmax_forward(cpu(), input.get(), &options, output.here.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_exaq_softmax_forward(gpu(), there(input.get()).get(), &options, output.there.get())));
     expect_equal(output, "output");
   }
 }

@@ -13,7 +13,9 @@ class DeviceRank : public Devices {
     const Group group(raw);
     Comm bootstrap;
     ASSERT_TRUE(ok(cpu(), lpt_comm_create_local(cpu(), group.get(), 0, nullptr, out(bootstrap))));
-    const lpt_status status = lpt_comm_create_nccl(gpu(), bootstrap.get(), nullptr, nullptr, out(comm_));
+    lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+    options.bootstrap = bootstrap.get();
+    const lpt_status status = lpt_comm_create_nccl(gpu(), &options, out(comm_));
     if (status == LPT_UNSUPPORTED) GTEST_SKIP() << lpt_context_error(gpu());
     ASSERT_TRUE(ok(gpu(), status));
   }

@@ -6,47 +6,16 @@
 #include <cstring>
 
 #include "tests/api/states.hpp"
-#include "tests/fuzz/reader.hpp"
+#include "tests/fuzz/call_reader.hpp"
 
 namespace {
 
 constexpr size_t kTensors = 8;
 constexpr int kMostCalls = 64;
 
-// No two values are read in one call's arguments, whose order compilers choose.
-class Reader : public lpt::test::FuzzReader {
- public:
-  using FuzzReader::FuzzReader;
-
-  // Mostly a value of an enumeration, at times the one before or after it.
-  int32_t choice(int32_t count) { return below(count + 2) - 1; }
-
-  // Mostly what a small matrix has, at times no extent at all.
-  int64_t extent() {
-    static constexpr int64_t kSpecial[] = {0,         1,        2, 16, 31, 32, 33, 64, 127, 128, -1, int64_t{1} << 40,
-                                           INT64_MAX, INT64_MIN};
-    const uint8_t value = byte();
-    return value < 96 ? value : kSpecial[value % std::size(kSpecial)];
-  }
-  double real() {
-    static constexpr double kSpecial[] = {0.0, 1.0, -1.0, 0.5, 1e-30, 1e300, -0.0, HUGE_VAL, NAN, 6.0};
-    return kSpecial[byte() % std::size(kSpecial)];
-  }
-  uint64_t word() {
-    uint64_t value = 0;
-    for (int i = 0; i < 8; ++i) value = value << 8 | byte();
-    return value;
-  }
-  // Mostly none.
-  uint64_t flags() {
-    const uint8_t value = byte();
-    return value < 224 ? 0 : uint64_t{1} << value % 8;
-  }
-};
-
 class Caller {
  public:
-  Caller(lpt_context *context, Reader &in) : c_(context), in_(in) {}
+  Caller(lpt_context *context, lpt::test::CallReader &in) : c_(context), in_(in) {}
   ~Caller() {
     for (lpt_tensor *tensor : tensors_) lpt_tensor_destroy(tensor);
     lpt_scaler_destroy(scaler_);
@@ -471,10 +440,15 @@ class Caller {
     lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
     options.scale = in_.real();
     options.is_causal = in_.below(3);
-    options.exaq_clip = in_.real();
-    options.exaq_bits = in_.below(6);
+    lpt_exaq_options exaq = LPT_EXAQ_OPTIONS_INIT;
+    exaq.scale = options.scale;
+    exaq.is_causal = options.is_causal;
+    exaq.clip = in_.real();
+    exaq.bits = in_.below(6);
     lpt_tensor *const input = tensor(), *const output = tensor();
-    if (in_.byte() % 2 == 0) return lpt_softmax_forward(c_, input, &options, output);
+    const int32_t call = in_.byte() % 4;
+    if (call == 0) return lpt_softmax_forward(c_, input, &options, output);
+    if (call == 2) return lpt_exaq_softmax_forward(c_, input, &exaq, output);
     return lpt_softmax_backward(c_, input, output, &options, tensor());
   }
 
@@ -549,7 +523,7 @@ class Caller {
   lpt_status isa() { return lpt_context_set_isa(c_, in_.choice(6)); }
 
   lpt_context *const c_;
-  Reader &in_;
+  lpt::test::CallReader &in_;
   std::array<lpt_tensor *, kTensors> tensors_{};
   lpt_scaler *scaler_ = nullptr;
   lpt_statistics *statistics_ = nullptr;
@@ -561,7 +535,7 @@ class Caller {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   lpt::states::Ledger ledger;
   lpt_context *context = ledger.make_context();
-  Reader in(data, size);
+  lpt::test::CallReader in(data, size);
   Caller(context, in).run();
   lpt_context_destroy(context);
   if (ledger.live_bytes != 0) {

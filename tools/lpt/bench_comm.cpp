@@ -237,7 +237,7 @@ void print_doubts(const CommReport &report) {
   if (report.load > report.ranks * report.threads + kQuietLoad) {
     print_out("load average {:.1f}: other work disturbs these figures\n", report.load);
   }
-  const bool has_link = report.options.link_latency_seconds > 0 || report.options.link_bytes_per_second > 0;
+  const bool has_link = report.link.link_latency_seconds > 0 || report.link.link_bytes_per_second > 0;
   if (has_link && report.engine == "local") {
     print_out("the engine is local, whose ranks read each other's memory: the emulated link played no part\n");
   }
@@ -275,14 +275,14 @@ CommReport measured(const BenchCommOptions &requests) {
   report.ranks = requests.ranks;
   report.threads = requests.threads;
   report.load = lpt::bench::load_average();
-  report.options.link_latency_seconds = requests.link_microseconds * 1e-6;
-  report.options.link_bytes_per_second = requests.link_gigabytes * 1e9;
+  report.link.link_latency_seconds = requests.link_microseconds * 1e-6;
+  report.link.link_bytes_per_second = requests.link_gigabytes * 1e9;
   if (requests.sends_messages) report.options.flags |= LPT_COMM_MESSAGES;
   const std::vector<CommTask> tasks = tasks_of(requests, report.series);
   for (const std::string &name : requests.payloads) find_format(name);  // before time is spent
 
   StatusLine status(requests.is_quiet);
-  CommRace racing{requests.ranks, requests.threads, requests.seconds, report.options, nullptr};
+  CommRace racing{requests.ranks, requests.threads, requests.seconds, report.options, report.link, nullptr};
   const size_t sizes = tasks.size() / std::max<size_t>(report.series.size(), 1);
   racing.on_time = [&](size_t i, const CommTime &time) {
     CommSeries &series = report.series[i / sizes];
@@ -304,8 +304,8 @@ json json_of(const CommReport &report) {
                {"threads", report.threads},
                {"load", report.load},
                {"emulated_link",
-                {{"latency_seconds", report.options.link_latency_seconds},
-                 {"bytes_per_second", report.options.link_bytes_per_second}}},
+                {{"latency_seconds", report.link.link_latency_seconds},
+                 {"bytes_per_second", report.link.link_bytes_per_second}}},
                {"results", json::array()},
                {"fits", json::array()},
                {"break_even", json::array()},

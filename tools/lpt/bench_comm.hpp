@@ -41,6 +41,7 @@ struct CommReport {
   int ranks = 0, threads = 0;
   double load = 0;
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
   std::vector<CommSeries> series;
   lpt_format plain = LPT_FORMAT_NONE;  // of the all-reduce that break-evens are about; NONE: none was measured
   std::vector<CommBreakEven> break_evens;

@@ -85,7 +85,9 @@ class Ranks {
   void work(int rank) {
     Self self{rank, make_context(race_.threads), nullptr, {}, {}, nullptr, nullptr};
     lpt_comm *comm = nullptr;
-    check(self.context.get(), lpt_comm_create_local(self.context.get(), group_.get(), rank, &race_.options, &comm));
+    lpt_comm_options options = race_.options;
+    options.emulation = &race_.link;
+    check(self.context.get(), lpt_comm_create_local(self.context.get(), group_.get(), rank, &options, &comm));
     self.comm.reset(comm);
     self.input.assign(most_bytes_ / sizeof(float) + 1, 1.0f);
     self.output.assign(self.input.size(), 0.0f);

@@ -8,6 +8,7 @@
 
 #include "lpt.h"
 #include "lpt/research/cost.h"
+#include "lpt/research/emulation.h"
 
 namespace tool {
 
@@ -31,6 +32,7 @@ struct CommRace {
   int threads = 1;        // of each rank
   double seconds = 0.05;  // for each task; five rounds at least
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
   std::function<void(size_t task, const CommTime &)> on_time;  // on a thread of its own, one after the other
 };
 

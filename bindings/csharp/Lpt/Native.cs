@@ -1031,9 +1031,6 @@ namespace Lpt
         public double Scale;
         public int IsCausal;
         public int Reserved;
-        public double ExaqClip;
-        public int ExaqBits;
-        public int ReservedTwo;
 
         /// <summary>The library's defaults.</summary>
         public static SoftmaxOptions Default()
@@ -1176,16 +1173,15 @@ namespace Lpt
         }
     }
 
-    /// <summary>Options of lpt_comm_create_local(), lpt_comm_create_mpi() and lpt_comm_create_nccl().</summary>
+    /// <summary>Options of the functions that create a comm.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CommOptions
     {
         public UIntPtr StructSize;
         public ulong Flags;
         public double TimeoutSeconds;
-        public double LinkLatencySeconds;
-        public double LinkBytesPerSecond;
-        public long DamagedMessage;
+        public IntPtr Bootstrap;
+        public IntPtr Emulation;
 
         /// <summary>The library's defaults.</summary>
         public static CommOptions Default()
@@ -1439,6 +1435,44 @@ namespace Lpt
         {
             var value = default(CostCastRates);
             Text.Initialize("lpt_cost_cast_rates", &value, sizeof(CostCastRates));
+            return value;
+        }
+    }
+
+    /// <summary>An emulated link of local ranks; its members are in lpt/research/emulation.h.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CommEmulation
+    {
+        public UIntPtr StructSize;
+        public double LinkLatencySeconds;
+        public double LinkBytesPerSecond;
+        public long DamagedMessage;
+
+        /// <summary>The library's defaults.</summary>
+        public static CommEmulation Default()
+        {
+            var value = default(CommEmulation);
+            Text.Initialize("lpt_comm_emulation", &value, sizeof(CommEmulation));
+            return value;
+        }
+    }
+
+    /// <summary>Options of a softmax with few levels; its members are in lpt/research/exaq.h.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ExaqOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public double Scale;
+        public double Clip;
+        public int Bits;
+        public int IsCausal;
+
+        /// <summary>The library's defaults.</summary>
+        public static ExaqOptions Default()
+        {
+            var value = default(ExaqOptions);
+            Text.Initialize("lpt_exaq_options", &value, sizeof(ExaqOptions));
             return value;
         }
     }
@@ -1776,8 +1810,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_comm_group_abort(CommGroup group);
         [LibraryImport(Library)] public static partial void lpt_comm_group_destroy(IntPtr group);
         [LibraryImport(Library)] public static partial Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
-        [LibraryImport(Library)] public static partial Status lpt_comm_create_mpi(Context context, int* fortran_handle, CommOptions* options, IntPtr* out_comm);
-        [LibraryImport(Library)] public static partial Status lpt_comm_create_nccl(Context context, Comm bootstrap, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_create_mpi(Context context, CommOptions* options, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_adopt_mpi(Context context, int fortran_handle, CommOptions* options, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_create_nccl(Context context, CommOptions* options, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_adopt_nccl(Context context, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial void lpt_comm_destroy(IntPtr comm);
         [LibraryImport(Library)] public static partial Status lpt_comm_read(Context context, Comm comm, CommInfo* out_info);
@@ -1816,6 +1852,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
+        [LibraryImport(Library)] public static partial Status lpt_exaq_softmax_forward(Context context, Tensor input, ExaqOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_monitor_create(Context context, IntPtr* out_monitor);
@@ -1973,8 +2010,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_abort(CommGroup group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_destroy(IntPtr group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_mpi(Context context, int* fortran_handle, CommOptions* options, IntPtr* out_comm);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_nccl(Context context, Comm bootstrap, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_mpi(Context context, CommOptions* options, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_adopt_mpi(Context context, int fortran_handle, CommOptions* options, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_nccl(Context context, CommOptions* options, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_adopt_nccl(Context context, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_destroy(IntPtr comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_read(Context context, Comm comm, CommInfo* out_info);
@@ -2013,6 +2052,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_exaq_softmax_forward(Context context, Tensor input, ExaqOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_create(Context context, IntPtr* out_monitor);

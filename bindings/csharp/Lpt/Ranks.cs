@@ -37,7 +37,7 @@ namespace Lpt
         {
             var settings = options ?? CommOptions.Default();
             IntPtr raw;
-            context.Check(Native.lpt_comm_create_mpi(context, null, &settings, &raw));
+            context.Check(Native.lpt_comm_create_mpi(context, &settings, &raw));
             return new Comm(raw);
         }
 

@@ -113,17 +113,23 @@ class Comm:
         """Takes this process's place in an MPI job: all of it, or the communicator that MPI calls by a number
         (mpi4py's comm.py2f())."""
         keep: list = []
-        return cls(capi.lpt_comm_create_mpi(handle_of(context), fortran_handle,
-                                            options(capi.lpt_comm_options, given, keep)))
+        settings = options(capi.lpt_comm_options, given, keep)
+        if fortran_handle is None:
+            return cls(capi.lpt_comm_create_mpi(handle_of(context), settings))
+        return cls(capi.lpt_comm_adopt_mpi(handle_of(context), fortran_handle, settings))
 
     @classmethod
     def nccl(cls, bootstrap: Optional["Comm"] = None, nccl_comm: Optional[int] = None, *,
              context: Optional[Context] = None, **given: Any) -> "Comm":
-        """Ranks with a GPU each: they meet by a comm of processors, or have an ncclComm_t, given as its address. Options:
+        """Ranks with a GPU each, from a comm of the same ranks on CPUs, or from the address of an ncclComm_t, or both. Options:
         timeout_seconds, flags."""
         keep: list = []
-        return cls(capi.lpt_comm_create_nccl(handle_of(context), None if bootstrap is None else bootstrap._handle, nccl_comm,
-                                             options(capi.lpt_comm_options, given, keep)))
+        if bootstrap is not None:
+            given["bootstrap"] = bootstrap
+        settings = options(capi.lpt_comm_options, given, keep)
+        if nccl_comm is None:
+            return cls(capi.lpt_comm_create_nccl(handle_of(context), settings))
+        return cls(capi.lpt_comm_adopt_nccl(handle_of(context), nccl_comm, settings))
 
     @property
     def values(self) -> dict:

@@ -401,8 +401,12 @@ def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, exaq_bits: int 
     keep: list = []
     source = read(x)
     result = _result(out, source, _own(source), context)
-    values = {"scale": scale, "causal": causal, "exaq_bits": exaq_bits, "exaq_clip": exaq_clip}
-    capi.lpt_softmax_forward(handle_of(context), source, options(capi.lpt_softmax_options, values, keep), result)
+    values = {"scale": scale, "causal": causal}
+    if exaq_bits == 0:
+        capi.lpt_softmax_forward(handle_of(context), source, options(capi.lpt_softmax_options, values, keep), result)
+    else:
+        values.update(bits=exaq_bits, clip=exaq_clip)
+        capi.lpt_exaq_softmax_forward(handle_of(context), source, options(capi.lpt_exaq_options, values, keep), result)
     return result
 
 

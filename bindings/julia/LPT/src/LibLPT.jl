@@ -618,9 +618,6 @@ struct lpt_softmax_options
     scale::Cdouble
     is_causal::Int32
     reserved::Int32
-    exaq_clip::Cdouble
-    exaq_bits::Int32
-    reserved_two::Int32
 end
 
 struct lpt_cross_entropy_options
@@ -687,15 +684,6 @@ struct lpt_gradients_info
     struct_size::Csize_t
     sum_of_squares::Cdouble
     nonfinite_count::Int64
-end
-
-struct lpt_comm_options
-    struct_size::Csize_t
-    flags::UInt64
-    timeout_seconds::Cdouble
-    link_latency_seconds::Cdouble
-    link_bytes_per_second::Cdouble
-    damaged_message::Int64
 end
 
 struct lpt_comm_info
@@ -813,6 +801,30 @@ struct lpt_cost_cast_rates
     decode_bytes_per_second::Cdouble
 end
 
+struct lpt_comm_emulation
+    struct_size::Csize_t
+    link_latency_seconds::Cdouble
+    link_bytes_per_second::Cdouble
+    damaged_message::Int64
+end
+
+struct lpt_comm_options
+    struct_size::Csize_t
+    flags::UInt64
+    timeout_seconds::Cdouble
+    bootstrap::Ptr{Cvoid}
+    emulation::Ptr{lpt_comm_emulation}
+end
+
+struct lpt_exaq_options
+    struct_size::Csize_t
+    flags::UInt64
+    scale::Cdouble
+    clip::Cdouble
+    bits::Int32
+    is_causal::Int32
+end
+
 struct lpt_noise_options
     struct_size::Csize_t
     flags::UInt64
@@ -884,6 +896,8 @@ _defaults(::Type{lpt_comm_codec}, place) = lpt_struct_init("lpt_comm_codec", pla
 _defaults(::Type{lpt_cost_link}, place) = lpt_struct_init("lpt_cost_link", place, sizeof(lpt_cost_link))
 _defaults(::Type{lpt_cost_info}, place) = lpt_struct_init("lpt_cost_info", place, sizeof(lpt_cost_info))
 _defaults(::Type{lpt_cost_cast_rates}, place) = lpt_struct_init("lpt_cost_cast_rates", place, sizeof(lpt_cost_cast_rates))
+_defaults(::Type{lpt_comm_emulation}, place) = lpt_struct_init("lpt_comm_emulation", place, sizeof(lpt_comm_emulation))
+_defaults(::Type{lpt_exaq_options}, place) = lpt_struct_init("lpt_exaq_options", place, sizeof(lpt_exaq_options))
 _defaults(::Type{lpt_noise_options}, place) = lpt_struct_init("lpt_noise_options", place, sizeof(lpt_noise_options))
 _defaults(::Type{lpt_noise_info}, place) = lpt_struct_init("lpt_noise_info", place, sizeof(lpt_noise_info))
 _defaults(::Type{lpt_swiglu_alignment_info}, place) = lpt_struct_init("lpt_swiglu_alignment_info", place, sizeof(lpt_swiglu_alignment_info))
@@ -1031,8 +1045,10 @@ lpt_comm_group_create(context, rank_count, out_group) = ccall(_symbol(:lpt_comm_
 lpt_comm_group_abort(group) = ccall(_symbol(:lpt_comm_group_abort), Cvoid, (Ptr{Cvoid},), group)
 lpt_comm_group_destroy(group) = ccall(_symbol(:lpt_comm_group_destroy), Cvoid, (Ptr{Cvoid},), group)
 lpt_comm_create_local(context, group, rank, options, out_comm) = ccall(_symbol(:lpt_comm_create_local), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, group, rank, options, out_comm)
-lpt_comm_create_mpi(context, fortran_handle, options, out_comm) = ccall(_symbol(:lpt_comm_create_mpi), lpt_status, (Ptr{Cvoid}, Ptr{Int32}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, fortran_handle, options, out_comm)
-lpt_comm_create_nccl(context, bootstrap, nccl_comm, options, out_comm) = ccall(_symbol(:lpt_comm_create_nccl), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, bootstrap, nccl_comm, options, out_comm)
+lpt_comm_create_mpi(context, options, out_comm) = ccall(_symbol(:lpt_comm_create_mpi), lpt_status, (Ptr{Cvoid}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, options, out_comm)
+lpt_comm_adopt_mpi(context, fortran_handle, options, out_comm) = ccall(_symbol(:lpt_comm_adopt_mpi), lpt_status, (Ptr{Cvoid}, Int32, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, fortran_handle, options, out_comm)
+lpt_comm_create_nccl(context, options, out_comm) = ccall(_symbol(:lpt_comm_create_nccl), lpt_status, (Ptr{Cvoid}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, options, out_comm)
+lpt_comm_adopt_nccl(context, nccl_comm, options, out_comm) = ccall(_symbol(:lpt_comm_adopt_nccl), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, nccl_comm, options, out_comm)
 lpt_comm_split(context, comm, color, key, out_comm) = ccall(_symbol(:lpt_comm_split), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, color, key, out_comm)
 lpt_comm_destroy(comm) = ccall(_symbol(:lpt_comm_destroy), Cvoid, (Ptr{Cvoid},), comm)
 lpt_comm_read(context, comm, out_info) = ccall(_symbol(:lpt_comm_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_info}), context, comm, out_info)
@@ -1071,6 +1087,7 @@ lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = cc
 lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_info) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_cost_link}, Ptr{lpt_cost_info}), context, collective, algorithm, ranks, elements, payload, link, out_info)
 lpt_cost_fit_link(context, bytes, seconds, count, out_link) = ccall(_symbol(:lpt_cost_fit_link), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Cdouble}, Int64, Ptr{lpt_cost_link}), context, bytes, seconds, count, out_link)
 lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cost_cast_rates}, Ptr{lpt_cost_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
+lpt_exaq_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_exaq_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_exaq_options}, Ptr{Cvoid}), context, input, options, output)
 lpt_noise_measure(context, gradients, noisy, count, options, out_info) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_info}), context, gradients, noisy, count, options, out_info)
 lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_info) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_alignment_info}), context, gate_weight, up_weight, cosines, out_info)
 lpt_monitor_create(context, out_monitor) = ccall(_symbol(:lpt_monitor_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_monitor)

@@ -835,9 +835,6 @@ pub struct lpt_softmax_options {
     pub scale: f64,
     pub is_causal: i32,
     pub reserved: i32,
-    pub exaq_clip: f64,
-    pub exaq_bits: i32,
-    pub reserved_two: i32,
 }
 
 /// Options of lpt_cross_entropy_forward() and lpt_cross_entropy_backward(); the same on all ranks.
@@ -924,16 +921,15 @@ pub struct lpt_gradients_info {
     pub nonfinite_count: i64,
 }
 
-/// Options of lpt_comm_create_local(), lpt_comm_create_mpi() and lpt_comm_create_nccl().
+/// Options of the functions that create a comm.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_comm_options {
     pub struct_size: usize,
     pub flags: u64,
     pub timeout_seconds: f64,
-    pub link_latency_seconds: f64,
-    pub link_bytes_per_second: f64,
-    pub damaged_message: i64,
+    pub bootstrap: *mut lpt_comm,
+    pub emulation: *const lpt_comm_emulation,
 }
 
 /// State and traffic of a communicator.
@@ -1085,6 +1081,28 @@ pub struct lpt_cost_cast_rates {
     pub overhead_seconds: f64,
     pub encode_bytes_per_second: f64,
     pub decode_bytes_per_second: f64,
+}
+
+/// An emulated link of local ranks; its members are in lpt/research/emulation.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_comm_emulation {
+    pub struct_size: usize,
+    pub link_latency_seconds: f64,
+    pub link_bytes_per_second: f64,
+    pub damaged_message: i64,
+}
+
+/// Options of a softmax with few levels; its members are in lpt/research/exaq.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_exaq_options {
+    pub struct_size: usize,
+    pub flags: u64,
+    pub scale: f64,
+    pub clip: f64,
+    pub bits: i32,
+    pub is_causal: i32,
 }
 
 /// Options of lpt_noise_measure().
@@ -1661,6 +1679,30 @@ impl Default for lpt_cost_cast_rates {
     }
 }
 
+impl Default for lpt_comm_emulation {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_comm_emulation.
+        unsafe {
+            let name = b"lpt_comm_emulation\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_exaq_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_exaq_options.
+        unsafe {
+            let name = b"lpt_exaq_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_noise_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -1985,9 +2027,13 @@ extern "C" {
     /// Creates the comm of one rank of a group; returns after all ranks have called it.
     pub fn lpt_comm_create_local(context: *mut lpt_context, group: *mut lpt_comm_group, rank: i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Creates the comm of one process of an MPI job; returns after all of its processes have called it.
-    pub fn lpt_comm_create_mpi(context: *mut lpt_context, fortran_handle: *const i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
+    pub fn lpt_comm_create_mpi(context: *mut lpt_context, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
+    /// Creates the comm of one process from an MPI communicator; returns after all of its processes have called it.
+    pub fn lpt_comm_adopt_mpi(context: *mut lpt_context, fortran_handle: i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Creates the comm of a rank with a GPU, which sends data by NCCL; returns after all ranks have called it.
-    pub fn lpt_comm_create_nccl(context: *mut lpt_context, bootstrap: *mut lpt_comm, nccl_comm: *mut c_void, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
+    pub fn lpt_comm_create_nccl(context: *mut lpt_context, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
+    /// Creates the comm of a rank with a GPU from an NCCL communicator.
+    pub fn lpt_comm_adopt_nccl(context: *mut lpt_context, nccl_comm: *mut c_void, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Creates comms of subsets of ranks: ranks with the same color share one.
     pub fn lpt_comm_split(context: *mut lpt_context, comm: *mut lpt_comm, color: i32, key: i32, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Destroys a comm.
@@ -2064,6 +2110,8 @@ extern "C" {
     pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_cost_link) -> lpt_status;
     /// Computes from how many elements a collective takes less time with cast elements.
     pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cost_cast_rates, link: *const lpt_cost_link, out_elements: *mut i64) -> lpt_status;
+    /// Computes a softmax along the last axis, with the argument of exp rounded to one of 2^bits levels.
+    pub fn lpt_exaq_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_exaq_options, output: *mut lpt_tensor) -> lpt_status;
     /// Measures the noise that quantization adds to gradients, relative to their norm: |g| / |q(g) - g|.
     pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_info: *mut lpt_noise_info) -> lpt_status;
     /// Measures the cosine between the gate weight and the up weight of each channel.

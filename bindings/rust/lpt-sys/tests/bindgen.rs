@@ -52,6 +52,8 @@ fn structs_are_as_large_as_bindgens() {
     assert_eq!(size_of::<lpt_sys::lpt_cost_link>(), size_of::<made::lpt_cost_link>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_info>(), size_of::<made::lpt_cost_info>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_cast_rates>(), size_of::<made::lpt_cost_cast_rates>());
+    assert_eq!(size_of::<lpt_sys::lpt_comm_emulation>(), size_of::<made::lpt_comm_emulation>());
+    assert_eq!(size_of::<lpt_sys::lpt_exaq_options>(), size_of::<made::lpt_exaq_options>());
     assert_eq!(size_of::<lpt_sys::lpt_noise_options>(), size_of::<made::lpt_noise_options>());
     assert_eq!(size_of::<lpt_sys::lpt_noise_info>(), size_of::<made::lpt_noise_info>());
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_alignment_info>(), size_of::<made::lpt_swiglu_alignment_info>());
@@ -439,7 +441,9 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_comm_group_destroy as *const () as usize, made::lpt_comm_group_destroy as *const () as usize);
     assert_eq!(lpt_sys::lpt_comm_create_local as *const () as usize, made::lpt_comm_create_local as *const () as usize);
     assert_eq!(lpt_sys::lpt_comm_create_mpi as *const () as usize, made::lpt_comm_create_mpi as *const () as usize);
+    assert_eq!(lpt_sys::lpt_comm_adopt_mpi as *const () as usize, made::lpt_comm_adopt_mpi as *const () as usize);
     assert_eq!(lpt_sys::lpt_comm_create_nccl as *const () as usize, made::lpt_comm_create_nccl as *const () as usize);
+    assert_eq!(lpt_sys::lpt_comm_adopt_nccl as *const () as usize, made::lpt_comm_adopt_nccl as *const () as usize);
     assert_eq!(lpt_sys::lpt_comm_split as *const () as usize, made::lpt_comm_split as *const () as usize);
     assert_eq!(lpt_sys::lpt_comm_destroy as *const () as usize, made::lpt_comm_destroy as *const () as usize);
     assert_eq!(lpt_sys::lpt_comm_read as *const () as usize, made::lpt_comm_read as *const () as usize);
@@ -478,6 +482,7 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_cost_estimate as *const () as usize, made::lpt_cost_estimate as *const () as usize);
     assert_eq!(lpt_sys::lpt_cost_fit_link as *const () as usize, made::lpt_cost_fit_link as *const () as usize);
     assert_eq!(lpt_sys::lpt_cost_break_even as *const () as usize, made::lpt_cost_break_even as *const () as usize);
+    assert_eq!(lpt_sys::lpt_exaq_softmax_forward as *const () as usize, made::lpt_exaq_softmax_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_noise_measure as *const () as usize, made::lpt_noise_measure as *const () as usize);
     assert_eq!(lpt_sys::lpt_swiglu_alignment as *const () as usize, made::lpt_swiglu_alignment as *const () as usize);
     assert_eq!(lpt_sys::lpt_monitor_create as *const () as usize, made::lpt_monitor_create as *const () as usize);

@@ -351,15 +351,12 @@ fn lpt_rmsnorm_options_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_softmax_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_softmax_options>(), 48);
+    assert_eq!(size_of::<lpt_softmax_options>(), 32);
     assert_eq!(offset!(lpt_softmax_options, struct_size), 0);
     assert_eq!(offset!(lpt_softmax_options, flags), 8);
     assert_eq!(offset!(lpt_softmax_options, scale), 16);
     assert_eq!(offset!(lpt_softmax_options, is_causal), 24);
     assert_eq!(offset!(lpt_softmax_options, reserved), 28);
-    assert_eq!(offset!(lpt_softmax_options, exaq_clip), 32);
-    assert_eq!(offset!(lpt_softmax_options, exaq_bits), 40);
-    assert_eq!(offset!(lpt_softmax_options, reserved_two), 44);
 }
 
 #[test]
@@ -442,13 +439,12 @@ fn lpt_gradients_info_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_comm_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_comm_options>(), 48);
+    assert_eq!(size_of::<lpt_comm_options>(), 40);
     assert_eq!(offset!(lpt_comm_options, struct_size), 0);
     assert_eq!(offset!(lpt_comm_options, flags), 8);
     assert_eq!(offset!(lpt_comm_options, timeout_seconds), 16);
-    assert_eq!(offset!(lpt_comm_options, link_latency_seconds), 24);
-    assert_eq!(offset!(lpt_comm_options, link_bytes_per_second), 32);
-    assert_eq!(offset!(lpt_comm_options, damaged_message), 40);
+    assert_eq!(offset!(lpt_comm_options, bootstrap), 24);
+    assert_eq!(offset!(lpt_comm_options, emulation), 32);
 }
 
 #[test]
@@ -588,6 +584,26 @@ fn lpt_cost_cast_rates_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_cost_cast_rates, overhead_seconds), 8);
     assert_eq!(offset!(lpt_cost_cast_rates, encode_bytes_per_second), 16);
     assert_eq!(offset!(lpt_cost_cast_rates, decode_bytes_per_second), 24);
+}
+
+#[test]
+fn lpt_comm_emulation_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_comm_emulation>(), 32);
+    assert_eq!(offset!(lpt_comm_emulation, struct_size), 0);
+    assert_eq!(offset!(lpt_comm_emulation, link_latency_seconds), 8);
+    assert_eq!(offset!(lpt_comm_emulation, link_bytes_per_second), 16);
+    assert_eq!(offset!(lpt_comm_emulation, damaged_message), 24);
+}
+
+#[test]
+fn lpt_exaq_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_exaq_options>(), 40);
+    assert_eq!(offset!(lpt_exaq_options, struct_size), 0);
+    assert_eq!(offset!(lpt_exaq_options, flags), 8);
+    assert_eq!(offset!(lpt_exaq_options, scale), 16);
+    assert_eq!(offset!(lpt_exaq_options, clip), 24);
+    assert_eq!(offset!(lpt_exaq_options, bits), 32);
+    assert_eq!(offset!(lpt_exaq_options, is_causal), 36);
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl Comm {
     /// Takes a process's place among the processes of an MPI job; returns when all of them have come.
     pub fn mpi(context: &Context, options: &CommOptions) -> Result<Comm> {
         let mut raw = null_mut();
-        context.check(unsafe { sys::lpt_comm_create_mpi(context.as_ptr(), null(), &options.raw, &mut raw) })?;
+        context.check(unsafe { sys::lpt_comm_create_mpi(context.as_ptr(), &options.raw, &mut raw) })?;
         Ok(Comm::from_raw(raw))
     }
 

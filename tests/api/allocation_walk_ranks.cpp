@@ -1,0 +1,167 @@
+// Walks over two ranks: the allocations of the first one fail.
+#include <thread>
+
+#include "tests/api/allocation_walk.hpp"
+
+namespace lpt::test {
+namespace {
+
+// What a rank calls, and what it works on, which is there before.
+struct Ranked {
+  explicit Ranked(lpt_context *context) : c(context) {
+    const Paused paused;
+    x = tensor_of(c, LPT_FORMAT_F32, kSide, kSide, draw_normal(910, kElements));
+    y = make_tensor(c, LPT_FORMAT_F32, kSide, kSide);
+    half = make_tensor(c, LPT_FORMAT_F32, kSide / 2, kSide);
+  }
+
+  lpt_context *const c;
+  OwnComm comm;
+  int32_t rank = 0;
+  Tensor x, y, half;
+};
+
+lpt_status call_collectives(Ranked &r) {
+  LPT_TEST_TRY(lpt_barrier(r.c, r.comm));
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  LPT_TEST_TRY(lpt_all_reduce(r.c, r.comm, r.x.get(), &options, r.y.get(), nullptr));
+  options.wire = LPT_FORMAT_MXFP8_E4M3;
+  LPT_TEST_TRY(lpt_all_reduce(r.c, r.comm, r.x.get(), &options, r.y.get(), nullptr));
+  OwnFuture future;
+  LPT_TEST_TRY(lpt_all_reduce(r.c, r.comm, r.x.get(), nullptr, r.y.get(), future.out()));
+  int32_t is_done = 0;
+  LPT_TEST_TRY(lpt_future_is_done(r.c, future, &is_done));
+  LPT_TEST_TRY(lpt_future_wait(r.c, future));
+  LPT_TEST_TRY(lpt_reduce_scatter(r.c, r.comm, r.x.get(), nullptr, nullptr, r.half.get(), nullptr));
+  LPT_TEST_TRY(lpt_all_gather(r.c, r.comm, r.half.get(), nullptr, nullptr, r.y.get(), nullptr));
+  LPT_TEST_TRY(lpt_broadcast(r.c, r.comm, 1, r.y.get(), nullptr));
+  const int64_t counts[] = {kSide / 2, kSide / 2};
+  LPT_TEST_TRY(lpt_all_to_all(r.c, r.comm, r.x.get(), counts, counts, r.y.get(), nullptr));
+  LPT_TEST_TRY(r.rank == 0 ? lpt_send(r.c, r.comm, r.x.get(), 1, 7, nullptr)
+                           : lpt_receive(r.c, r.comm, r.y.get(), 0, 7, nullptr));
+  lpt_tensor *const many[] = {r.y.get(), r.half.get()};
+  LPT_TEST_TRY(lpt_all_reduce_many(r.c, r.comm, many, 2, nullptr, nullptr));
+  int32_t is_same = 0;
+  LPT_TEST_TRY(lpt_comm_compare(r.c, r.comm, r.x.get(), &is_same));
+  OwnComm part;
+  LPT_TEST_TRY(lpt_comm_split(r.c, r.comm, 0, -r.rank, part.out()));
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
+  LPT_TEST_TRY(lpt_comm_read(r.c, part, &values));
+  return lpt_barrier(r.c, part);
+}
+
+lpt_status call_buckets(Ranked &r) {
+  lpt_tensor *const gradients[] = {r.y.get(), r.half.get()};
+  lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
+  const char *const names[] = {"layers.0.attention.query.weight", "layers.0.attention.key.weight"};
+  options.bucket_bytes = 1024;
+  options.names = names;
+  OwnBuckets buckets;
+  LPT_TEST_TRY(lpt_gradient_buckets_create(r.c, r.comm, gradients, 2, &options, buckets.out()));
+  for (int pass = 0; pass < 2; ++pass) {
+    LPT_TEST_TRY(lpt_gradient_buckets_begin(r.c, buckets, 1, nullptr));
+    LPT_TEST_TRY(lpt_gradient_buckets_ready(r.c, buckets, 1));
+    LPT_TEST_TRY(lpt_gradient_buckets_ready(r.c, buckets, 0));
+    LPT_TEST_TRY(lpt_gradient_buckets_wait(r.c, buckets));
+  }
+  lpt_gradient_buckets_info values = LPT_GRADIENT_BUCKETS_INFO_INIT;
+  return lpt_gradient_buckets_read(r.c, buckets, &values);
+}
+
+lpt_status call_shards(Ranked &r) {
+  OwnOptimizer optimizer;
+  LPT_TEST_TRY(lpt_optimizer_create(r.c, nullptr, optimizer.out()));
+  lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
+  parameter.elements = kElements;
+  parameter.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
+  parameter.second_moment = LPT_FORMAT_E5M2_TENSOR;
+  parameter.first_scaling = LPT_SCALER_KIND_DELAYED;
+  const lpt_optimizer_parameter *const parameters[] = {&parameter, &parameter};
+  int64_t indices[2] = {};
+  LPT_TEST_TRY(lpt_optimizer_add_shards(r.c, r.comm, optimizer, parameters, 2, indices));
+  const lpt_tensor *const gradients[] = {r.x.get(), r.x.get()};
+  OwnTensor other;
+  const int64_t extents[] = {kSide, kSide};
+  LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F32, 2, extents, other.out()));
+  lpt_tensor *const values[] = {r.y.get(), other};
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
+  options.largest_norm = 1.0;
+  lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
+  lpt_optimizer_shard_options shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
+  shards.reduce = &reduce;
+  return lpt_optimizer_step_shards(r.c, r.comm, optimizer, indices, 2, gradients, &options, &shards, values);
+}
+
+lpt_status call_layers(Ranked &r) {
+  static const std::vector<int64_t> targets(kSide, 70);
+  OwnRecipe recipe;
+  OwnLinear linear;
+  OwnPartialPlan plan;
+  OwnTensor loss, logs;
+  lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
+  shape.input_columns = shape.output_columns = kSide;
+  LPT_TEST_TRY(lpt_recipe_create(r.c, "fp8_trillion", recipe.out()));
+  LPT_TEST_TRY(lpt_linear_create(r.c, recipe, &shape, linear.out()));
+  LPT_TEST_TRY(lpt_linear_prepare(r.c, linear, r.x.get(), nullptr));
+  lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
+  options.comm = r.comm;
+  options.parallel = LPT_LINEAR_PARALLEL_ROWS;
+  LPT_TEST_TRY(lpt_linear_forward(r.c, linear, r.x.get(), &options, nullptr, r.y.get()));
+  lpt_linear *const linears[] = {linear};
+  LPT_TEST_TRY(lpt_linear_share_amax(r.c, r.comm, linears, 1));
+  lpt_partial_plan_options oracle = LPT_PARTIAL_PLAN_OPTIONS_INIT;
+  oracle.hidden_columns = kSide;
+  oracle.shared_columns = kSide / 2;
+  oracle.rank_count = 2;
+  LPT_TEST_TRY(lpt_partial_plan_create(r.c, &oracle, plan.out()));
+  LPT_TEST_TRY(lpt_partial_all_reduce(r.c, r.comm, plan, LPT_PARTIAL_PASS_FORWARD, r.x.get(), r.y.get(), nullptr));
+  LPT_TEST_TRY(lpt_partial_gemm(r.c, r.comm, plan, r.x.get(), r.x.get(), nullptr, r.y.get()));
+  const int64_t one[] = {1}, rows[] = {kSide};
+  LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F32, 1, one, loss.out()));
+  LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F64, 1, rows, logs.out()));
+  lpt_cross_entropy_options entropy = LPT_CROSS_ENTROPY_OPTIONS_INIT;
+  entropy.comm = r.comm;
+  LPT_TEST_TRY(lpt_cross_entropy_forward(r.c, r.x.get(), targets.data(), &entropy, loss, logs));
+  return lpt_cross_entropy_backward(r.c, r.x.get(), targets.data(), logs, nullptr, &entropy, r.y.get());
+}
+
+// The other rank must learn of a failure at once, not by the time limit.
+lpt_status walk_ranks(World &w, uint64_t flags, lpt_status (*call)(Ranked &)) {
+  OwnGroup group;
+  LPT_TEST_TRY(lpt_comm_group_create(nullptr, 2, group.out()));
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.flags = flags;
+  options.timeout_seconds = 20.0;
+  lpt_status statuses[2] = {};
+  const auto run = [&](lpt_context *context, int32_t rank) {
+    Ranked ranked(context);
+    ranked.rank = rank;
+    lpt_status &status = statuses[rank];
+    status = lpt_comm_create_local(context, group, rank, &options, ranked.comm.out());
+    if (status != LPT_OK) lpt_comm_group_abort(group);
+    if (status == LPT_OK) status = call(ranked);
+  };
+  std::unique_ptr<std::thread> other;
+  {
+    const Paused paused;
+    other = std::make_unique<std::thread>([&] { run(make_context(1).get(), 1); });
+  }
+  run(w.c, 0);
+  other->join();
+  const Paused paused;
+  EXPECT_TRUE(statuses[1] == LPT_OK || statuses[1] == LPT_ABORTED) << lpt_status_string(statuses[1]);
+  return statuses[0];
+}
+
+}  // namespace
+
+const std::vector<Walk> kRankWalks = {
+    {"Collectives", [](World &w) { return walk_ranks(w, 0, call_collectives); }},
+    {"CollectivesByMessages", [](World &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_collectives); }, false},
+    {"Buckets", [](World &w) { return walk_ranks(w, 0, call_buckets); }},
+    {"Shards", [](World &w) { return walk_ranks(w, 0, call_shards); }},
+    {"ShardsByMessages", [](World &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_shards); }, false},
+    {"LayersOfRanks", [](World &w) { return walk_ranks(w, 0, call_layers); }},
+};
+
+}  // namespace lpt::test

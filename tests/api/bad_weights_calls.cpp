@@ -1,0 +1,76 @@
+#include "tests/api/bad_calls.hpp"
+
+namespace lpt::test {
+
+const std::vector<BadCall> kWeightsCalls = {
+    {"weights: blocks of scales over experts",
+     LPT_UNSUPPORTED,
+     {"weights is 2 x 8 x 32 nvfp4_16x16", "span experts"},
+     [](World &w) {
+       const Tensor weights = make_tensor(w.owner.get(), LPT_FORMAT_NVFP4_16X16, {2, 8, 32});
+       return lpt_weights_pack(w.c, weights.get(), nullptr, &w.out_tensor);
+     }},
+    {"weights: f64",
+     LPT_UNSUPPORTED,
+     {"weights is f64"},
+     [](World &w) { return lpt_weights_pack(w.c, w.f64_tensor.get(), nullptr, &w.out_tensor); }},
+    {"weights: an order beyond the columns",
+     LPT_INVALID_ARGUMENT,
+     {"input_order[1] is 8", "expected 0 to 7"},
+     [](World &w) {
+       const int32_t order[8] = {0, 8};
+       lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+       options.input_order = order;
+       return lpt_weights_pack(w.c, w.a.get(), &options, &w.out_tensor);
+     }},
+    {"weights: unpacked to another shape",
+     LPT_INVALID_ARGUMENT,
+     {"weights is 4 x 32 f32", "expected 4 x 8 f32", "as packed"},
+     [](World &w) {
+       Tensor packed;
+       EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), w.a.get(), nullptr, out(packed)));
+       return lpt_weights_unpack(w.c, packed.get(), w.wide.get());
+     }},
+    {"weights: square blocks unpacked",
+     LPT_UNSUPPORTED,
+     {"packed is nvfp4_16x16", "its blocks span rows"},
+     [](World &w) {
+       Tensor packed;
+       EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), w.square_blocks.get(), nullptr, out(packed)));
+       return lpt_weights_unpack(w.c, packed.get(), w.square_blocks.get());
+     }},
+    {"weights: an order that is none",
+     LPT_INVALID_ARGUMENT,
+     {"output_order[2] is 1", "each number once"},
+     [](World &w) {
+       const int32_t order[] = {0, 1, 1, 3};
+       lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+       options.output_order = order;
+       Tensor packed;
+       return lpt_weights_pack(w.c, w.a.get(), &options, out(packed));
+     }},
+    {"weights: a vector",
+     LPT_INVALID_ARGUMENT,
+     {"weights is 7 f32", "n x k"},
+     [](World &w) {
+       Tensor packed;
+       return lpt_weights_pack(w.c, w.long_bias.get(), nullptr, out(packed));
+     }},
+    {"weights: rows that are not packed",
+     LPT_INVALID_ARGUMENT,
+     {"packed is 4 x 8 f32, not packed", "lpt_weights_pack"},
+     [](World &w) {
+       size_t bytes = 0;
+       return lpt_weights_state_size(w.c, w.a.get(), &bytes);
+     }},
+    {"weights: a state that is none",
+     LPT_INVALID_STATE,
+     {"saved state", "LPTS"},
+     [](World &w) {
+       const uint8_t bytes[64] = {};
+       Tensor packed;
+       return lpt_weights_state_load(w.c, bytes, sizeof bytes, out(packed));
+     }},
+};
+
+}  // namespace lpt::test
