@@ -15,7 +15,7 @@ extern "C" {
 typedef int32_t lpt_foreign_layout;
 
 /**
- * @brief Values of lpt_foreign_layout; docs/foreign-layouts.md shows every byte. Rows follow each other without gaps.
+ * @brief Values of lpt_foreign_layout; docs/reference/foreign-layouts.md shows every byte. Rows follow each other without gaps.
  *
  * ggml          columns are a multiple of 32. F32 scales become f16, and so does Q4_1's m = -scale · zero point: numbers
  *               that f16 does not hold are rejected, and so is the NaN scale of mxfp4, which ggml would read as 2^128.

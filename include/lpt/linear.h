@@ -131,7 +131,7 @@ typedef struct lpt_linear_gemm_options {
 LPT_API void lpt_linear_gemm_options_init(lpt_linear_gemm_options *options, size_t struct_size);
 
 /**
- * @brief Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
+ * @brief Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/reference/recipes.md has every cast.
  *
  *   "f32"             nothing is cast;
  *   "bf16"            every operand bf16;
@@ -279,7 +279,7 @@ LPT_API void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size);
 /** @brief What part of a layer a rank of a comm has; one of lpt_linear_parallel_values. */
 typedef int32_t lpt_linear_parallel;
 
-/** @brief Values of lpt_linear_parallel. docs/collectives-layers.md tells who adds up what. */
+/** @brief Values of lpt_linear_parallel. docs/guides/tensor-parallel.md tells who adds up what. */
 enum lpt_linear_parallel_values {
   LPT_LINEAR_PARALLEL_NONE = 0, /**< All of it: no comm. */
   /**

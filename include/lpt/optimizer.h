@@ -74,7 +74,7 @@ LPT_API void lpt_optimizer_options_init(lpt_optimizer_options *options, size_t s
  * @brief One parameter, as the optimizer should keep its state.
  *
  * Moments may be f32, bf16; E4M3FN_TENSOR, E4M3_TENSOR, E5M2_TENSOR, F16_TENSOR: one scale; E4M3FN_1X128, E5M2_1X128 and
- * e4m3/1x128/f32: a scale for each 128 elements; DYNAMIC_1X256. docs/optimizer.md tells bytes and errors of each.
+ * e4m3/1x128/f32: a scale for each 128 elements; DYNAMIC_1X256. docs/reference/optimizers.md tells bytes and errors of each.
  */
 typedef struct lpt_optimizer_parameter {
   size_t struct_size;       /**< sizeof(lpt_optimizer_parameter) of the caller. */
@@ -243,7 +243,7 @@ LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimi
  *   all           p = p - lr·decay·p - lr·u, where Adam and SGD add decay·p to g instead;
  *
  * then each of m, v, p is cast to its format, with new scales where it has them. The parameter is its own master weight:
- * LPT_FORMAT_F16_TENSOR makes a scaled f16 master. docs/optimizer.md has every formula and its source.
+ * LPT_FORMAT_F16_TENSOR makes a scaled f16 master. docs/reference/optimizers.md has every formula and its source.
  *
  * All memory that a step needs is taken before anything is written: a step that fails has changed nothing. The results do
  * not depend on the number of threads, and shards that begin and end on blocks give the bits of the whole parameter, save

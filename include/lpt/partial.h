@@ -145,7 +145,7 @@ LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial
  * own in the others. The operator is its own adjoint: the same call with LPT_PARTIAL_PASS_BACKWARD makes of a gradient behind it
  * the gradient before it, and takes the place of the reduction before the column-parallel layers. Gradients of what all
  * ranks hold alike are then parts of a sum: gains of norms take one lpt_all_reduce_many() a step, and the gradient at the
- * entry of the layers, of the embeddings, one lpt_all_reduce() of all columns. docs/collectives-caat.md tells it in full.
+ * entry of the layers, of the embeddings, one lpt_all_reduce() of all columns. docs/concepts/caat.md tells it in full.
  *
  * The skip connection's gradient is read after this call: where it is in the same memory, call it out of place.
  *

@@ -127,7 +127,7 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  * Specials  all-zero blocks get scale 1 (e8m0fnu: 2^-127, e4m3fn: 2^-9). NaN stays NaN; where the element has none, the
  *           scale of its block becomes NaN, and a plain element is rejected after the cast, its NaN written as zero. Amax is
  *           taken over finite values.
- * Source    OCP FP8 and MX 1.0; NVFP4 as published with two scale levels; docs/numerics.md has every rule.
+ * Source    OCP FP8 and MX 1.0; NVFP4 as published with two scale levels; docs/reference/numerics.md has every rule.
  *
  * @param context the context.
  * @param source borrowed.

@@ -123,7 +123,7 @@ LPT_API void lpt_sparse_info_init(lpt_sparse_info *values, size_t struct_size);
  *           with zeros, which are never kept for a number: it keeps at most N.
  * Formats   source f64, f32, bf16, f16 (f64 is rounded to f32 first); mask uint8, 1 where a number stays, else 0; masked
  *           f32, or the source's format: what stays, zero elsewhere, rounded to nearest even.
- * Ties      the lower index stays (along the row, or down the column; for BOTH see docs/sparsity.md).
+ * Ties      the lower index stays (along the row, or down the column; for BOTH see docs/guides/sparsity.md).
  * Specials  NaN counts as larger than infinity, and so stays and is seen. The MVUE rules keep a group that holds one,
  *           or whose magnitudes sum past f32, as MAGNITUDE does. Zeros fill a group that has fewer than N other numbers.
  * Random    groups are counted over the whole tensor, rows first: group g of row r draws at r · (groups of a row) + g, that

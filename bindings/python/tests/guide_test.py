@@ -1,4 +1,4 @@
-"""The blocks of docs/python.md, one after the other."""
+"""The blocks of docs/languages/python.md, one after the other."""
 import contextlib
 import io
 import os
@@ -11,7 +11,7 @@ from support import needs_numpy
 class Guide(unittest.TestCase):
     @needs_numpy
     def test_runs(self):
-        path = os.path.join(os.environ["LPT_SOURCE_DIR"], "docs", "python.md")
+        path = os.path.join(os.environ["LPT_SOURCE_DIR"], "docs", "languages", "python.md")
         with open(path, encoding="utf-8") as file:
             blocks = re.findall(r"^```python\n(.*?)^```", file.read(), re.M | re.S)
         self.assertGreater(len(blocks), 10)

@@ -1826,7 +1826,7 @@ extern "C" {
     pub fn lpt_weights_state_load(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, out_packed: *mut *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_LINEAR_GEMM_OPTIONS_INIT.
     pub fn lpt_linear_gemm_options_init(options: *mut lpt_linear_gemm_options, struct_size: usize);
-    /// Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
+    /// Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/reference/recipes.md has every cast.
     pub fn lpt_recipe_create(context: *mut lpt_context, name: *const c_char, out_recipe: *mut *mut lpt_recipe) -> lpt_status;
     /// Returns the name of a recipe that lpt_recipe_create() knows.
     pub fn lpt_recipe_name(context: *mut lpt_context, index: i64, out_name: *mut *const c_char) -> lpt_status;
