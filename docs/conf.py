@@ -39,12 +39,16 @@ nitpick_ignore_regex = [("c:identifier", r"u?int\d+_t|size_t|uintptr_t"),
                         ("py:class", r"Any|Callable|Dict|List|Optional|Sequence|Tuple|Union")]
 
 
-class LinkPages(SphinxTransform):
-    """Makes a link of each page that a comment or a page names, such as docs/reference/formats.md."""
+class LinkNames(SphinxTransform):
+    """Adds links to the pages and functions that a text names: docs/reference/formats.md, `lpt_gemm()`."""
 
     default_priority = 500
 
     def apply(self):
+        for literal in list(self.document.findall(nodes.literal)):
+            function = re.fullmatch(r"(lpt_\w+)\(\)", literal.astext())
+            if function and not isinstance(literal.parent, (nodes.reference, pending_xref)):
+                literal.replace_self(self.link(literal.deepcopy(), "c", "func", function.group(1)))
         for text in list(self.document.findall(nodes.Text)):
             if isinstance(text.parent, (nodes.reference, nodes.literal_block, pending_xref)):
                 continue
@@ -52,15 +56,14 @@ class LinkPages(SphinxTransform):
             if len(parts) == 1 or not set(parts[1::2]) <= self.env.found_docs:
                 continue
             old = text.parent if isinstance(text.parent, nodes.literal) else text
-            old.parent.replace(old, [part for index, word in enumerate(parts) for part in self.linked(index, word)])
+            new = [self.link(nodes.inline(), "std", "doc", f"/{part}") if index % 2 else nodes.Text(part)
+                   for index, part in enumerate(parts) if part]
+            old.parent.replace(old, new)
 
-    def linked(self, index, word):
-        if index % 2 == 0:
-            return [nodes.Text(word)] if word else []
-        link = pending_xref("", nodes.inline("", ""), refdomain="std", reftype="doc", reftarget=f"/{word}", refexplicit=False,
+    def link(self, node, domain, kind, target):
+        return pending_xref("", node, refdomain=domain, reftype=kind, reftarget=target, refexplicit=False,
                             refdoc=self.env.docname, refwarn=True)
-        return [link]
 
 
 def setup(app):
-    app.add_transform(LinkPages)
+    app.add_transform(LinkNames)
