@@ -31,7 +31,7 @@ typedef int32_t lpt_cost_algorithm;
  * @brief Values of lpt_cost_algorithm.
  *
  * R ranks, n bytes, L = log2(R) rounded up. A way is a number of steps, of which each begins when the one before has ended on
- * all ranks. What follows is of an all-reduce, where nothing else is said; docs/guides/distributed.md has every formula.
+ * all ranks. What follows is of an all-reduce, where nothing else is said; docs/reference/collectives.md has every formula.
  */
 enum lpt_cost_algorithm_values {
   /** The one of least time; of those the one of fewest bytes of a rank, then of fewest steps. */
@@ -155,7 +155,7 @@ LPT_API lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, 
 /**
  * @brief Finds from how many elements on a collective takes less time with its numbers cast for the way.
  *
- * Times are those of lpt_cost_estimate(); the cast ones have the casts that the algorithm needs on top, as docs/guides/distributed.md
+ * Times are those of lpt_cost_estimate(); the cast ones have the casts that the algorithm needs on top, as docs/reference/collectives.md
  * counts them: TWO_SHOT encodes every element once and the sums once more, and decodes twice.
  *
  * @param context the context.
