@@ -1,5 +1,5 @@
 # The version script of the library, written from the headers: functions of include/lpt have the node LPT_1, those of
-# include/lpt/research LPT_RESEARCH_1, which has no promise of compatibility (docs/abi.md).
+# include/lpt/research LPT_RESEARCH_1, which has no promise of compatibility (docs/reference/abi.md).
 function(lpt_append_node out node folder rest)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/${folder}/*.h)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})

@@ -1,4 +1,4 @@
-"""LPT's rules for MX and NVFP4 blocks in numpy, from docs/numerics.md: what the golden streams are compared with.
+"""LPT's rules for MX and NVFP4 blocks in numpy, from docs/reference/numerics.md: what the golden streams are compared with.
 
 Amax is taken over finite values. A power-of-two scale comes from integers; an element is RNE(x · (1 / scale)), clipped.
 """

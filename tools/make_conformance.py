@@ -5,8 +5,8 @@
     golden-venv/bin/pip install ml_dtypes==0.6.0 numpy==2.4.6 torch==2.15.0 torchao==0.18.0 gfloat==0.5.2
     golden-venv/bin/python tools/make_conformance.py   # a minute, without a GPU
 
-docs/tool-vectors.md says what the files hold. The numbers are those of tools/block_rules.py and
-tools/random_rounding.py, which follow docs/numerics.md in numpy and share no code with LPT; where torchao or gfloat has
+docs/reference/conformance.md says what the files hold. The numbers are those of tools/block_rules.py and
+tools/random_rounding.py, which follow docs/reference/numerics.md in numpy and share no code with LPT; where torchao or gfloat has
 the rule, this script holds them to it, save in the differences that tools/make_block_golden.py names.
 """
 import gfloat

@@ -1,4 +1,4 @@
-"""Stochastic rounding in numpy, from docs/numerics.md: Philox4x32 by the array, and elements rounded by its bits."""
+"""Stochastic rounding in numpy, from docs/reference/numerics.md: Philox4x32 by the array, and elements rounded by its bits."""
 import numpy as np
 
 import make_gfloat_golden

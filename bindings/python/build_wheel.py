@@ -64,7 +64,7 @@ def gather(folder, place):
     vectors = target / "share" / "lpt" / "conformance"
     shutil.copytree(ROOT / "tests" / "golden" / "formats", vectors, ignore=lambda _, names: [
         name for name in names if not name.endswith(".csv")])
-    shutil.copy(ROOT / "docs" / "tool-vectors.md", vectors / "README.md")
+    shutil.copy(ROOT / "docs" / "reference" / "conformance.md", vectors / "README.md")
     for plugin in folder.glob("liblpt_*.so"):
         shutil.copy(plugin, target)
     # What was linked for the build tree has its path, which has room for the shorter one.
@@ -147,7 +147,7 @@ def info_files(version):
 
 
 def about(version):
-    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "languages" / "python.md").read_text(encoding="utf-8")
     return ABOUT.format(version=version, text=text).encode()
 
 

@@ -17,7 +17,7 @@ typedef int32_t lpt_foreign_layout;
 /**
  * @brief Values of lpt_foreign_layout.
  *
- * docs/foreign-layouts.md describes every byte. Rows follow each other without gaps.
+ * docs/reference/foreign-layouts.md describes every byte. Rows follow each other without gaps.
  *
  * ggml: the number of columns is a multiple of 32. F32 scales become f16, and so does `m = -scale · zero point` of
  * Q4_1. Numbers that f16 does not hold are an error. The NaN scale of mxfp4 is an error too, because ggml reads it as

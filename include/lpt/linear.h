@@ -145,7 +145,7 @@ typedef struct lpt_linear_gemm_options {
 /**
  * @brief Creates a recipe by name.
  *
- * Casts round to nearest, unless the list states stochastic. docs/recipes.md lists every cast.
+ * Casts round to nearest, unless the list states stochastic. docs/reference/recipes.md lists every cast.
  *
  *   "f32"             no casts;
  *   "bf16"            every operand bf16;
@@ -308,7 +308,7 @@ typedef int32_t lpt_linear_parallel;
 /**
  * @brief Values of lpt_linear_parallel.
  *
- * docs/collectives-layers.md lists what is reduced over which ranks.
+ * docs/guides/tensor-parallel.md lists what is reduced over which ranks.
  */
 enum lpt_linear_parallel_values {
   LPT_LINEAR_PARALLEL_NONE = 0, /**< The full layer, without a comm. */

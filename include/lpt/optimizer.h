@@ -76,7 +76,7 @@ typedef struct lpt_optimizer_options {
  * @brief Description of one parameter and of the formats of its state.
  *
  * Moments are f32 or bf16. With one scale: E4M3FN_TENSOR, E4M3_TENSOR, E5M2_TENSOR, F16_TENSOR. With a scale per 128
- * elements: E4M3FN_1X128, E5M2_1X128, e4m3/1x128/f32. Also DYNAMIC_1X256. docs/optimizer.md lists bytes and errors of
+ * elements: E4M3FN_1X128, E5M2_1X128, e4m3/1x128/f32. Also DYNAMIC_1X256. docs/reference/optimizers.md lists bytes and errors of
  * each.
  */
 typedef struct lpt_optimizer_parameter {
@@ -235,7 +235,7 @@ LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimi
  *   all           p = p - lr·decay·p - lr·u, where Adam and SGD add decay·p to g instead.
  *
  * Then m, v and p are cast to their formats, with new scales where they have scales. The parameter is its own master
- * weight: LPT_FORMAT_F16_TENSOR is a scaled f16 master. docs/optimizer.md lists every formula and its source.
+ * weight: LPT_FORMAT_F16_TENSOR is a scaled f16 master. docs/reference/optimizers.md lists every formula and its source.
  *
  * A step takes all memory before it writes: a step that fails changes nothing, except after a failure of a GPU. Shards
  * that begin and end on blocks give the bits of the full parameter. In formats with one scale per tensor they do not,

@@ -3,7 +3,7 @@
  * @brief Tensor parallelism with partially shared activations (CAAT), and sequence parallelism.
  *
  * Shared columns of activations hold sums over ranks; each rank has private values in the other columns.
- * docs/collectives-caat.md describes the method.
+ * docs/concepts/caat.md describes the method.
  *
  * Statuses  Functions with a comm are collectives: see comm.h for statuses, futures and devices.
  */

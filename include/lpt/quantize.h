@@ -163,7 +163,7 @@ typedef struct lpt_quantize_options {
  *           smoothing. It does not search a tensor scale of `transposed` by LPT_SCALE_RULE_MSE. The call waits for the
  *           stream if a NaN would be an error.
  *
- * Source    OCP FP8 and MX 1.0; NVFP4 as published, with two levels of scales. docs/numerics.md describes every rule.
+ * Source    OCP FP8 and MX 1.0; NVFP4 as published, with two levels of scales. docs/reference/numerics.md describes every rule.
  *
  * @param[in]  source     The values.
  * @param[in]  options    NULL: the defaults.

@@ -131,7 +131,7 @@ typedef struct lpt_sparse_info {
  *
  * Rounding  To nearest even, once.
  *
- * Ties      The lower index is kept, along the row or down the column. For BOTH see docs/sparsity.md.
+ * Ties      The lower index is kept, along the row or down the column. For BOTH see docs/guides/sparsity.md.
  *
  * Specials  NaN counts as larger than infinity, so it is kept. The MVUE rules keep a group with a NaN or an infinity as
  *           MAGNITUDE does. The same holds where magnitudes sum past f32. Zeros complete a group that has fewer than N

@@ -1,4 +1,4 @@
-// How other machines multiply and add up, number by number; docs/arithmetic.md has the definitions.
+// How other machines multiply and add up, number by number; docs/reference/accumulation.md has the definitions.
 #pragma once
 
 #include <cstdint>

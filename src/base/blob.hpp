@@ -1,4 +1,4 @@
-// Saved state: a header, then numbers in little-endian order. See docs/state.md.
+// Saved state: a header, then numbers in little-endian order. See docs/reference/state-format.md.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 
 namespace lpt {
 
-// Kernels and ways of vendor libraries that are used on request only: docs/cuda.md describes them.
+// Kernels and ways of vendor libraries that are used on request only: docs/guides/gpu.md describes them.
 struct KernelOptions {
   bool has_fp4_tiles = false;       // LPT_GEMM_TILES
   bool has_warpgroups = false;      // LPT_GEMM_WGMMA

@@ -1,4 +1,4 @@
-// Recipes by name: a table of what the papers say. docs/recipes.md tells where they disagree and what was chosen.
+// Recipes by name: a table of what the papers say. docs/reference/recipes.md tells where they disagree and what was chosen.
 #include "src/linear/recipe.hpp"
 
 #include <cstring>

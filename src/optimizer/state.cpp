@@ -1,5 +1,5 @@
 // Saved state of one parameter: elements, step count, then format, scale and codes of each moment; then sections, each a
-// tag, its bytes and its content, for what a parameter has beside that. See docs/state.md.
+// tag, its bytes and its content, for what a parameter has beside that. See docs/reference/state-format.md.
 #include <algorithm>
 #include <cmath>
 #include <limits>

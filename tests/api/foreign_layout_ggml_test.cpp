@@ -162,7 +162,7 @@ TEST(ForeignLayoutGgml, RejectsTheNanScaleOfMxfp4BothWays) {
                          {"row 1, columns 0 to 31", "0xFF"});
 }
 
-// ---- how a model's weights become blocks: docs/foreign-layouts.md
+// ---- how a model's weights become blocks: docs/reference/foreign-layouts.md
 
 TEST(ForeignLayoutGgml, TakesWeightsThatAreQuantizedWithScalesOfF16) {
   const Context context = make_context();

@@ -3,7 +3,7 @@
 // The published errors are those of a simulation of the published optimizers: standard deviations of the gradients that are
 // log-normal across the elements with spread sigma, underflow allowed. Where second moments vanish, the error is that of a
 // few exploded updates, and single runs differ by ten times: a published figure can only lie among them or not. Beside it
-// stands the default, which lets none vanish. LPT_ERROR_RUNS=256 gives the table of docs/optimizer.md.
+// stands the default, which lets none vanish. LPT_ERROR_RUNS=256 gives the table of docs/reference/optimizers.md.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>

@@ -1,4 +1,4 @@
-// The recipes against published figures, as a table of docs/recipes.md lists them: what each GEMM of LUQ, QuEST and NVFP4
+// The recipes against published figures, as a table of docs/reference/recipes.md lists them: what each GEMM of LUQ, QuEST and NVFP4
 // costs, stochastic rounding by few bits, and square blocks.
 #include <numbers>
 

@@ -1,4 +1,4 @@
-// Layers on a GPU against the CPU, whose own results are judged elsewhere: the same bits where docs/numerics.md says exact,
+// Layers on a GPU against the CPU, whose own results are judged elsewhere: the same bits where docs/reference/numerics.md says exact,
 // else within both bounds.
 #include <cmath>
 

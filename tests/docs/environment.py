@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every environment variable that the library, its tool, samples and benches read stands in docs/environment.md.
+"""Every environment variable that the library, its tool, samples and benches read stands in docs/reference/environment.md.
 
 Usage: environment.py SOURCE_FOLDER
 """
@@ -23,11 +23,11 @@ def main(source):
     files = [file for folder in ("src", "kernels", "tools", "samples", "bench") for file in (root / folder).rglob("*")
              if file.suffix in ENDINGS]
     read = set().union(*(variables_of(file.read_text(encoding="utf-8")) for file in files))
-    page = (root / "docs" / "environment.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "reference" / "environment.md").read_text(encoding="utf-8")
     missing = sorted(name for name in read if f"`{name}`" not in page)
     print(f"{len(read)} variables are read: {' '.join(sorted(read))}")
     for name in missing:
-        print(f"docs/environment.md lacks {name}")
+        print(f"docs/reference/environment.md lacks {name}")
     return 1 if missing or len(read) < 10 else 0
 
 

@@ -1,5 +1,5 @@
 // MX blocks that the library makes, against torchao's to_mx: digests outside the named differences, which have tests of
-// their own. tools/make_block_golden.py says what is where; docs/formats-against-others.md, who does what.
+// their own. tools/make_block_golden.py says what is where; docs/reference/compatibility.md, who does what.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -23,7 +23,7 @@ struct Levels {
 };
 constexpr Levels kLevels[] = {{"two_level", "nvfp4", true}, {"single_level", "e2m1fn/1x16/e4m3fn", false}};
 
-// ---- the rules, from docs/numerics.md: every operation is one of f32, numbers are those of the golden files
+// ---- the rules, from docs/reference/numerics.md: every operation is one of f32, numbers are those of the golden files
 
 struct Nvfp4Rules {
   NearestCode scale{"e4m3fn", 8};

@@ -1,4 +1,4 @@
-// Files of conformance vectors, and what comes of replaying them. docs/tool-vectors.md says what the files hold.
+// Files of conformance vectors, and what comes of replaying them. docs/reference/conformance.md says what the files hold.
 #pragma once
 
 #include <cstdint>

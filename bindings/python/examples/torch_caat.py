@@ -5,7 +5,7 @@ share alike, LPT over MPI for the columns that they share in part. One process f
   PYTHONPATH=build/test/python mpirun -n 2 python3 bindings/python/examples/torch_caat.py [FRACTION]
 
 FRACTION of the columns is shared, 0.5 unless said. All steps are compared with the same operator made of torch.distributed's
-own all_reduce. docs/collectives-caat.md tells what it does.
+own all_reduce. docs/concepts/caat.md tells what it does.
 """
 import os
 import sys

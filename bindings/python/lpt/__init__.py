@@ -5,7 +5,7 @@
     y = lpt.gemm(q, w)                # any two formats
     lpt.dequantize(q)                 # an lpt.Tensor: memoryview(), numpy.asarray(), torch.from_dlpack() share its memory
 
-Every function of the C header is in lpt.capi under its own name. docs/python.md is the guide.
+Every function of the C header is in lpt.capi under its own name. docs/languages/python.md is the guide.
 """
 import os as _os
 

@@ -50,7 +50,7 @@ def format_from_description(**given: Any) -> int:
         return capi.lpt_format_from_description(handle_of(None), options(capi.lpt_format_description, given, keep))
     except InvalidArgument:
         text = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "empty"
-        raise InvalidArgument(f"description is {text}: expected members that make a format of docs/formats.md") from None
+        raise InvalidArgument(f"description is {text}: expected members that make a format of docs/reference/formats.md") from None
 
 
 def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = None,
@@ -233,7 +233,7 @@ def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context
 
 
 def weights_save(packed: Tensor, *, context: Optional[Context] = None) -> bytes:
-    """Packed weights as bytes that every release reads: docs/state.md."""
+    """Packed weights as bytes that every release reads: docs/reference/state-format.md."""
     handle = handle_of(context)
     state = bytearray(capi.lpt_weights_state_size(handle, packed))
     capi.lpt_weights_state_save(handle, packed, state)

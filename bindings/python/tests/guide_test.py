@@ -1,4 +1,4 @@
-"""The blocks of docs/python.md, one after the other."""
+"""The blocks of the guides, one after the other."""
 import contextlib
 import io
 import os
@@ -9,16 +9,23 @@ from support import needs_numpy
 
 
 class Guide(unittest.TestCase):
-    @needs_numpy
-    def test_runs(self):
-        path = os.path.join(os.environ["LPT_SOURCE_DIR"], "docs", "python.md")
+    def run_blocks(self, *page):
+        path = os.path.join(os.environ["LPT_SOURCE_DIR"], "docs", *page)
         with open(path, encoding="utf-8") as file:
             blocks = re.findall(r"^```python\n(.*?)^```", file.read(), re.M | re.S)
-        self.assertGreater(len(blocks), 10)
         names = {}
         for index, block in enumerate(blocks):
             with self.subTest(block=index), contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(block, f"python.md, block {index}", "exec"), names)
+                exec(compile(block, f"{page[-1]}, block {index}", "exec"), names)
+        return len(blocks)
+
+    @needs_numpy
+    def test_python_runs(self):
+        self.assertGreater(self.run_blocks("languages", "python.md"), 10)
+
+    @needs_numpy
+    def test_quickstart_runs(self):
+        self.assertEqual(self.run_blocks("start", "quickstart.md"), 1)
 
 
 if __name__ == "__main__":

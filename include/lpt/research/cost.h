@@ -37,7 +37,7 @@ typedef int32_t lpt_cost_algorithm;
  * @brief Values of lpt_cost_algorithm.
  *
  * R ranks, n bytes, L = log2(R) rounded up. An algorithm is a sequence of steps; each begins after the previous one has
- * ended on all ranks. Descriptions are of an all-reduce, unless stated otherwise. docs/collectives.md lists every
+ * ended on all ranks. Descriptions are of an all-reduce, unless stated otherwise. docs/reference/collectives.md lists every
  * formula.
  */
 enum lpt_cost_algorithm_values {
@@ -149,7 +149,7 @@ LPT_API lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, 
 /**
  * @brief Computes from how many elements a collective takes less time with cast elements.
  *
- * Times are those of lpt_cost_estimate(). Cast elements add the casts of the algorithm, as docs/collectives.md counts
+ * Times are those of lpt_cost_estimate(). Cast elements add the casts of the algorithm, as docs/reference/collectives.md counts
  * them. TWO_SHOT encodes every element once and the sums again, and decodes twice.
  *
  * @param[in]  collective    Which collective.
