@@ -68,6 +68,7 @@ class Header:
 
     def __init__(self, compound, structs):
         names_of_structs = {text_of(struct.find("compoundname")) for struct in structs.values()}
+        self.label = compound.get("id")  # to which Doxygen links where a text has the name of the file
         self.path = compound.find("location").get("file")
         self.page = self.path.removeprefix("lpt/").removesuffix(".h")
         self.brief = text_of(compound.find("briefdescription"))
@@ -94,13 +95,12 @@ def read_headers(xml):
 
 def write_header_page(folder, header):
     umbrella = "lpt/research.h" if "/research/" in header.path else "lpt.h"
-    lines = [f"# {header.path}", "", escaped(header.brief), "", "```c", f"#include <{umbrella}>", "```", ""]
+    lines = [f"({header.label})=", f"# {header.path}", "", escaped(header.brief), "", "```c", f"#include <{umbrella}>", "```", ""]
     for title, kind, directive in SECTIONS:
         members = [name for member_kind, name, _ in header.members if member_kind == kind]
         if members:
             lines += [f"## {title}", ""]
-        # Functions that write defaults come last.
-        for name in sorted(members, key=lambda name: name.endswith("_init")):
+        for name in members:
             options = [":members:", ":undoc-members:"] if kind == "struct" else []
             lines += [f"```{{{directive}}} {name}", *options, "```", ""]
     page = folder / f"{header.page}.md"
@@ -111,7 +111,7 @@ def write_header_page(folder, header):
 def write_c_reference(tree, xml):
     """A page for each topic header, the rules of lpt.h, and an index in the order of lpt.h."""
     folder, headers = tree / "reference" / "c-api", read_headers(xml)
-    lines = ["# C interface", "", "`#include <lpt.h>` declares everything except the research features, which `<lpt/research.h>` adds.",
+    lines = ["(research_8h)=", "# C interface", "", "`#include <lpt.h>` declares everything except the research features, which `<lpt/research.h>` adds.",
              "[The rules of the interface](rules.md) hold for every function.", "", "```{toctree}", ":hidden:", "", "rules"]
     groups = re.findall(r"^/\* (.*?)\. \*/\n((?:#include .*\n)+)", (ROOT / "include/lpt.h").read_text(encoding="utf-8"), re.M)
     groups = [(title, [f"lpt/{name}" for name in re.findall(r'"lpt/(.*?)"', includes)]) for title, includes in groups]
@@ -127,7 +127,7 @@ def write_c_reference(tree, xml):
     lines += [f"| {{c:func}}`{name}` | {escaped(brief)} |" for name, brief in functions]
     folder.mkdir(parents=True)
     (folder / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "rules.md").write_text("# Rules of the C interface\n\n```{doxygenfile} lpt.h\n:sections: detaileddescription\n```\n",
+    (folder / "rules.md").write_text("(lpt_8h)=\n# Rules of the C interface\n\n```{doxygenfile} lpt.h\n:sections: detaileddescription\n```\n",
                                      encoding="utf-8")
     for header in listed:
         write_header_page(folder, header)
