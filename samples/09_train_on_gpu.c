@@ -44,7 +44,7 @@ static lpt_tensor *view(const lpt_tensor *whole, int64_t column, int64_t columns
   return part;
 }
 
-static void move_there(float *numbers, int64_t rows, int64_t columns, lpt_tensor *tensor) {
+static void copy_to_device(float *numbers, int64_t rows, int64_t columns, lpt_tensor *tensor) {
   lpt_tensor *source = NULL;
   must(here, lpt_tensor_wrap_matrix(here, LPT_FORMAT_F32, numbers, rows, columns, 0, &source));
   must(there, lpt_tensor_copy(there, source, tensor));
@@ -80,7 +80,7 @@ static struct layer make_layer(const lpt_recipe *recipe, lpt_optimizer *optimize
   extent = (int64_t)bytes;
   must(there, lpt_tensor_create(there, LPT_FORMAT_UINT8, 1, &extent, &layer.saved));
   draw(numbers, outputs * inputs, 1.7 / sqrt(inputs));
-  move_there(numbers, outputs, inputs, layer.weight);
+  copy_to_device(numbers, outputs, inputs, layer.weight);
   kind.elements = outputs * inputs;
   kind.first_moment = kind.second_moment = LPT_FORMAT_E4M3FN_1X128;
   must(there, lpt_optimizer_add(there, optimizer, &kind, &index));
@@ -163,7 +163,7 @@ int main(int count, char **arguments) {
   double begin = 0.0, end = 0.0;
   for (int index = 0; index < kSteps; ++index) {
     const int64_t *const classes = targets[index % kBatches];
-    move_there(x[index % kBatches], kRows, kInputs, X);
+    copy_to_device(x[index % kBatches], kRows, kInputs, X);
     forward(&layers[0], X, H);
     must(there, lpt_swiglu_forward(there, gate, up, NULL, S, NULL));
     forward(&layers[1], S, Y);

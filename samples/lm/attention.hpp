@@ -9,13 +9,13 @@
 
 namespace lm {
 
-// Turns pairs of query and key columns by an angle that grows with the position; column i pairs with i + half a head.
+// Rotates pairs of query and key columns by an angle that grows with the position; column i pairs with i + half a head.
 template <typename T>
 class Rotary {
  public:
   explicit Rotary(const ModelShape &shape);
 
-  // Turns queries and keys in place: row r stands at position r mod sequence. Backward turns gradients back.
+  // Rotates queries and keys in place: row r has position r mod sequence. Backward rotates gradients back.
   void forward(const Matrix<T> &qkv) const { transpose(qkv, T(1)); }
   void backward(const Matrix<T> &qkv_gradient) const { transpose(qkv_gradient, T(-1)); }
 

@@ -14,7 +14,7 @@ namespace lm {
 // What one block keeps from forward to backward.
 template <typename T>
 struct BlockActivations {
-  Matrix<T> qkv;            // turned by the rotary positions
+  Matrix<T> qkv;            // rotated by the rotary positions
   Matrix<T> probabilities;  // of all sequences and heads
   Matrix<T> attention_rms;  // 1 × rows
   Matrix<T> gated_rms;      // 1 × rows

@@ -18,7 +18,7 @@ struct Activations {
   std::vector<BlockActivations<T>> blocks;
   BlockScratch<T> scratch;
   Matrix<T> rms;       // 1 × rows, of the last norm
-  Matrix<T> logits;    // rows × 256; the loss turns them into their gradient
+  Matrix<T> logits;    // rows × 256; the loss replaces them by their gradient
   Matrix<T> gradient;  // of the stream
   Tensor head_saved;
 

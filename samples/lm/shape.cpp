@@ -29,7 +29,7 @@ void check_shape(const ModelShape &shape, int64_t ranks) {
   check_positive("hidden", shape.hidden);
   check_positive("sequence", shape.sequence);
   if (shape.width % (2 * shape.heads) != 0) {
-    throw Error(fmt::format("width is {}, expected a multiple of 2 x heads = {}: rotary positions turn pairs",
+    throw Error(fmt::format("width is {}, expected a multiple of 2 x heads = {}: rotary positions rotate pairs",
                             shape.width, 2 * shape.heads));
   }
   check_shared("heads", shape.heads, ranks);

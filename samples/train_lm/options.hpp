@@ -1,4 +1,4 @@
-// What the user asks of train_lm.
+// Options of train_lm.
 #pragma once
 
 #include <cstdint>

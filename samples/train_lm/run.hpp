@@ -21,10 +21,10 @@ class Run {
   // Trains to the end or to where the options stop it, with a checkpoint every so many steps and at the end.
   void train();
 
-  // What came of it, with the sampled text. All processes of a job ask.
+  // The results, with the sampled text. All processes of a job call it.
   Results results();
 
-  // Whether this process writes and tells: one of a job does.
+  // Whether this process writes files and prints: one of a job does.
   bool is_first() const { return twins_.front().ranks.front().index == 0; }
 
  private:
