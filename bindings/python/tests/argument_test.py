@@ -1,4 +1,4 @@
-"""Arguments: what is accepted, and that errors name what was given and what is expected."""
+"""Arguments: accepted values, and errors that name the argument, its value and the expected values."""
 import math
 import unittest
 
@@ -10,7 +10,7 @@ from support import Draws, floats, needs_numpy
 
 class Case(unittest.TestCase):
     def rejects(self, kind, text, call, *arguments, **given):
-        """The call raises `kind`, whose message is `text` and no list of all constants."""
+        """Check that the call raises `kind` with a message that contains `text` and does not list all constants."""
         with self.assertRaises(kind) as caught:
             call(*arguments, **given)
         self.assertIn(text, str(caught.exception))
@@ -26,7 +26,7 @@ class Options(Case):
         self.rejects(TypeError, "scaler is 'abc': expected lpt_scaler or None", lpt.quantize, self.x, "e4m3fn", scaler="abc")
         self.rejects(TypeError, "b_transposed is 'yes': expected True or False", multiply, b_transposed="yes")
         self.rejects(TypeError, "alpha is 'a': expected a number", multiply, alpha="a")
-        self.rejects(TypeError, "bias is [1.0]: list is no tensor", multiply, bias=[1.0])
+        self.rejects(TypeError, "bias is [1.0]: list is not a tensor", multiply, bias=[1.0])
         self.rejects(TypeError, "quantize is 3: expected a dict", multiply, quantize=3)
         self.rejects(TypeError, "arithmetic_bits is 2.5: expected an integer", multiply, arithmetic_bits=2.5)
         self.rejects(TypeError, "random is 3: expected an lpt.Random", lpt.quantize, self.x, "e4m3fn", random=3)
@@ -58,7 +58,7 @@ class Options(Case):
         made = options(capi.lpt_gemm_options, {"cast_a_to_bf16": True, "flags": capi.LPT_GEMM_PORTABLE_ORDER}, [])
         self.assertEqual(capi.LPT_GEMM_CAST_A_TO_BF16 | capi.LPT_GEMM_PORTABLE_ORDER, made.flags)
         self.assertEqual(0, options(capi.lpt_gemm_options, {"cast_a_to_bf16": False}, []).flags)
-        self.rejects(TypeError, "there is no option cast_a_to_bf16", lpt.quantize, self.x, "e4m3fn", cast_a_to_bf16=True)
+        self.rejects(TypeError, "cast_a_to_bf16 is not an option", lpt.quantize, self.x, "e4m3fn", cast_a_to_bf16=True)
 
 
 class Formats(Case):
@@ -86,14 +86,14 @@ class Formats(Case):
         codes = memoryview(bytearray(64)).cast("B", [2, 32])
         self.rejects(ValueError, "format is mxfp4: expected a format without scales", lpt.Tensor, codes, "mxfp4")
         self.rejects(ValueError, "format is e4m3fn/2:4: expected a format without scales", lpt.Tensor, codes, "e4m3fn/2:4")
-        self.rejects(ValueError, "format is nf4: expected another one, or data with 2 axes", lpt.Tensor, bytearray(8), "nf4")
+        self.rejects(ValueError, "format is nf4: expected another format, or data with 2 axes", lpt.Tensor, bytearray(8), "nf4")
         self.rejects(ValueError, "data has elements of 8 bits: expected 32", lpt.Tensor, codes, "f32")
 
     def test_of_packed_elements_take_bytes_that_fill_rows(self):
-        # Four elements of six bits take three bytes.
+        # 4 elements of 6 bits take 3 bytes.
         for shape in ([4], [2, 4]):
             codes = memoryview(bytearray(math.prod(shape))).cast("B", shape)
-            self.rejects(ValueError, "data has 4 bytes a row: expected a multiple of 3, which hold 4 elements of e2m3fn",
+            self.rejects(ValueError, "data has 4 bytes per row: expected a multiple of 3, which hold 4 elements of e2m3fn",
                          lpt.Tensor, codes, "e2m3fn")
         self.assertEqual((2, 4), lpt.Tensor(memoryview(bytearray(6)).cast("B", [2, 3]), "e2m3fn").shape)
 
@@ -148,7 +148,7 @@ class Handles(Case):
 
 @needs_numpy
 class Strides(Case):
-    """Operations read arrays of any strides; the oracle is the same operation on a dense copy."""
+    """Operations read arrays of any strides; the expected result is that of the same operation on a dense copy."""
 
     def arrays(self):
         import numpy
@@ -201,7 +201,7 @@ class Strides(Case):
     def test_of_dlpack_are_read(self):
         from exchange_test import Versioned, get_pointer
 
-        class Lender:
+        class Producer:
             def __init__(self, tensor, strides):
                 self.tensor, self.strides = tensor, strides
 
@@ -212,13 +212,13 @@ class Strides(Case):
                     found.strides[axis] = stride
                 return capsule
         tensor = lpt.quantize(floats(range(6), [2, 3]), "bf16")
-        self.assertEqual([[0.0, 1.0, 2.0]] * 2, lpt.dequantize(Lender(tensor, (0, 1))).tolist())
-        self.assertEqual([[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]], lpt.dequantize(Lender(tensor, (1, 2))).tolist())
-        self.rejects(lpt.InvalidArgument, "strides[0] is 0", lpt.Tensor, Lender(tensor, (0, 1)))
+        self.assertEqual([[0.0, 1.0, 2.0]] * 2, lpt.dequantize(Producer(tensor, (0, 1))).tolist())
+        self.assertEqual([[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]], lpt.dequantize(Producer(tensor, (1, 2))).tolist())
+        self.rejects(lpt.InvalidArgument, "strides[0] is 0", lpt.Tensor, Producer(tensor, (0, 1)))
 
 
 class Parameter:
-    """A parameter of torch lends its memory only after detach()."""
+    """A parameter as in torch, which exports its memory only after detach()."""
 
     def __init__(self, tensor, requires_grad=True):
         self.tensor, self.requires_grad = tensor, requires_grad

@@ -1,11 +1,11 @@
-"""Casts, exceptions, and numbers that go in and out without a copy."""
+"""Casts, exceptions, and memory that is shared without a copy."""
 import array
 import unittest
 
 import lpt
 from support import address, floats, needs_ml_dtypes, needs_numpy
 
-# The magnitudes of e2m1fn, by code.
+# Magnitudes of e2m1fn, indexed by code.
 E2M1 = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
 
 
@@ -33,7 +33,7 @@ class Casts(unittest.TestCase):
         lpt.dequantize(codes, out=target)
         self.assertEqual([1.0, 2.0], target.tolist())
 
-    def test_a_transposed_cast_comes_beside_the_other(self):
+    def test_returns_the_transposed_cast_after_the_first(self):
         source = floats(range(6), [2, 3])
         rows, columns = lpt.quantize(source, "e4m3fn", transposed=True)
         self.assertEqual(((2, 3), (3, 2)), (rows.shape, columns.shape))
@@ -66,16 +66,16 @@ class Casts(unittest.TestCase):
 
 
 class Exceptions(unittest.TestCase):
-    def refuse(self, kind, words, call):
+    def rejects(self, kind, texts, call):
         with self.assertRaises(kind) as caught:
             call()
-        for word in words:
-            self.assertIn(word, str(caught.exception))
+        for text in texts:
+            self.assertIn(text, str(caught.exception))
 
     def test_carry_the_librarys_text(self):
         source = floats([1.0] * 4, [2, 2])
-        self.refuse(lpt.InvalidArgument, ["output", "2 x 2"],
-                    lambda: lpt.dequantize(lpt.quantize(source, "e4m3fn"), out=lpt.empty((3, 3))))
+        self.rejects(lpt.InvalidArgument, ["output", "2 x 2"],
+                     lambda: lpt.dequantize(lpt.quantize(source, "e4m3fn"), out=lpt.empty((3, 3))))
 
     def test_are_the_classes_that_python_expects(self):
         source = floats([1.0] * 4, [2, 2])
@@ -90,7 +90,7 @@ class Exceptions(unittest.TestCase):
                            (BufferError, lambda: lpt.dequantize(lpt.empty(1, "e4m3fn"), out=bytes(4))),
                            (NotImplementedError, lambda: lpt.capi.tensor_capsule(lpt.empty((2, 2), "nvfp4"), 1)),
                            (TypeError, lambda: lpt.capi.lpt_quantize(None, 3, None, None, None))):
-            self.refuse(kind, [], call)
+            self.rejects(kind, [], call)
 
     def test_leave_outputs_untouched(self):
         target = floats([7.0] * 4)

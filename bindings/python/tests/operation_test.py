@@ -1,4 +1,4 @@
-"""Products, layers and sparsity against their definitions, in double by the standard library."""
+"""GEMM, layers and sparsity, compared with their definitions in float64 of the standard library."""
 import math
 import unittest
 
@@ -73,8 +73,8 @@ class Products(Case):
     def test_of_weights_in_another_order(self):
         weights = lpt.Tensor(self.bt)
         plain = lpt.gemm(self.a, weights, b_transposed=True).tolist()
-        turned = lpt.weights_pack(weights, output_order=[4, 3, 2, 1, 0])
-        self.near([line[::-1] for line in plain], lpt.gemm(self.a, turned, b_transposed=True).tolist())
+        permuted = lpt.weights_pack(weights, output_order=[4, 3, 2, 1, 0])
+        self.near([line[::-1] for line in plain], lpt.gemm(self.a, permuted, b_transposed=True).tolist())
         self.assertRaisesRegex(ValueError, "2 numbers: expected 5", lpt.weights_pack, weights, output_order=[1, 0])
         stripes = floats([float((row + column // 64) % 2) for row in range(64) for column in range(128)], [64, 128])
         order, before, after = lpt.weights_order(lpt.quantize(stripes, "e4m3fn"), tile_rows=32, tile_columns=64)
@@ -87,7 +87,7 @@ class Products(Case):
         with self.assertRaises(lpt.InvalidArgument):
             lpt.gemm(self.a, self.bt, out=out, flags=capi.LPT_CHECK_ONLY)
 
-    def test_refuse_shapes_that_do_not_fit(self):
+    def test_reject_shapes_that_do_not_agree(self):
         with self.assertRaisesRegex(lpt.InvalidArgument, "32"):
             lpt.gemm(self.a, floats(range(10), [2, 5]))
         with self.assertRaises(ValueError):
@@ -143,8 +143,8 @@ class Layers(Case):
         x = floats(Draws(5).list(32), [1, 32])
         signs = lpt.random_signs(16, lpt.Random(seed=1))
         self.assertTrue(set(signs.tolist()) <= {1.0, -1.0})
-        turned = lpt.hadamard(x, 16, signs=signs)
-        self.near(x.tolist(), lpt.hadamard(turned, 16, signs=signs, inverse=True).tolist())
+        permuted = lpt.hadamard(x, 16, signs=signs)
+        self.near(x.tolist(), lpt.hadamard(permuted, 16, signs=signs, inverse=True).tolist())
 
     def test_casts_back_and_between_relatives_and_foreign_layouts(self):
         x = floats(Draws(6).list(64), [2, 32])
@@ -176,10 +176,10 @@ class Sparsity(Case):
     def test_absorbs_counts_and_chooses(self):
         x, mask = floats([1.0, -3.0, 2.0, 0.5], [1, 4]), bytearray([0, 1, 1, 0])
         mask = memoryview(mask).cast("B", [1, 4])
-        # What is dropped, 1.5, is shared by the two that stay.
+        # The two kept elements share the dropped 1.5.
         self.assertEqual([[0.0, -2.25, 2.75, 0.0]], lpt.sparse_absorb(x, mask).tolist())
         self.near(math.log2(6) / 4, lpt.sparse_diversity(2, 4))
-        # Four of four are zero with probability 0.9^4 = 0.66, three or more with 0.95.
+        # All 4 are zero with probability 0.9^4 = 0.66, at least 3 with 0.95.
         self.assertEqual(1, lpt.sparse_choose_kept(0.9, confidence=0.9))
         self.assertEqual(4, lpt.sparse_choose_kept(0.0))
 
@@ -188,7 +188,7 @@ class Sparsity(Case):
         order, values = lpt.sparse_order(x)
         self.assertEqual((list(range(8)), 64.0), (sorted(order), values["kept_energy"]))
 
-    def test_layers_tell_their_masks(self):
+    def test_layers_return_their_masks(self):
         layer = lpt.Linear(4, 1, "sparse24")
         layer.prepare(floats([1.0, -3.0, 2.0, 0.5], [1, 4]))
         self.assertEqual([[0, 1, 1, 0]], memoryview(layer.mask()).tolist())
@@ -267,7 +267,7 @@ class Contexts(Case):
                      lambda: context.set_progress(None)):
             self.assertRaises(lpt.Busy, call)
         self.assertEqual("", context.explanation)
-        context.close()  # of this name; the call goes on
+        context.close()  # the running call continues
         is_over.set()
         thread.join()
         self.assertEqual([expected], found)

@@ -1,4 +1,4 @@
-"""A small model that learns, equal to the same in C; optimizers and layers by their definitions; state that is saved."""
+"""Training of a small model, compared with the same in C; definitions of optimizers and layers; saved state."""
 import array
 import math
 import os
@@ -14,7 +14,7 @@ ROWS, INPUTS, HIDDEN, OUTPUTS, STEPS = 8, 16, 32, 4, 50
 
 
 class Model:
-    """Two FP8 layers with a SwiGLU between them: train_twin.c is the same."""
+    """Two FP8 layers with a SwiGLU between them, as in train_twin.c."""
 
     def __init__(self):
         draws = Draws()
@@ -79,7 +79,7 @@ class Training(unittest.TestCase):
         optimizer.add(3, weight_decay=0.1)
         optimizer.step([parameter], [floats(gradients)], learning_rate=0.01)
         for found, weight, gradient in zip(parameter.tolist(), weights, gradients):
-            # After one step both corrected moments are the gradient's.
+            # After one step, the corrected moments are the gradient and its square.
             update = gradient / (math.sqrt(gradient * gradient) + 1e-8)
             expected = weight - 0.01 * 0.1 * weight - 0.01 * update
             self.assertLess(abs(found - expected), 4 * 2 ** -24)
@@ -111,7 +111,7 @@ class Training(unittest.TestCase):
         exact, noisy = floats([3.0, 4.0]), floats([3.0, 4.5])
         values = lpt.noise_measure([exact], [noisy])
         self.assertEqual((5.0, 0.5, 10.0), (values["gradient_norm"], values["noise_norm"], values["ratio"]))
-        # Without an exact one: |g|² is a · b, the squared noise |a - b|² / 2.
+        # Without an exact gradient: |g|² is a · b, and the squared noise is |a - b|² / 2.
         values = lpt.noise_measure([exact], [noisy], two_draws=True)
         self.assertLess(abs(values["gradient_norm"] - 27.0 ** 0.5), 1e-12)
         self.assertLess(abs(values["noise_norm"] - 0.125 ** 0.5), 1e-12)

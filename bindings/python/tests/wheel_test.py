@@ -1,4 +1,4 @@
-"""The wheel: what is in it, what it needs, and that pip installs it where no LPT is."""
+"""The wheel: its contents, its dependencies, and its installation by pip on a system without LPT."""
 import os
 import pathlib
 import re
@@ -13,11 +13,11 @@ import lpt
 
 SOURCE = os.environ["LPT_SOURCE_DIR"]
 SCRIPT = os.path.join(SOURCE, "bindings", "python", "build_wheel.py")
-# Of the system: what a process of C++ has. The package's own lies beside the module.
+# Libraries of the system that every C++ process has. The libraries of the package are next to the module.
 PROMISED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "liblpt.so.1"}
-# Plugins are opened where they are wanted, and need what they are for.
+# Plugins are loaded on first use, and depend on the libraries that they support.
 OF_PLUGINS = ("liblpt_openmpi.so", "liblpt_mpich.so", "liblpt_cuda.so")
-# Of Debian 12, on which it is built.
+# Versions of Debian 12, on which the wheel is built.
 NEWEST = {"GLIBC": (2, 36), "GLIBCXX": (3, 4, 30), "CXXABI": (1, 3, 13), "GCC": (12, 0, 0)}
 
 
@@ -37,7 +37,7 @@ class Wheel(unittest.TestCase):
         cls.place.cleanup()
 
     def programs(self):
-        """Every ELF file of the wheel, by its name, unpacked."""
+        """Unpack the wheel and return every ELF file by name."""
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         with zipfile.ZipFile(self.wheel) as archive:
@@ -77,7 +77,7 @@ class Wheel(unittest.TestCase):
             self.assertEqual("[1.0]", found[0])
             self.assertEqual([os.path.dirname(place)], [os.path.commonpath([os.path.dirname(place), name]) for name in found[1:]])
             self.assertIn(lpt.__version__, said(os.path.join(place, "bin", "lpt"), "--version", env=environment))
-            # All vectors are inside; one file of them takes less time.
+            # The wheel contains all vectors; verifying one file takes less time.
             vectors, = pathlib.Path(place).glob("lib/*/site-packages/lpt/share/lpt/conformance")
             golden = pathlib.Path(SOURCE, "tests", "golden", "formats")
             self.assertEqual(sorted(path.name for path in golden.glob("*.csv")), sorted(path.name for path in vectors.glob("*.csv")))
@@ -99,7 +99,7 @@ class Wheel(unittest.TestCase):
         self.assertEqual(expected, found)
         self.assertIn(f"\nVersion: {lpt.__version__}\n", found[f"{name}/METADATA"].decode())
 
-    def test_builds_the_package_alone_and_says_so(self):
+    def test_builds_only_the_package_and_prints_the_time(self):
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import build_wheel\n"
                 "class Recorder:\n  run = staticmethod(lambda command, **_: print(*map(str, command)))\n"
                 "build_wheel.subprocess = Recorder; build_wheel.build('folder', ['-DLPT_CUDA=OFF'])")
