@@ -60,7 +60,8 @@ LPT_OF_FORMAT(lpt_format_write_text)
 %typemap(out) lpt_status lpt_format_from_name {
   if ($1 != LPT_OK) {
     PyObject *kind = error_classes != NULL ? PyTuple_GetItem(error_classes, $1) : PyExc_RuntimeError;
-    PyErr_Format(kind, "format is \"%.200s\": expected a name of docs/reference/formats.md, such as nvfp4 or int8/1x64/f32", arg2);
+    PyErr_Format(kind, "format is \"%.200s\": expected a name of docs/reference/formats.md, such as nvfp4 or int8/1x64/f32",
+                 arg2);
     SWIG_fail;
   }
   $result = SWIG_Py_Void();

@@ -43,7 +43,8 @@ def members_of(body, numbers):
 def stub(header):
     numbers = set(re.findall(r"^typedef u?int\d+_t (lpt_\w+);", header, re.M))
     structs = re.findall(r"^(?:typedef )?struct (lpt_\w+) \{(.*?)^\}", header, re.M | re.S)
-    constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M) + re.findall(r"^#define (LPT_\w+) (?:UINT64_C\(|\(?-?\d)", header, re.M)
+    constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M)
+    constants += re.findall(r"^#define (LPT_\w+) (?:UINT64_C\(|\(?-?\d)", header, re.M)
     lines = [HEAD] + [f"{name}: int" for name in constants]
     declared = re.findall(r"^typedef struct (lpt_\w+) \1;", header, re.M)
     for name in [name for name in declared if name not in dict(structs)]:

@@ -155,7 +155,7 @@ static class LptTests
         foreach (var problem in problems.Where(one => one != null)) throw new Exception("on a rank", problem);
     }
 
-    static void RanksAddUpAcrossThreads()
+    static void RanksReduceAcrossThreads()
     {
         OnTwoRanks((context, comm, rank) =>
         {
@@ -373,7 +373,7 @@ static class LptTests
                     optimizer.StepShards(own, comm, indices, new[] { slopes }, new[] { mine }, null, ReduceOptions.Default());
                     states[rank] = optimizer.StateSave(own, 0);
                 }
-                Equal(true, numbers.SequenceEqual(expected), "shards step as one");
+                Equal(true, numbers.SequenceEqual(expected), "parameters of shards");
             });
             using (var together = new Optimizer(context))
             {
@@ -418,7 +418,7 @@ static class LptTests
     {
         var tests = new List<Action> {
             () => StructsAreLaidOutAsInC(arguments[0]), DefaultsAreTheLibrarys, ErrorsHaveStatusAndText, ArraysTooShortAreRejected,
-            APartKeepsTheArrayWhereItIs, FinalizersDestroyHandles, RanksAddUpAcrossThreads,
+            APartKeepsTheArrayWhereItIs, FinalizersDestroyHandles, RanksReduceAcrossThreads,
             ExceptionsOfCallbacksAreCarried, CallbacksAndOutputsAreKeptAlive, MessagesAreEncodedByACodec, DevicesAreDescribed,
             GradientsAreReducedInBuckets, ShardsStepLikeTheFullParameter, SequencesAreGatheredAndScattered,
         };

@@ -21,7 +21,7 @@ class Options(Case):
     def setUp(self):
         self.x = floats(range(8), [2, 4])
 
-    def test_of_a_wrong_kind_name_themselves(self):
+    def test_of_a_wrong_type_are_named(self):
         multiply = lambda **given: lpt.gemm(self.x, self.x, **dict({"b_transposed": True}, **given))  # noqa: E731
         self.rejects(TypeError, "scaler is 'abc': expected lpt_scaler or None", lpt.quantize, self.x, "e4m3fn", scaler="abc")
         self.rejects(TypeError, "b_transposed is 'yes': expected True or False", multiply, b_transposed="yes")
@@ -31,12 +31,12 @@ class Options(Case):
         self.rejects(TypeError, "arithmetic_bits is 2.5: expected an integer", multiply, arithmetic_bits=2.5)
         self.rejects(TypeError, "random is 3: expected an lpt.Random", lpt.quantize, self.x, "e4m3fn", random=3)
         self.rejects(TypeError, "random is (1, 2, 3, 4, 5, 6)", lpt.quantize, self.x, "e4m3fn", random=(1, 2, 3, 4, 5, 6))
-        self.rejects(TypeError, "codec is 'x': expected lpt_comm_codec or None", lpt.Comm.local(lpt.Group(1), 0).all_reduce, self.x,
-                     codec="x")
+        self.rejects(TypeError, "codec is 'x': expected lpt_comm_codec or None",
+                     lpt.Comm.local(lpt.Group(1), 0).all_reduce, self.x, codec="x")
         self.rejects(TypeError, "input_order is 'abcd'", lpt.weights_pack, lpt.quantize(self.x, "e4m3fn"), input_order="abcd")
         self.rejects(TypeError, "cast_a_to_bf16 is 'no': expected True or False", multiply, cast_a_to_bf16="no")
 
-    def test_of_few_names_list_them(self):
+    def test_unknown_names_list_the_known_ones(self):
         self.rejects(ValueError, 'second_underflow is "up": expected one of', lpt.Optimizer, second_underflow="up")
         self.rejects(ValueError, 'rounding is "up": expected one of', lpt.quantize, self.x, "e4m3fn", rounding="up")
 
@@ -47,7 +47,7 @@ class Options(Case):
         self.rejects(OverflowError, "step is 4294967296: expected 0 to 4294967295", lpt.quantize, self.x, "e4m3fn",
                      random=lpt.Random(step=2 ** 32))
 
-    def test_of_numbers_take_what_stands_for_one(self):
+    def test_of_numbers_accept_index_objects(self):
         class Two:
             def __index__(self):
                 return 2
@@ -69,20 +69,20 @@ class Formats(Case):
         self.rejects(lpt.InvalidArgument, "element='e4m3fn', block_columns=7", lpt.format_from_description, element="e4m3fn",
                      block_columns=7)
 
-    def test_are_names_or_whole_numbers(self):
+    def test_are_names_or_integers(self):
         self.rejects(TypeError, "format is a float: expected the name or number of a format", lpt.empty, 3, 3.7)
         self.rejects(TypeError, "format is a NoneType", lpt.empty, 3, None)
         self.rejects(ValueError, "without null characters", lpt.empty, (2, 32), "mxfp4\0junk")
         self.rejects(ValueError, "without null characters", lpt.Recipe, "fp8_current\0junk")
 
-    def test_in_the_place_of_an_output_point_to_out(self):
+    def test_instead_of_an_output_are_reported(self):
         x = floats(range(8), [2, 4])
         q = lpt.quantize(x, "e4m3fn")
         self.rejects(TypeError, "format is a Tensor: expected the name or number of a format; the output is the keyword out",
                      lpt.quantize, x, q)
         self.rejects(TypeError, "the output is the keyword out", lpt.dequantize, q, lpt.empty((2, 4)))
 
-    def test_of_codes_state_what_they_take(self):
+    def test_of_codes_state_the_expected_data(self):
         codes = memoryview(bytearray(64)).cast("B", [2, 32])
         self.rejects(ValueError, "format is mxfp4: expected a format without scales", lpt.Tensor, codes, "mxfp4")
         self.rejects(ValueError, "format is e4m3fn/2:4: expected a format without scales", lpt.Tensor, codes, "e4m3fn/2:4")
@@ -113,7 +113,7 @@ class Extents(Case):
         self.assertEqual(2, lpt.Linear(numpy.int64(2), numpy.int64(1)).input_columns)
         self.assertEqual((1, 2), lpt.empty((4, 4)).view(numpy.array([1, 2]), (numpy.int64(1), 2)).shape)
 
-    def test_are_given(self):
+    def test_are_required(self):
         self.rejects(TypeError, "shape is None: expected a number", lpt.empty, None)
         self.rejects(TypeError, "shape is 2.5: expected a number", lpt.empty, 2.5)
         self.rejects(TypeError, "shape is (2, 1.5): expected a number", lpt.empty, (2, 1.5))
@@ -121,7 +121,7 @@ class Extents(Case):
 
 
 class Handles(Case):
-    def test_that_no_function_made_are_rejected(self):
+    def test_without_a_handle_are_rejected(self):
         kinds = [kind for name, kind in vars(capi).items() if name.startswith("lpt_") and isinstance(kind, type)]
         self.assertGreater(len(kinds), 50)
         empty = {kind.__name__: kind.__new__(kind) for kind in kinds}
@@ -241,7 +241,7 @@ class Gradients(Case):
         optimizer.step([Parameter(tensor)], [floats([1.0, 1.0])], learning_rate=0.5)
         self.assertEqual([0.5, 1.5], tensor.tolist())
 
-    def test_what_cannot_be_detached_is_named(self):
+    def test_tensors_without_detach_are_reported(self):
         class Bare:
             requires_grad = True
         self.rejects(TypeError, "Bare requires gradients and has no detach()", lpt.quantize, Bare(), "e4m3fn")

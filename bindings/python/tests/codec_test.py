@@ -34,7 +34,7 @@ def fail(*_):
 
 
 class Codecs(unittest.TestCase):
-    def test_carry_the_numbers_of_every_reduction(self):
+    def test_encode_the_messages_of_every_reduction(self):
         def body(comm):
             own = floats([float(comm.rank + i % 5) for i in range(600)], [6, 100])
             total = comm.all_reduce(own, codec=int8())
@@ -62,7 +62,7 @@ class Codecs(unittest.TestCase):
             return comm.all_reduce(floats([comm.rank + 1.0] * 512), codec=int8(encode=encode, decode=decode)).tolist()
         self.assertEqual([[3.0] * 512] * 2, run(2, body))
 
-    def test_send_as_many_bytes_as_they_say(self):
+    def test_send_the_declared_number_of_bytes(self):
         def body(comm):
             before = comm.values["bytes_sent"]
             comm.all_reduce(floats([1.0] * 65536), codec=int8(encode=lambda numbers, data: None, decode=lambda *_: None))
@@ -84,7 +84,7 @@ class Codecs(unittest.TestCase):
         self.assertEqual([[8.0] * 2048] * 4, run(4, body))
         self.assertGreater(len(seen), 4)
 
-    def test_serve_buckets(self):
+    def test_encode_the_messages_of_buckets(self):
         def body(comm):
             gradients = [floats([1.0 + comm.rank] * 8) for _ in range(3)]
             buckets = lpt.GradientBuckets(comm, gradients, bucket_bytes=32)
@@ -95,7 +95,7 @@ class Codecs(unittest.TestCase):
             return [list(gradient) for gradient in gradients]
         self.assertEqual([[[3.0] * 8] * 3] * 2, run(2, body))
 
-    def test_live_as_long_as_what_was_let_go_of(self):
+    def test_outlive_dropped_futures_and_buckets(self):
         is_dropped = threading.Event()
 
         def body(comm):
@@ -128,11 +128,12 @@ class Codecs(unittest.TestCase):
 
 
 class Failures(unittest.TestCase):
-    def test_what_a_function_raises_is_raised_on_its_rank(self):
+    def test_exceptions_are_raised_on_their_rank(self):
         for broken in ({"encode": fail}, {"decode": fail}, {"decode_add": fail}):
             for future in (False, True):
                 def body(comm):
-                    made = comm.all_reduce(floats([1.0] * 2048), codec=int8(**(broken if comm.rank == 0 else {})), future=future)
+                    codec = int8(**(broken if comm.rank == 0 else {}))
+                    made = comm.all_reduce(floats([1.0] * 2048), codec=codec, future=future)
                     return made.wait() if future else made
                 found = run(2, body)
                 self.assertIsInstance(found[0], KeyError, (broken, future))
@@ -179,7 +180,7 @@ class Failures(unittest.TestCase):
         self.assertIsInstance(found, lpt.InvalidArgument)
         self.assertIn("1 to 12 bytes", str(found))
 
-    def test_a_comm_ends_while_a_codec_is_at_work(self):
+    def test_a_comm_is_destroyed_during_a_codec_call(self):
         is_begun = threading.Event()
 
         def slow(numbers, data):

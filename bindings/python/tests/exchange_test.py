@@ -130,7 +130,7 @@ class Packs(unittest.TestCase):
 
 
 class Pickles(unittest.TestCase):
-    def test_give_the_same_parts(self):
+    def test_keep_all_parts(self):
         source = floats([value / 7 for value in range(256)], [4, 64])
         for format in ("f32", "bf16", "e4m3fn", "e4m3fn_row", "nvfp4", "mxfp6_e3m2", "uint4_1x32", "nf4_1x64",
                        "ternary_tensor"):
@@ -140,7 +140,7 @@ class Pickles(unittest.TestCase):
                 for name, part in tensor.parts().items():
                     self.assertEqual(memoryview(part).tobytes(), memoryview(again.part(name)).tobytes(), format)
 
-    def test_of_views_hold_the_view_alone(self):
+    def test_of_views_hold_only_the_view(self):
         tensor = lpt.Tensor(floats(range(12), [3, 4]))[1:, :2]
         self.assertEqual([[4.0, 5.0], [8.0, 9.0]], pickle.loads(pickle.dumps(tensor)).tolist())
 

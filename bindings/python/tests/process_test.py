@@ -44,7 +44,7 @@ def python(code, **environment):
 
 
 class Process(unittest.TestCase):
-    def test_import_pulls_no_other_library(self):
+    def test_import_loads_no_other_library(self):
         found = python("import sys, lpt; print([name for name in ('numpy', 'torch', 'jax', 'ml_dtypes', 'multiprocessing')"
                        " if name in sys.modules])")
         self.assertEqual("[]", found.strip())
@@ -54,7 +54,7 @@ class Process(unittest.TestCase):
                 "print(lpt.quantize(array.array('f', [1.0, 3.0]), 'e4m3fn').tolist())")
         self.assertEqual("[1.0, 3.0]", python(code).strip())
 
-    def test_forked_children_go_on(self):
+    def test_forked_children_continue(self):
         expected = [cast_sum(seed) for seed in range(4)]
         with multiprocessing.get_context("fork").Pool(2) as pool:
             self.assertEqual(expected, pool.map_async(cast_sum, range(4)).get(60))
@@ -107,7 +107,7 @@ class Process(unittest.TestCase):
         gc.collect()
         self.assertLess(resident_kib() - before, 512)
 
-    def test_threads_at_once_get_the_bits_of_one(self):
+    def test_concurrent_threads_get_the_same_bits(self):
         expected, count = many_bits(), 16
         begin, found = threading.Barrier(count), []
 
@@ -143,7 +143,7 @@ class Process(unittest.TestCase):
         self.assertEqual([before + 1] * 4, [number for _, number in during])
         self.assertEqual(before, count())
 
-    def test_a_child_forked_among_busy_threads_goes_on(self):
+    def test_a_child_forked_among_busy_threads_continues(self):
         expected, is_over = cast_sum(1), threading.Event()
 
         def work():
@@ -191,11 +191,11 @@ class Process(unittest.TestCase):
     def test_the_layer_above_has_every_function(self):
         used = "".join(path.read_text(encoding="utf-8") for path in pathlib.Path(lpt.__file__).parent.glob("*.py"))
         # The interface files of the package call these functions: they raise errors, and wrap and describe tensors.
-        below = {"lpt_abi_level", "lpt_version", "lpt_status_string", "lpt_context_create", "lpt_context_error", "lpt_tensor_create",
-                 "lpt_tensor_wrap", "lpt_tensor_wrap_matrix", "lpt_tensor_describe", "lpt_tensor_from_dlpack",
-                 "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack", "lpt_tensor_create_matrix", "lpt_tensor_wrap_const_matrix",
-                 "lpt_tensor_format", "lpt_tensor_rank", "lpt_tensor_extent", "lpt_tensor_stride", "lpt_tensor_data",
-                 "lpt_tensor_const_data", "lpt_tensor_device", "lpt_struct_init"}
+        below = {"lpt_abi_level", "lpt_version", "lpt_status_string", "lpt_context_create", "lpt_context_error",
+                 "lpt_tensor_create", "lpt_tensor_wrap", "lpt_tensor_wrap_matrix", "lpt_tensor_describe",
+                 "lpt_tensor_from_dlpack", "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack", "lpt_tensor_create_matrix",
+                 "lpt_tensor_wrap_const_matrix", "lpt_tensor_format", "lpt_tensor_rank", "lpt_tensor_extent",
+                 "lpt_tensor_stride", "lpt_tensor_data", "lpt_tensor_const_data", "lpt_tensor_device", "lpt_struct_init"}
         functions = {name for name in dir(capi) if name.startswith("lpt_") and not isinstance(getattr(capi, name), type)
                      and not name.endswith("_destroy")}
         self.assertGreater(len(functions), 150)

@@ -47,7 +47,7 @@ class Ranks(unittest.TestCase):
         for found in run(3, body):
             self.assertEqual(([[1.0 + i] * (i + 1) for i in range(4)], 1), found)
 
-    def test_shards_of_an_optimizer_step_as_one(self):
+    def test_shards_step_like_the_full_parameter(self):
         draws = Draws()
         sizes = (5000, 3, 9000)
         first = [draws.list(size) for size in sizes]
@@ -62,7 +62,8 @@ class Ranks(unittest.TestCase):
         def body(comm, reduce):
             mine = [floats(numbers) for numbers in first]
             optimizer = lpt.Optimizer(beta2=0.95)
-            optimizer.add_shards(comm, [{"elements": size, "first_moment": "e4m3fn_1x128", "weight_decay": 0.1} for size in sizes])
+            optimizer.add_shards(comm, [{"elements": size, "first_moment": "e4m3fn_1x128", "weight_decay": 0.1}
+                                        for size in sizes])
             # With reduced gradients, one rank has exactly twice the mean.
             part = 1.0 if reduce is None else 2.0 if comm.rank == 0 else 0.0
             for _ in range(2):
@@ -77,7 +78,7 @@ class Ranks(unittest.TestCase):
                 self.assertEqual([bytes(numbers) for numbers in whole], parameters)
                 self.assertLess(size, alone.nbytes)
 
-    def test_state_goes_on_with_another_number_of_ranks(self):
+    def test_state_is_restored_with_another_number_of_ranks(self):
         sizes, kind = (5000, 3), {"first_moment": "e4m3fn_1x128", "weight_decay": 0.1}
         draws = Draws()
         first, slopes = [draws.list(size) for size in sizes], [draws.list(size) for size in sizes]
@@ -247,7 +248,7 @@ class Ranks(unittest.TestCase):
         self.assertIsInstance(found[0], (lpt.Aborted, ConnectionError))
         self.assertIsInstance(found[1], KeyError)
 
-    def test_shapes_that_differ_are_found(self):
+    def test_different_shapes_are_reported(self):
         def body(comm):
             comm.all_reduce(floats([1.0] * (comm.rank + 1)))
         self.assertTrue(all(isinstance(error, (lpt.Mismatch, lpt.Aborted)) for error in run(2, body)))
@@ -298,7 +299,7 @@ class Ranks(unittest.TestCase):
             self.assertRaisesRegex(ValueError, "2 numbers: expected 1", comm.all_gather, floats([1.0]), counts=[1, 1])
         run(1, body)
 
-    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not there")
+    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not installed")
     def test_processes_of_mpi_are_ranks(self):
         if not glob.glob(os.path.join(os.environ["LPT_BUILD_DIR"], "liblpt_openmpi.so")):
             self.skipTest("liblpt_openmpi.so was not built")

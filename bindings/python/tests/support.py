@@ -9,8 +9,8 @@ import lpt
 
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None
 HAS_ML_DTYPES = importlib.util.find_spec("ml_dtypes") is not None
-needs_numpy = unittest.skipUnless(HAS_NUMPY, "NumPy is not there")
-needs_ml_dtypes = unittest.skipUnless(HAS_NUMPY and HAS_ML_DTYPES, "ml_dtypes is not there")
+needs_numpy = unittest.skipUnless(HAS_NUMPY, "NumPy is not installed")
+needs_ml_dtypes = unittest.skipUnless(HAS_NUMPY and HAS_ML_DTYPES, "ml_dtypes is not installed")
 
 
 def floats(numbers, shape=None):

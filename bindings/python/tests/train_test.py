@@ -52,7 +52,7 @@ class Model:
 
 
 class Training(unittest.TestCase):
-    def test_fifty_steps_are_those_of_c(self):
+    def test_fifty_steps_equal_those_of_c(self):
         twin = os.path.join(os.environ["LPT_BUILD_DIR"], "bindings", "python", "python_train_twin")
         expected = [float(line) for line in subprocess.run([twin], check=True, capture_output=True, text=True,
                                                            timeout=60).stdout.split()]
@@ -62,7 +62,7 @@ class Training(unittest.TestCase):
         self.assertEqual(expected, found)
         self.assertLess(found[-1], 0.5 * found[0])
 
-    def test_goes_on_after_pickling(self):
+    def test_continues_after_pickling(self):
         first = Model()
         for _ in range(5):
             first.step()
@@ -72,7 +72,7 @@ class Training(unittest.TestCase):
                           for weight in first.weights]
         self.assertEqual([first.step() for _ in range(5)], [second.step() for _ in range(5)])
 
-    def test_adamw_is_its_definition(self):
+    def test_adamw_equals_its_definition(self):
         weights, gradients = [0.5, -0.25, 1.0], [0.1, -0.2, 0.0]
         parameter = floats(weights)
         optimizer = lpt.Optimizer("adamw", beta1=0.9, beta2=0.95, epsilon=1e-8)
@@ -133,7 +133,7 @@ class Training(unittest.TestCase):
             with open(os.path.join(place, "record.csv")) as file:
                 self.assertIn("loss", file.read())
 
-    def test_a_linear_layer_of_f32_is_its_product(self):
+    def test_an_f32_linear_layer_equals_its_gemm(self):
         layer = lpt.Linear(3, 2)
         weight, x = floats([1, 2, 3, 4, 5, 6], [2, 3]), floats([1, 0, -1, 2, 2, 2], [2, 3])
         layer.prepare(weight)

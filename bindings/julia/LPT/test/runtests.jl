@@ -174,7 +174,7 @@ end
     @test isempty(LPT._passes)
 end
 
-@testset "shards step as one and are put together" begin
+@testset "shards step like the full parameter" begin
     context = Context()
     comm, kind = Comm(context, CommGroup(1), 0), (elements = 512, first_moment = LPT_FORMAT_E4M3FN_1X128, weight_decay = 0.1)
     slopes = Float32[i % 7 - 3 for i in 1:512]

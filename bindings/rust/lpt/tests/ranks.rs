@@ -104,7 +104,7 @@ fn step_full(steps: usize) -> (Vec<Vec<f32>>, Vec<u8>) {
 }
 
 #[test]
-fn shards_step_as_one_and_are_put_together() {
+fn shards_step_like_the_full_parameter() {
     let shards = on_ranks(|context, mut comm, rank| {
         let mut optimizer = Optimizer::new(context, &OptimizerOptions::default()).unwrap();
         let indices = optimizer.add_shards(context, &comm, &SIZES.map(parameter)).unwrap();

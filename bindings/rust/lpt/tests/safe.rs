@@ -41,7 +41,7 @@ fn defaults_are_the_librarys() {
 }
 
 #[test]
-fn ranks_add_up_across_threads() {
+fn ranks_reduce_across_threads() {
     let sums = on_ranks(|context, mut comm, rank| -> Result<f32> {
         let mut number = [1.5 + rank as f32];
         let mut tensor = Tensor::from_mut(context, &mut number, 1, 1)?;
