@@ -446,8 +446,9 @@ def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, exaq_bits: int 
             out: Any = None, context: Optional[Context] = None) -> Tensor:
     """Compute a softmax along the last axis: exp(scale · x - max) / sum (lpt_softmax_forward()).
 
-    causal: mask the elements after the diagonal. exaq_bits: if not 0, round the argument of exp to one of 2^exaq_bits levels
-    from exaq_clip to 0 (lpt_exaq_softmax_forward()).
+    causal: row t of a T × S matrix covers columns 0 to t + S - T; other columns give 0.
+    exaq_bits: if not 0, round the argument of exp to one of 2^exaq_bits levels from exaq_clip to 0
+    (lpt_exaq_softmax_forward()).
     """
     keep: list = []
     source = read(x)
