@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Writes what Rust, C# and Julia declare of lpt.h, or checks that what is committed is what would be written.
+"""Writes the declarations of lpt.h for Rust, C# and Julia, or checks that the committed files are up to date.
 
 Usage: make_bindings.py write|check [ROOT]
 
   bindings/rust/lpt-sys/src/lib.rs       every function, struct, constant, and the defaults of option structs
-  bindings/rust/lpt-sys/tests/layout.rs  sizes and offsets that gcc measured
-  bindings/rust/lpt-sys/tests/bindgen.rs  the same beside what bindgen makes
-  bindings/rust/lpt/src/kinds.rs         numbers that are one of a list, as types of their own
-  bindings/csharp/Lpt/Native.cs          the same for C#, handles as SafeHandles
-  bindings/julia/LPT/src/LibLPT.jl       the same for Julia
+  bindings/rust/lpt-sys/tests/layout.rs  sizes and offsets of structs, from gcc
+  bindings/rust/lpt-sys/tests/bindgen.rs comparison with declarations from bindgen
+  bindings/rust/lpt/src/kinds.rs         types of enumerations
+  bindings/csharp/Lpt/Native.cs          declarations for C#, with handles as SafeHandles
+  bindings/julia/LPT/src/LibLPT.jl       declarations for Julia
 """
 import difflib
 import pathlib
@@ -83,13 +83,13 @@ def rust_callback(returns, arguments):
 
 
 def rust_doc(brief, indent=""):
-    """Its brackets are no links and no tags, save in code."""
+    """Escape brackets outside of code, which rustdoc would read as links or tags."""
     pieces = [re.sub(r"([\[\]<>])", r"\\\1", piece) if place % 2 == 0 else piece for place, piece in enumerate(brief.split("`"))]
     return [f"{indent}/// {'`'.join(pieces)}"] if brief else []
 
 
 def rust_sys(header):
-    lines = [f"//! All of lpt.h, as it is: its comments are the contract. Written by `{COMMAND}`.",
+    lines = [f"//! Declarations of lpt.h, which documents the contracts. Written by `{COMMAND}`.",
              "#![allow(non_camel_case_types)]", "#![cfg_attr(rustfmt, rustfmt_skip)]",
              "use std::os::raw::{c_char, c_void};", ""]
     for kind in header.kinds:
@@ -108,7 +108,7 @@ def rust_sys(header):
     for struct in defaults(header):
         lines += ["", f"impl Default for {struct.name} {{", "    fn default() -> Self {",
                   "        let mut value = std::mem::MaybeUninit::<Self>::zeroed();",
-                  f"        // Of zeros and numbers alone: any bytes are a {struct.name}.",
+                  f"        // All members accept any bytes, so that zeros are a valid {struct.name}.",
                   "        unsafe {",
                   f'            let name = b"{struct.name}\\0".as_ptr().cast();',
                   "            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());",
@@ -118,33 +118,33 @@ def rust_sys(header):
         parameters = [f"{name}: {rust_type(type_)}" for type_, name in function.parameters]
         lines += rust_doc(function.brief, "    ")
         lines.append(f"    pub fn {function.name}{rust_function(function.returns, parameters)};")
-    return lines + ["}", "", "/// What bindgen made of the header that was there: feature `bindgen`.", '#[cfg(feature = "bindgen")]',
+    return lines + ["}", "", "/// Declarations that bindgen generated from the installed header, with the feature `bindgen`.", '#[cfg(feature = "bindgen")]',
                     "#[allow(clashing_extern_declarations, non_snake_case, non_upper_case_globals)]", "pub mod bindgen {",
                     '    include!(concat!(env!("OUT_DIR"), "/bindgen.rs"));', "}"]
 
 
 def rust_bindgen(header):
-    lines = [f"//! What bindgen makes of lpt.h is as large as what is declared. Written by `{COMMAND}`.",
+    lines = [f"//! Compares the declarations with those that bindgen generates from lpt.h. Written by `{COMMAND}`.",
              '#![cfg(feature = "bindgen")]', "#![cfg_attr(rustfmt, rustfmt_skip)]", "use lpt_sys::bindgen as made;",
-             "use std::mem::size_of;", "", "#[test]", "fn structs_are_as_large_as_bindgens() {"]
+             "use std::mem::size_of;", "", "#[test]", "fn sizes_of_structs_equal_those_of_bindgen() {"]
     lines += [f"    assert_eq!(size_of::<lpt_sys::{struct.name}>(), size_of::<made::{struct.name}>());"
               for struct in header.structs]
-    lines += ["}", "", "#[test]", "fn constants_are_bindgens() {"]
+    lines += ["}", "", "#[test]", "fn constants_equal_those_of_bindgen() {"]
     lines += [f"    assert_eq!(lpt_sys::{name} as i64, made::{name} as i64);"
               for kind in header.kinds for name, _ in kind.constants]
-    lines += ["}", "", "#[test]", "fn functions_are_bindgens() {"]
+    lines += ["}", "", "#[test]", "fn functions_equal_those_of_bindgen() {"]
     for name in [function.name for function in header.functions]:
         lines.append(f"    assert_eq!(lpt_sys::{name} as *const () as usize, made::{name} as *const () as usize);")
     return lines + ["}"]
 
 
 def rust_layout(header):
-    lines = [f"//! Sizes and offsets that gcc measured of lpt.h's structs. Written by `{COMMAND}`.",
+    lines = [f"//! Sizes and offsets of the structs of lpt.h, measured by gcc. Written by `{COMMAND}`.",
              "#![cfg_attr(rustfmt, rustfmt_skip)]", "use lpt_sys::*;", "use std::mem::{size_of, MaybeUninit};",
              "use std::ptr::addr_of;", "", "macro_rules! offset {", "    ($struct:ty, $member:ident) => {{",
-             "        let place = MaybeUninit::<$struct>::uninit();",
-             "        // Addresses alone are looked at.",
-             "        unsafe { addr_of!((*place.as_ptr()).$member) as usize - place.as_ptr() as usize }", "    }};", "}"]
+             "        let value = MaybeUninit::<$struct>::uninit();",
+             "        // Only addresses are computed; nothing is read.",
+             "        unsafe { addr_of!((*value.as_ptr()).$member) as usize - value.as_ptr() as usize }", "    }};", "}"]
     for struct in header.structs:
         lines += ["", "#[test]", f"fn {struct.name}_is_laid_out_as_in_c() {{",
                   f"    assert_eq!(size_of::<{struct.name}>(), {struct.size});"]
@@ -154,7 +154,7 @@ def rust_layout(header):
 
 
 def rust_kinds(header):
-    lines = [f"//! Numbers that are one of a list: types over the C number, so that a value of a later release is no undefined",
+    lines = ["//! Enumerations of lpt.h as types that wrap the C integer, so that values of later releases are not undefined",
              f"//! behaviour. Written by `{COMMAND}`.", "#![cfg_attr(rustfmt, rustfmt_skip)]", "use lpt_sys as sys;"]
     for kind in header.kinds:
         name = pascal(kind.name)
@@ -205,8 +205,8 @@ def csharp_functions(header):
 
 
 def csharp_native(header):
-    lines = [f"// All of lpt.h, as it is: its comments are the contract. Written by `{COMMAND}`.",
-             "#pragma warning disable CS1591 // what has no comment here has it in lpt.h", "using System;",
+    lines = [f"// Declarations of lpt.h, which documents the contracts. Written by `{COMMAND}`.",
+             "#pragma warning disable CS1591 // lpt.h documents members without a comment", "using System;",
              "using System.Runtime.InteropServices;", "", "namespace Lpt", "{"]
     for kind in header.kinds:
         lines += [f"    /// <summary>{escaped(kind.brief)}</summary>",
@@ -223,7 +223,7 @@ def csharp_native(header):
                   f"    public unsafe struct {name}", "    {"]
         lines += [f"        {csharp_member(header, member)}" for member in struct.members]
         if struct.name in with_defaults:
-            lines += ["", "        /// <summary>The library's defaults.</summary>", f"        public static {name} Default()",
+            lines += ["", "        /// <summary>Returns the defaults of the library.</summary>", f"        public static {name} Default()",
                       "        {", f"            var value = default({name});",
                       f'            Text.Initialize("{struct.name}", &value, sizeof({name}));', "            return value;",
                       "        }"]
@@ -231,7 +231,7 @@ def csharp_native(header):
     for opaque, brief in header.opaques:
         name = pascal(opaque)
         lines += ["", f"    /// <summary>{escaped(brief)}</summary>", f"    public sealed partial class {name} : Handle", "    {",
-                  f"        /// <summary>Stands for C's NULL: an optional {name} that is not given.</summary>",
+                  f"        /// <summary>NULL, for an optional {name} that is not used.</summary>",
                   f"        public static readonly {name} None = new {name}(IntPtr.Zero);",
                   f"        internal {name}(IntPtr raw) : base(raw) {{ }}",
                   f"        protected override void Destroy() {{ Native.{opaque}_destroy(handle); }}", "    }"]
@@ -285,7 +285,7 @@ def julia_structs(header):
 
 
 def julia_lib(header):
-    lines = [f"# All of lpt.h, as it is: its comments are the contract. Written by `{COMMAND}`.", ""]
+    lines = [f"# Declarations of lpt.h, which documents the contracts. Written by `{COMMAND}`.", ""]
     for kind in header.kinds:
         lines.append(f"const {kind.name} = {NUMBERS[kind.base][2]}")
         lines += [f"const {name} = {kind.name}({value})" for name, value in kind.constants] + [""]
@@ -293,8 +293,8 @@ def julia_lib(header):
     for struct in julia_structs(header):
         lines += ["", f"struct {struct.name}"]
         lines += [f"    {julia_name(member.name)}::{julia_type(header, member.type)}" for member in struct.members] + ["end"]
-    lines += ["", "# Structs with defaults, and the functions that write these."]
-    lines += [f'_defaults(::Type{{{struct.name}}}, place) = lpt_struct_init("{struct.name}", place, sizeof({struct.name}))'
+    lines += ["", "# Functions that write the defaults of structs."]
+    lines += [f'_defaults(::Type{{{struct.name}}}, value) = lpt_struct_init("{struct.name}", value, sizeof({struct.name}))'
               for struct in defaults(header)]
     lines.append("")
     for function in header.functions:
@@ -316,17 +316,17 @@ FILES = {
 }
 
 
-# What tells a release of its own: it has to be the header's.
+# Files with a release number, which must equal that of the header.
 VERSIONS = ["bindings/rust/lpt-sys/Cargo.toml", "bindings/rust/lpt/Cargo.toml", "bindings/julia/LPT/Project.toml",
             "bindings/csharp/Lpt/Lpt.csproj", "bindings/csharp/Lpt.Native/Lpt.Native.csproj"]
 
 
 def other_versions(root):
-    """Files that tell another release than the header does."""
+    """Return a message for each file whose release differs from that of the header."""
     numbers = re.findall(r"#define LPT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", flattened(root / "include/lpt.h"))
     release = ".".join(numbers)
     stated = re.compile(r'^(?:version = "|\s*<Version>)([\d.]+)', re.M)
-    return [f"{name} tells release {found}: expected {release}, the header's" for name in VERSIONS
+    return [f"{name}: release is {found}: expected {release}, as in the header" for name in VERSIONS
             for found in stated.findall((root / name).read_text(encoding="utf-8")) or ["none"] if found != release]
 
 

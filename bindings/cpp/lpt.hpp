@@ -1,18 +1,19 @@
 /**
  * @file lpt.hpp
- * @brief LPT for C++20: handles that end themselves, spans, exceptions with LPT's own text. Header only.
+ * @brief LPT for C++20: owning handles, spans, and exceptions with the error text of the library. Header only.
  *
- * A thin layer over lpt.h: every function is the C one of the same name, with the same contract, ownership and threads;
- * options are the C structs (`lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;`) and NULL stands for their defaults. What
- * is not here is called through get(): lpt::check(context, lpt_hadamard(context.get(), …)).
+ * Every function calls the C function of the same name, with the same contract, ownership and thread safety. Options
+ * are the C structs, such as `lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;`. NULL selects their defaults. Call
+ * other functions of lpt.h with get(): lpt::check(context, lpt_hadamard(context.get(), …)).
  *
- * This header is compiled into the program, and is no part of the promise about the binary interface. It needs C++20.
+ * This header is compiled into the program; the guarantee of a stable binary interface does not include it. It requires
+ * C++20.
  */
 #ifndef LPT_HPP
 #define LPT_HPP
 
-#if __cplusplus < 201709L /* what GCC 10 gives for -std=c++20 */
-#error "lpt.hpp needs C++20: compile with -std=c++20, or include lpt.h, which is C"
+#if __cplusplus < 201709L /* the value of GCC 10 for -std=c++20 */
+#error "lpt.hpp requires C++20: compile with -std=c++20, or include lpt.h, which is C"
 #endif
 
 #include <lpt/research.h>
@@ -38,7 +39,7 @@
 
 namespace lpt {
 
-/** @brief A call that did not end with LPT_OK: its status, and the library's text as what(). */
+/** @brief Error of a call: the status, and the error text of the library as what(). */
 class Error : public std::runtime_error {
  public:
   Error(lpt_status status, const std::string &text)
@@ -49,12 +50,12 @@ class Error : public std::runtime_error {
   lpt_status status_;
 };
 
-/** @brief Owns a handle of the library: moved, never copied, destroyed in any order. */
+/** @brief Owns a handle of the library. It can be moved, not copied. Handles can be destroyed in any order. */
 template <typename T, void (*destroy)(T *)>
 class Handle {
  public:
   Handle() = default;
-  /** Takes the handle. */
+  /** Takes the ownership of the handle. */
   explicit Handle(T *raw) noexcept : raw_(raw) {}
   T *get() const noexcept { return raw_.get(); }
   explicit operator bool() const noexcept { return raw_ != nullptr; }
@@ -80,10 +81,10 @@ using Monitor = Handle<lpt_monitor, lpt_monitor_destroy>;
 using PartialPlan = Handle<lpt_partial_plan, lpt_partial_plan_destroy>;
 using GradientBuckets = Handle<lpt_gradient_buckets, lpt_gradient_buckets_destroy>;
 
-/** @brief What an exception of a callback is until the call that it happened in throws it; none runs through C. */
+/** @brief Stores the first exception of a callback, as exceptions must not pass through C code. */
 class Thrown {
  public:
-  /** Calls; `otherwise` where it throws. Any thread. */
+  /** Returns call(), or `otherwise` if it throws. Threads may call it at the same time. */
   template <typename Result, typename Call>
   Result guard(Result otherwise, Call &&call) noexcept {
     try {
@@ -94,7 +95,7 @@ class Thrown {
       return otherwise;
     }
   }
-  /** Throws it, once. */
+  /** Throws the stored exception once. */
   void rethrow() {
     std::unique_lock lock(mutex_);
     const std::exception_ptr problem = std::exchange(problem_, nullptr);
@@ -108,32 +109,39 @@ class Thrown {
 };
 
 using Log = std::function<void(lpt_log_level level, std::string_view text)>;
-using Progress = std::function<bool(std::int64_t done, std::int64_t whole)>;
+using Progress = std::function<bool(std::int64_t done, std::int64_t total)>;
 
-/** @brief The worker: it serves one call at a time, and others get LPT_BUSY. Handles may outlive it. */
+/** @brief Runs operations, one call at a time; a second call fails with LPT_BUSY. Handles may outlive the context. */
 class Context : public Handle<lpt_context, lpt_context_destroy> {
  public:
-  /** @brief Creates a context. A failure's text is the library's, whatever `error_text` the options have. */
+  /** @brief Creates a context. `error_text` of the options is ignored; an Error has the text. */
   explicit Context(lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT) : Handle(create(options)) {}
   std::string explanation() const { return lpt_context_explanation(get()); }
 
-  /** @brief Has lines up to a level logged, on the thread that calls; an empty function: silent. Where it throws, the call does its
-   *         work and throws that. */
+  /**
+   * @brief Sets the log function, which receives lines up to a level on the calling thread.
+   *
+   * An empty function disables the log. If the function throws, the operation completes, and then throws the exception.
+   */
   void set_log(lpt_log_level level, Log log) {
     check(lpt_context_set_log(get(), level, log ? call_log : nullptr, callbacks_.get()));
     callbacks_->log = std::move(log);
   }
 
-  /** @brief Has casts and products tell elements done and in all, on the thread that calls; an empty function: no more. `true` ends
-   *         the call with LPT_CANCELLED, and an exception with itself; outputs are then written in part. */
-  void set_progress(Progress is_enough) {
-    check(lpt_context_set_progress(get(), is_enough ? call_progress : nullptr, callbacks_.get()));
-    callbacks_->progress = std::move(is_enough);
+  /**
+   * @brief Sets the progress function, which casts and GEMMs call on the calling thread; an empty function disables it.
+   *
+   * It receives the completed and the total number of elements. If it returns true, the call fails with LPT_CANCELLED.
+   * If it throws, the call throws the exception. Outputs are incomplete in both cases.
+   */
+  void set_progress(Progress is_cancelled) {
+    check(lpt_context_set_progress(get(), is_cancelled ? call_progress : nullptr, callbacks_.get()));
+    callbacks_->progress = std::move(is_cancelled);
   }
 
-  /** @brief Throws what a callback threw in the last call, or what that came to, unless it is LPT_OK. */
+  /** @brief Throws the exception of a callback in the last call, or an Error unless `status` is LPT_OK. */
   void check(lpt_status status) const {
-    if (status == LPT_BUSY) throw Error(status, {});  // the context's texts are those of the call that runs
+    if (status == LPT_BUSY) throw Error(status, {});  // the error text belongs to the call that is running
     if (callbacks_ != nullptr) callbacks_->thrown.rethrow();
     if (status != LPT_OK) throw Error(status, lpt_context_error(get()));
   }
@@ -150,9 +158,9 @@ class Context : public Handle<lpt_context, lpt_context_destroy> {
     callbacks.thrown.guard(0, [&] { return callbacks.log(level, text), 0; });
   }
 
-  static std::int32_t call_progress(void *user, std::int64_t done, std::int64_t whole) {
+  static std::int32_t call_progress(void *user, std::int64_t done, std::int64_t total) {
     auto &callbacks = *static_cast<Callbacks *>(user);
-    return callbacks.thrown.guard(1, [&] { return callbacks.progress(done, whole) ? 1 : 0; });
+    return callbacks.thrown.guard(1, [&] { return callbacks.progress(done, total) ? 1 : 0; });
   }
 
   static lpt_context *create(lpt_context_options options) {
@@ -164,14 +172,14 @@ class Context : public Handle<lpt_context, lpt_context_destroy> {
     return raw;
   }
 
-  // Stays where it is when the context moves: the library has its address. A context that ends calls nothing.
+  // On the heap, because the library keeps its address when the context moves. The destructor calls no callback.
   std::unique_ptr<Callbacks> callbacks_ = std::make_unique<Callbacks>();
 };
 
-/** @brief Throws what a call with this context came to, unless it is LPT_OK. */
+/** @brief Throws the error of a call with this context, unless `status` is LPT_OK. */
 inline void check(const Context &context, lpt_status status) { context.check(status); }
 
-/** @brief What a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why. */
+/** @brief Describes a device. A missing device is not an error: `is_usable` is 0, and `reason` contains the reason. */
 inline lpt_device_info device_describe(lpt_device device, std::int32_t index = 0) {
   lpt_device_info description = LPT_DEVICE_INFO_INIT;
   if (const lpt_status status = lpt_device_describe(nullptr, device, index, &description))
@@ -182,7 +190,7 @@ inline lpt_device_info device_describe(lpt_device device, std::int32_t index = 0
 
 /* ---------------------------------------------------------------- formats and tensors ------------------------------ */
 
-/** @brief The format of a C++ number. */
+/** @brief Format of a C++ type. */
 template <typename T>
 inline constexpr lpt_format format_of = LPT_FORMAT_NONE;
 template <>
@@ -196,7 +204,7 @@ inline constexpr lpt_format format_of<std::uint8_t> = LPT_FORMAT_UINT8;
 template <>
 inline constexpr lpt_format format_of<std::int16_t> = LPT_FORMAT_INT16;
 
-/** @brief The format of a name such as "mxfp8_e4m3". */
+/** @brief Returns the format of a name such as "mxfp8_e4m3". */
 inline lpt_format format_from_name(const std::string &name) {
   lpt_format format = LPT_FORMAT_NONE;
   if (const lpt_status status = lpt_format_from_name(nullptr, name.c_str(), &format))
@@ -208,10 +216,10 @@ inline std::string format_name(lpt_format format) {
   std::size_t bytes = 0;
   if (const lpt_status status = lpt_format_write_name(nullptr, format, nullptr, 0, &bytes);
       status != LPT_OK && bytes == 0)
-    throw Error(status, "format is no format");
+    throw Error(status, "format is " + std::to_string(format) + ": expected a format");
   std::string name(bytes, '\0');
   if (const lpt_status status = lpt_format_write_name(nullptr, format, name.data(), name.size(), &bytes))
-    throw Error(status, "format is no format");
+    throw Error(status, "format is " + std::to_string(format) + ": expected a format");
   name.resize(std::strlen(name.c_str()));
   return name;
 }
@@ -227,7 +235,7 @@ inline Tensor tensor_create(const Context &context, lpt_format format, std::int6
   return tensor_create(context, format, std::array{rows, columns});
 }
 
-/** @brief A tensor that can be read only, of memory that is const: goes wherever a `const Tensor &` does, and nowhere else. */
+/** @brief A read-only tensor in const memory. It converts to `const Tensor &`. */
 class ReadOnly {
  public:
   explicit ReadOnly(Tensor tensor) noexcept : tensor_(std::move(tensor)) {}
@@ -239,8 +247,10 @@ class ReadOnly {
 };
 
 /**
- * @brief A matrix of the caller's numbers (a span, vector, array, …), which must outlive it; refused when they are too few. Of const
- *        numbers a ReadOnly, else a Tensor. Numbers that would end with the call are not taken.
+ * @brief Creates a matrix in memory of the caller, such as a span, vector or array, which must outlive it.
+ *
+ * Returns a ReadOnly for const elements, else a Tensor. Temporary containers are rejected at compile time. An Error is
+ * thrown if `numbers` has too few elements.
  */
 template <std::ranges::contiguous_range Numbers>
 requires std::ranges::sized_range<Numbers> && std::ranges::borrowed_range<Numbers>
@@ -248,15 +258,15 @@ auto matrix_wrap(const Context &context, Numbers &&numbers, std::int64_t rows, s
                  std::int64_t row_stride = 0) {
   using Number = std::remove_reference_t<std::ranges::range_reference_t<Numbers>>;
   constexpr lpt_format kFormat = format_of<std::remove_const_t<Number>>;
-  static_assert(kFormat != LPT_FORMAT_NONE, "wrap other numbers by lpt_tensor_wrap_matrix() with their format");
+  static_assert(kFormat != LPT_FORMAT_NONE, "wrap other element types by lpt_tensor_wrap_matrix() with their format");
   const std::int64_t stride = row_stride ? row_stride : columns;
   const auto size = static_cast<std::int64_t>(std::ranges::size(numbers));
-  // Rows times columns may not be more than there can be numbers: division keeps clear of overflow.
+  // Division instead of multiplication, to avoid overflow.
   if (rows > 0 && columns > 0 && (columns > size || (rows - 1 > 0 && stride > (size - columns) / (rows - 1)))) {
-    throw Error(LPT_INVALID_ARGUMENT, "numbers are " + std::to_string(size) + ": expected " + std::to_string(rows) +
-                                          " rows of " + std::to_string(columns));
+    throw Error(LPT_INVALID_ARGUMENT, "numbers has " + std::to_string(size) + " elements: expected " +
+                                          std::to_string(rows) + " rows of " + std::to_string(columns));
   }
-  // C has no tensor of const memory: what is const here is kept so by ReadOnly.
+  // ReadOnly keeps const memory from being written.
   auto *const data = const_cast<std::remove_const_t<Number> *>(std::ranges::data(numbers));
   lpt_tensor *raw = nullptr;
   check(context, lpt_tensor_wrap_matrix(context.get(), kFormat, data, rows, columns, row_stride, &raw));
@@ -267,7 +277,7 @@ auto matrix_wrap(const Context &context, Numbers &&numbers, std::int64_t rows, s
   }
 }
 
-/** @brief A part of a tensor, which shares its memory. */
+/** @brief Returns a part of a tensor, which shares its memory. */
 inline Tensor tensor_part(const Context &context, const Tensor &tensor, lpt_tensor_part part) {
   lpt_tensor *raw = nullptr;
   check(context, lpt_tensor_view_part(context.get(), tensor.get(), part, &raw));
@@ -278,12 +288,12 @@ inline ReadOnly tensor_part(const Context &context, const ReadOnly &tensor, lpt_
   return ReadOnly(tensor_part(context, static_cast<const Tensor &>(tensor), part));
 }
 
-/** @brief A region of a tensor, which shares its memory. */
+/** @brief Returns a view of a range of each axis of a tensor, which shares its memory. */
 inline Tensor tensor_view(const Context &context, const Tensor &tensor, std::span<const std::int64_t> begins,
                           std::span<const std::int64_t> extents) {
   if (begins.size() != extents.size())
-    throw Error(LPT_INVALID_ARGUMENT, "begins are " + std::to_string(begins.size()) +
-                                          ": expected as many as extents, " + std::to_string(extents.size()));
+    throw Error(LPT_INVALID_ARGUMENT, "begins has " + std::to_string(begins.size()) +
+                                          " elements: expected as many as extents, " + std::to_string(extents.size()));
   lpt_tensor *raw = nullptr;
   check(context, lpt_tensor_view(context.get(), tensor.get(), begins.data(), extents.data(), &raw));
   return Tensor(raw);
@@ -294,25 +304,25 @@ inline ReadOnly tensor_view(const Context &context, const ReadOnly &tensor, std:
   return ReadOnly(tensor_view(context, static_cast<const Tensor &>(tensor), begins, extents));
 }
 
-/** @brief Format, extents, strides, address; its arrays live as long as the tensor. */
+/** @brief Returns the format, extents, strides and address; the arrays are valid as long as the tensor. */
 inline lpt_tensor_description tensor_describe(const Context &context, const Tensor &tensor) {
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   check(context, lpt_tensor_describe(context.get(), tensor.get(), &description));
   return description;
 }
 
-/** @brief Bytes of the elements and scales, without gaps between rows. */
+/** @brief Returns the number of bytes of elements, scales and other parts, without gaps between rows. */
 inline std::size_t tensor_size(const Context &context, const Tensor &tensor) {
   std::size_t bytes = 0;
   check(context, lpt_tensor_size(context.get(), tensor.get(), &bytes));
   return bytes;
 }
 
-/** @brief The bytes of a plain dense tensor, such as a part; they live as long as the tensor. */
+/** @brief Returns the bytes of a dense tensor without scales, such as a part; they are valid as long as the tensor. */
 inline std::span<std::byte> tensor_bytes(const Context &context, const Tensor &tensor) {
   const lpt_tensor_description description = tensor_describe(context, tensor);
   if (description.device != LPT_DEVICE_CPU)
-    throw Error(LPT_INVALID_ARGUMENT, "tensor lies on another device: expected the processor, see tensor_copy()");
+    throw Error(LPT_INVALID_ARGUMENT, "tensor is on another device: expected the CPU, see tensor_copy()");
   std::int64_t dense = 1;
   for (std::int32_t axis = description.rank; axis-- > 0; dense *= description.extents[axis]) {
     if (description.extents[axis] > 1 && description.strides[axis] != dense)
@@ -325,7 +335,7 @@ inline std::span<const std::byte> tensor_bytes(const Context &context, const Rea
   return tensor_bytes(context, static_cast<const Tensor &>(tensor));
 }
 
-/** @brief Copies all parts, from one memory to another too; done when it returns. */
+/** @brief Copies all parts between devices or within one; complete on return. */
 inline void tensor_copy(const Context &context, const Tensor &source, Tensor &target) {
   check(context, lpt_tensor_copy(context.get(), source.get(), target.get()));
   check(context, lpt_context_synchronize(context.get()));
@@ -338,7 +348,7 @@ inline void quantize(const Context &context, const Tensor &source, Tensor &quant
   check(context, lpt_quantize(context.get(), source.get(), options, quantized.get(), nullptr));
 }
 
-/** @brief Both ways from one read: `transposed` has the transposed shape. */
+/** @brief Casts a matrix and its transpose in one pass; `transposed` has the transposed shape. */
 inline void quantize(const Context &context, const Tensor &source, Tensor &quantized, Tensor &transposed,
                      const lpt_quantize_options *options = nullptr) {
   check(context, lpt_quantize(context.get(), source.get(), options, quantized.get(), transposed.get()));
@@ -349,7 +359,7 @@ inline void dequantize(const Context &context, const Tensor &source, Tensor &out
   check(context, lpt_dequantize(context.get(), source.get(), options, output.get()));
 }
 
-/* ---------------------------------------------------------------- products ----------------------------------------- */
+/* ---------------------------------------------------------------- GEMM --------------------------------------------- */
 
 inline void gemm(const Context &context, const Tensor &a, const Tensor &b, Tensor &c,
                  const lpt_gemm_options *options = nullptr) {
@@ -404,21 +414,21 @@ inline void linear_prepare(const Context &context, Linear &linear, const Tensor 
   check(context, lpt_linear_prepare(context.get(), linear.get(), weight.get(), options));
 }
 
-/** @brief A vector for what forward saves of `rows` rows, one per micro-batch in flight. */
+/** @brief Creates a vector for the data that forward saves of `rows` rows; each micro-batch in flight requires one. */
 inline Tensor linear_saved_create(const Context &context, const Linear &linear, std::int64_t rows) {
   std::size_t bytes = 0;
   check(context, lpt_linear_saved_size(context.get(), linear.get(), rows, &bytes));
   return tensor_create(context, LPT_FORMAT_UINT8, std::array{static_cast<std::int64_t>(bytes)});
 }
 
-/** @brief `saved` NULL: inference. */
+/** @brief Computes y = x · wᵀ + bias, and saves the data that backward needs; `saved` NULL: inference. */
 inline void linear_forward(const Context &context, Linear &linear, const Tensor &input, Tensor *saved, Tensor &output,
                            const lpt_linear_options *options = nullptr) {
   check(context, lpt_linear_forward(context.get(), linear.get(), input.get(), options, saved ? saved->get() : nullptr,
                                     output.get()));
 }
 
-/** @brief Gradients that are NULL are not wanted. */
+/** @brief Computes the gradients that are not NULL. */
 inline void linear_backward(const Context &context, Linear &linear, const Tensor &saved, const Tensor &output_gradient,
                             Tensor *input_gradient, Tensor *weight_gradient, Tensor *bias_gradient = nullptr,
                             const lpt_linear_options *options = nullptr) {
@@ -427,7 +437,7 @@ inline void linear_backward(const Context &context, Linear &linear, const Tensor
                                      raw(input_gradient), raw(weight_gradient), raw(bias_gradient)));
 }
 
-/** @brief Ends an optimizer step for the scalers of one layer. */
+/** @brief Completes an optimizer step for the scalers of one layer. */
 inline void linear_update(const Context &context, Linear &linear) {
   lpt_linear *raw = linear.get();
   check(context, lpt_linear_update_scalers(context.get(), &raw, 1));
@@ -448,7 +458,7 @@ inline std::int64_t optimizer_add(const Context &context, Optimizer &optimizer,
   return index;
 }
 
-/** @brief Steps one parameter; many of one step have one norm, and are given together. */
+/** @brief Steps one parameter. Parameters that share a gradient norm are passed together, see below. */
 inline void optimizer_step(const Context &context, Optimizer &optimizer, std::int64_t index, const Tensor &gradient,
                            Tensor &parameter, const lpt_optimizer_step_options *options = nullptr) {
   const lpt_tensor *gradients = gradient.get();
@@ -458,14 +468,14 @@ inline void optimizer_step(const Context &context, Optimizer &optimizer, std::in
 
 namespace detail {
 
-/** @brief C's arrays of gradients and parameters, as many as there are indices. */
+/** @brief Arrays of gradients and parameters for C, with as many elements as indices. */
 struct Operands {
   Operands(std::span<const std::int64_t> indices, std::span<const Tensor> gradients, std::span<Tensor> parameters)
       : count(static_cast<std::int64_t>(indices.size())) {
     if (gradients.size() != indices.size() || parameters.size() != indices.size())
-      throw Error(LPT_INVALID_ARGUMENT, "gradients are " + std::to_string(gradients.size()) + " and parameters " +
-                                            std::to_string(parameters.size()) + ": expected as many as indices, " +
-                                            std::to_string(indices.size()));
+      throw Error(LPT_INVALID_ARGUMENT, "gradients has " + std::to_string(gradients.size()) +
+                                            " elements, parameters has " + std::to_string(parameters.size()) +
+                                            ": expected as many as indices, " + std::to_string(indices.size()));
     for (const Tensor &gradient : gradients) read.push_back(gradient.get());
     for (const Tensor &parameter : parameters) written.push_back(parameter.get());
   }
@@ -476,7 +486,7 @@ struct Operands {
 
 }  // namespace detail
 
-/** @brief Steps many parameters; clipping and skipping is of all of them together. */
+/** @brief Steps many parameters; clipping and skipping apply to all of them together. */
 inline void optimizer_step(const Context &context, Optimizer &optimizer, std::span<const std::int64_t> indices,
                            std::span<const Tensor> gradients, std::span<Tensor> parameters,
                            const lpt_optimizer_step_options *options = nullptr) {
@@ -499,7 +509,7 @@ inline void optimizer_state_load(const Context &context, Optimizer &optimizer, s
   check(context, lpt_optimizer_state_load(context.get(), optimizer.get(), index, state.data(), state.size()));
 }
 
-/** @brief Restores a parameter's state, or a shard's, from saved shards that were cut in another way, in any order. */
+/** @brief Restores the state of a parameter or a shard from saved shards with other cuts, in any order. */
 inline void optimizer_state_load_many(const Context &context, Optimizer &optimizer, std::int64_t index,
                                       std::span<const std::vector<std::byte>> states) {
   std::vector<const void *> buffers;
@@ -514,7 +524,7 @@ inline void optimizer_state_load_many(const Context &context, Optimizer &optimiz
 
 /* ---------------------------------------------------------------- sparse ------------------------------------------- */
 
-/** @brief Selects N of every M numbers; `masked` NULL: not wanted. */
+/** @brief Selects N of every M elements; `masked` NULL: only the mask is computed. */
 inline lpt_sparse_info sparse_mask_select(const Context &context, const Tensor &source, Tensor &mask,
                                           Tensor *masked = nullptr, const lpt_sparse_options *options = nullptr) {
   lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
@@ -523,7 +533,7 @@ inline lpt_sparse_info sparse_mask_select(const Context &context, const Tensor &
   return values;
 }
 
-/** @brief Counts the groups that keep more than `kept` of `of`. */
+/** @brief Counts the groups of `of` elements that keep more than `kept`. */
 inline std::int64_t sparse_mask_check(const Context &context, const Tensor &mask, std::int32_t kept, std::int32_t of,
                                       lpt_sparse_direction direction) {
   std::int64_t count = -1;
@@ -536,7 +546,7 @@ inline std::int64_t sparse_mask_check(const Context &context, const Tensor &mask
 inline CommGroup comm_group_create(std::int32_t rank_count) {
   lpt_comm_group *raw = nullptr;
   if (const lpt_status status = lpt_comm_group_create(nullptr, rank_count, &raw))
-    throw Error(status, "rank_count is " + std::to_string(rank_count) + ": no group could be made");
+    throw Error(status, "rank_count is " + std::to_string(rank_count) + ": cannot create a group");
   return CommGroup(raw);
 }
 
@@ -547,14 +557,14 @@ inline Comm comm_create_local(const Context &context, const CommGroup &group, st
   return Comm(raw);
 }
 
-/** @brief Takes this process's place among those of an MPI job. */
+/** @brief Creates the communicator of this process, a rank of an MPI job. */
 inline Comm comm_create_mpi(const Context &context, const lpt_comm_options *options = nullptr) {
   lpt_comm *raw = nullptr;
   check(context, lpt_comm_create_mpi(context.get(), options, &raw));
   return Comm(raw);
 }
 
-/** @brief Rank, ranks, engine and what was sent. */
+/** @brief Returns rank, number of ranks, engine and counters of traffic. */
 inline lpt_comm_info comm_read(const Context &context, const Comm &comm) {
   lpt_comm_info values = LPT_COMM_INFO_INIT;
   check(context, lpt_comm_read(context.get(), comm.get(), &values));
@@ -563,13 +573,13 @@ inline lpt_comm_info comm_read(const Context &context, const Comm &comm) {
 
 namespace detail {
 
-/** @brief C's array of a number for each rank; NULL of none. */
+/** @brief Returns the array of counts for C, one for each rank; NULL if `counts` is empty. */
 inline const std::int64_t *counts_of(const Context &context, const Comm &comm, std::span<const std::int64_t> counts) {
   if (counts.empty()) return nullptr;
   const auto ranks = static_cast<std::size_t>(comm_read(context, comm).rank_count);
   if (counts.size() != ranks)
-    throw Error(LPT_INVALID_ARGUMENT, "counts are " + std::to_string(counts.size()) + ": expected one for each rank, " +
-                                          std::to_string(ranks));
+    throw Error(LPT_INVALID_ARGUMENT, "counts has " + std::to_string(counts.size()) +
+                                          " elements: expected one for each rank, " + std::to_string(ranks));
   return counts.data();
 }
 
@@ -577,27 +587,35 @@ inline const std::int64_t *counts_of(const Context &context, const Comm &comm, s
 
 inline void barrier(const Context &context, Comm &comm) { check(context, lpt_barrier(context.get(), comm.get())); }
 
-/** @brief Every rank's tensor becomes the root's. */
+/** @brief Copies the tensor of the rank `root` to all ranks, in place. */
 inline void broadcast(const Context &context, Comm &comm, std::int32_t root, Tensor &tensor) {
   check(context, lpt_broadcast(context.get(), comm.get(), root, tensor.get(), nullptr));
 }
 
-/** @brief How a Codec turns numbers into bytes and back. Threads of a context call it at the same time. */
+/** @brief Encoding of a Codec. Threads of a context call the functions at the same time. */
 class Compression {
  public:
   virtual ~Compression() = default;
-  /** @brief Bytes of so many numbers: the same on all ranks. It is asked for each count until it has answered once. */
+  /**
+   * @brief Returns the number of bytes that encode `count` elements, the same on all ranks.
+   *
+   * The first result for each count is used for all messages.
+   */
   virtual std::int64_t bytes_for(std::int64_t count) const = 0;
-  /** @brief Writes all of the bytes. An exception of this or decode() ends the reduction, which throws it. */
+  /** @brief Writes all of `bytes`. If this function or decode() throws, the reduction ends and throws the exception. */
   virtual void encode(std::span<const float> numbers, std::span<std::byte> bytes) const = 0;
-  /** @brief Writes all of the numbers. */
+  /** @brief Writes all of `numbers`. */
   virtual void decode(std::span<const std::byte> bytes, std::span<float> numbers) const = 0;
 };
 
-/** @brief A codec for lpt_reduce_options: `options.codec = codec.get();`. It stays where it is, until futures have been waited for. */
+/**
+ * @brief A codec for lpt_reduce_options: `options.codec = codec.get();`.
+ *
+ * It must stay at its address until all futures that use it are complete.
+ */
 class Codec {
  public:
-  /** @brief `compression` outlives it. The library refuses a name that is not 1 to 12 bytes. */
+  /** @brief `compression` must outlive the codec. `name` has 1 to 12 bytes; the library rejects other names. */
   Codec(std::string_view name, const Compression &compression) : compression_(compression) {
     name.copy(raw_.name, sizeof raw_.name - 1);
     raw_.bytes_for = call_bytes_for;
@@ -609,13 +627,13 @@ class Codec {
   Codec &operator=(const Codec &) = delete;
   const lpt_comm_codec *get() const noexcept { return &raw_; }
 
-  /** @brief Throws what was thrown in the last reduction, where `codec` is one of these. */
+  /** @brief Throws the exception of the last reduction if `codec` belongs to a Codec. */
   static void rethrow(const lpt_comm_codec *codec) {
     if (codec != nullptr && codec->encode == call_encode) static_cast<Codec *>(codec->user)->thrown_.rethrow();
   }
 
  private:
-  // What was told once holds: spans are made by it.
+  // The first result for a count is kept, because it determines the sizes of spans.
   std::int64_t size_for(std::int64_t count) {
     const std::lock_guard lock(mutex_);
     const auto found = sizes_.find(count);
@@ -653,7 +671,7 @@ class Codec {
   Thrown thrown_;
 };
 
-/** @brief Reduces over the ranks, and is done on return; `output` may be the input. */
+/** @brief Reduces a tensor over all ranks; complete on return. `output` may be the input. */
 inline void all_reduce(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
                        const lpt_reduce_options *options = nullptr) {
   const lpt_status status = lpt_all_reduce(context.get(), comm.get(), input.get(), options, output.get(), nullptr);
@@ -661,7 +679,7 @@ inline void all_reduce(const Context &context, Comm &comm, const Tensor &input, 
   check(context, status);
 }
 
-/** @brief The same behind the caller's back: the tensors are the library's until future_wait() returns. */
+/** @brief Starts a reduction. The caller must not access the tensors until future_wait() returns. */
 inline Future all_reduce_start(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
                                const lpt_reduce_options *options = nullptr) {
   lpt_future *raw = nullptr;
@@ -673,7 +691,11 @@ inline void future_wait(const Context &context, Future &future) {
   check(context, lpt_future_wait(context.get(), future.get()));
 }
 
-/** @brief Gives all ranks the parts of every rank along the first axis; no counts: equal parts. A codec encodes and decodes the parts. */
+/**
+ * @brief Gathers the slices of all ranks along the first axis, in rank order.
+ *
+ * Without counts, all slices are equal. With a codec, each rank encodes its slice, and all ranks decode it.
+ */
 inline void all_gather(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
                        std::span<const std::int64_t> counts = {}, const lpt_comm_codec *codec = nullptr) {
   const std::int64_t *extents = detail::counts_of(context, comm, counts);
@@ -685,7 +707,7 @@ inline void all_gather(const Context &context, Comm &comm, const Tensor &input, 
   check(context, status);
 }
 
-/** @brief Buckets of gradients, whose memory stays where it is until they go; the comm outlives their use. */
+/** @brief Groups gradients in buckets. The gradients must outlive the buckets; `comm` must be valid during their use. */
 inline GradientBuckets gradient_buckets_create(const Context &context, Comm &comm, std::span<Tensor> gradients,
                                                const lpt_gradient_buckets_options *options = nullptr) {
   std::vector<lpt_tensor *> tensors;
@@ -701,7 +723,7 @@ inline void gradient_buckets_begin(const Context &context, GradientBuckets &buck
   check(context, lpt_gradient_buckets_begin(context.get(), buckets.get(), is_last ? 1 : 0, options));
 }
 
-/** @brief A gradient is there: the comm's from now on until gradient_buckets_wait(). */
+/** @brief Marks a gradient as ready; the caller must not access it until gradient_buckets_wait(). */
 inline void gradient_buckets_ready(const Context &context, GradientBuckets &buckets, std::int64_t index) {
   check(context, lpt_gradient_buckets_ready(context.get(), buckets.get(), index));
 }
@@ -710,18 +732,22 @@ inline void gradient_buckets_wait(const Context &context, GradientBuckets &bucke
   check(context, lpt_gradient_buckets_wait(context.get(), buckets.get()));
 }
 
-/** @brief Adds this rank's shards of whole parameters; all ranks add the same and get the same indices. */
+/** @brief Adds this rank's shards of full parameters. All ranks add the same parameters and get the same indices. */
 inline std::vector<std::int64_t> optimizer_add_shards(const Context &context, const Comm &comm, Optimizer &optimizer,
                                                       std::span<const lpt_optimizer_parameter> parameters) {
-  std::vector<const lpt_optimizer_parameter *> places;
-  for (const lpt_optimizer_parameter &parameter : parameters) places.push_back(&parameter);
+  std::vector<const lpt_optimizer_parameter *> pointers;
+  for (const lpt_optimizer_parameter &parameter : parameters) pointers.push_back(&parameter);
   std::vector<std::int64_t> indices(parameters.size());
-  check(context, lpt_optimizer_add_shards(context.get(), comm.get(), optimizer.get(), places.data(),
-                                          static_cast<std::int64_t>(places.size()), indices.data()));
+  check(context, lpt_optimizer_add_shards(context.get(), comm.get(), optimizer.get(), pointers.data(),
+                                          static_cast<std::int64_t>(pointers.size()), indices.data()));
   return indices;
 }
 
-/** @brief Steps whole parameters whose state ranks share, on all of them; `reduce` NULL: gradients are the same on all ranks. */
+/**
+ * @brief Steps full parameters whose state is sharded over ranks; all ranks call it.
+ *
+ * `reduce` NULL: gradients are the same on all ranks. Otherwise the step reduces them.
+ */
 inline void optimizer_step_shards(const Context &context, Comm &comm, Optimizer &optimizer,
                                   std::span<const std::int64_t> indices, std::span<const Tensor> gradients,
                                   std::span<Tensor> parameters, const lpt_optimizer_step_options *options = nullptr,
@@ -739,21 +765,21 @@ inline PartialPlan partial_plan_create(const Context &context, const lpt_partial
   return PartialPlan(raw);
 }
 
-/** @brief Adds up the shared columns of all ranks, and scales this rank's private ones; `output` may be the input. */
+/** @brief Sums the shared columns over all ranks, and scales this rank's private columns; `output` may be the input. */
 inline void partial_all_reduce(const Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
                                const Tensor &input, Tensor &output) {
   check(context,
         lpt_partial_all_reduce(context.get(), comm.get(), plan.get(), pass, input.get(), output.get(), nullptr));
 }
 
-/** @brief Gathers the rows of all ranks; no counts: equal numbers. `plan` NULL: there is none. */
+/** @brief Gathers the rows of all ranks; without counts, all ranks have the same number. `plan` may be NULL. */
 inline void sequence_gather(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
                             std::span<const std::int64_t> row_counts = {}, const PartialPlan *plan = nullptr) {
   check(context, lpt_sequence_gather(context.get(), comm.get(), plan ? plan->get() : nullptr, input.get(),
                                      detail::counts_of(context, comm, row_counts), output.get(), nullptr));
 }
 
-/** @brief Adds up what ranks have of all rows, and gives each its own. */
+/** @brief Sums the rows of all ranks, and returns this rank's rows of the sum. */
 inline void sequence_scatter(const Context &context, Comm &comm, lpt_partial_pass pass, const Tensor &input,
                              Tensor &output, std::span<const std::int64_t> row_counts = {},
                              const PartialPlan *plan = nullptr) {

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the two NuGet packages where there is no .NET SDK, of what Mono compiled: LPT with the assembly, LPT.Native with the library.
+"""Writes the two NuGet packages without the .NET SDK, from files of Mono: LPT with the assembly, LPT.Native with the library.
 
-  pack.py LPT_DLL LIBRARY FOLDER      LPT_DLL: the Lpt.dll of mcs; LIBRARY: a liblpt.so.1; writes FOLDER/LPT….nupkg and FOLDER/LPT.Native….nupkg
+  pack.py LPT_DLL LIBRARY FOLDER
 
-Names, release and descriptions are those of the projects, with which `dotnet pack` makes the same two with netstandard2.0 and net8.0 in
-them. Here the assembly is one for .NET Framework's profile, net472, which is Mono's.
+LPT_DLL is the Lpt.dll of mcs, LIBRARY a liblpt.so.1. Writes FOLDER/LPT….nupkg and FOLDER/LPT.Native….nupkg.
+
+Names, release and descriptions are those of the project files. With these, `dotnet pack` writes the same packages for
+netstandard2.0 and net8.0. This script packs the assembly for the profile of Mono, net472.
 """
 import pathlib
 import re
@@ -13,7 +15,7 @@ import zipfile
 from xml.sax.saxutils import escape
 
 HERE = pathlib.Path(__file__).resolve().parent
-STAMP = (1980, 1, 1, 0, 0, 0)  # the same files give the same bytes
+STAMP = (1980, 1, 1, 0, 0, 0)  # fixed, for reproducible packages
 
 RELATIONS = """<?xml version="1.0" encoding="utf-8"?>
 <Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
@@ -33,12 +35,13 @@ NUSPEC = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 
-def told(project, element):
+def element_text(project, element):
+    """Return the text of an element of a project file."""
     return re.search(f"<{element}>(.*?)</{element}>", project).group(1)
 
 
 def content_types(names):
-    """A type for every kind of file, or OPC readers refuse the package."""
+    """Return [Content_Types].xml with a type for every file name extension, which OPC requires."""
     endings = sorted({name.rsplit(".", 1)[1] for name in names})
     lines = [f'  <Default Extension="{ending}" ContentType="application/octet-stream" />' for ending in endings]
     lines.append('  <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml" />')
@@ -47,17 +50,18 @@ def content_types(names):
 
 
 def write_package(folder, project, groups, files):
-    """files: {place in the package: path}."""
+    """Write a package, and return its path. files: {path in the package: path of the file}."""
     text = (HERE / project).read_text(encoding="utf-8")
-    name, version = told(text, "PackageId"), told(text, "Version")
+    name, version = element_text(text, "PackageId"), element_text(text, "Version")
     nuspec = f"{name}.nuspec"
-    manifest = NUSPEC.format(id=name, version=version, description=escape(told(text, "Description")),
+    manifest = NUSPEC.format(id=name, version=version, description=escape(element_text(text, "Description")),
                              groups=groups.format(version=version))
-    parts = {"[Content_Types].xml": content_types([nuspec, *files]), "_rels/.rels": RELATIONS.format(nuspec=nuspec), nuspec: manifest}
+    parts = {"[Content_Types].xml": content_types([nuspec, *files]), "_rels/.rels": RELATIONS.format(nuspec=nuspec),
+             nuspec: manifest}
     path = folder / f"{name}.{version}.nupkg"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
-        for place, data in [*parts.items(), *((place, source.read_bytes()) for place, source in files.items())]:
-            information = zipfile.ZipInfo(place, STAMP)
+        for target, data in [*parts.items(), *((target, source.read_bytes()) for target, source in files.items())]:
+            information = zipfile.ZipInfo(target, STAMP)
             information.compress_type, information.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             package.writestr(information, data)
     return path

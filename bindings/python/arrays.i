@@ -1,7 +1,8 @@
 %{
-static PyTypeObject *tensor_class;  // the package's own, derived from lpt_tensor
+static PyTypeObject *tensor_class;  // lpt.Tensor, derived from lpt_tensor
 
-// The owner of a new handle. SWIG's own way would take no room for what the collector keeps before an object of Python's class.
+// Returns the owner of a new handle. SWIG_NewPointerObj() does not allocate the header of the garbage collector that objects of
+// a Python class need.
 static PyObject *handle_object(void *handle, swig_type_info *kind) {
   if (handle == NULL || kind != SWIGTYPE_p_lpt_tensor || tensor_class == NULL) {
     return SWIG_Python_NewPointerObj(NULL, handle, kind, SWIG_POINTER_OWN);
@@ -15,12 +16,12 @@ static PyObject *handle_object(void *handle, swig_type_info *kind) {
 }
 %}
 
-// Arrays: sequences and buffers of Python for what C takes as pointers and counts. An array without a count of its own is filled
-// up with zeros to kRoom numbers, so that a short sequence reads zeros, which the library refuses with words.
+// Arrays: conversion of sequences and buffers to pointers and counts of C. An array without a count is padded with zeros to
+// kMinCapacity elements, so that the library reads zeros after a short sequence, and returns an error.
 %{
-enum { kRoom = 1024 };
+enum { kMinCapacity = 1024 };
 
-// "symbol" is for the text only. NULL for None.
+// `symbol` is for error texts only. *out is NULL for None.
 static int numbers_from(PyObject *object, const char *symbol, int64_t **out, int64_t *out_count) {
   *out = NULL;
   if (out_count != NULL) *out_count = 0;
@@ -28,7 +29,7 @@ static int numbers_from(PyObject *object, const char *symbol, int64_t **out, int
   PyObject *list = PySequence_Fast(object, "expected a sequence of numbers");
   if (list == NULL) return 0;
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
-  int64_t *numbers = (int64_t *)calloc((size_t)(count > kRoom ? count : kRoom), sizeof(int64_t));
+  int64_t *numbers = (int64_t *)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(int64_t));
   for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) {
     numbers[i] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(list, i));
     if (numbers[i] == -1 && PyErr_Occurred()) {
@@ -49,7 +50,7 @@ static int doubles_from(PyObject *object, double **out, int64_t *out_count) {
   PyObject *list = PySequence_Fast(object, "expected a sequence of numbers");
   if (list == NULL) return 0;
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
-  double *numbers = (double *)calloc((size_t)(count > kRoom ? count : kRoom), sizeof(double));
+  double *numbers = (double *)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(double));
   for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) numbers[i] = PyFloat_AsDouble(PySequence_Fast_GET_ITEM(list, i));
   Py_DECREF(list);
   if (numbers == NULL) return PyErr_NoMemory(), 0;
@@ -62,7 +63,7 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   PyObject *list = PySequence_Fast(object, "expected a sequence of handles");
   if (list == NULL) return 0;
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
-  void **handles = (void **)calloc((size_t)(count > kRoom ? count : kRoom), sizeof(void *));
+  void **handles = (void **)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(void *));
   int is_good = handles != NULL;
   if (!is_good) PyErr_NoMemory();
   for (Py_ssize_t i = 0; is_good && i < count; ++i) {
@@ -81,7 +82,7 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 }
 %}
 
-// Numbers.
+// Arrays of integers and floats.
 %typemap(in) const int64_t *NUMBERS {
   if (!numbers_from($input, "$symname", (int64_t **)&$1, NULL)) SWIG_fail;
 }
@@ -107,53 +108,53 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 }
 %typemap(freearg) (const double *NUMBERS, int64_t COUNT) { free((void *)$1); }
 
-// Memory that is written or read.
-%typemap(in) (void *WRITTEN, size_t BYTES) (Py_buffer lent) {
-  if (PyObject_GetBuffer($input, &lent, PyBUF_WRITABLE) != 0) SWIG_fail;
-  $1 = lent.buf;
-  $2 = (size_t)lent.len;
+// Buffers that the library writes or reads.
+%typemap(in) (void *WRITTEN, size_t BYTES) (Py_buffer buffer_view) {
+  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = buffer_view.buf;
+  $2 = (size_t)buffer_view.len;
 }
-%typemap(arginit) (void *WRITTEN, size_t BYTES) { memset(&lent$argnum, 0, sizeof lent$argnum); }
-%typemap(freearg) (void *WRITTEN, size_t BYTES) { PyBuffer_Release(&lent$argnum); }
-%typemap(in) (const void *READ, size_t BYTES) (Py_buffer lent) {
-  if (PyObject_GetBuffer($input, &lent, PyBUF_SIMPLE) != 0) SWIG_fail;
-  $1 = lent.buf;
-  $2 = (size_t)lent.len;
+%typemap(arginit) (void *WRITTEN, size_t BYTES) { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) (void *WRITTEN, size_t BYTES) { PyBuffer_Release(&buffer_view$argnum); }
+%typemap(in) (const void *READ, size_t BYTES) (Py_buffer buffer_view) {
+  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_SIMPLE) != 0) SWIG_fail;
+  $1 = buffer_view.buf;
+  $2 = (size_t)buffer_view.len;
 }
-%typemap(arginit) (const void *READ, size_t BYTES) { memset(&lent$argnum, 0, sizeof lent$argnum); }
-%typemap(freearg) (const void *READ, size_t BYTES) { PyBuffer_Release(&lent$argnum); }
-%typemap(in) int32_t *WRITTEN (Py_buffer lent) {
-  if (PyObject_GetBuffer($input, &lent, PyBUF_WRITABLE) != 0) SWIG_fail;
-  $1 = (int32_t *)lent.buf;
+%typemap(arginit) (const void *READ, size_t BYTES) { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) (const void *READ, size_t BYTES) { PyBuffer_Release(&buffer_view$argnum); }
+%typemap(in) int32_t *WRITTEN (Py_buffer buffer_view) {
+  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = (int32_t *)buffer_view.buf;
 }
-%typemap(arginit) int32_t *WRITTEN { memset(&lent$argnum, 0, sizeof lent$argnum); }
-%typemap(freearg) int32_t *WRITTEN { PyBuffer_Release(&lent$argnum); }
+%typemap(arginit) int32_t *WRITTEN { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) int32_t *WRITTEN { PyBuffer_Release(&buffer_view$argnum); }
 
-// Members that borrow an array: its owner keeps it.
+// Members that refer to an array, which its owner keeps alive.
 %typemap(in) const int32_t *output_order, const int32_t *input_order {
-  Py_buffer lent;
+  Py_buffer buffer_view;
   $1 = NULL;
   if ($input != Py_None) {
-    if (PyObject_GetBuffer($input, &lent, PyBUF_SIMPLE) != 0) SWIG_fail;
-    $1 = (int32_t *)lent.buf;
-    PyBuffer_Release(&lent);
+    if (PyObject_GetBuffer($input, &buffer_view, PyBUF_SIMPLE) != 0) SWIG_fail;
+    $1 = (int32_t *)buffer_view.buf;
+    PyBuffer_Release(&buffer_view);
   }
 }
 
-// Many int64, in place where they are given as a buffer of them. Nothing is filled up: who calls has counted them.
-%typemap(in) const int64_t *INT64S (Py_buffer lent) {
-  if (PyObject_GetBuffer($input, &lent, PyBUF_ND | PyBUF_FORMAT) != 0) SWIG_fail;
-  if (lent.itemsize != 8 || lent.format == NULL || strchr("ql", lent.format[0]) == NULL) {
+// A buffer of int64, not copied and not padded: the caller checks its size.
+%typemap(in) const int64_t *INT64S (Py_buffer buffer_view) {
+  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_ND | PyBUF_FORMAT) != 0) SWIG_fail;
+  if (buffer_view.itemsize != 8 || buffer_view.format == NULL || strchr("ql", buffer_view.format[0]) == NULL) {
     PyErr_Format(PyExc_TypeError, "$symname: $1_name has format %.10s: expected a buffer of int64",
-                 lent.format == NULL ? "B" : lent.format);
+                 buffer_view.format == NULL ? "B" : buffer_view.format);
     SWIG_fail;
   }
-  $1 = (int64_t *)lent.buf;
+  $1 = (int64_t *)buffer_view.buf;
 }
-%typemap(arginit) const int64_t *INT64S { memset(&lent$argnum, 0, sizeof lent$argnum); }
-%typemap(freearg) const int64_t *INT64S { PyBuffer_Release(&lent$argnum); }
+%typemap(arginit) const int64_t *INT64S { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) const int64_t *INT64S { PyBuffer_Release(&buffer_view$argnum); }
 
-// Descriptions of parameters, and an index that comes back for each.
+// Descriptions of parameters; returns an index for each.
 %typemap(in) (const lpt_optimizer_parameter *const *parameters, int64_t count, int64_t *out_indices) {
   int64_t count = 0;
   if (!handles_from($input, "$symname", $descriptor(lpt_optimizer_parameter *), (void ***)&$1, &count)) SWIG_fail;
@@ -174,11 +175,11 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   free($3);
 }
 
-// Many buffers that are read.
+// Arrays of buffers that the library reads.
 %{
 typedef struct {
-  int64_t count;  // of those that were lent
-  Py_buffer *lent;
+  int64_t count;  // buffers that were acquired
+  Py_buffer *views;
   const void **data;
   size_t *bytes;
 } Buffers;
@@ -187,16 +188,16 @@ static int buffers_from(PyObject *object, Buffers *buffers) {
   PyObject *list = PySequence_Fast(object, "expected a sequence of buffers");
   if (list == NULL) return 0;
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
-  buffers->lent = (Py_buffer *)calloc((size_t)count + 1, sizeof(Py_buffer));
+  buffers->views = (Py_buffer *)calloc((size_t)count + 1, sizeof(Py_buffer));
   buffers->data = (const void **)calloc((size_t)count + 1, sizeof(void *));
   buffers->bytes = (size_t *)calloc((size_t)count + 1, sizeof(size_t));
-  int is_good = buffers->lent != NULL && buffers->data != NULL && buffers->bytes != NULL;
+  int is_good = buffers->views != NULL && buffers->data != NULL && buffers->bytes != NULL;
   if (!is_good) PyErr_NoMemory();
   for (Py_ssize_t i = 0; is_good && i < count; ++i) {
-    is_good = PyObject_GetBuffer(PySequence_Fast_GET_ITEM(list, i), &buffers->lent[i], PyBUF_SIMPLE) == 0;
+    is_good = PyObject_GetBuffer(PySequence_Fast_GET_ITEM(list, i), &buffers->views[i], PyBUF_SIMPLE) == 0;
     if (!is_good) break;
-    buffers->data[i] = buffers->lent[i].buf;
-    buffers->bytes[i] = (size_t)buffers->lent[i].len;
+    buffers->data[i] = buffers->views[i].buf;
+    buffers->bytes[i] = (size_t)buffers->views[i].len;
     ++buffers->count;
   }
   Py_DECREF(list);
@@ -204,24 +205,24 @@ static int buffers_from(PyObject *object, Buffers *buffers) {
 }
 
 static void end_buffers(Buffers *buffers) {
-  for (int64_t i = 0; i < buffers->count; ++i) PyBuffer_Release(&buffers->lent[i]);
-  free(buffers->lent);
+  for (int64_t i = 0; i < buffers->count; ++i) PyBuffer_Release(&buffers->views[i]);
+  free(buffers->views);
   free((void *)buffers->data);
   free(buffers->bytes);
 }
 %}
-%typemap(in) (const void *const *buffers, const size_t *buffer_bytes, int64_t count) (Buffers lent) {
-  if (!buffers_from($input, &lent)) SWIG_fail;
-  $1 = ($1_ltype)lent.data;
-  $2 = lent.bytes;
-  $3 = lent.count;
+%typemap(in) (const void *const *buffers, const size_t *buffer_bytes, int64_t count) (Buffers buffer_view) {
+  if (!buffers_from($input, &buffer_view)) SWIG_fail;
+  $1 = ($1_ltype)buffer_view.data;
+  $2 = buffer_view.bytes;
+  $3 = buffer_view.count;
 }
 %typemap(arginit) (const void *const *buffers, const size_t *buffer_bytes, int64_t count) {
-  memset(&lent$argnum, 0, sizeof lent$argnum);
+  memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum);
 }
-%typemap(freearg) (const void *const *buffers, const size_t *buffer_bytes, int64_t count) { end_buffers(&lent$argnum); }
+%typemap(freearg) (const void *const *buffers, const size_t *buffer_bytes, int64_t count) { end_buffers(&buffer_view$argnum); }
 
-// An address, as a number.
+// Addresses are integers in Python.
 %typemap(in) void *ADDRESS, const void *ADDRESS {
   $1 = $input == Py_None ? NULL : PyLong_AsVoidPtr($input);
   if ($1 == NULL && PyErr_Occurred()) SWIG_fail;
@@ -234,7 +235,7 @@ static void end_buffers(Buffers *buffers) {
 %typemap(in, numinputs=0) void **out_managed (void *made = NULL) { $1 = &made; }
 %typemap(argout) void **out_managed { $result = SWIG_Python_AppendOutput($result, PyLong_FromVoidPtr(*$1)); }
 
-// Numbers and texts that are returned.
+// Returned numbers and texts.
 %define LPT_RETURNED(type, name, convert)
 %typemap(in, numinputs=0) type *name (type made = 0) { $1 = &made; }
 %typemap(argout) type *name { $result = SWIG_Python_AppendOutput($result, convert(*$1)); }
@@ -255,7 +256,7 @@ LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
 %typemap(in, numinputs=0) const char **out_name (char *made = NULL) { $1 = &made; }
 %typemap(argout) const char **out_name {
   PyObject *name = *$1 != NULL ? PyUnicode_FromString(*$1) : SWIG_Py_Void();
-  // A result of None alone would look like no result.
+  // SWIG_Python_AppendOutput() treats None as no result.
   $result = *$1 != NULL ? SWIG_Python_AppendOutput($result, name) : name;
 }
 %typemap(in, numinputs=0) (char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) (char text[4096]) {
@@ -267,7 +268,7 @@ LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
   $result = SWIG_Python_AppendOutput($result, PyUnicode_DecodeUTF8($1, (Py_ssize_t)strlen($1), "ignore"));
 }
 
-// None, or the number of a communicator.
+// A Fortran handle of an MPI communicator, or None.
 %typemap(in) const int32_t *fortran_handle (int32_t handle) {
   handle = $input == Py_None ? 0 : (int32_t)PyLong_AsLong($input);
   if (PyErr_Occurred()) SWIG_fail;

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Writes a wheel of the Python package, with liblpt.so, lpt.h, the command-line tool and what it verifies. Needs no network.
+"""Writes a wheel of the Python package with liblpt.so, lpt.h, the command-line tool and the conformance vectors.
 
-  build_wheel.py [--out DIR]                     builds the preset `release` with the package in build/wheel first
-  build_wheel.py --build-dir DIR [--out DIR]     of a tree that is built already
-  build_wheel.py --source [--out DIR]            the sources (of git's tree) instead, of which pip builds a wheel
+It needs no network.
 
-A wheel (PEP 427) is a zip of the package and three files about it: written here, so that nothing has to be installed. pip calls
-build_wheel(), prepare_metadata_for_build_wheel() and build_sdist(), as pyproject.toml says (PEP 517).
+  build_wheel.py [--out DIR]                     build the preset `release` with the package in build/wheel first
+  build_wheel.py --build-dir DIR [--out DIR]     use an existing build folder
+  build_wheel.py --source [--out DIR]            write a source archive of the files in git, from which pip builds a wheel
+
+A wheel (PEP 427) is a zip of the package and its metadata. This script writes it with the standard library only. pip calls
+build_wheel(), prepare_metadata_for_build_wheel() and build_sdist(), which pyproject.toml names (PEP 517).
 """
 import argparse
 import base64
@@ -25,8 +27,8 @@ import tarfile
 import tempfile
 import zipfile
 
-# What every system has that runs C++; liblpt lies beside the module.
-PROMISED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "liblpt.so.1"}
+# Libraries that the wheel does not contain because every system with C++ has them; liblpt is next to the module.
+SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "liblpt.so.1"}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ABOUT = """Metadata-Version: 2.1
 Name: lpt
@@ -41,8 +43,7 @@ Description-Content-Type: text/markdown
 
 
 def build(folder, given=()):
-    """Configures, with what was given for CMake, and builds what the package needs: without debug information, which a wheel
-    does not hold."""
+    """Configure with the options `given` for CMake, and build the package without debug information."""
     print(f"lpt: compiling the library and the tool in {folder}, which takes about 8 CPU minutes", flush=True)
     flags = [f"-DCMAKE_{language}_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG" for language in ("C", "CXX")]
     subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DLPT_BUILD_PYTHON=ON", "-DLPT_BUILD_SAMPLES=OFF",
@@ -54,35 +55,35 @@ def build(folder, given=()):
 
 
 def gather(folder, place):
-    """The package as it is installed: libraries beside the module, which looks for them there."""
+    """Copy the package to `place`, with the libraries next to the module."""
     source, target = folder / "python" / "lpt", place / "lpt"
     shutil.copytree(source, target, symlinks=False, ignore=shutil.ignore_patterns("__pycache__"))
     for other in set(target.glob("_capi*.so")) - {module(target)}:
         other.unlink()  # built for another Python in the same folder
     shutil.copy(folder / "liblpt.so.1", target / "liblpt.so.1")
-    # Where the tool looks for them: ../share beside its own folder.
+    # The tool reads the vectors from ../share, relative to its folder.
     vectors = target / "share" / "lpt" / "conformance"
     shutil.copytree(ROOT / "tests" / "golden" / "formats", vectors, ignore=lambda _, names: [
         name for name in names if not name.endswith(".csv")])
     shutil.copy(ROOT / "docs" / "reference" / "conformance.md", vectors / "README.md")
     for plugin in folder.glob("liblpt_*.so"):
         shutil.copy(plugin, target)
-    # What was linked for the build tree has its path, which has room for the shorter one.
+    # The run path of a binary in the build folder is replaced in place; the new one is shorter.
     for binary, origin in [(module(target), "$ORIGIN"), (target / "bin" / "lpt", "$ORIGIN/..")]:
         if binary.exists():
             set_run_path(binary, origin)
     if (target / "bin" / "lpt").exists():
-        bring(target / "bin" / "lpt", target)
+        copy_libraries(target / "bin" / "lpt", target)
     for file in target.rglob("*"):
         if file.is_file() and file.read_bytes()[:4] == b"\x7fELF":
             subprocess.run(["strip", "--strip-unneeded", file], check=True)
 
 
-def bring(program, target):
-    """What the program needs and not every system has comes beside the module, with what its package says of copying."""
+def copy_libraries(program, target):
+    """Copy libraries of a program that not every system has next to the module, with their licenses."""
     needed = re.findall(r"NEEDED +(\S+)", output("objdump", "-p", program))
     for name, path in re.findall(r"(\S+) => (/\S+)", output("ldd", program)):
-        if name in needed and name not in PROMISED and not (target / name).exists():
+        if name in needed and name not in SYSTEM_LIBRARIES and not (target / name).exists():
             shutil.copy(path, target / name)
             package = output("dpkg-query", "-S", os.path.realpath(path)).split(":")[0]
             shutil.copy(f"/usr/share/doc/{package}/copyright", target / f"{name}.copyright")
@@ -93,7 +94,7 @@ def output(*command):
 
 
 def module(package):
-    """The compiled module of the Python that runs this."""
+    """Return the path of the compiled module for the running Python."""
     return package / ("_capi" + sysconfig.get_config_var("EXT_SUFFIX"))
 
 
@@ -115,7 +116,7 @@ def tag():
 
 
 def write(place, out, version):
-    """The zip, with a record of every file."""
+    """Write the zip with a record of every file, and return its path."""
     info = info_name(version)
     wheel = out / f"lpt-{version}-{tag()}.whl"
     records = []
@@ -139,7 +140,7 @@ def info_name(version):
 
 
 def info_files(version):
-    """The files about the package, but for the record."""
+    """Return the metadata files except RECORD."""
     return {"METADATA": about(version),
             "WHEEL": f"Wheel-Version: 1.0\nGenerator: lpt\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode(),
             "LICENSE": (ROOT / "LICENSE").read_bytes(),
@@ -156,14 +157,14 @@ def version_of_sources():
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """PEP 517: the wheel's name. pip's --config-settings cmake='-D…' goes to CMake."""
+    """PEP 517: build a wheel and return its name. pip's --config-settings cmake='-D…' passes options to CMake."""
     folder = ROOT / "build" / "wheel"
     build(folder, shlex.split((config_settings or {}).get("cmake", "")))
     return make(folder, pathlib.Path(wheel_directory)).name
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    """PEP 517: the folder of the files about the package, for which nothing is compiled."""
+    """PEP 517: write the metadata, without compiling, and return its folder."""
     version = version_of_sources()
     info = pathlib.Path(metadata_directory) / info_name(version)
     info.mkdir()
@@ -173,7 +174,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """PEP 517: an archive of all files that git knows; its name."""
+    """PEP 517: write an archive of all files in git, and return its name."""
     version = version_of_sources()
     files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
     archive = pathlib.Path(sdist_directory) / f"lpt-{version}.tar.gz"
@@ -188,9 +189,9 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def make(folder, out):
-    """The wheel of a build folder."""
+    """Write the wheel of a build folder, and return its path."""
     if not module(folder / "python" / "lpt").exists():
-        sys.exit(f"build_wheel.py: {folder} has no package for this Python: building it takes swig and python3-dev")
+        sys.exit(f"build_wheel.py: {folder} has no package for this Python: install swig and python3-dev, and build again")
     with tempfile.TemporaryDirectory() as name:
         gather(folder, pathlib.Path(name))
         return write(pathlib.Path(name), out, version_of_sources())

@@ -1,17 +1,17 @@
-// Callables for the log and for progress. Who sets one keeps it alive for as long as it is set: lpt.Context does.
+// Callables for log and progress. The caller keeps a callable alive while it is set, as lpt.Context does.
 %{
 static void call_log(void *user, lpt_log_level level, const char *text) {
   const PyGILState_STATE state = PyGILState_Ensure();
   PyObject *result = PyErr_Occurred() ? NULL : PyObject_CallFunction((PyObject *)user, "is", (int)level, text);
   Py_XDECREF(result);
-  PyGILState_Release(state);  // an exception stays, and is raised when the call returns
+  PyGILState_Release(state);  // a pending exception is raised when the call returns
 }
 
-static int32_t call_progress(void *user, int64_t done, int64_t whole) {
+static int32_t call_progress(void *user, int64_t done, int64_t total) {
   const PyGILState_STATE state = PyGILState_Ensure();
   int32_t is_stopped = 1;
   if (!PyErr_Occurred()) {
-    PyObject *result = PyObject_CallFunction((PyObject *)user, "LL", (long long)done, (long long)whole);
+    PyObject *result = PyObject_CallFunction((PyObject *)user, "LL", (long long)done, (long long)total);
     is_stopped = result == NULL || PyObject_IsTrue(result) != 0;
     Py_XDECREF(result);
   }
@@ -34,13 +34,13 @@ static int32_t call_progress(void *user, int64_t done, int64_t whole) {
 LPT_CALLBACK(lpt_log_function, log, call_log)
 LPT_CALLBACK(lpt_progress_function, progress, call_progress)
 
-// Codecs: `user` is an object of the package that stands for one call of a collective. Its methods take addresses, keep what was
-// raised, and say by their result whether the collective goes on. It lives until the collective is done.
+// Codecs: `user` is the CodecCall of one collective, which is alive until the collective completes. Its methods take addresses,
+// store an exception, and return a status.
 %{
 static int64_t call_codec(void *user, const char *method, const void *first, int64_t count, const void *second) {
   const PyGILState_STATE state = PyGILState_Ensure();
   int64_t number = -1;
-  if (!PyErr_Occurred()) {  // of a log: raised when the call returns
+  if (!PyErr_Occurred()) {  // an exception of a log callback is raised when the call returns
     PyObject *result = PyObject_CallMethod((PyObject *)user, method, "NLN", PyLong_FromVoidPtr((void *)first),
                                            (long long)count, PyLong_FromVoidPtr((void *)second));
     if (result != NULL) number = PyLong_AsLongLong(result);
@@ -68,7 +68,7 @@ static int32_t codec_decode_add(void *user, const void *bytes, int64_t count, fl
 
 %newobject codec_of;
 %inline %{
-// A codec whose functions are the methods of 'object', which it borrows.
+// Returns a codec whose functions are the methods of `object`, which the caller keeps alive.
 lpt_comm_codec *codec_of(const char *codec_name, PyObject *object, int adds) {
   lpt_comm_codec *codec = (lpt_comm_codec *)malloc(sizeof(lpt_comm_codec));
   if (codec == NULL) return PyErr_NoMemory(), NULL;

@@ -1,5 +1,5 @@
-// The low-level module: every function, constant and struct of lpt.h under its own name. Statuses become exceptions, handles and
-// numbers that are returned come back as results, counted arrays are sequences. Structs of answers are arguments, as in C.
+// The low-level module: every function, constant and struct of lpt.h under its C name. Statuses become exceptions, output
+// handles and numbers become results, and counted arrays become sequences. Info structs are arguments, as in C.
 %module(package="lpt", threads="1") capi
 %nothread;
 
@@ -17,7 +17,7 @@
 %include "arrays.i"
 %include "callbacks.i"
 
-// A kind of handle: owned by its Python object, which a destroy function empties. Kinds are classes without members.
+// A handle type: a class without members. The Python object owns the handle; a destroy function empties the object.
 %define LPT_HANDLE(kind)
 %nodefaultctor kind;
 struct kind {};
@@ -28,7 +28,7 @@ struct kind {};
     SWIG_fail;
   }
 }
-// For destroy functions: the object is empty after the call.
+// Argument of destroy functions: the object is empty after the call.
 %typemap(in) kind *DESTROYED {
   const int result = SWIG_ConvertPtr($input, (void **)&$1, $descriptor(kind *), SWIG_POINTER_RELEASE);
   if (result < 0 && result != SWIG_ERROR_RELEASE_NOT_OWNED) {
@@ -37,13 +37,13 @@ struct kind {};
   }
   if (result < 0) $1 = NULL;
 }
-%feature("docstring") kind##_destroy "Ends a handle: its object is empty then, as None is.";
+%feature("docstring") kind##_destroy "Destroys a handle; its object is empty afterwards, and functions treat it as None.";
 void kind##_destroy(kind *DESTROYED);
 %typemap(in, numinputs=0) kind ** (kind *made = NULL) { $1 = &made; }
 %typemap(argout) kind ** {
   $result = SWIG_Python_AppendOutput($result, handle_object(*$1, $descriptor(kind *)));
 }
-// An array of handles is nothing that is returned.
+// Arrays of handles are inputs only.
 %typemap(argout) kind *const *, const kind *const *, (kind *const *HANDLES, int64_t COUNT),
                  (const kind *const *HANDLES, int64_t COUNT) "";
 %typemap(in) kind *const *HANDLES, const kind *const *HANDLES {
@@ -58,8 +58,8 @@ void kind##_destroy(kind *DESTROYED);
 %typemap(freearg) (kind *const *HANDLES, int64_t COUNT), (const kind *const *HANDLES, int64_t COUNT) { free((void *)$1); }
 %enddef
 
-// A struct: a new one holds the defaults of lpt_struct_init(). Handles and structs in it are borrowed, as in C: SWIG's own way
-// would take a struct from its object, and nobody would free it.
+// A struct: a new one holds the defaults of lpt_struct_init(). It refers to handles and structs in it without ownership, as in
+// C. With SWIG's default typemap, a member would take the ownership of a struct and leak it.
 %define LPT_STRUCT(name)
 %immutable name::struct_size;
 %typemap(in) const name * {
@@ -78,26 +78,26 @@ void kind##_destroy(kind *DESTROYED);
 }
 %enddef
 
-// A flag: what is made by UINT64_C is no constant to SWIG.
+// A flag: SWIG does not recognize UINT64_C() as a constant.
 %define LPT_FLAG(name)
 %constant unsigned long long name = name;
 %enddef
 
-// The buffer protocol, from tensor.i; features come before what they are of.
-%feature("python:bf_getbuffer") lpt_tensor "lend_tensor";
-%feature("python:bf_releasebuffer") lpt_tensor "take_back";
-// A comm's destruction joins its thread, which may call a codec in Python.
+// The buffer protocol, from tensor.i; features precede the declaration of their class.
+%feature("python:bf_getbuffer") lpt_tensor "get_tensor_buffer";
+%feature("python:bf_releasebuffer") lpt_tensor "release_tensor_buffer";
+// The destruction of a comm joins its progress thread, which may call a codec in Python.
 %thread lpt_comm_destroy;
 %thread lpt_comm::~lpt_comm;
-// A line for each handle, struct and flag of the headers (tools/header_model.py).
+// One line for each handle, struct and flag of the headers, from tools/header_model.py.
 %include "declared.i"
 
-// Memory that Python has no way to lend for longer than a call; new_context() takes the place of the text's room.
+// Python has no buffer that outlives a call; context_of() sets this member.
 %immutable lpt_context_options::error_text;
 
 %include "tensor.i"
 
-// Collectives return a future if they are asked for one, by a last argument that is true.
+// Collectives return a future if their last argument is true.
 %typemap(in) lpt_future **out_future (lpt_future *made = NULL) { $1 = PyObject_IsTrue($input) == 1 ? &made : NULL; }
 %typemap(argout) lpt_future **out_future {
   if ($1 != NULL) {
@@ -107,6 +107,6 @@ void kind##_destroy(kind *DESTROYED);
 
 LPT_APPLY_ARRAYS
 
-// Every call of the library lets other Python threads run.
+// Calls of the library release the GIL.
 %thread;
 %include "lpt.h"

@@ -1,19 +1,20 @@
-// Statuses: what is not LPT_OK is raised with the library's text, as the exception class that the package names for it.
+// Statuses: a status other than LPT_OK raises the exception class of the package for it, with the error text of the library.
 %{
-static PyObject *error_classes;  // by status; a tuple of the package
+static PyObject *error_classes;  // tuple of exception classes, indexed by status
 
 static void raise_status(lpt_status status, const char *text) {
   PyObject *kind = PyExc_RuntimeError;
   if (error_classes != NULL && status > 0 && status < PyTuple_Size(error_classes)) {
     kind = PyTuple_GetItem(error_classes, status);
   }
-  // The text of a context in use is that of another call.
+  // While a context is in use, its text belongs to the other call.
   if (status == LPT_BUSY) text = NULL;
   PyErr_SetString(kind, text != NULL && text[0] != '\0' ? text : lpt_status_string(status));
 }
 %}
 
 %inline %{
+// Sets the exception classes, indexed by status.
 static void set_error_classes(PyObject *classes) {
   Py_INCREF(classes);
   Py_XDECREF(error_classes);
@@ -21,7 +22,7 @@ static void set_error_classes(PyObject *classes) {
 }
 %}
 
-// The first argument of every function that can fail is the context, which has the text.
+// The first argument of every function that can fail is the context, which holds the error text.
 %typemap(out) lpt_status {
   if (PyErr_Occurred()) SWIG_fail;
   if ($1 != LPT_OK) {
@@ -40,7 +41,7 @@ static void set_error_classes(PyObject *classes) {
 }
 %enddef
 LPT_WITHOUT_CONTEXT(lpt_context_create)
-// Functions of a format may have no context, as inside of a callback: then the text is written here.
+// Functions of formats are called without a context, for example in a callback; the text is written here.
 %define LPT_OF_FORMAT(function)
 %typemap(out) lpt_status function {
   if ($1 != LPT_OK) {
@@ -59,7 +60,8 @@ LPT_OF_FORMAT(lpt_format_write_text)
 %typemap(out) lpt_status lpt_format_from_name {
   if ($1 != LPT_OK) {
     PyObject *kind = error_classes != NULL ? PyTuple_GetItem(error_classes, $1) : PyExc_RuntimeError;
-    PyErr_Format(kind, "format is \"%.200s\": expected a name of docs/reference/formats.md, such as nvfp4 or int8/1x64/f32", arg2);
+    PyErr_Format(kind, "format is \"%.200s\": expected a name of docs/reference/formats.md, such as nvfp4 or int8/1x64/f32",
+                 arg2);
     SWIG_fail;
   }
   $result = SWIG_Py_Void();

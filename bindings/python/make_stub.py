@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes capi.pyi, what the low-level module has, for checkers of types and for editors: make_stub.py FLATTENED_LPT_H CAPI_PYI
+"""Writes capi.pyi, the stub of the low-level module for type checkers and editors: make_stub.py FLATTENED_LPT_H CAPI_PYI
 
-Constants are numbers, members have types, and functions are there by name: what they take and give is said by rules of SWIG.
+Constants and members have types. Functions have names only, because SWIG typemaps determine their arguments and results.
 """
 import pathlib
 import re
@@ -10,15 +10,15 @@ import sys
 HEAD = '''# Written by make_stub.py from lpt.h.
 from typing import Any
 '''
-# Of the package's own C.
-OWN = ("codec_of", "context_of", "set_error_classes", "set_tensor_class", "tensor_at", "tensor_capsule", "tensor_empty",
+# Functions that the interface files of the package define.
+HELPERS = ("codec_of", "context_of", "set_error_classes", "set_tensor_class", "tensor_at", "tensor_capsule", "tensor_empty",
        "tensor_facts", "tensor_format", "tensor_from_object", "tensor_from_producer", "tensor_is_read_only", "tensor_like",
        "tensor_reinterpret")
-LENT = {"lpt_tensor": "    def __buffer__(self, flags: int, /) -> memoryview: ..."}  # PEP 688
+METHODS = {"lpt_tensor": "    def __buffer__(self, flags: int, /) -> memoryview: ..."}  # PEP 688
 
 
 def type_of(text, is_array):
-    """The type in Python of a member in C."""
+    """Return the Python type of a member of a C struct."""
     if re.search(r"\bchar\b", text):
         return "str"
     if "*" in text or is_array:
@@ -29,7 +29,7 @@ def type_of(text, is_array):
 
 
 def members_of(body, numbers):
-    """(name, type) of the members of a struct."""
+    """Yield (name, type) of each member of a struct."""
     for line in re.sub(r"/\*.*?\*/", "", body, flags=re.S).split(";"):
         pointer = re.search(r"\(\*(\w+)\)", line)
         plain = re.fullmatch(r"(.*?)(\w+)(\[\w+\])?", " ".join(line.split()))
@@ -43,15 +43,16 @@ def members_of(body, numbers):
 def stub(header):
     numbers = set(re.findall(r"^typedef u?int\d+_t (lpt_\w+);", header, re.M))
     structs = re.findall(r"^(?:typedef )?struct (lpt_\w+) \{(.*?)^\}", header, re.M | re.S)
-    constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M) + re.findall(r"^#define (LPT_\w+) (?:UINT64_C\(|\(?-?\d)", header, re.M)
+    constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M)
+    constants += re.findall(r"^#define (LPT_\w+) (?:UINT64_C\(|\(?-?\d)", header, re.M)
     lines = [HEAD] + [f"{name}: int" for name in constants]
     declared = re.findall(r"^typedef struct (lpt_\w+) \1;", header, re.M)
     for name in [name for name in declared if name not in dict(structs)]:
-        lines += ["", f"class {name}:", LENT.get(name, "    ...")]
+        lines += ["", f"class {name}:", METHODS.get(name, "    ...")]
     for name, body in structs:
         lines += ["", f"class {name}:"] + [f"    {member}: {kind}" for member, kind in members_of(body, numbers)]
     functions = re.findall(r"^LPT_API [^;]*?\b(lpt_\w+)\(", header, re.M)
-    lines += [""] + [f"def {name}(*arguments: Any) -> Any: ..." for name in sorted(functions) + list(OWN)]
+    lines += [""] + [f"def {name}(*arguments: Any) -> Any: ..." for name in sorted(functions) + list(HELPERS)]
     return "\n".join(lines) + "\n"
 
 

@@ -1,7 +1,6 @@
-// One value of Python for one of C: integers, floats, texts, handles. Errors name the argument: "name is value: expected X".
+// Scalars: conversion of integers, floats, texts and handles. Errors name the argument: "name is value: expected X".
 %{
-// An object of a handle or a struct that no function made, as by lpt_tensor.__new__(lpt_tensor), has no type: SWIG would
-// read through a null pointer.
+// An object from lpt_tensor.__new__(lpt_tensor) has no type and no handle: SWIG would dereference a null pointer.
 static int pointer_from(PyObject *object, void **out, swig_type_info *kind, int flags) {
   const SwigPyObject *found = SWIG_Python_GetSwigThis(object);
   if (found != NULL && found->ty == NULL) return SWIG_TypeError;
@@ -19,7 +18,7 @@ static void raise_kind(const char *name, PyObject *object, const char *expected)
   }
 }
 
-// An integer, or what stands for one, such as numpy.int64; 0: an exception is set.
+// Converts an object with __index__, such as numpy.int64, to an integer. NULL: an exception is set.
 static PyObject *index_of(PyObject *object, const char *name) {
   PyObject *number = PyNumber_Index(object);
   if (number == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) raise_kind(name, object, "an integer");
@@ -54,7 +53,7 @@ static int double_from(PyObject *object, const char *name, double *out) {
   return 0;
 }
 
-// C reads a text up to its first 0.
+// A C string ends at its first zero byte, so that texts must not contain one.
 static int text_from(PyObject *object, const char *name, const char **out) {
   Py_ssize_t size = 0;
   *out = NULL;
@@ -62,7 +61,7 @@ static int text_from(PyObject *object, const char *name, const char **out) {
   if (!PyUnicode_Check(object)) return raise_kind(name, object, "a str"), 0;
   *out = PyUnicode_AsUTF8AndSize(object, &size);
   if (*out == NULL || strlen(*out) == (size_t)size) return *out != NULL;
-  PyErr_Format(PyExc_ValueError, "%s is %.80R: expected a text without null characters", name, object);
+  PyErr_Format(PyExc_ValueError, "%s is %.80R: expected a str without null characters", name, object);
   return 0;
 }
 %}

@@ -1,5 +1,5 @@
-// Tensors between Python and C, and the functions of the package that make and describe them. What is done here is quick and holds
-// the interpreter's lock, which also guards the one context that describes tensors.
+// Conversion of tensors between Python and C, and the functions of the package that create and describe tensors. These
+// functions are short and hold the GIL, which also protects the shared context that describes tensors.
 %{
 // The structs of DLPack, a published binary interface; names as in dlpack.h.
 typedef struct {
@@ -23,11 +23,11 @@ typedef struct DlVersioned {
   DlTensor array;
 } DlVersioned;
 
-enum { kMostAxes = 8 };
+enum { kMaxAxes = 8 };
 
-enum { kMostDevices = 64, kDlCpu = 1, kDlCuda = 2 };
+enum { kMaxDevices = 64, kDlCpu = 1, kDlCuda = 2 };
 
-// The processor's, which describes all tensors.
+// Returns the CPU context that describes all tensors.
 static lpt_context *describing_context(void) {
   static lpt_context *context;
   if (context == NULL) {
@@ -46,11 +46,11 @@ static int is_well_in(lpt_context *context, lpt_status status) {
 
 static int is_well(lpt_status status) { return is_well_in(describing_context(), status); }
 
-// What wraps memory of other libraries: DLPack's memory of a GPU needs a context there.
+// Returns the context that wraps an array of DLPack: memory of a GPU requires a context on that GPU.
 static lpt_context *wrapping_context(const DlTensor *array) {
-  static lpt_context *contexts[kMostDevices];
+  static lpt_context *contexts[kMaxDevices];
   const int32_t index = array->device_id;
-  if (array->device_type != kDlCuda || index < 0 || index >= kMostDevices) return describing_context();
+  if (array->device_type != kDlCuda || index < 0 || index >= kMaxDevices) return describing_context();
   if (contexts[index] == NULL) {
     char text[512] = "";
     lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
@@ -69,7 +69,7 @@ static int describe_tensor(const lpt_tensor *tensor, lpt_tensor_description *out
   return is_well(lpt_tensor_describe(describing_context(), tensor, out));
 }
 
-// How many elements share how many bytes.
+// Returns the packing of a format: *out_elements elements take *out_bytes bytes.
 static int packing_of(lpt_format format, int *out_elements, int *out_bytes) {
   static const int elements_of_bits[] = {0, 8, 4, 8, 2, 8, 4, 8};
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
@@ -111,7 +111,7 @@ static int packing_of(lpt_format format, int *out_elements, int *out_bytes) {
 }
 %typemap(check) const lpt_context_options *given {
   if ($1 == NULL) {
-    PyErr_SetString(PyExc_ValueError, "$symname: options are None");
+    PyErr_SetString(PyExc_ValueError, "$symname: options is None: expected lpt_context_options");
     SWIG_fail;
   }
 }
@@ -119,13 +119,13 @@ static int packing_of(lpt_format format, int *out_elements, int *out_bytes) {
 %immutable lpt_tensor_description::strides;
 
 %inline %{
-// A tensor of what a buffer or a DLPack producer holds, which lives as long. 'use': 0 to share the memory, 1 to share and write
-// it, 2 to read it, in a dense copy where strides are not those of a matrix, 3 to multiply it, likewise.
+// Creates a tensor that wraps a buffer or a DLPack producer, and keeps it alive. 'use' 0: share the memory. 1: share and write
+// it. 2: read it, from a dense copy if its strides are not those of a matrix. 3: read it in a GEMM, from a dense copy likewise.
 lpt_tensor *tensor_from_object(PyObject *object, int use) {
   return PyObject_CheckBuffer(object) ? tensor_from_buffer(object, use) : tensor_from_dlpack(object, use);
 }
 
-// The same by DLPack alone.
+// Creates a tensor that wraps a DLPack producer, without the buffer protocol.
 lpt_tensor *tensor_from_producer(PyObject *object, int use) { return tensor_from_dlpack(object, use); }
 
 %}
@@ -138,22 +138,23 @@ static lpt_tensor *raise_format(lpt_format format, const char *expected) {
   return NULL;
 }
 
-// Bytes of the last axis that hold whole packs of elements.
-static int do_bytes_fill(lpt_format format, int64_t count, int bytes, int elements) {
+// Returns whether the bytes of the last axis are a multiple of a pack of elements; if not, sets an exception.
+static int check_row_bytes(lpt_format format, int64_t count, int bytes, int elements) {
   if (count % bytes == 0) return 1;
   char name[128] = "";
   lpt_format_write_name(NULL, format, name, sizeof name, NULL);
-  PyErr_Format(PyExc_ValueError, "data has %lld bytes a row: expected a multiple of %d, which hold %d elements of %s",
+  PyErr_Format(PyExc_ValueError, "data has %lld bytes per row: expected a multiple of %d, which hold %d elements of %s",
                (long long)count, bytes, elements, name);
   return 0;
 }
 %}
 
 %inline %{
-// The same memory as codes of another plain format: with as many bits, or small ones of whole bytes.
+// Creates a tensor in the same memory with another format without scales. The elements have the same number of bits, or the
+// given ones are bytes of packed elements.
 lpt_tensor *tensor_reinterpret(const lpt_tensor *given, lpt_format format) {
   lpt_tensor *tensor = NULL, *pattern = NULL;
-  void *source = NULL, *wanted = NULL;
+  void *source = NULL, *target = NULL;
   lpt_tensor_description found;
   int elements = 1, bytes = 1;
   lpt_context *context = describing_context();
@@ -163,26 +164,26 @@ lpt_tensor *tensor_reinterpret(const lpt_tensor *given, lpt_format format) {
     return raise_format(format, "a format without scales and 2:4 indices; quantize() casts values to this one, combine() "
                                 "joins its parts");
   }
-  // What has no type in DLPack can be a matrix of bytes.
-  if (lpt_tensor_to_dlpack(context, pattern, 1, &wanted) != LPT_OK) {
+  // A format without a type in DLPack takes a matrix of bytes.
+  if (lpt_tensor_to_dlpack(context, pattern, 1, &target) != LPT_OK) {
     lpt_tensor_destroy(pattern);
     if (!packing_of(format, &elements, &bytes) || found.rank != 2) {
-      return raise_format(format, "another one, or data with 2 axes");
+      return raise_format(format, "another format, or data with 2 axes");
     }
-    if (!do_bytes_fill(format, found.extents[1], bytes, elements)) return NULL;
+    if (!check_row_bytes(format, found.extents[1], bytes, elements)) return NULL;
     const int64_t columns = found.extents[1] / bytes * elements;
     return is_well(lpt_tensor_combine(context, format, found.extents[0], columns, &given, 1, &tensor)) ? tensor : NULL;
   }
   lpt_tensor_destroy(pattern);
-  const uint8_t code = ((DlVersioned *)wanted)->array.code, bits = ((DlVersioned *)wanted)->array.bits;
-  ((DlVersioned *)wanted)->deleter((DlVersioned *)wanted);
+  const uint8_t code = ((DlVersioned *)target)->array.code, bits = ((DlVersioned *)target)->array.bits;
+  ((DlVersioned *)target)->deleter((DlVersioned *)target);
   if (!is_well(lpt_tensor_to_dlpack(context, given, 1, &source))) return NULL;
   DlVersioned *managed = (DlVersioned *)source;
   DlTensor *array = &managed->array;
   packing_of(format, &elements, &bytes);
   const int is_packed = bits < 8 && array->bits == 8 && array->ndim > 0;
   if (!is_packed && array->bits != bits) {
-    PyErr_Format(PyExc_ValueError, "data has elements of %d bits: expected %d, as the format has%s", array->bits, bits,
+    PyErr_Format(PyExc_ValueError, "data has elements of %d bits: expected %d, the bits of the format%s", array->bits, bits,
                  bits < 8 ? ", or bytes" : "");
     managed->deleter(managed);
     return NULL;
@@ -190,7 +191,7 @@ lpt_tensor *tensor_reinterpret(const lpt_tensor *given, lpt_format format) {
   for (int32_t i = 0; is_packed && i < array->ndim; ++i) {
     const int is_last = i == array->ndim - 1;
     const int64_t count = is_last ? array->shape[i] : array->shape[i] > 1 ? array->strides[i] : 0;
-    if (!do_bytes_fill(format, count, bytes, elements)) {
+    if (!check_row_bytes(format, count, bytes, elements)) {
       managed->deleter(managed);
       return NULL;
     }
@@ -205,7 +206,7 @@ lpt_tensor *tensor_reinterpret(const lpt_tensor *given, lpt_format format) {
   return NULL;
 }
 
-// A context, with the library's reason where there can be none.
+// Creates a context; an error has the text of the library.
 lpt_context *context_of(const lpt_context_options *given) {
   char text[512] = "";
   lpt_context_options options = *given;
@@ -217,14 +218,14 @@ lpt_context *context_of(const lpt_context_options *given) {
   return context;
 }
 
-// Zeros in memory of the library, where a context works; NULL: the processor.
+// Creates a tensor of zeros on the device of a context; NULL: on the CPU.
 lpt_tensor *tensor_empty(lpt_context *worker, int32_t rank, const int64_t *shape, lpt_format format) {
   lpt_tensor *tensor = NULL;
   lpt_context *context = worker != NULL ? worker : describing_context();
   return is_well_in(context, lpt_tensor_create(context, format, rank, shape, &tensor)) ? tensor : NULL;
 }
 
-// Zeros of another tensor's shape; 'is_transposed' 1: of its matrix, transposed.
+// Creates a tensor of zeros with the shape of another tensor; 'is_transposed' 1: with the shape of its transposed matrix.
 lpt_tensor *tensor_like(lpt_context *worker, const lpt_tensor *given, lpt_format format, int is_transposed) {
   lpt_tensor_description found;
   if (!describe_tensor(given, &found)) return NULL;
@@ -234,7 +235,7 @@ lpt_tensor *tensor_like(lpt_context *worker, const lpt_tensor *given, lpt_format
   return tensor_empty(worker, 2, extents, format);
 }
 
-// A tensor of memory that somebody else keeps.
+// Creates a tensor in memory that the caller keeps alive.
 lpt_tensor *tensor_at(void *data, lpt_format format, int32_t rank, const int64_t *shape, const int64_t *steps) {
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   lpt_tensor *tensor = NULL;
@@ -246,7 +247,7 @@ lpt_tensor *tensor_at(void *data, lpt_format format, int32_t rank, const int64_t
   return is_well(lpt_tensor_wrap(describing_context(), &description, &tensor)) ? tensor : NULL;
 }
 
-// (format, shape, strides, address, device, device_index)
+// Returns (format, shape, strides, address, device, device_index).
 PyObject *tensor_facts(const lpt_tensor *given) {
   lpt_tensor_description found;
   if (!describe_tensor(given, &found)) return NULL;
@@ -271,7 +272,7 @@ PyObject *tensor_capsule(const lpt_tensor *given, int is_versioned) {
   return PyCapsule_New(managed, is_versioned ? "dltensor_versioned" : "dltensor", end_capsule);
 }
 
-// Python's own class for tensors, which all functions return from then on.
+// Sets the Python class of the tensors that functions return.
 void set_tensor_class(PyObject *object) {
   Py_INCREF(object);
   tensor_class = (PyTypeObject *)object;

@@ -1,42 +1,42 @@
-// From Python: a tensor of any buffer or DLPack producer. A buffer becomes a DLPack struct that the tensor takes over. The tensor
-// shares the memory, except where an operation that reads cannot step over its strides: it gets a dense copy.
+// Tensors from Python buffers and DLPack producers. A buffer becomes a DLPack struct, which the tensor owns. The tensor shares
+// the memory, or is a dense copy if an operation reads it and does not support its strides.
 %{
-// What a tensor is for.
+// Use of a tensor, see tensor_from_object().
 enum { kToWrap, kToWrite, kToRead, kToMultiply };
 
-// What a tensor that wraps a buffer or a copy keeps until it ends.
+// Resources of a tensor that wraps a buffer or a copy.
 typedef struct {
   DlVersioned managed;
-  Py_buffer lent;
+  Py_buffer buffer;
   void *copied;
-  int64_t shape[kMostAxes], strides[kMostAxes];
-} Loan;
+  int64_t shape[kMaxAxes], strides[kMaxAxes];
+} WrappedBuffer;
 
-static void end_loan(DlVersioned *managed) {
+static void release_wrapped(DlVersioned *managed) {
   if (!Py_IsInitialized()) return;
   const PyGILState_STATE state = PyGILState_Ensure();
-  Loan *loan = (Loan *)managed->owner;
-  PyBuffer_Release(&loan->lent);
-  free(loan->copied);
-  free(loan);
+  WrappedBuffer *wrapped = (WrappedBuffer *)managed->owner;
+  PyBuffer_Release(&wrapped->buffer);
+  free(wrapped->copied);
+  free(wrapped);
   PyGILState_Release(state);
 }
 
-static Loan *new_loan(void) {
-  Loan *loan = (Loan *)calloc(1, sizeof *loan);
-  if (loan == NULL) return PyErr_NoMemory(), NULL;
-  loan->managed.owner = loan;
-  loan->managed.deleter = end_loan;
-  loan->managed.major = 1;
-  return loan;
+static WrappedBuffer *new_wrapped(void) {
+  WrappedBuffer *wrapped = (WrappedBuffer *)calloc(1, sizeof *wrapped);
+  if (wrapped == NULL) return PyErr_NoMemory(), NULL;
+  wrapped->managed.owner = wrapped;
+  wrapped->managed.deleter = release_wrapped;
+  wrapped->managed.major = 1;
+  return wrapped;
 }
 
-// Whether an operation for `use` cannot read these strides: those of all operations are positive. Most read matrices with
-// adjacent columns whose leading axes step like one; a GEMM reads adjacent rows as well.
+// Returns whether `use` does not support these strides. All operations require positive strides. Most require adjacent columns,
+// and leading axes that can be merged into one; a GEMM also supports adjacent rows.
 static int needs_copy(const DlTensor *array, int use) {
-  int64_t extents[kMostAxes], strides[kMostAxes];
+  int64_t extents[kMaxAxes], strides[kMaxAxes];
   int axes = 0;
-  if ((use != kToRead && use != kToMultiply) || array->strides == NULL || array->ndim > kMostAxes) return 0;
+  if ((use != kToRead && use != kToMultiply) || array->strides == NULL || array->ndim > kMaxAxes) return 0;
   if (array->device_type != kDlCpu || array->lanes != 1 || array->bits % 8 != 0) return 0;
   for (int32_t i = 0; i < array->ndim; ++i) {
     if (array->shape[i] == 0) return 0;
@@ -69,120 +69,121 @@ static char *copy_axis(char *target, const char *source, const DlTensor *array, 
   return target;
 }
 
-// A dense copy. Other threads run meanwhile: whoever lends the memory keeps it until the call ends.
-static lpt_tensor *take_copy(const DlTensor *array) {
-  Loan *loan = new_loan();
+// Creates a tensor of a dense copy. The copy releases the GIL; the caller keeps the memory alive until the call returns.
+static lpt_tensor *tensor_from_copy(const DlTensor *array) {
+  WrappedBuffer *wrapped = new_wrapped();
   lpt_tensor *tensor = NULL;
   int64_t count = 1;
-  if (loan == NULL) return NULL;
+  if (wrapped == NULL) return NULL;
   for (int32_t i = array->ndim - 1; i >= 0; --i) {
-    loan->shape[i] = array->shape[i];
-    loan->strides[i] = count;
+    wrapped->shape[i] = array->shape[i];
+    wrapped->strides[i] = count;
     count *= array->shape[i];
   }
-  loan->managed.array = *array;
-  loan->managed.array.shape = loan->shape;
-  loan->managed.array.strides = loan->strides;
-  loan->managed.array.byte_offset = 0;
-  loan->managed.array.data = loan->copied = malloc((size_t)(count * array->bits / 8));
-  if (loan->copied != NULL) {
+  wrapped->managed.array = *array;
+  wrapped->managed.array.shape = wrapped->shape;
+  wrapped->managed.array.strides = wrapped->strides;
+  wrapped->managed.array.byte_offset = 0;
+  wrapped->managed.array.data = wrapped->copied = malloc((size_t)(count * array->bits / 8));
+  if (wrapped->copied != NULL) {
     Py_BEGIN_ALLOW_THREADS
-    copy_axis((char *)loan->copied, (const char *)array->data + array->byte_offset, array, 0);
+    copy_axis((char *)wrapped->copied, (const char *)array->data + array->byte_offset, array, 0);
     Py_END_ALLOW_THREADS
-    if (is_well(lpt_tensor_take_dlpack(describing_context(), &loan->managed, 1, NULL, &tensor))) return tensor;
+    if (is_well(lpt_tensor_take_dlpack(describing_context(), &wrapped->managed, 1, NULL, &tensor))) return tensor;
   } else {
     PyErr_NoMemory();
   }
-  end_loan(&loan->managed);
+  release_wrapped(&wrapped->managed);
   return NULL;
 }
 
 typedef struct {
-  char letter;
+  char type_code;
   lpt_format format;
   uint8_t code, bits;
-} Letter;
+} BufferType;
 
-// The letters of PEP 3118 that are formats, with DLPack's code.
-static const Letter kLetters[] = {{'f', LPT_FORMAT_F32, 2, 32},  {'d', LPT_FORMAT_F64, 2, 64},  {'e', LPT_FORMAT_F16, 2, 16},
-                                  {'b', LPT_FORMAT_INT8, 0, 8},  {'B', LPT_FORMAT_UINT8, 1, 8}, {'?', LPT_FORMAT_UINT8, 1, 8},
-                                  {'h', LPT_FORMAT_INT16, 0, 16}, {'c', LPT_FORMAT_UINT8, 1, 8}};
+// Type codes of PEP 3118 with a format, and the type of DLPack.
+static const BufferType kBufferTypes[] = {
+    {'f', LPT_FORMAT_F32, 2, 32},  {'d', LPT_FORMAT_F64, 2, 64},   {'e', LPT_FORMAT_F16, 2, 16},
+    {'b', LPT_FORMAT_INT8, 0, 8},  {'B', LPT_FORMAT_UINT8, 1, 8},  {'?', LPT_FORMAT_UINT8, 1, 8},
+    {'h', LPT_FORMAT_INT16, 0, 16}, {'c', LPT_FORMAT_UINT8, 1, 8}};
 
-static char letter_of(const Py_buffer *lent) {
-  const char *text = lent->format != NULL ? lent->format : "B";
+static char type_code_of(const Py_buffer *buffer) {
+  const char *text = buffer->format != NULL ? buffer->format : "B";
   if (*text == '@' || *text == '=' || *text == '<') ++text;
   return text[0] != '\0' && text[1] == '\0' ? text[0] : '\0';
 }
 
-static int strides_of(const Py_buffer *lent, int64_t *strides) {
-  for (int i = 0; i < lent->ndim; ++i) {
-    if (lent->strides[i] % lent->itemsize != 0) {
+static int strides_of(const Py_buffer *buffer, int64_t *strides) {
+  for (int i = 0; i < buffer->ndim; ++i) {
+    if (buffer->strides[i] % buffer->itemsize != 0) {
       PyErr_Format(PyExc_ValueError, "strides[%d] is %zd bytes: expected a multiple of the element's %zd", i,
-                   lent->strides[i], lent->itemsize);
+                   buffer->strides[i], buffer->itemsize);
       return 0;
     }
-    strides[i] = lent->strides[i] / lent->itemsize;
+    strides[i] = buffer->strides[i] / buffer->itemsize;
   }
   return 1;
 }
 
-// Plain elements with a letter of their own. `out_is_copied` 1: the loan is not part of the tensor.
-static lpt_tensor *take_letters(Loan *loan, int use, int *out_is_copied) {
-  const Py_buffer *lent = &loan->lent;
-  const char letter = letter_of(lent);
-  const Letter *found = NULL;
-  for (size_t i = 0; i < sizeof kLetters / sizeof *kLetters; ++i) {
-    if (kLetters[i].letter == letter) found = &kLetters[i];
+// Creates a tensor of a buffer whose type code has a format. `*out_is_copied` 1: the tensor does not own `wrapped`.
+static lpt_tensor *take_buffer(WrappedBuffer *wrapped, int use, int *out_is_copied) {
+  const Py_buffer *buffer = &wrapped->buffer;
+  const char type_code = type_code_of(buffer);
+  const BufferType *found = NULL;
+  for (size_t i = 0; i < sizeof kBufferTypes / sizeof *kBufferTypes; ++i) {
+    if (kBufferTypes[i].type_code == type_code) found = &kBufferTypes[i];
   }
   if (found == NULL) {
-    PyErr_Format(PyExc_TypeError, "a buffer of format '%s': expected f, d, e, b, B, h or ?, or a format argument",
-                 lent->format != NULL ? lent->format : "");
+    PyErr_Format(PyExc_TypeError, "buffer has format '%s': expected f, d, e, b, B, h or ?, or a format argument",
+                 buffer->format != NULL ? buffer->format : "");
     return NULL;
   }
-  if (!strides_of(lent, loan->strides)) return NULL;
-  for (int i = 0; i < lent->ndim; ++i) loan->shape[i] = lent->shape[i];
-  loan->managed.array.data = lent->buf;
-  loan->managed.array.device_type = kDlCpu;
-  loan->managed.array.ndim = lent->ndim;
-  loan->managed.array.code = found->code;
-  loan->managed.array.bits = found->bits;
-  loan->managed.array.lanes = 1;
-  loan->managed.array.shape = loan->shape;
-  loan->managed.array.strides = loan->strides;
-  *out_is_copied = needs_copy(&loan->managed.array, use);
-  if (*out_is_copied) return take_copy(&loan->managed.array);
+  if (!strides_of(buffer, wrapped->strides)) return NULL;
+  for (int i = 0; i < buffer->ndim; ++i) wrapped->shape[i] = buffer->shape[i];
+  wrapped->managed.array.data = buffer->buf;
+  wrapped->managed.array.device_type = kDlCpu;
+  wrapped->managed.array.ndim = buffer->ndim;
+  wrapped->managed.array.code = found->code;
+  wrapped->managed.array.bits = found->bits;
+  wrapped->managed.array.lanes = 1;
+  wrapped->managed.array.shape = wrapped->shape;
+  wrapped->managed.array.strides = wrapped->strides;
+  *out_is_copied = needs_copy(&wrapped->managed.array, use);
+  if (*out_is_copied) return tensor_from_copy(&wrapped->managed.array);
   lpt_tensor *tensor = NULL;
-  return is_well(lpt_tensor_take_dlpack(describing_context(), &loan->managed, 1, NULL, &tensor)) ? tensor : NULL;
+  return is_well(lpt_tensor_take_dlpack(describing_context(), &wrapped->managed, 1, NULL, &tensor)) ? tensor : NULL;
 }
 
-// Writable where it can be had, so that the tensor may be an output later.
-static int lend_buffer(PyObject *object, int is_written, Py_buffer *lent) {
-  if (PyObject_GetBuffer(object, lent, PyBUF_STRIDED | PyBUF_FORMAT) == 0) return 1;
+// Acquires a buffer, writable if the object allows it, so that the tensor can be an output later.
+static int acquire_buffer(PyObject *object, int is_written, Py_buffer *buffer) {
+  if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDED | PyBUF_FORMAT) == 0) return 1;
   if (is_written) return 0;
   PyErr_Clear();
-  return PyObject_GetBuffer(object, lent, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0;
+  return PyObject_GetBuffer(object, buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0;
 }
 
 static lpt_tensor *tensor_from_buffer(PyObject *object, int use) {
-  Loan *loan = new_loan();
-  if (loan == NULL) return NULL;
-  if (!lend_buffer(object, use == kToWrite, &loan->lent)) {
-    free(loan);
+  WrappedBuffer *wrapped = new_wrapped();
+  if (wrapped == NULL) return NULL;
+  if (!acquire_buffer(object, use == kToWrite, &wrapped->buffer)) {
+    free(wrapped);
     return NULL;
   }
-  if (loan->lent.readonly) loan->managed.flags = LPT_DLPACK_READ_ONLY;
+  if (wrapped->buffer.readonly) wrapped->managed.flags = LPT_DLPACK_READ_ONLY;
   lpt_tensor *tensor = NULL;
   int is_copied = 0;
-  if (loan->lent.ndim > kMostAxes) {
-    PyErr_Format(PyExc_ValueError, "a buffer of %d axes: expected at most %d", loan->lent.ndim, kMostAxes);
+  if (wrapped->buffer.ndim > kMaxAxes) {
+    PyErr_Format(PyExc_ValueError, "buffer has %d axes: expected at most %d", wrapped->buffer.ndim, kMaxAxes);
   } else {
-    tensor = take_letters(loan, use, &is_copied);
+    tensor = take_buffer(wrapped, use, &is_copied);
   }
-  if (tensor == NULL || is_copied) end_loan(&loan->managed);
+  if (tensor == NULL || is_copied) release_wrapped(&wrapped->managed);
   return tensor;
 }
 
-// The producer's capsule, of 1.x where it can give one.
+// Returns the capsule of a producer, of DLPack 1.x if the producer supports it.
 static PyObject *capsule_of(PyObject *object) {
   if (PyCapsule_CheckExact(object)) return Py_INCREF(object), object;
   PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
@@ -211,9 +212,9 @@ static lpt_tensor *tensor_from_dlpack(PyObject *object, int use) {
   lpt_context *context = NULL;
   lpt_tensor *tensor = NULL;
   if (managed != NULL && is_versioned && use == kToWrite && (((DlVersioned *)managed)->flags & LPT_DLPACK_READ_ONLY) != 0) {
-    PyErr_SetString(PyExc_BufferError, "the memory is read-only: expected memory to write");
+    PyErr_SetString(PyExc_BufferError, "the memory is read-only: expected writable memory");
   } else if (managed != NULL && needs_copy(array_of(managed, is_versioned), use)) {
-    tensor = take_copy(array_of(managed, is_versioned));
+    tensor = tensor_from_copy(array_of(managed, is_versioned));
   } else if (managed != NULL && (context = wrapping_context(array_of(managed, is_versioned))) != NULL &&
              is_well_in(context, lpt_tensor_take_dlpack(context, managed, is_versioned, NULL, &tensor))) {
     PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor");

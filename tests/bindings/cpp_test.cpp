@@ -32,8 +32,8 @@ TEST(CppBinding, RejectsASpanThatIsTooShortForItsMatrix) {
   const auto wrap = [&](std::int64_t rows, std::int64_t columns, std::int64_t stride) {
     return rejection([&] { lpt::matrix_wrap(context, std::span(numbers), rows, columns, stride); });
   };
-  EXPECT_EQ(wrap(3, 4, 0), "invalid argument: numbers are 11: expected 3 rows of 4");
-  EXPECT_EQ(wrap(2, 4, 8), "invalid argument: numbers are 11: expected 2 rows of 4");
+  EXPECT_EQ(wrap(3, 4, 0), "invalid argument: numbers has 11 elements: expected 3 rows of 4");
+  EXPECT_EQ(wrap(2, 4, 8), "invalid argument: numbers has 11 elements: expected 2 rows of 4");
   EXPECT_EQ(wrap(2, 4, 7), "no rejection");
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   EXPECT_NE(wrap(kMost, 4, 0), "no rejection");
@@ -60,7 +60,7 @@ TEST(CppBinding, WrapsConstNumbersToBeRead) {
   const auto part = lpt::tensor_part(context, source, LPT_TENSOR_PART_PAYLOAD);
   EXPECT_EQ(lpt::tensor_bytes(context, part).data(), reinterpret_cast<const std::byte *>(numbers.data()));
   EXPECT_EQ(rejection([&] { lpt::matrix_wrap(context, numbers, 2, 3); }),
-            "invalid argument: numbers are 4: expected 2 rows of 3");
+            "invalid argument: numbers has 4 elements: expected 2 rows of 3");
 }
 
 // What would write const memory, or read memory that has gone, does not compile.
@@ -90,7 +90,7 @@ TEST(CppBinding, StepsManyParametersByOneNorm) {
   EXPECT_EQ(values.gradient_norm, 5.0);
   EXPECT_EQ(
       rejection([&] { lpt::optimizer_step(context, optimizer, std::span(indices).first(1), gradients, parameters); }),
-      "invalid argument: gradients are 2 and parameters 2: expected as many as indices, 1");
+      "invalid argument: gradients has 2 elements, parameters has 2: expected as many as indices, 1");
 }
 
 TEST(CppBinding, CopiesTensors) {
@@ -335,7 +335,7 @@ TEST(CppBinding, GathersAndScattersSequences) {
     lpt::partial_all_reduce(context, comm, plan, LPT_PARTIAL_PASS_FORWARD, whole, whole);
     EXPECT_EQ(all, (std::vector<float>{2, 2, 1, 1, 4, 4, 2, 2, 4, 4, 2, 2}));
     EXPECT_EQ(rejection([&] { lpt::all_gather(context, comm, input, whole, std::span(counts).first(1)); }),
-              "invalid argument: counts are 1: expected one for each rank, 2");
+              "invalid argument: counts has 1 elements: expected one for each rank, 2");
     EXPECT_EQ(lpt::comm_read(context, comm).rank_count, 2);
   });
 }

@@ -6,8 +6,9 @@ namespace Lpt
     {
         private Compression codec;
 
-        /// <summary>Gradients in the order of forward, the same on all ranks, which are reduced in place while backward goes on: Begin,
-        /// Ready as soon as one is there, Wait. They and the comm are kept; between Ready and Wait they are the comm's.</summary>
+        /// <summary>Creates buckets of gradients, which ranks reduce in place while backward continues. Call Begin, then Ready for
+        /// each gradient as soon as it is computed, then Wait. `gradients` has the order of forward, the same on all ranks. The
+        /// object keeps the gradients and the comm alive. Do not access a gradient between Ready and Wait.</summary>
         public GradientBuckets(Context context, Comm comm, Tensor[] gradients, GradientBucketsOptions? options = null)
             : base(Create(context, comm, gradients, options ?? GradientBucketsOptions.Default()))
         {
@@ -19,14 +20,14 @@ namespace Lpt
         {
             IntPtr raw;
             var tensors = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
-            fixed (IntPtr* place = tensors)
-                context.Check(Native.lpt_gradient_buckets_create(context, comm, place, tensors.Length, &options, &raw));
+            fixed (IntPtr* first = tensors)
+                context.Check(Native.lpt_gradient_buckets_create(context, comm, first, tensors.Length, &options, &raw));
             GC.KeepAlive(gradients);
             return raw;
         }
 
-        /// <summary>Begins a backward pass. `isLast`: gradients are reduced as they become ready, as the options say; else
-        /// micro-batches follow that add to them, and nothing travels.</summary>
+        /// <summary>Starts a backward pass. With `isLast`, gradients are reduced as they become ready. Otherwise micro-batches
+        /// accumulate, and nothing is sent.</summary>
         public void Begin(Context context, bool isLast = true, ReduceOptions? options = null, Compression codec = null)
         {
             var settings = options ?? ReduceOptions.Default();
@@ -36,13 +37,14 @@ namespace Lpt
             this.codec = codec;
         }
 
-        /// <summary>Says that a gradient is there.</summary>
+        /// <summary>Marks a gradient as ready, and starts the reduction of its bucket if it is complete.</summary>
         public void Ready(Context context, long index) { context.Check(Native.lpt_gradient_buckets_ready(context, this, index)); }
 
-        /// <summary>Ends a pass: all gradients are reduced then. One that was never made ready is named, and the pass goes on.</summary>
+        /// <summary>Waits until all gradients are reduced, and ends the pass. An error names gradients that are not ready; the pass
+        /// then continues.</summary>
         public void Wait(Context context) { context.Check(Native.lpt_gradient_buckets_wait(context, this), codec); }
 
-        /// <summary>How buckets stand.</summary>
+        /// <summary>Returns the state of the buckets.</summary>
         public GradientBucketsInfo Values(Context context)
         {
             var values = GradientBucketsInfo.Default();

@@ -3,23 +3,23 @@ using System.Runtime.InteropServices;
 
 namespace Lpt
 {
-    // Functions that the library calls. An exception must not run through C: it ends here, and is what the failing call throws carries.
+    // Callbacks. Exceptions must not pass through C code: they are stored, and the call throws them as InnerException.
     public sealed unsafe partial class Context
     {
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
         private delegate void LogFunction(IntPtr user, LogLevel level, IntPtr text);
 
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-        private delegate int ProgressFunction(IntPtr user, long done, long whole);
+        private delegate int ProgressFunction(IntPtr user, long done, long total);
 
-        // The library has their addresses as long as the context lives or until others take their place.
+        // The library keeps their addresses until they are replaced or the context is destroyed.
         private LogFunction log;
         private ProgressFunction progress;
         private Exception thrown;
         private string thrower;
 
-        /// <summary>Has lines up to a level logged, on the thread that calls; null: silent. Where `hear` throws, the call does its
-        /// work and fails with Internal.</summary>
+        /// <summary>Sets the log function, which receives lines up to a level on the calling thread; null disables the log. If it
+        /// throws, the operation completes, and then fails with Internal.</summary>
         public void SetLog(LogLevel level, Action<LogLevel, string> hear)
         {
             var next = hear == null ? (LogFunction)null : (user, of, text) => Guarded("log", () => {
@@ -27,19 +27,20 @@ namespace Lpt
                 return false;
             });
             var status = Native.lpt_context_set_log(this, level, AddressOf(next), null);
-            GC.KeepAlive(log); // the last one could be called until now
+            GC.KeepAlive(log); // the library may have called the previous function until now
             if (status == Status.Ok) log = next;
             Check(status);
         }
 
-        /// <summary>Has casts and products tell elements done and elements in all, on the thread that calls; null: no more. True ends
-        /// the call, and so does an exception: it fails with Cancelled and leaves outputs written in part.</summary>
+        /// <summary>Sets the progress function, which casts and GEMMs call on the calling thread; null removes it. It receives the
+        /// completed and the total number of elements. If it returns true or throws, the call fails with Cancelled, and outputs
+        /// are incomplete.</summary>
         public void SetProgress(Func<long, long, bool> isEnough)
         {
             var next = isEnough == null ? (ProgressFunction)null
-                                        : (user, done, whole) => Guarded("progress", () => isEnough(done, whole)) ? 1 : 0;
+                                        : (user, done, total) => Guarded("progress", () => isEnough(done, total)) ? 1 : 0;
             var status = Native.lpt_context_set_progress(this, AddressOf(next), null);
-            GC.KeepAlive(progress); // the last one could be called until now
+            GC.KeepAlive(progress); // the library may have called the previous function until now
             if (status == Status.Ok) progress = next;
             Check(status);
         }
@@ -63,7 +64,7 @@ namespace Lpt
             }
         }
 
-        /// <summary>What a callback threw in the last call, told once.</summary>
+        /// <summary>Returns the exception of a callback in the last call, and clears it.</summary>
         private Exception TakeThrown(ref string text)
         {
             var problem = thrown;

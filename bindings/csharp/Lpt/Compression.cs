@@ -6,8 +6,8 @@ using System.Threading;
 
 namespace Lpt
 {
-    /// <summary>A codec of your own, in which the numbers of reductions travel; the same on all ranks. Threads of a context call it at
-    /// the same time. An exception ends the reduction with Aborted, and is what the failing call throws carries.</summary>
+    /// <summary>A caller-supplied codec for the messages of reductions, the same on all ranks. Threads of a context call it at the
+    /// same time. If it throws, the reduction fails with Aborted and the exception as InnerException.</summary>
     public abstract unsafe class Compression
     {
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -19,14 +19,14 @@ namespace Lpt
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
         private delegate int DecodeFunction(IntPtr user, IntPtr bytes, long count, IntPtr numbers);
 
-        // What was told once holds: arrays are made by it.
+        // The first result for a count is kept, because it determines the sizes of arrays.
         private readonly ConcurrentDictionary<long, long> sizes = new ConcurrentDictionary<long, long>();
         private readonly BytesForFunction bytesFor;
         private readonly EncodeFunction encode;
         private readonly DecodeFunction decode;
         private Exception thrown;
 
-        /// <summary>A codec by the name of 1 to 12 bytes of ASCII.</summary>
+        /// <summary>Creates a codec with a name of 1 to 12 bytes of ASCII.</summary>
         protected Compression(string name)
         {
             if (name.Length < 1 || name.Length > 12 || Encoding.UTF8.GetByteCount(name) != name.Length || name.IndexOf('\0') >= 0)
@@ -37,16 +37,17 @@ namespace Lpt
             decode = (user, bytes, count, numbers) => (int)Guarded(() => DecodeAt(bytes, checked((int)count), numbers));
         }
 
-        /// <summary>What ranks compare.</summary>
+        /// <summary>Name of the codec, which ranks compare.</summary>
         public string Name { get; private set; }
 
-        /// <summary>Bytes of `count` numbers: the same on all ranks. It is asked once for each count.</summary>
+        /// <summary>Returns the number of bytes that encode `count` elements, the same on all ranks; called once for each
+        /// count.</summary>
         protected abstract long BytesFor(long count);
 
-        /// <summary>Writes all of the bytes.</summary>
+        /// <summary>Encodes `numbers` and writes all of `bytes`.</summary>
         protected abstract void Encode(float[] numbers, byte[] bytes);
 
-        /// <summary>Writes all of the numbers.</summary>
+        /// <summary>Decodes `bytes` and writes all of `numbers`.</summary>
         protected abstract void Decode(byte[] bytes, float[] numbers);
 
         private long EncodeAt(IntPtr numbersAt, int count, IntPtr bytesAt)
@@ -82,7 +83,7 @@ namespace Lpt
             }
         }
 
-        /// <summary>C's struct: it is read as long as this object lives.</summary>
+        /// <summary>Returns the C struct, which is valid as long as this object.</summary>
         internal CommCodec ToNative()
         {
             var codec = CommCodec.Default();
@@ -93,7 +94,7 @@ namespace Lpt
             return codec;
         }
 
-        /// <summary>What was thrown in the last reduction, told once.</summary>
+        /// <summary>Returns the exception of the last reduction, and clears it.</summary>
         internal Exception TakeThrown() { return Interlocked.Exchange(ref thrown, null); }
     }
 }

@@ -2,7 +2,8 @@ using System;
 
 namespace Lpt
 {
-    /// <summary>The worker. It serves one thread at a time.</summary>
+    /// <summary>Runs operations: holds threads, memory, error text and the choice of kernels. It runs one call at a
+    /// time.</summary>
     public sealed unsafe partial class Context
     {
         public Context() : this(ContextOptions.Default()) { }
@@ -21,13 +22,13 @@ namespace Lpt
             return raw;
         }
 
-        /// <summary>Throws what a call with this context came to, unless it is Ok and no callback threw.</summary>
+        /// <summary>Throws the error of a call with this context, unless the status is Ok and no callback threw.</summary>
         public void Check(Status status) { Check(status, null); }
 
         internal void Check(Status status, Compression codec)
         {
             if (status == Status.Ok && thrown == null) return;
-            // The context's texts are those of the call that runs.
+            // The error text of the context belongs to the call that is running.
             if (status == Status.Busy) throw new LptException(status, Text.Of(status));
             var text = status == Status.Ok ? "" : Text.Of(Native.lpt_context_error(this));
             var problem = TakeThrown(ref text);
@@ -36,32 +37,35 @@ namespace Lpt
             throw new LptException(status == Status.Ok ? Status.Internal : status, text, problem ?? ofCodec);
         }
 
-        /// <summary>Copies a tensor with all its parts, from one memory to another too, and waits for it.</summary>
+        /// <summary>Copies a tensor with all its parts between devices or within one; complete on return.</summary>
         public void TensorCopy(Tensor source, Tensor target)
         {
             Check(Native.lpt_tensor_copy(this, source, target));
             Synchronize();
         }
 
-        /// <summary>Waits until a GPU has done all that is queued. For the processor nothing ever is.</summary>
+        /// <summary>Waits until all work that is queued on a GPU is complete; on a CPU context, returns immediately.</summary>
         public void Synchronize() { Check(Native.lpt_context_synchronize(this)); }
 
-        /// <summary>Which kernel the last operation took, and why each faster one was passed over.</summary>
+        /// <summary>Kernel of the last operation, and the reason why each faster kernel was not used.</summary>
         public string Explanation { get { return Text.Of(Native.lpt_context_explanation(this)); } }
 
-        /// <summary>Casts numbers to the format of `quantized`, and to that of `transposed` where it is given.</summary>
+        /// <summary>Casts a tensor to the format of `quantized`, and computes its scales. If `transposed` is given, casts the
+        /// transposed matrix too.</summary>
         public void Quantize(Tensor source, Tensor quantized, QuantizeOptions? options = null, Tensor transposed = null)
         {
             var settings = options ?? QuantizeOptions.Default();
             Check(Native.lpt_quantize(this, source, &settings, quantized, transposed ?? Tensor.None));
         }
 
+        /// <summary>Decodes a tensor to the format of `output`: f64, f32, bf16 or f16.</summary>
         public void Dequantize(Tensor source, Tensor output)
         {
             Check(Native.lpt_dequantize(this, source, null, output));
         }
 
-        /// <summary>c = alpha · a · b + beta · c, and what else the options say; `bias` takes the options' place.</summary>
+        /// <summary>Computes c = alpha · a · b + beta · c, with the activation and residual of the options. `bias` replaces the bias
+        /// of the options.</summary>
         public void Gemm(Tensor a, Tensor b, Tensor c, GemmOptions? options = null, Tensor bias = null)
         {
             var settings = options ?? GemmOptions.Default();
@@ -70,7 +74,7 @@ namespace Lpt
             GC.KeepAlive(bias);
         }
 
-        /// <summary>Lays out weights for products: as b, transposed.</summary>
+        /// <summary>Packs weights (n × k) for GEMM, as a transposed b.</summary>
         public Tensor WeightsPack(Tensor weights, WeightsOptions? options = null)
         {
             var settings = options ?? WeightsOptions.Default();
@@ -84,18 +88,18 @@ namespace Lpt
             UIntPtr bytes;
             Check(Native.lpt_weights_state_size(this, packed, &bytes));
             var state = new byte[(long)bytes];
-            fixed (byte* place = state) Check(Native.lpt_weights_state_save(this, packed, place, bytes));
+            fixed (byte* first = state) Check(Native.lpt_weights_state_save(this, packed, first, bytes));
             return state;
         }
 
         public Tensor WeightsStateLoad(byte[] state)
         {
             IntPtr raw;
-            fixed (byte* place = state) Check(Native.lpt_weights_state_load(this, place, (UIntPtr)state.Length, &raw));
+            fixed (byte* first = state) Check(Native.lpt_weights_state_load(this, first, (UIntPtr)state.Length, &raw));
             return new Tensor(raw);
         }
 
-        /// <summary>Selects N of every M numbers: `mask`, uint8, is 1 where one stays.</summary>
+        /// <summary>Selects N of every M elements: `mask`, uint8, is 1 for kept elements.</summary>
         public SparseInfo SparseMaskSelect(Tensor source, Tensor mask, SparseOptions? options = null, Tensor masked = null)
         {
             var settings = options ?? SparseOptions.Default();
@@ -104,7 +108,7 @@ namespace Lpt
             return values;
         }
 
-        /// <summary>Counts the groups that keep more than `kept` of `of`.</summary>
+        /// <summary>Counts the groups of `of` elements that keep more than `kept`.</summary>
         public long SparseMaskCheck(Tensor mask, int kept, int of, SparseDirection direction)
         {
             long count;
@@ -112,7 +116,7 @@ namespace Lpt
             return count;
         }
 
-        /// <summary>The level of the binary interface of the library that is loaded.</summary>
+        /// <summary>Level of the binary interface of the loaded library.</summary>
         public static int AbiLevel { get { return Native.lpt_abi_level(); } }
     }
 }

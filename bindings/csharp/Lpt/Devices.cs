@@ -1,9 +1,9 @@
 namespace Lpt
 {
-    /// <summary>What devices there are.</summary>
+    /// <summary>Descriptions of devices.</summary>
     public static unsafe class Devices
     {
-        /// <summary>What a device is. One that is not there is no error: IsUsable is 0, and ReasonOf says why.</summary>
+        /// <summary>Describes a device. A missing device is not an error: IsUsable is 0, and ReasonOf returns the reason.</summary>
         public static DeviceInfo Describe(Device device, int index = 0)
         {
             var description = DeviceInfo.Default();
@@ -13,10 +13,10 @@ namespace Lpt
             return description;
         }
 
-        /// <summary>The name that its driver tells.</summary>
+        /// <summary>Returns the name that the driver reports.</summary>
         public static string NameOf(DeviceInfo description) { return Text.Of(description.Name); }
 
-        /// <summary>Why it is not usable; empty where it is.</summary>
+        /// <summary>Returns the reason why the device is not usable; empty if it is.</summary>
         public static string ReasonOf(DeviceInfo description) { return Text.Of(description.Reason); }
     }
 }

@@ -5,7 +5,7 @@ using System.Text;
 
 namespace Lpt
 {
-    /// <summary>Owns a handle of the library. Disposed in any order; a finalizer ends what was forgotten.</summary>
+    /// <summary>Owns a handle of the library. Handles can be disposed in any order; the finalizer destroys other handles.</summary>
     public abstract class Handle : SafeHandle
     {
         private GCHandle pin;
@@ -15,7 +15,7 @@ namespace Lpt
 
         public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
 
-        /// <summary>Calls the library's function that destroys.</summary>
+        /// <summary>Calls the destroy function of the library.</summary>
         protected abstract void Destroy();
 
         protected override bool ReleaseHandle()
@@ -26,10 +26,10 @@ namespace Lpt
             return true;
         }
 
-        /// <summary>The array stays where it is as long as this lives.</summary>
+        /// <summary>Keeps an array pinned as long as this handle is open.</summary>
         internal void Hold(GCHandle array) { pin = array; }
 
-        /// <summary>Another handle, and the array that it holds, lives as long as this.</summary>
+        /// <summary>Keeps another handle and its array alive as long as this handle is open.</summary>
         internal void Keep(Handle other)
         {
             var isAdded = false;
@@ -38,14 +38,15 @@ namespace Lpt
         }
     }
 
-    /// <summary>A call that did not end well: its status, and the library's text. What a callback threw is InnerException.</summary>
+    /// <summary>Error of a call: the status, and the error text of the library. InnerException is the exception of a
+    /// callback.</summary>
     public sealed class LptException : Exception
     {
         public LptException(Status status, string text, Exception inner = null) : base(text, inner) { Status = status; }
 
         public Status Status { get; private set; }
 
-        /// <summary>The status in words, such as "invalid argument".</summary>
+        /// <summary>Name of the status, such as "invalid argument".</summary>
         public string StatusText { get { return Text.Of(Status); } }
     }
 
@@ -53,7 +54,7 @@ namespace Lpt
     {
         internal static string Of(Status status) { return Of(Native.lpt_status_string(status)); }
 
-        /// <summary>UTF-8 that ends with a zero.</summary>
+        /// <summary>Converts zero-terminated UTF-8 to a string.</summary>
         internal static string Of(byte* text)
         {
             var length = 0;
@@ -63,7 +64,7 @@ namespace Lpt
 
         internal static byte[] ToUtf8(string text) { return Encoding.UTF8.GetBytes(text + "\0"); }
 
-        /// <summary>Writes the library's defaults of a struct.</summary>
+        /// <summary>Writes the defaults of a struct.</summary>
         internal static void Initialize(string type, void* value, int bytes)
         {
             fixed (byte* name = ToUtf8(type)) Native.lpt_struct_init(name, value, (UIntPtr)bytes);

@@ -4,7 +4,7 @@ namespace Lpt
 {
     public sealed unsafe partial class PartialPlan
     {
-        /// <summary>Which columns of activations ranks share.</summary>
+        /// <summary>Creates a plan, which states the columns of activations that ranks share.</summary>
         public PartialPlan(Context context, PartialPlanOptions options) : base(Create(context, options)) { }
 
         private static IntPtr Create(Context context, PartialPlanOptions options)
@@ -17,13 +17,15 @@ namespace Lpt
 
     public sealed unsafe partial class Comm
     {
-        /// <summary>Adds up the shared columns of all ranks, and scales this rank's private ones; `output` may be the input.</summary>
+        /// <summary>Sums the shared columns over all ranks, and scales the private columns of this rank; `output` may be the
+        /// input.</summary>
         public void PartialAllReduce(Context context, PartialPlan plan, PartialPass pass, Tensor input, Tensor output)
         {
             context.Check(Native.lpt_partial_all_reduce(context, this, plan, pass, input, output, null));
         }
 
-        /// <summary>Gathers the rows of all ranks before a column-parallel layer; `rowCounts` null: equal numbers.</summary>
+        /// <summary>Gathers the rows of all ranks before a column-parallel layer; `rowCounts` null: all ranks have the same
+        /// number.</summary>
         public void SequenceGather(Context context, Tensor input, Tensor output, long[] rowCounts = null, PartialPlan plan = null)
         {
             CheckCounts(context, rowCounts);
@@ -31,7 +33,8 @@ namespace Lpt
                 context.Check(Native.lpt_sequence_gather(context, this, plan ?? PartialPlan.None, input, counts, output, null));
         }
 
-        /// <summary>Adds up what ranks have of all rows, and gives each its own: the backward of a gather, and that is its backward.</summary>
+        /// <summary>Sums the rows of all ranks, and returns this rank's rows of the sum. It is the backward of SequenceGather, and the
+        /// reverse.</summary>
         public void SequenceScatter(Context context, PartialPass pass, Tensor input, Tensor output, long[] rowCounts = null,
                                     PartialPlan plan = null)
         {
@@ -50,7 +53,7 @@ namespace Lpt
             if (counts.Length != ranks)
             {
                 throw new LptException(Status.InvalidArgument,
-                                       string.Format("counts are {0}: expected one for each rank, {1}", counts.Length, ranks));
+                                       string.Format("counts has {0} elements: expected one for each rank, {1}", counts.Length, ranks));
             }
         }
     }

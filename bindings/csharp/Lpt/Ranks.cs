@@ -4,24 +4,24 @@ namespace Lpt
 {
     public sealed unsafe partial class CommGroup
     {
-        /// <summary>A group of so many ranks that are threads.</summary>
+        /// <summary>Creates a group of `rankCount` ranks, which are threads of this process.</summary>
         public CommGroup(int rankCount) : base(Create(rankCount)) { }
 
         private static IntPtr Create(int rankCount)
         {
             IntPtr raw;
             var status = Native.lpt_comm_group_create(Context.None, rankCount, &raw);
-            if (status != Status.Ok) throw new LptException(status, "rankCount is " + rankCount + ": no group could be made");
+            if (status != Status.Ok) throw new LptException(status, "rankCount is " + rankCount + ": cannot create a group");
             return raw;
         }
 
-        /// <summary>Frees all ranks that wait, with Aborted.</summary>
+        /// <summary>Aborts the current and all later collectives of the group, which fail with Aborted.</summary>
         public void Abort() { Native.lpt_comm_group_abort(this); }
     }
 
     public sealed unsafe partial class Comm
     {
-        /// <summary>Takes a rank's place in a group; returns when all ranks have come.</summary>
+        /// <summary>Creates a rank of a local group; returns after all ranks have called it.</summary>
         public Comm(Context context, CommGroup group, int rank, CommOptions? options = null)
             : base(Create(context, group, rank, options ?? CommOptions.Default())) { }
 
@@ -32,7 +32,7 @@ namespace Lpt
             return raw;
         }
 
-        /// <summary>Takes a process's place among the processes of an MPI job; returns when all of them have come.</summary>
+        /// <summary>Creates the rank of this process in an MPI job; returns after all processes have called it.</summary>
         public static Comm Mpi(Context context, CommOptions? options = null)
         {
             var settings = options ?? CommOptions.Default();
@@ -41,7 +41,7 @@ namespace Lpt
             return new Comm(raw);
         }
 
-        /// <summary>Rank, ranks, engine and what was sent.</summary>
+        /// <summary>Returns rank, number of ranks, engine and counters of traffic.</summary>
         public CommInfo Values(Context context)
         {
             var values = CommInfo.Default();
@@ -49,16 +49,16 @@ namespace Lpt
             return values;
         }
 
-        /// <summary>Waits for all ranks.</summary>
+        /// <summary>Waits until all ranks have called it.</summary>
         public void Barrier(Context context) { context.Check(Native.lpt_barrier(context, this)); }
 
-        /// <summary>Every rank's tensor becomes the root's.</summary>
+        /// <summary>Copies the tensor of the rank `root` to all ranks, in place.</summary>
         public void Broadcast(Context context, int root, Tensor tensor)
         {
             context.Check(Native.lpt_broadcast(context, this, root, tensor, null));
         }
 
-        /// <summary>Reduces over the ranks, and is done on return; `output` may be the input.</summary>
+        /// <summary>Reduces a tensor over all ranks; complete on return. `output` may be the input.</summary>
         public void AllReduce(Context context, Tensor input, Tensor output, ReduceOptions? options = null, Compression codec = null)
         {
             var settings = options ?? ReduceOptions.Default();
@@ -68,8 +68,8 @@ namespace Lpt
             GC.KeepAlive(codec);
         }
 
-        /// <summary>Gives all ranks the parts of every rank, one after the other along the first axis; `counts` null: equal parts.
-        /// With a codec each part travels by it.</summary>
+        /// <summary>Gathers the slices of all ranks along the first axis, in rank order; `counts` null: all slices are equal. With a
+        /// codec, each rank encodes its slice, and all ranks decode it.</summary>
         public void AllGather(Context context, Tensor input, Tensor output, long[] counts = null, Compression codec = null)
         {
             CheckCounts(context, counts);
@@ -83,7 +83,8 @@ namespace Lpt
             GC.KeepAlive(codec);
         }
 
-        /// <summary>The same behind the caller's back. The future keeps the tensors, and has to be waited for before it is disposed.</summary>
+        /// <summary>Starts a reduction in the background. The future keeps the tensors alive. Call Future.Wait before it is
+        /// disposed.</summary>
         public Future AllReduceStart(Context context, Tensor input, Tensor output, ReduceOptions? options = null,
                                      Compression codec = null)
         {
@@ -103,7 +104,7 @@ namespace Lpt
     {
         internal Compression Codec;
 
-        /// <summary>Waits for the collective: its tensors may be used from then on, and disposed of.</summary>
+        /// <summary>Waits for completion of the collective; its tensors may then be used and disposed.</summary>
         public void Wait(Context context) { context.Check(Native.lpt_future_wait(context, this), Codec); }
     }
 }

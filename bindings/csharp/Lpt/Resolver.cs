@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Lpt
 {
-    /// <summary>.NET: the library by its SONAME, which is there without the development package.</summary>
+    /// <summary>Loads the library by its SONAME on .NET, so that the development package is not needed.</summary>
     internal static class Resolver
     {
         [ModuleInitializer]

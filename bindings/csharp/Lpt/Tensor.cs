@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 
 namespace Lpt
 {
-    /// <summary>Numbers in memory: a format, extents, and its parts.</summary>
+    /// <summary>Elements in memory with a format, extents and parts.</summary>
     public sealed unsafe partial class Tensor
     {
         private static readonly Dictionary<Type, Format> formats = new Dictionary<Type, Format> {
@@ -12,26 +12,26 @@ namespace Lpt
             { typeof(sbyte), Format.Int8 }, { typeof(byte), Format.Uint8 },
         };
 
-        /// <summary>A tensor whose memory is the library's: zero elements, all scales 1.</summary>
+        /// <summary>Creates a tensor in memory of the library, with elements of 0 and scales of 1.</summary>
         public Tensor(Context context, Format format, params long[] extents) : base(Create(context, format, extents)) { }
 
         private static IntPtr Create(Context context, Format format, long[] extents)
         {
             IntPtr raw;
-            fixed (long* place = extents) context.Check(Native.lpt_tensor_create(context, format, extents.Length, place, &raw));
+            fixed (long* first = extents) context.Check(Native.lpt_tensor_create(context, format, extents.Length, first, &raw));
             return raw;
         }
 
-        /// <summary>A matrix of the array's numbers, which stays pinned until the tensor is disposed.</summary>
+        /// <summary>Creates a matrix in the memory of an array, which stays pinned until the tensor is disposed.</summary>
         public static Tensor FromArray<T>(Context context, T[] numbers, long rows, long columns) where T : struct
         {
             Format format;
             if (!formats.TryGetValue(typeof(T), out format))
-                throw new LptException(Status.Unsupported, "numbers are " + typeof(T).Name + ": expected a number with a format");
+                throw new LptException(Status.Unsupported, "numbers has elements of type " + typeof(T).Name + ": expected a type with a format");
             if (rows < 0 || columns < 0 || (rows > 0 && columns > numbers.LongLength / rows))
             {
                 throw new LptException(Status.InvalidArgument,
-                    string.Format("numbers are {0}: expected {1} rows of {2}", numbers.LongLength, rows, columns));
+                    string.Format("numbers has {0} elements: expected {1} rows of {2}", numbers.LongLength, rows, columns));
             }
             var pin = GCHandle.Alloc(numbers, GCHandleType.Pinned);
             try
@@ -51,7 +51,7 @@ namespace Lpt
         }
 
 #if NET7_0_OR_GREATER
-        /// <summary>A matrix of native memory, which the caller keeps until the tensor is disposed.</summary>
+        /// <summary>Creates a matrix in native memory, which must stay valid until the tensor is disposed.</summary>
         public static Tensor FromMemory(Context context, Format format, Span<byte> memory, long rows, long columns)
         {
             IntPtr raw;
@@ -60,11 +60,11 @@ namespace Lpt
             var size = tensor.SizeBytes(context);
             if (size <= memory.Length) return tensor;
             tensor.Dispose();
-            throw new LptException(Status.InvalidArgument, string.Format("bytes are {0}: expected {1}", memory.Length, size));
+            throw new LptException(Status.InvalidArgument, string.Format("memory has {0} bytes: expected {1}", memory.Length, size));
         }
 #endif
 
-        /// <summary>A part of the tensor, which shares its memory and outlives it.</summary>
+        /// <summary>Returns a part of the tensor, which shares its memory and may outlive it.</summary>
         public Tensor Part(Context context, TensorPart part)
         {
             IntPtr raw;
@@ -74,7 +74,7 @@ namespace Lpt
             return tensor;
         }
 
-        /// <summary>Extents, one for each axis.</summary>
+        /// <summary>Returns the extents, one for each axis.</summary>
         public long[] Extents(Context context)
         {
             var description = Describe(context);
@@ -84,7 +84,7 @@ namespace Lpt
             return extents;
         }
 
-        /// <summary>Bytes of the elements and scales, without gaps between rows.</summary>
+        /// <summary>Returns the number of bytes of elements, scales and other parts, without gaps between rows.</summary>
         public long SizeBytes(Context context)
         {
             UIntPtr bytes;
@@ -92,7 +92,7 @@ namespace Lpt
             return (long)bytes;
         }
 
-        /// <summary>A copy of the bytes of a plain dense tensor, such as a part.</summary>
+        /// <summary>Returns a copy of the bytes of a dense tensor without scales, such as a part.</summary>
         public byte[] ToBytes(Context context)
         {
             var bytes = new byte[SizeBytes(context)];
@@ -101,12 +101,13 @@ namespace Lpt
             return bytes;
         }
 
-        /// <summary>Writes all bytes of a plain dense tensor.</summary>
+        /// <summary>Writes all bytes of a dense tensor without scales.</summary>
         public void CopyFrom(Context context, byte[] bytes)
         {
             var size = SizeBytes(context);
             if (bytes.LongLength != size)
-                throw new LptException(Status.InvalidArgument, string.Format("bytes are {0}: expected {1}", bytes.LongLength, size));
+                throw new LptException(Status.InvalidArgument,
+                                       string.Format("bytes has {0} elements: expected {1}", bytes.LongLength, size));
             if (size > 0) Marshal.Copy(bytes, 0, DenseData(context), bytes.Length);
             GC.KeepAlive(this);
         }
@@ -123,7 +124,7 @@ namespace Lpt
             var description = Describe(context);
             if (description.Device != Device.Cpu)
                 throw new LptException(Status.InvalidArgument,
-                                       "tensor lies on another device: expected the processor, see Context.TensorCopy");
+                                       "tensor is on another device: expected the CPU, see Context.TensorCopy");
             long dense = 1;
             for (var axis = description.Rank - 1; axis >= 0; --axis)
             {

@@ -5,7 +5,7 @@ namespace Lpt
 {
     public sealed unsafe partial class Recipe
     {
-        /// <summary>A recipe of the library by its name, such as "mxfp8".</summary>
+        /// <summary>Creates a recipe by name, such as "mxfp8".</summary>
         public Recipe(Context context, string name) : base(Create(context, name)) { }
 
         private static IntPtr Create(Context context, string name)
@@ -18,7 +18,7 @@ namespace Lpt
 
     public sealed unsafe partial class Linear
     {
-        /// <summary>A layer under a recipe, which it copies.</summary>
+        /// <summary>Creates a layer with a copy of a recipe.</summary>
         public Linear(Context context, Recipe recipe, long inputColumns, long outputColumns)
             : base(Create(context, recipe, inputColumns, outputColumns)) { }
 
@@ -32,14 +32,15 @@ namespace Lpt
             return raw;
         }
 
-        /// <summary>Casts the weight: after every change of it.</summary>
+        /// <summary>Casts the weight; call it after every change of the weight.</summary>
         public void Prepare(Context context, Tensor weight, LinearOptions? options = null)
         {
             var settings = options ?? LinearOptions.Default();
             context.Check(Native.lpt_linear_prepare(context, this, weight, &settings));
         }
 
-        /// <summary>A vector for what forward saves of `rows` rows, one per micro-batch in flight.</summary>
+        /// <summary>Creates a vector for the data that forward saves of `rows` rows; each micro-batch in flight requires
+        /// one.</summary>
         public Tensor NewSaved(Context context, long rows)
         {
             UIntPtr bytes;
@@ -47,7 +48,7 @@ namespace Lpt
             return new Tensor(context, Format.Uint8, (long)bytes);
         }
 
-        /// <summary>y = x · wᵀ + bias; `saved` null: inference.</summary>
+        /// <summary>Computes y = x · wᵀ + bias, and saves the data that backward needs; `saved` null: inference.</summary>
         public void Forward(Context context, Tensor input, Tensor saved, Tensor output, LinearOptions? options = null,
                             Tensor bias = null)
         {
@@ -57,7 +58,7 @@ namespace Lpt
             GC.KeepAlive(bias);
         }
 
-        /// <summary>The gradients that are wanted; null: not wanted.</summary>
+        /// <summary>Computes the gradients that are not null.</summary>
         public void Backward(Context context, Tensor saved, Tensor outputGradient, Tensor inputGradient, Tensor weightGradient,
                              Tensor biasGradient = null, LinearOptions? options = null)
         {
@@ -66,7 +67,7 @@ namespace Lpt
                                                      weightGradient ?? Tensor.None, biasGradient ?? Tensor.None));
         }
 
-        /// <summary>Ends an optimizer step for the layer's scalers.</summary>
+        /// <summary>Completes an optimizer step for the scalers of the layer.</summary>
         public void Update(Context context)
         {
             var raw = DangerousGetHandle();
@@ -88,7 +89,7 @@ namespace Lpt
             return raw;
         }
 
-        /// <summary>Adds a parameter with zero moments: 0 for the first, then 1, 2, …</summary>
+        /// <summary>Adds a parameter with zero moments, and returns its index: 0, 1, 2, …</summary>
         public long Add(Context context, OptimizerParameter parameter)
         {
             long index;
@@ -96,17 +97,17 @@ namespace Lpt
             return index;
         }
 
-        /// <summary>Steps parameters; clipping and skipping is of all of them together.</summary>
+        /// <summary>Steps parameters; clipping and skipping apply to all of them together.</summary>
         public void Step(Context context, long[] indices, Tensor[] gradients, Tensor[] parameters, OptimizerStepOptions? options = null)
         {
             CheckOperands(indices, gradients, parameters);
             var settings = options ?? OptimizerStepOptions.Default();
             var read = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
             var written = Array.ConvertAll(parameters, one => one.DangerousGetHandle());
-            fixed (long* places = indices)
-            fixed (IntPtr* readPlace = read)
-            fixed (IntPtr* writtenPlace = written)
-                context.Check(Native.lpt_optimizer_step(context, this, places, indices.Length, readPlace, &settings, writtenPlace));
+            fixed (long* firstIndex = indices)
+            fixed (IntPtr* firstRead = read)
+            fixed (IntPtr* firstWritten = written)
+                context.Check(Native.lpt_optimizer_step(context, this, firstIndex, indices.Length, firstRead, &settings, firstWritten));
             GC.KeepAlive(gradients);
             GC.KeepAlive(parameters);
         }
@@ -115,27 +116,29 @@ namespace Lpt
         {
             if (gradients.Length == indices.Length && parameters.Length == indices.Length) return;
             throw new LptException(Status.InvalidArgument,
-                string.Format("gradients are {0} and parameters {1}: expected as many as indices, {2}", gradients.Length,
+                string.Format("gradients has {0} elements, parameters has {1}: expected as many as indices, {2}", gradients.Length,
                               parameters.Length, indices.Length));
         }
 
-        /// <summary>Adds this rank's shards of whole parameters; every rank adds the same and gets the same indices.</summary>
+        /// <summary>Adds this rank's shards of full parameters. All ranks add the same parameters and get the same
+        /// indices.</summary>
         public long[] AddShards(Context context, Comm comm, params OptimizerParameter[] parameters)
         {
             var indices = new long[parameters.Length];
-            var places = new IntPtr[parameters.Length];
+            var pointers = new IntPtr[parameters.Length];
             fixed (OptimizerParameter* first = parameters)
-            fixed (IntPtr* place = places)
+            fixed (IntPtr* pointer = pointers)
             fixed (long* index = indices)
             {
-                for (var i = 0; i < places.Length; ++i) places[i] = (IntPtr)(first + i);
-                context.Check(Native.lpt_optimizer_add_shards(context, comm, this, (OptimizerParameter**)place, places.Length, index));
+                for (var i = 0; i < pointers.Length; ++i) pointers[i] = (IntPtr)(first + i);
+                context.Check(Native.lpt_optimizer_add_shards(context, comm, this, (OptimizerParameter**)pointer, pointers.Length,
+                                                              index));
             }
             return indices;
         }
 
-        /// <summary>Steps whole parameters whose state ranks share, on all of them. `reduce` null: gradients are the same on all ranks
-        /// (ZeRO 1); else each rank's own are reduced so (ZeRO 2).</summary>
+        /// <summary>Steps full parameters whose state is sharded over ranks; all ranks call it. `reduce` null: gradients are the same
+        /// on all ranks (ZeRO 1). Otherwise the step reduces them with these options (ZeRO 2).</summary>
         public void StepShards(Context context, Comm comm, long[] indices, Tensor[] gradients, Tensor[] parameters,
                                OptimizerStepOptions? options = null, ReduceOptions? reduce = null)
         {
@@ -146,18 +149,18 @@ namespace Lpt
             if (reduce != null) shards.Reduce = (IntPtr)(&reduction);
             var read = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
             var written = Array.ConvertAll(parameters, one => one.DangerousGetHandle());
-            fixed (long* places = indices)
-            fixed (IntPtr* readPlace = read)
-            fixed (IntPtr* writtenPlace = written)
+            fixed (long* firstIndex = indices)
+            fixed (IntPtr* firstRead = read)
+            fixed (IntPtr* firstWritten = written)
             {
-                context.Check(Native.lpt_optimizer_step_shards(context, comm, this, places, indices.Length, readPlace, &settings, &shards,
-                                                               writtenPlace));
+                context.Check(Native.lpt_optimizer_step_shards(context, comm, this, firstIndex, indices.Length, firstRead, &settings,
+                                                               &shards, firstWritten));
             }
             GC.KeepAlive(gradients);
             GC.KeepAlive(parameters);
         }
 
-        /// <summary>One parameter's state, or a shard's, from saved shards that were cut in another way, in any order.</summary>
+        /// <summary>Restores the state of one parameter or shard from saved shards with other cuts, in any order.</summary>
         public void StateLoadMany(Context context, long index, params byte[][] states)
         {
             var pins = Array.ConvertAll(states, state => GCHandle.Alloc(state, GCHandleType.Pinned));
@@ -180,14 +183,14 @@ namespace Lpt
             UIntPtr bytes;
             context.Check(Native.lpt_optimizer_state_size(context, this, index, &bytes));
             var state = new byte[(long)bytes];
-            fixed (byte* place = state) context.Check(Native.lpt_optimizer_state_save(context, this, index, place, bytes));
+            fixed (byte* first = state) context.Check(Native.lpt_optimizer_state_save(context, this, index, first, bytes));
             return state;
         }
 
         public void StateLoad(Context context, long index, byte[] state)
         {
-            fixed (byte* place = state)
-                context.Check(Native.lpt_optimizer_state_load(context, this, index, place, (UIntPtr)state.Length));
+            fixed (byte* first = state)
+                context.Check(Native.lpt_optimizer_state_load(context, this, index, first, (UIntPtr)state.Length));
         }
     }
 }

@@ -1,4 +1,4 @@
-// tests/bindings/scenario.c told in C#.
+// The scenario of tests/bindings/scenario.c in C#.
 using System;
 using System.Linq;
 using Lpt;
@@ -82,9 +82,9 @@ static class Scenario
             {
                 context.Gemm(a, b, c);
             }
-            catch (LptException refusal)
+            catch (LptException error)
             {
-                Console.WriteLine("gemm.error {0}: {1}", refusal.StatusText, refusal.Message);
+                Console.WriteLine("gemm.error {0}: {1}", error.StatusText, error.Message);
             }
         }
     }
@@ -144,9 +144,9 @@ static class Scenario
             {
                 second.StateLoad(context, 0, state);
             }
-            catch (LptException refusal)
+            catch (LptException error)
             {
-                Console.WriteLine("adamw.damaged {0}", refusal.StatusText);
+                Console.WriteLine("adamw.damaged {0}", error.StatusText);
             }
         }
     }

@@ -1,4 +1,4 @@
-// What the C# layer adds to lpt.h: layouts, refusals, pins, finalizers, threads. Run as: LptTests.exe LPT_ABI_TXT
+// Additions of the C# layer to lpt.h: layouts, errors, pinned arrays, finalizers, threads. Usage: LptTests.exe LPT_ABI_TXT
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -15,17 +15,17 @@ static class LptTests
             throw new Exception(string.Format("{0} is {1}: expected {2}", what, seen, expected));
     }
 
-    static string Refusal(Action call)
+    static string ErrorOf(Action call)
     {
         try
         {
             call();
         }
-        catch (LptException refusal)
+        catch (LptException error)
         {
-            return refusal.StatusText + ": " + refusal.Message;
+            return error.StatusText + ": " + error.Message;
         }
-        return "no refusal";
+        return "no error";
     }
 
     static string Plain(string name) { return name.Replace("_", "").ToLowerInvariant(); }
@@ -44,9 +44,9 @@ static class LptTests
             }
             else if (words[0] == "member")
             {
-                var place = words[1].Split('.');
-                var type = types[Plain(place[0])];
-                var field = type.GetFields().Single(one => Plain(one.Name) == Plain(place[1]));
+                var names = words[1].Split('.');
+                var type = types[Plain(names[0])];
+                var field = type.GetFields().Single(one => Plain(one.Name) == Plain(names[1]));
                 Equal(int.Parse(words[2]), Marshal.OffsetOf(type, field.Name).ToInt32(), words[1]);
             }
         }
@@ -60,42 +60,42 @@ static class LptTests
         Equal(Marshal.SizeOf(typeof(GemmOptions)), (int)GemmOptions.Default().StructSize, "struct size");
     }
 
-    static void ErrorsTellStatusAndText()
+    static void ErrorsHaveStatusAndText()
     {
         var options = ContextOptions.Default();
         options.ThreadCount = -1;
-        Equal(true, Refusal(() => new Context(options)).StartsWith("invalid argument: thread_count is -1"), "a text's begin");
-        Equal("invalid argument: name is 'e9m9': expected a format", Refusal(() => Formats.FromName("e9m9")), "a text");
+        Equal(true, ErrorOf(() => new Context(options)).StartsWith("invalid argument: thread_count is -1"), "the start of a text");
+        Equal("invalid argument: name is 'e9m9': expected a format", ErrorOf(() => Formats.FromName("e9m9")), "a text");
         Equal("mxfp8_e4m3", Formats.NameOf(Formats.FromName("mxfp8_e4m3")), "a name");
     }
 
-    static void ArraysTooShortAreRefused()
+    static void ArraysTooShortAreRejected()
     {
         using (var context = new Context())
         {
             Func<long, long, string> wrap = (rows, columns) =>
-                Refusal(() => Tensor.FromArray(context, new float[11], rows, columns).Dispose());
-            Equal("invalid argument: numbers are 11: expected 3 rows of 4", wrap(3, 4), "3 rows of 4");
-            Equal("invalid argument: numbers are 11: expected 9223372036854775807 rows of 4", wrap(long.MaxValue, 4), "many rows");
-            Equal("invalid argument: numbers are 11: expected -1 rows of 4", wrap(-1, 4), "rows below 0");
-            Equal("no refusal", wrap(11, 1), "11 rows of 1");
-            Equal("unsupported: numbers are Char: expected a number with a format",
-                  Refusal(() => Tensor.FromArray(context, new char[2], 1, 2)), "characters");
+                ErrorOf(() => Tensor.FromArray(context, new float[11], rows, columns).Dispose());
+            Equal("invalid argument: numbers has 11 elements: expected 3 rows of 4", wrap(3, 4), "3 rows of 4");
+            Equal("invalid argument: numbers has 11 elements: expected 9223372036854775807 rows of 4", wrap(long.MaxValue, 4), "many rows");
+            Equal("invalid argument: numbers has 11 elements: expected -1 rows of 4", wrap(-1, 4), "rows below 0");
+            Equal("no error", wrap(11, 1), "11 rows of 1");
+            Equal("unsupported: numbers has elements of type Char: expected a type with a format",
+                  ErrorOf(() => Tensor.FromArray(context, new char[2], 1, 2)), "characters");
         }
     }
 
 #if NET7_0_OR_GREATER
     static unsafe void NativeMemoryIsWrapped()
     {
-        var place = Marshal.AllocHGlobal(16);
+        var address = Marshal.AllocHGlobal(16);
         using (var context = new Context())
         {
             Func<long, string> wrap = rows =>
-                Refusal(() => Tensor.FromMemory(context, Format.F32, new Span<byte>((void*)place, 16), rows, 2).Dispose());
-            Equal("no refusal", wrap(2), "2 rows of 2");
-            Equal("invalid argument: bytes are 16: expected 24", wrap(3), "3 rows of 2");
+                ErrorOf(() => Tensor.FromMemory(context, Format.F32, new Span<byte>((void*)address, 16), rows, 2).Dispose());
+            Equal("no error", wrap(2), "2 rows of 2");
+            Equal("invalid argument: memory has 16 bytes: expected 24", wrap(3), "3 rows of 2");
         }
-        Marshal.FreeHGlobal(place);
+        Marshal.FreeHGlobal(address);
     }
 #endif
 
@@ -121,7 +121,7 @@ static class LptTests
         using (var whole = Tensor.FromArray(context, numbers, 8, 8)) return whole.Part(context, TensorPart.Payload);
     }
 
-    static void FinalizersEndWhatWasForgotten()
+    static void FinalizersDestroyHandles()
     {
         using (var context = new Context())
         {
@@ -155,7 +155,7 @@ static class LptTests
         foreach (var problem in problems.Where(one => one != null)) throw new Exception("on a rank", problem);
     }
 
-    static void RanksAddUpAcrossThreads()
+    static void RanksReduceAcrossThreads()
     {
         OnTwoRanks((context, comm, rank) =>
         {
@@ -184,39 +184,39 @@ static class LptTests
             var lines = 0;
             context.SetLog(LogLevel.Dispatch, (level, text) => lines += text.Length > 0 ? 1 : 0);
             Cast(context);
-            Equal(true, lines > 0, "lines were heard");
-            var heard = lines;
+            Equal(true, lines > 0, "lines were received");
+            var received = lines;
             context.SetLog(LogLevel.Dispatch, (level, text) => { throw new InvalidOperationException("no paper"); });
-            Equal("internal error: log threw: no paper", Refusal(() => Cast(context)), "a log that throws");
+            Equal("internal error: log threw: no paper", ErrorOf(() => Cast(context)), "a log that throws");
             context.SetLog(LogLevel.None, null);
             Cast(context);
-            Equal(heard, lines, "lines after the end");
+            Equal(received, lines, "lines without a log");
 
             long most = 0;
-            context.SetProgress((done, whole) => { most = Math.Max(most, done); return false; });
+            context.SetProgress((done, total) => { most = Math.Max(most, done); return false; });
             Cast(context);
             Equal(64, most, "elements done");
-            context.SetProgress((done, whole) => true);
-            Equal(true, Refusal(() => Cast(context)).StartsWith("cancelled"), "a progress that has enough");
-            context.SetProgress((done, whole) => { throw new InvalidOperationException("tea"); });
-            Equal(true, Refusal(() => Cast(context)).EndsWith("; progress threw: tea"), "a progress that throws");
+            context.SetProgress((done, total) => true);
+            Equal(true, ErrorOf(() => Cast(context)).StartsWith("cancelled"), "a progress that returns true");
+            context.SetProgress((done, total) => { throw new InvalidOperationException("tea"); });
+            Equal(true, ErrorOf(() => Cast(context)).EndsWith("; progress threw: tea"), "a progress that throws");
             context.SetProgress(null);
             Cast(context);
         }
     }
 
-    static void WhatTheLibraryCallsAndWritesIsKept()
+    static void CallbacksAndOutputsAreKeptAlive()
     {
-        var made = Enumerable.Range(0, 20).Select(_ => Forgetful()).ToList();
+        var made = Enumerable.Range(0, 20).Select(_ => HandlesWithWeakReferences()).ToList();
         GC.Collect();
         GC.WaitForPendingFinalizers();
-        Equal(0, made.Count(one => !one.Item2.IsAlive), "logs that are gone");
-        Equal(0, made.Count(one => !one.Item4.IsAlive), "gradients that are gone");
+        Equal(0, made.Count(one => !one.Item2.IsAlive), "logs that were collected");
+        Equal(0, made.Count(one => !one.Item4.IsAlive), "gradients that were collected");
         made.ForEach(one => { one.Item3.Dispose(); one.Item1.Dispose(); });
     }
 
-    /// Handles, and what nothing else holds.
-    static Tuple<Context, WeakReference, GradientBuckets, WeakReference> Forgetful()
+    /// Returns handles, and weak references to objects that only the handles keep alive.
+    static Tuple<Context, WeakReference, GradientBuckets, WeakReference> HandlesWithWeakReferences()
     {
         var context = new Context();
         var lines = new List<string>();
@@ -231,11 +231,11 @@ static class LptTests
         }
     }
 
-    /// The upper halves of floats.
+    /// Encodes the upper half of each float.
     sealed class Halves : Compression
     {
         private readonly string failing;
-        private int asked;
+        private int calls;
 
         public Halves(string name, string failing) : base(name) { this.failing = failing; }
 
@@ -244,8 +244,8 @@ static class LptTests
             if (function == failing) throw new InvalidOperationException("dice");
         }
 
-        // Not what a codec should do: the first answer has to hold.
-        protected override long BytesFor(long count) { return 2 * count + 64 * count * Math.Min(asked++, 1); }
+        // Violates the contract: the library must use the first result.
+        protected override long BytesFor(long count) { return 2 * count + 64 * count * Math.Min(calls++, 1); }
 
         protected override void Encode(float[] numbers, byte[] bytes)
         {
@@ -266,7 +266,7 @@ static class LptTests
         return BitConverter.ToSingle(BitConverter.GetBytes(BitConverter.ToInt32(BitConverter.GetBytes(number), 0) & ~0xffff), 0);
     }
 
-    static void NumbersTravelByACodec()
+    static void MessagesAreEncodedByACodec()
     {
         var codec = new Halves("halves", null);
         OnTwoRanks((context, comm, rank) =>
@@ -285,8 +285,8 @@ static class LptTests
             using (var part = Tensor.FromArray(context, new[] { 5f, 6f }, 1, 2))
             using (var whole = new Tensor(context, Format.F32, 3, 2))
             {
-                Equal("invalid argument: counts are 1: expected one for each rank, 2",
-                      Refusal(() => comm.AllGather(context, part, whole, new long[] { 2 }, codec)), "counts");
+                Equal("invalid argument: counts has 1 elements: expected one for each rank, 2",
+                      ErrorOf(() => comm.AllGather(context, part, whole, new long[] { 2 }, codec)), "counts");
             }
         });
         foreach (var function in new[] { "encode", "decode" })
@@ -296,24 +296,24 @@ static class LptTests
             using (var comm = new Comm(context, group, 0))
             using (var tensor = new Tensor(context, Format.F32, 8, 8))
             {
-                var refusal = Refusal(() => comm.AllReduce(context, tensor, tensor, null, new Halves("halves", function)));
-                Equal(true, refusal.StartsWith("aborted") && refusal.EndsWith("; codec halves threw: dice"), refusal);
+                var error = ErrorOf(() => comm.AllReduce(context, tensor, tensor, null, new Halves("halves", function)));
+                Equal(true, error.StartsWith("aborted") && error.EndsWith("; codec halves threw: dice"), error);
             }
         }
-        Equal("invalid argument: name is \"thirteen letters\": expected 1 to 12 bytes of ASCII",
-              Refusal(() => new Halves("thirteen letters", null)), "a name");
+        Equal("invalid argument: name is \"name of 16 bytes\": expected 1 to 12 bytes of ASCII",
+              ErrorOf(() => new Halves("name of 16 bytes", null)), "a name");
     }
 
-    static void DevicesTellWhatTheyAre()
+    static void DevicesAreDescribed()
     {
-        var processor = Devices.Describe(Device.Cpu);
-        Equal(1, processor.IsUsable, "the processor");
-        Equal("", Devices.ReasonOf(processor), "a reason");
-        Equal(false, Devices.NameOf(processor) == "", "a name is missing");
+        var cpu = Devices.Describe(Device.Cpu);
+        Equal(1, cpu.IsUsable, "the CPU");
+        Equal("", Devices.ReasonOf(cpu), "a reason");
+        Equal(false, Devices.NameOf(cpu) == "", "a name is missing");
         var absent = Devices.Describe(Device.Cuda, 1000);
         Equal(0, absent.IsUsable, "GPU 1000");
         Equal(false, Devices.ReasonOf(absent) == "", "a reason is missing");
-        Equal("invalid argument: device is 77, index 0: expected a device", Refusal(() => Devices.Describe((Device)77)), "device 77");
+        Equal("invalid argument: device is 77, index 0: expected a device", ErrorOf(() => Devices.Describe((Device)77)), "device 77");
         using (var context = new Context())
         {
             var copied = new float[2];
@@ -323,7 +323,7 @@ static class LptTests
         }
     }
 
-    static void GradientsTravelInBuckets()
+    static void GradientsAreReducedInBuckets()
     {
         OnTwoRanks((context, comm, rank) =>
         {
@@ -336,11 +336,11 @@ static class LptTests
                 average.Reduction = Reduction.Average;
                 buckets.Begin(context, true, average);
                 buckets.Ready(context, 2);
-                Equal(true, Refusal(() => buckets.Wait(context)).Contains("gradients[0], gradients[1] of 3"), "what is missing");
+                Equal(true, ErrorOf(() => buckets.Wait(context)).Contains("gradients[0], gradients[1] of 3"), "missing gradients");
                 buckets.Ready(context, 0);
                 buckets.Ready(context, 1);
                 buckets.Wait(context);
-                Equal(3, buckets.Values(context).ReadyCount, "ready ones");
+                Equal(3, buckets.Values(context).ReadyCount, "ready gradients");
             }
             for (var i = 0; i < 3; ++i) Equal(i + 0.5f, numbers[i][0], "an average");
         });
@@ -348,7 +348,7 @@ static class LptTests
 
     static float[] Filled(int count, float factor) { return Enumerable.Range(0, count).Select(i => (i * 7 % 13 - 1) * factor).ToArray(); }
 
-    static void ShardsStepAsOneAndArePutTogether()
+    static void ShardsStepLikeTheFullParameter()
     {
         var kind = OptimizerParameter.Default();
         kind.Elements = 9000;
@@ -373,14 +373,14 @@ static class LptTests
                     optimizer.StepShards(own, comm, indices, new[] { slopes }, new[] { mine }, null, ReduceOptions.Default());
                     states[rank] = optimizer.StateSave(own, 0);
                 }
-                Equal(true, numbers.SequenceEqual(expected), "shards step as one");
+                Equal(true, numbers.SequenceEqual(expected), "parameters of shards");
             });
             using (var together = new Optimizer(context))
             {
                 together.Add(context, kind);
                 together.StateLoadMany(context, 0, states[1], states[0]);
-                Equal(true, together.StateSave(context, 0).SequenceEqual(alone.StateSave(context, 0)), "the state put together");
-                Equal(true, Refusal(() => together.StateLoadMany(context, 0, states[1])).StartsWith("invalid state"), "half of it");
+                Equal(true, together.StateSave(context, 0).SequenceEqual(alone.StateSave(context, 0)), "the combined state");
+                Equal(true, ErrorOf(() => together.StateLoadMany(context, 0, states[1])).StartsWith("invalid state"), "half of the shards");
             }
         }
     }
@@ -404,23 +404,23 @@ static class LptTests
                 options.PrivateScale = PartialScale.One;
                 using (var plan = new PartialPlan(context, options))
                 {
-                    Equal(true, Refusal(() => comm.SequenceGather(context, input, output, counts, plan)).StartsWith("unsupported"),
+                    Equal(true, ErrorOf(() => comm.SequenceGather(context, input, output, counts, plan)).StartsWith("unsupported"),
                           "private columns");
                     comm.PartialAllReduce(context, plan, PartialPass.Forward, output, output);
                 }
             }
             Equal(true, all.SequenceEqual(new[] { 2f, 2, 1, 1, 4, 4, 2, 2, 4, 4, 2, 2 }), "the sum of shared columns");
-            Equal(true, back.All(number => number == 2f * (rank + 1)), "what is scattered");
+            Equal(true, back.All(number => number == 2f * (rank + 1)), "the scattered rows");
         });
     }
 
     static int Main(string[] arguments)
     {
         var tests = new List<Action> {
-            () => StructsAreLaidOutAsInC(arguments[0]), DefaultsAreTheLibrarys, ErrorsTellStatusAndText, ArraysTooShortAreRefused,
-            APartKeepsTheArrayWhereItIs, FinalizersEndWhatWasForgotten, RanksAddUpAcrossThreads,
-            ExceptionsOfCallbacksAreCarried, WhatTheLibraryCallsAndWritesIsKept, NumbersTravelByACodec, DevicesTellWhatTheyAre,
-            GradientsTravelInBuckets, ShardsStepAsOneAndArePutTogether, SequencesAreGatheredAndScattered,
+            () => StructsAreLaidOutAsInC(arguments[0]), DefaultsAreTheLibrarys, ErrorsHaveStatusAndText, ArraysTooShortAreRejected,
+            APartKeepsTheArrayWhereItIs, FinalizersDestroyHandles, RanksReduceAcrossThreads,
+            ExceptionsOfCallbacksAreCarried, CallbacksAndOutputsAreKeptAlive, MessagesAreEncodedByACodec, DevicesAreDescribed,
+            GradientsAreReducedInBuckets, ShardsStepLikeTheFullParameter, SequencesAreGatheredAndScattered,
         };
 #if NET7_0_OR_GREATER
         tests.Add(NativeMemoryIsWrapped);

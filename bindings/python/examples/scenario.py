@@ -1,6 +1,6 @@
-"""The scenario of tests/bindings/scenario.c, told in Python by the standard library alone: the same lines, to the digest.
+"""The scenario of tests/bindings/scenario.c in Python, with the standard library only. It prints the same lines and digests.
 
-python3 scenario.py [reference]: with an argument by the reference rows.
+python3 scenario.py [reference]: with an argument, operations use the reference kernels.
 """
 import array
 import gc
@@ -12,7 +12,7 @@ ROWS, COLUMNS, OUTPUTS = 4, 32, 8
 
 
 def print_bytes(name, data):
-    """A name and the FNV-1a digest of a buffer."""
+    """Print a name and the FNV-1a digest of a buffer."""
     digest = 0xCBF29CE484222325
     for byte in memoryview(data).tobytes():
         digest = (digest ^ byte) * 0x100000001B3 % 2 ** 64
@@ -20,7 +20,7 @@ def print_bytes(name, data):
 
 
 def filled(rows, columns, step):
-    """A float32 matrix of multiples of step, from -6 to 6."""
+    """Return a float32 matrix of multiples of step, from -6 · step to 6 · step."""
     numbers = array.array("f", [(i * 7 % 13 - 6) * step for i in range(rows * columns)])
     return memoryview(numbers).cast("B").cast("f", [rows, columns])
 
@@ -101,7 +101,7 @@ def reduce():
 
 
 def outlive():
-    """A part lives on without its tensor and the context that made both."""
+    """A part stays valid after the destruction of its tensor and of the context that created both."""
     part = lpt.empty((ROWS, COLUMNS)).part("payload")
     lpt.set_default_context(lpt.Context(1))
     gc.collect()

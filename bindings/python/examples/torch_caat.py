@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Tensor parallelism with partly shared activations (CAAT) among torch.distributed's ranks: torch's gloo for what all ranks
-share alike, LPT over MPI for the columns that they share in part. One process for each rank:
+"""Tensor parallelism with partially shared activations (CAAT) on ranks of torch.distributed.
+
+Data that all ranks share uses gloo of torch; partially shared columns use LPT over MPI. Run one process for each rank:
 
   PYTHONPATH=build/test/python mpirun -n 2 python3 bindings/python/examples/torch_caat.py [FRACTION]
 
-FRACTION of the columns is shared, 0.5 unless said. All steps are compared with the same operator made of torch.distributed's
-own all_reduce. docs/concepts/caat.md tells what it does.
+FRACTION is the fraction of shared columns, 0.5 by default. The example compares all steps with the same operator implemented by
+all_reduce of torch.distributed. docs/concepts/caat.md describes the method.
 """
 import os
 import sys
@@ -19,7 +20,7 @@ ROWS, HIDDEN, INNER, STEPS = 64, 96, 128, 50
 
 
 class PartialSum(torch.autograd.Function):
-    """Adds up the first columns of all ranks and scales the private ones. It is its own adjoint."""
+    """Sum the first columns over all ranks and scale the private columns. The operator is its own adjoint."""
 
     @staticmethod
     def forward(ctx, x, comm, plan):
@@ -38,7 +39,7 @@ class PartialSum(torch.autograd.Function):
 
 
 class GlooSum(torch.autograd.Function):
-    """The same by torch.distributed, to compare with."""
+    """The same operator by torch.distributed, as the baseline."""
 
     @staticmethod
     def forward(ctx, x, shared, scale):
@@ -53,7 +54,7 @@ class GlooSum(torch.autograd.Function):
 
 
 class Block(torch.nn.Module):
-    """A residual MLP whose inner columns are split among the ranks; `combine` makes one output of the ranks' parts."""
+    """A residual MLP whose inner columns are split among the ranks; `combine` sums the outputs of the ranks."""
 
     def __init__(self, combine, rank_count):
         super().__init__()
@@ -66,7 +67,7 @@ class Block(torch.nn.Module):
 
 
 def train(combine, rank, rank_count):
-    """Losses of this rank, and its weights: each has slices of its own of one model."""
+    """Return the losses of this rank, and its weights, which are slices of one model."""
     torch.manual_seed(rank)
     model = torch.nn.Sequential(Block(combine, rank_count), Block(combine, rank_count))
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
@@ -83,7 +84,7 @@ def train(combine, rank, rank_count):
 
 
 def join():
-    """Takes this process's place by MPI's launcher, in torch's group and in LPT's."""
+    """Join the communicators of LPT and of torch, with the rank that the MPI launcher assigned."""
     comm = lpt.Comm.mpi(timeout_seconds=60.0)
     port = torch.tensor([20000 + os.getpid() % 20000], dtype=torch.int32)
     comm.broadcast(port.view(torch.uint8).reshape(1, 4))
@@ -100,18 +101,18 @@ def main(fraction="0.5"):
     losses, weights = train(lambda x: PartialSum.apply(x, comm, plan), comm.rank, comm.rank_count)
     expected, others = train(lambda x: GlooSum.apply(x, values["shared_columns"], values["private_scale"]), comm.rank,
                              comm.rank_count)
-    apart = torch.tensor([max(abs(one - other) for one, other in zip(losses, expected)),
-                          max((one - other).abs().max().item() for one, other in zip(weights, others))])
-    dist.all_reduce(apart, op=dist.ReduceOp.MAX)
+    difference = torch.tensor([max(abs(one - other) for one, other in zip(losses, expected)),
+                               max((one - other).abs().max().item() for one, other in zip(weights, others))])
+    dist.all_reduce(difference, op=dist.ReduceOp.MAX)
     if comm.rank == 0:
         print(f"torch {torch.__version__}, {comm.rank_count} ranks, {comm.values['engine']} and gloo: "
               f"{values['shared_columns']} of {HIDDEN} columns shared")
         print(f"loss {losses[0]:.5f} to {losses[-1]:.5f}; largest difference from gloo over {STEPS} steps: "
-              f"losses {apart[0]:.2e}, weights {apart[1]:.2e}")
+              f"losses {difference[0]:.2e}, weights {difference[1]:.2e}")
     comm.barrier()
     comm.close()
     dist.destroy_process_group()
-    return 0 if losses[-1] < 0.9 * losses[0] and apart[0] <= 1e-4 else 1
+    return 0 if losses[-1] < 0.9 * losses[0] and difference[0] <= 1e-4 else 1
 
 
 if __name__ == "__main__":

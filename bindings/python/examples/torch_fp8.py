@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""PyTorch over LPT: linear layers whose three products are FP8 under a recipe, as an autograd function, and AdamW with FP8
-moments as a torch.optim.Optimizer. Tensors pass in place, by DLPack.
+"""LPT in PyTorch: linear layers with FP8 GEMMs as an autograd function, and AdamW with FP8 moments as a torch.optim.Optimizer.
+
+Tensors are shared by DLPack, without a copy.
 
   PYTHONPATH=build/release/python bindings/python/examples/torch_fp8.py [RECIPE]
 """
@@ -11,7 +12,7 @@ import torch
 import lpt
 
 
-class _Product(torch.autograd.Function):
+class _LinearFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, weight, bias, layer):
         y = torch.empty(*x.shape[:-1], layer.output_columns)
@@ -22,17 +23,17 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         layer = ctx.layer
-        # What torch does not ask for is not computed.
-        wants_dx, wants_dw = ctx.needs_input_grad[:2]
-        dx = torch.empty(*gradient.shape[:-1], layer.input_columns) if wants_dx else None
-        dw = torch.empty(layer.output_columns, layer.input_columns) if wants_dw else None
+        # Compute only the gradients that torch requires.
+        needs_dx, needs_dw = ctx.needs_input_grad[:2]
+        dx = torch.empty(*gradient.shape[:-1], layer.input_columns) if needs_dx else None
+        dw = torch.empty(layer.output_columns, layer.input_columns) if needs_dw else None
         db = torch.empty(layer.output_columns) if ctx.has_bias else None
         layer.backward(ctx.saved, gradient.contiguous(), input_gradient=dx, weight_gradient=dw, bias_gradient=db)
         return dx, dw, db, None
 
 
 class Linear(torch.nn.Linear):
-    """torch.nn.Linear whose products are those of an LPT recipe; the weight stays as it is."""
+    """torch.nn.Linear whose GEMMs follow an LPT recipe; the weight is unchanged."""
 
     def __init__(self, in_features, out_features, bias=True, recipe="fp8_current"):
         super().__init__(in_features, out_features, bias)
@@ -40,19 +41,19 @@ class Linear(torch.nn.Linear):
         self.version = None
 
     def forward(self, x):
-        # Torch counts the changes of a tensor: the weight is cast once for each.
+        # torch counts the changes of a tensor; cast the weight once after each change.
         if self.version != self.weight._version:
             self.layer.prepare(self.weight.detach())
             self.version = self.weight._version
-        if not torch.is_grad_enabled():  # nothing has to be saved
+        if not torch.is_grad_enabled():  # backward needs no saved data
             y, bias = torch.empty(*x.shape[:-1], self.out_features), None if self.bias is None else self.bias.detach()
             self.layer.forward(x.detach().contiguous(), out=y, inference=True, bias=bias)
             return y
-        return _Product.apply(x, self.weight, self.bias, self.layer)
+        return _LinearFunction.apply(x, self.weight, self.bias, self.layer)
 
 
 class AdamW(torch.optim.Optimizer):
-    """AdamW whose moments are FP8: 2 bytes of state for each parameter in place of 8."""
+    """AdamW with FP8 moments: 2 bytes of state per parameter element instead of 8."""
 
     def __init__(self, parameters, lr=1e-3, weight_decay=0.01, moments="e4m3fn_1x128", **options):
         super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay})
@@ -68,12 +69,12 @@ class AdamW(torch.optim.Optimizer):
     def step(self, closure=None):
         loss = None if closure is None else closure()
         for group, optimizer in zip(self.param_groups, self.optimizers):
-            there = [(index, parameter) for index, parameter in enumerate(group["params"]) if parameter.grad is not None]
-            optimizer.step([parameter.detach() for _, parameter in there],
-                           [parameter.grad.contiguous() for _, parameter in there], indices=[index for index, _ in there],
+            active = [(index, parameter) for index, parameter in enumerate(group["params"]) if parameter.grad is not None]
+            optimizer.step([parameter.detach() for _, parameter in active],
+                           [parameter.grad.contiguous() for _, parameter in active], indices=[index for index, _ in active],
                            learning_rate=group["lr"])
-            for _, parameter in there:
-                torch.autograd.graph.increment_version(parameter)  # its memory has changed
+            for _, parameter in active:
+                torch.autograd.graph.increment_version(parameter)  # LPT has written its memory
         return loss
 
     def state_dict(self):
@@ -88,21 +89,21 @@ class AdamW(torch.optim.Optimizer):
 def main(recipe="fp8_current"):
     torch.manual_seed(0)
     model = torch.nn.Sequential(Linear(64, 128, recipe=recipe), torch.nn.SiLU(), Linear(128, 8, recipe=recipe))
-    twin = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.SiLU(), torch.nn.Linear(128, 8))
-    twin.load_state_dict(model.state_dict())
+    baseline = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.SiLU(), torch.nn.Linear(128, 8))
+    baseline.load_state_dict(model.state_dict())
     optimizer = AdamW(model.parameters(), lr=3e-3)
-    twin_optimizer = torch.optim.AdamW(twin.parameters(), lr=3e-3, betas=(0.9, 0.95))
+    baseline_optimizer = torch.optim.AdamW(baseline.parameters(), lr=3e-3, betas=(0.9, 0.95))
     teacher = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.Tanh(), torch.nn.Linear(32, 8))
     for step in range(301):
         x = torch.randn(256, 64)
         with torch.no_grad():
             target = teacher(x)
         losses = []
-        for one, its_optimizer in ((model, optimizer), (twin, twin_optimizer)):
+        for one, one_optimizer in ((model, optimizer), (baseline, baseline_optimizer)):
             loss = torch.nn.functional.mse_loss(one(x), target)
-            its_optimizer.zero_grad()
+            one_optimizer.zero_grad()
             loss.backward()
-            its_optimizer.step()
+            one_optimizer.step()
             losses.append(loss.item())
         lpt.update([module.layer for module in model if isinstance(module, Linear)])
         if step % 50 == 0:

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The MLP of samples/08_train_mlp.c in PyTorch: torch's modules and autograd around LPT's linear layers and AdamW, or torch's
-own of both, from the weights and batches that the sample writes. Prints the largest difference of a loss over its fifty
-steps, and fails where it is above the bound.
+"""The MLP of samples/08_train_mlp.c in PyTorch, compared with the sample.
+
+The model has modules and autograd of torch, and linear layers and AdamW of either LPT or torch. It starts from the weights and
+batches that the sample writes. Prints the maximum difference of the losses over 50 steps; the exit status is 1 if it exceeds
+the bound.
 
   PYTHONPATH=build/test/python python3 bindings/python/examples/torch_parity.py build/test/samples/sample_train_mlp
 """
@@ -21,17 +23,17 @@ BOUNDS = {"f32": 1e-4, "fp8_current": 1e-2, "fp8_block": 1e-2, "mxfp8": 1e-2}
 
 
 def sample(program, recipe):
-    """The losses of C, and the numbers that it began with."""
+    """Run the C sample, and return its losses, and its initial weights and batches."""
     with tempfile.TemporaryDirectory() as place:
         file = pathlib.Path(place) / "numbers"
-        told = subprocess.run([program, recipe, file], check=True, capture_output=True, text=True).stdout
+        output = subprocess.run([program, recipe, file], check=True, capture_output=True, text=True).stdout
         numbers = torch.frombuffer(bytearray(file.read_bytes()), dtype=torch.float32)
-    pieces = numbers.split([torch.Size(shape).numel() for shape in SHAPES])
-    return [float(line) for line in told.split()], [piece.reshape(shape) for piece, shape in zip(pieces, SHAPES)]
+    tensors = numbers.split([torch.Size(shape).numel() for shape in SHAPES])
+    return [float(line) for line in output.split()], [tensor.reshape(shape) for tensor, shape in zip(tensors, SHAPES)]
 
 
 def train(numbers, linear, adamw, update):
-    """The losses of torch."""
+    """Train in torch, and return the losses."""
     model = torch.nn.Sequential(linear(INPUTS, HIDDEN), torch.nn.SiLU(), linear(HIDDEN, OUTPUTS))
     with torch.no_grad():
         for parameter, first in zip(model.parameters(), numbers):
@@ -39,7 +41,7 @@ def train(numbers, linear, adamw, update):
     optimizer = adamw(model.parameters())
     losses = []
     for step, (x, target) in enumerate(zip(numbers[4::2], numbers[5::2])):
-        if step == STEPS // 2:  # as from a checkpoint: no bit may change
+        if step == STEPS // 2:  # restart from a checkpoint, which must not change any bit
             saved, optimizer = optimizer.state_dict(), adamw(model.parameters())
             optimizer.load_state_dict(saved)
         loss = torch.nn.functional.mse_loss(model(x), target)

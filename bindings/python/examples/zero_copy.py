@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Which tensors of PyTorch, JAX and ml_dtypes pass to LPT and back in place, and how. What is not installed is left out. Fails
-where memory was copied that could be shared.
+"""Shows which dtypes of PyTorch, JAX and ml_dtypes LPT shares in both directions without a copy.
+
+Libraries that are not installed are skipped. The exit status is 1 if memory was copied.
 
   PYTHONPATH=build/test/python python3 bindings/python/examples/zero_copy.py
 
-Most go by lpt.Tensor(x) and from_dlpack(t). PyTorch lends no 8-bit floats by DLPack: they go as their codes, which is no copy
-either. JAX lends bf16 and 8-bit floats by DLPack alone, and is asked for it.
+Most dtypes use lpt.Tensor(x) and from_dlpack(t). PyTorch does not export 8-bit floats by DLPack; their codes are shared as
+uint8. JAX exports bf16 and 8-bit floats only by DLPack.
 """
 import importlib.util
 import sys
@@ -18,16 +19,16 @@ SHAPE = (4, 64)
 failures = []
 
 
-def told(library, name, into, back):
-    """into: LPT reads at the address of the other's memory; back: the other reads at LPT's; each as the same type."""
-    words = {True: "in place", False: "COPIED"}
-    print(f"{library:10} {name:20} into LPT {words[into]:10} back {words[back]}")
+def report(library, name, into, back):
+    """Print a result. into: LPT reads memory of the library in place; back: the library reads memory of LPT in place."""
+    texts = {True: "in place", False: "COPIED"}
+    print(f"{library:10} {name:20} into LPT {texts[into]:10} back {texts[back]}")
     if not (into and back):
         failures.append((library, name))
 
 
 def format_of(name):
-    """LPT's name of an element."""
+    """Return the LPT format of a dtype."""
     return {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"}.get(name, name.replace("float8_", ""))
 
 
@@ -43,8 +44,8 @@ def check_torch():
             into, back = lpt.Tensor(tensor.view(torch.uint8), format), torch.from_dlpack(lpt.Tensor(own, "uint8")).view(kind)
         else:
             into, back = lpt.Tensor(tensor), torch.from_dlpack(own)
-        told("torch", name, (into.format, into.address) == (format, tensor.data_ptr()),
-             (back.dtype, back.data_ptr()) == (kind, own.address))
+        report("torch", name, (into.format, into.address) == (format, tensor.data_ptr()),
+               (back.dtype, back.data_ptr()) == (kind, own.address))
 
 
 def check_jax():
@@ -56,8 +57,8 @@ def check_jax():
         array, own = jnp.zeros(SHAPE, kind), lpt.empty(SHAPE, format)
         into = lpt.Tensor(array)
         back = jnp.from_dlpack(own)
-        told("jax", name, (into.format, into.address) == (format, array.unsafe_buffer_pointer()),
-             (back.dtype, back.unsafe_buffer_pointer()) == (kind, own.address))
+        report("jax", name, (into.format, into.address) == (format, array.unsafe_buffer_pointer()),
+               (back.dtype, back.unsafe_buffer_pointer()) == (kind, own.address))
 
 
 def check_ml_dtypes():
@@ -68,14 +69,14 @@ def check_ml_dtypes():
         array = np.zeros(SHAPE, getattr(ml_dtypes, name))
         into, own = lpt.Tensor(array), lpt.empty(SHAPE, format_of(name))
         back = own.numpy()
-        told("ml_dtypes", name, (into.format, into.address) == (format_of(name), array.ctypes.data),
-             (back.dtype, back.ctypes.data) == (array.dtype, own.address))
+        report("ml_dtypes", name, (into.format, into.address) == (format_of(name), array.ctypes.data),
+               (back.dtype, back.ctypes.data) == (array.dtype, own.address))
 
 
 def main():
     for name, check in (("torch", check_torch), ("jax", check_jax), ("ml_dtypes", check_ml_dtypes)):
         if importlib.util.find_spec(name) is None:
-            print(name, "is not installed: left out")
+            print(name, "is not installed: skipped")
         else:
             check()
     return 1 if failures else 0

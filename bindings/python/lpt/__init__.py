@@ -1,17 +1,17 @@
-"""LPT, the low-precision training toolkit: numbers in FP8, FP4, MX, NVFP4, INT8 and others, products of them, and training.
+"""LPT, the low-precision training toolkit: casts, GEMM, collectives and training in FP8, FP4, MX, NVFP4, INT8 and others.
 
     import lpt
-    q = lpt.quantize(x, "nvfp4")      # x: a NumPy array, a torch tensor, any buffer; without a copy
-    y = lpt.gemm(q, w)                # any two formats
-    lpt.dequantize(q)                 # an lpt.Tensor: memoryview(), numpy.asarray(), torch.from_dlpack() share its memory
+    q = lpt.quantize(x, "nvfp4")      # x: a NumPy array, a torch tensor or any buffer; not copied
+    y = lpt.gemm(q, w)                # operands of any two formats
+    lpt.dequantize(q)                 # an lpt.Tensor; memoryview(), numpy.asarray() and torch.from_dlpack() share its memory
 
-Every function of the C header is in lpt.capi under its own name. docs/languages/python.md is the guide.
+lpt.capi exports every function of lpt.h under its C name. docs/languages/python.md is the guide.
 """
 import os as _os
 
 from . import capi
-from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, Internal, InvalidArgument, InvalidState, Mismatch,
-                      OutOfMemory, Timeout, Unsupported, WorkFailed)
+from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, Internal, InvalidArgument, InvalidState,
+                      Mismatch, OutOfMemory, Timeout, Unsupported, WorkFailed)
 
 capi.set_error_classes(_BY_STATUS)
 
@@ -29,7 +29,7 @@ __version__ = capi.lpt_version_string()
 
 
 def get_include() -> str:
-    """The folder of lpt.h, for those who compile against the library inside this package."""
+    """Return the directory of lpt.h, to compile C code against the library of this package."""
     return _os.path.join(_os.path.dirname(__file__), "include")
 
 

@@ -1,14 +1,14 @@
-"""python -m lpt: the command-line tool that the package brings, or the system's."""
+"""python -m lpt: runs the command-line tool of this package or, if the package has none, the program lpt on PATH."""
 import os
 import shutil
 import sys
 
 
 def main() -> None:
-    own = os.path.join(os.path.dirname(__file__), "bin", "lpt")
-    tool = own if os.path.exists(own) else shutil.which("lpt")
+    bundled = os.path.join(os.path.dirname(__file__), "bin", "lpt")
+    tool = bundled if os.path.exists(bundled) else shutil.which("lpt")
     if tool is None:
-        sys.exit(f"lpt: neither {own} nor a program lpt on PATH is there: Debian has it in lpt-tools")
+        sys.exit(f"lpt: found neither {bundled} nor a program lpt on PATH: on Debian, install lpt-tools")
     os.execv(tool, ["lpt"] + sys.argv[1:])
 
 

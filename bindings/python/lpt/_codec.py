@@ -1,4 +1,4 @@
-"""Codecs: compressions of the caller's own, in which the numbers of collectives travel."""
+"""Codecs: caller-supplied compression for the messages of collectives."""
 from __future__ import annotations
 
 from operator import index
@@ -8,20 +8,27 @@ from . import capi
 from ._context import call_back
 from ._errors import Error
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Callable, Optional
 
 
 class Codec:
-    """A compression of your own: pass it to all_reduce(), all_gather() and the other collectives as codec.
+    """Caller-supplied compression for the messages of collectives (lpt_comm_codec).
 
-    name: 1 to 12 letters, the same on all ranks. bytes_for(count) tells how many bytes count numbers take; encode(numbers, data)
-    fills data, of so many bytes; decode(data, numbers) fills numbers; decode_add(data, sum) adds to sum. Numbers are memoryviews
-    of float32, data of bytes, both of the library's memory: numpy.asarray() shares it, and nothing may keep it.
+    Pass it as the option codec of Comm.all_reduce(), Comm.all_gather() and other collectives. All ranks pass the same codec.
 
-    Functions run on threads of the library, holding the interpreter's lock, and may not call a collective. What one raises ends
-    the collective, and is raised by it on this rank; other ranks get lpt.Aborted.
+    name: 1 to 12 ASCII characters.
+    bytes_for(count): returns the number of bytes that encode count elements.
+    encode(numbers, data): encodes numbers and writes all of data, which has bytes_for(count) bytes.
+    decode(data, numbers): decodes data and writes all of numbers.
+    decode_add(data, sum): decodes data and adds the elements to sum; optional.
+
+    numbers and sum are memoryviews of float32, data is a memoryview of bytes. They share memory of the library, which is valid
+    only during the call. numpy.asarray() accesses it without a copy.
+
+    The functions run on threads of the library with the GIL held, and must not call a collective. If a function raises, the
+    collective ends and raises the same exception on this rank. Other ranks raise lpt.Aborted.
     """
 
     __slots__ = ("name", "bytes_for", "encode", "decode", "decode_add")
@@ -33,7 +40,10 @@ class Codec:
 
 
 class CodecCall:
-    """What the library calls for one collective: kept until it is done. Methods take addresses; 0 lets the collective go on."""
+    """Callbacks of one collective, alive until the collective completes.
+
+    Methods take addresses. encode(), decode() and decode_add() return 0 on success.
+    """
 
     __slots__ = ("codec", "struct", "error", "_sizes")
 
@@ -41,14 +51,14 @@ class CodecCall:
         self.codec = codec
         self.struct = capi.codec_of(codec.name, self, codec.decode_add is not None)
         self.error: Optional[BaseException] = None
-        self._sizes: dict = {}  # memory is of the size that was told first
+        self._sizes: dict = {}  # the first result for each count determines the size of the buffers
 
     def bytes_for(self, _: int, count: int, __: int) -> int:
         try:
             if count not in self._sizes:
                 self._sizes[count] = index(call_back(self.codec.bytes_for, count))
             return self._sizes[count]
-        except BaseException as error:  # raised where the collective was called
+        except BaseException as error:  # call() raises it on the thread of the caller
             self.error = error
             return -1
 
@@ -63,23 +73,23 @@ class CodecCall:
 
     def _run(self, function: Any, source: tuple, target: tuple) -> int:
         try:
-            with _Lent(*source) as lent, _Lent(*target) as written:
-                call_back(function, lent.toreadonly(), written)
+            with _BorrowedView(*source) as input_view, _BorrowedView(*target) as output_view:
+                call_back(function, input_view.toreadonly(), output_view)
             return 0
-        except BaseException as error:  # raised where the collective was called
+        except BaseException as error:  # call() raises it on the thread of the caller
             self.error = error
             return 1
 
 
-class _Lent:
-    """A view of the library's memory, which has to be let go of in the end."""
+class _BorrowedView:
+    """A memoryview of memory of the library, valid during one callback."""
 
     __slots__ = ("memory", "view")
 
-    def __init__(self, address: int, size: int, letter: str) -> None:
-        import ctypes  # by codecs alone
+    def __init__(self, address: int, size: int, type_code: str) -> None:
+        import ctypes  # only codecs use it
         self.memory = (ctypes.c_char * size).from_address(address)
-        self.view = memoryview(self.memory).cast("B").cast(letter)
+        self.view = memoryview(self.memory).cast("B").cast(type_code)
 
     def __enter__(self) -> memoryview:
         return self.view
@@ -87,17 +97,17 @@ class _Lent:
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
             self.view.release()
-            # This attribute, and the argument of the call.
+            # 2 references: this attribute, and the argument of getrefcount().
             if getrefcount(self.memory) > 2:
-                raise BufferError("a codec's function keeps a view of memory that is no longer there")
+                raise BufferError("a function of the codec keeps a view of memory that is valid only during the call")
 
 
 def call(keep: Any, function: Any, *arguments: Any) -> Any:
-    """Calls a function of the library; what a codec among the kept raised comes before the library's refusal."""
+    """Call a function of the library, and raise the exception of a codec in keep instead of the library's error."""
     try:
         return function(*arguments)
-    except Error as refusal:
+    except Error as library_error:
         for kept in keep:
             if isinstance(kept, CodecCall) and kept.error is not None:
-                raise kept.error from refusal
+                raise kept.error from library_error
         raise

@@ -1,4 +1,4 @@
-"""Ranks: communicators of threads or of MPI processes, and their collectives."""
+"""Communicators of local threads, MPI processes or NCCL ranks, and their collectives."""
 from __future__ import annotations
 
 __all__ = ["Comm", "Future", "GradientBuckets", "Group", "PartialPlan"]
@@ -10,14 +10,14 @@ from ._errors import Busy
 from ._options import codec_struct, options
 from ._tensor import Tensor, empty, format_number, read, written
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, List, Optional, Sequence, Tuple
     from ._tensor import Format
 
 
 class Group:
-    """A group of ranks that are threads of this process: Comm.local(group, rank) in each."""
+    """A group of ranks that are threads of one process (lpt_comm_group). Each thread calls Comm.local(group, rank)."""
 
     __slots__ = ("_handle",)
 
@@ -25,53 +25,59 @@ class Group:
         self._handle = capi.lpt_comm_group_create(handle_of(None), rank_count)
 
     def abort(self) -> None:
-        """Ends all waiting of all ranks, now and later."""
+        """Abort the current and all later collectives of the group, on all ranks."""
         capi.lpt_comm_group_abort(self._handle)
 
 
 class Future:
-    """A collective that is under way; wait() gives its result. Its tensors are kept until then."""
+    """A collective in progress (lpt_future). It keeps the tensors of the collective alive until completion."""
 
     __slots__ = ("_handle", "_result", "_keep")
 
     def __init__(self, handle: Any, result: Any, keep: Any) -> None:
         self._handle, self._result, self._keep = handle, result, keep
-        _under_way[:] = [future for future in _under_way if not _is_done(future[0])]
+        _pending[:] = [future for future in _pending if not _is_done(future[0])]
 
     def wait(self, *, context: Optional[Context] = None) -> Any:
-        """Waits, and gives the result."""
+        """Wait for completion and return the result of the collective."""
         call(self._keep or (), capi.lpt_future_wait, handle_of(context), self._handle)
         self._keep = None
         return self._result
 
     def done(self) -> bool:
-        """Whether wait() would return at once."""
+        """Return whether the collective is complete, so that wait() does not block."""
         return bool(capi.lpt_future_is_done(handle_of(None), self._handle))
 
     def __del__(self) -> None:
-        # Memory that travels must not be freed under way, and a collector must not wait.
+        # The collective may still access the tensors, and a finalizer must not block.
         if self._keep is not None and not _is_done(self._handle):
-            _under_way.append((self._handle, self._result, self._keep))
+            _pending.append((self._handle, self._result, self._keep))
 
 
-_under_way: list = []
+_pending: list = []  # collectives in progress without a Future: their tensors stay alive
 
 
 def _is_done(handle: Any) -> bool:
     try:
         return bool(capi.lpt_future_is_done(handle_of(None), handle))
-    except Busy:  # a collector runs inside a callback too
+    except Busy:  # the garbage collector may run inside a callback
         return False
 
 
 class PartialPlan:
-    """Which columns of activations tensor-parallel ranks share. Options: private_scale ("root", "one", "custom"),
-    custom_scale, forward_wire, backward_wire (formats in which sums travel)."""
+    """Tensor parallelism with partially shared activations (lpt_partial_plan).
+
+    The plan states which columns of activations all ranks share. Options: private_scale ("root", "one" or "custom"),
+    custom_scale, forward_wire and backward_wire (wire formats of the sums), and the others of lpt_partial_plan_options.
+    """
 
     __slots__ = ("_handle",)
 
     def __init__(self, hidden_columns: int, shared: Any, rank_count: int, **given: Any) -> None:
-        """shared: a number of columns, or a fraction of them as a float."""
+        """Create a plan for activations of hidden_columns columns.
+
+        shared: the number of shared columns (int), or their fraction of all columns (float), which is rounded down.
+        """
         keep: list = []
         if isinstance(shared, float):
             shared = capi.lpt_partial_shared_columns(handle_of(None), hidden_columns, shared)
@@ -79,39 +85,48 @@ class PartialPlan:
         self._handle = capi.lpt_partial_plan_create(handle_of(None), options(capi.lpt_partial_plan_options, given, keep))
 
     def values(self, format: Format = "f32") -> dict:
-        """shared_columns, private_scale, bytes for each row, and the rest of what the plan says of tensors in a format."""
+        """Return the properties of the plan for tensors in a format, the members of lpt_partial_plan_info."""
         values = capi.lpt_partial_plan_info()
         capi.lpt_partial_plan_read(handle_of(None), self._handle, format_number(format), values)
         return values_of(values)
 
     def scale_weight(self, weight: Any) -> None:
-        """Multiplies the private rows of a weight's first values by the scale, in place."""
+        """Multiply the private rows of an initial weight by the scale of the plan, in place."""
         capi.lpt_partial_scale_weight(handle_of(None), self._handle, written(weight))
 
 
 class Comm:
-    """One rank's end of a communicator; belongs to one thread. With future=True a collective runs behind the caller's back and
-    gives a Future. Collectives are called by all ranks in the same order."""
+    """One rank of a communicator (lpt_comm).
+
+    One thread uses a Comm. All ranks call the same collectives in the same order. With future=True, a collective returns a
+    Future at once and runs in the background.
+    """
 
     __slots__ = ("_handle", "_kept", "rank", "rank_count")
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
-        self._kept: list = []  # what reductions use whose buckets were let go of
+        self._kept: list = []  # objects that reductions of deleted buckets still use
         values = self.values
         self.rank, self.rank_count = values["rank"], values["rank_count"]
 
     @classmethod
     def local(cls, group: Group, rank: int, *, context: Optional[Context] = None, **given: Any) -> "Comm":
-        """Takes a rank's place in a group; returns when all have come. Options: timeout_seconds, flags."""
+        """Create a rank of a local group (lpt_comm_create_local()).
+
+        The call returns after all ranks of the group have made it. Options: timeout_seconds, flags.
+        """
         keep: list = []
         return cls(capi.lpt_comm_create_local(handle_of(context), group._handle, rank,
                                               options(capi.lpt_comm_options, given, keep)))
 
     @classmethod
     def mpi(cls, fortran_handle: Optional[int] = None, *, context: Optional[Context] = None, **given: Any) -> "Comm":
-        """Takes this process's place in an MPI job: all of it, or the communicator that MPI calls by a number
-        (mpi4py's comm.py2f())."""
+        """Create a rank of an MPI job (lpt_comm_create_mpi()), or adopt an MPI communicator (lpt_comm_adopt_mpi()).
+
+        fortran_handle: the Fortran handle of the communicator, such as comm.py2f() of mpi4py; None for all processes of the
+        job. Options: timeout_seconds, flags.
+        """
         keep: list = []
         settings = options(capi.lpt_comm_options, given, keep)
         if fortran_handle is None:
@@ -121,8 +136,11 @@ class Comm:
     @classmethod
     def nccl(cls, bootstrap: Optional["Comm"] = None, nccl_comm: Optional[int] = None, *,
              context: Optional[Context] = None, **given: Any) -> "Comm":
-        """Ranks with a GPU each, from a comm of the same ranks on CPUs, or from the address of an ncclComm_t, or both. Options:
-        timeout_seconds, flags."""
+        """Create a rank with one GPU (lpt_comm_create_nccl()), or adopt an ncclComm_t (lpt_comm_adopt_nccl()).
+
+        bootstrap: a Comm of the same ranks on CPUs. nccl_comm: the address of an ncclComm_t. One of them or both are given.
+        Options: timeout_seconds, flags.
+        """
         keep: list = []
         if bootstrap is not None:
             given["bootstrap"] = bootstrap
@@ -133,13 +151,13 @@ class Comm:
 
     @property
     def values(self) -> dict:
-        """rank, rank_count, engine, collectives, bytes_sent, bytes_received, seconds."""
+        """Properties and counters: rank, rank_count, engine, collectives, bytes_sent, bytes_received, seconds."""
         values = capi.lpt_comm_info()
         capi.lpt_comm_read(handle_of(None), self._handle, values)
         return values_of(values)
 
     def close(self) -> None:
-        """Leaves; ranks that wait for this one are freed."""
+        """Destroy this rank's communicator; ranks that wait for this rank return an error."""
         capi.lpt_comm_destroy(self._handle)
 
     def __enter__(self) -> "Comm":
@@ -149,18 +167,24 @@ class Comm:
         self.close()
 
     def split(self, color: int, key: int = 0, *, context: Optional[Context] = None) -> Optional["Comm"]:
-        """A communicator of the ranks that give the same color; None for color -1."""
+        """Return a communicator of the ranks that pass the same color, or None if color is -1.
+
+        key determines the order of ranks in the new communicator.
+        """
         handle = capi.lpt_comm_split(handle_of(context), self._handle, color, key)
         return None if handle is None else Comm(handle)
 
     def barrier(self, *, context: Optional[Context] = None) -> None:
-        """Returns when all ranks have come."""
+        """Wait until all ranks have called barrier()."""
         capi.lpt_barrier(handle_of(context), self._handle)
 
     def all_reduce(self, x: Any, *, out: Any = None, future: bool = False, context: Optional[Context] = None,
                    **given: Any) -> Any:
-        """Reduces a tensor of every rank. Options: reduction ("sum", "average", "maximum", "minimum"), factor, wire (a format
-        in which numbers travel), algorithm, rounding, random, codec (an lpt.Codec)."""
+        """Reduce a tensor over all ranks (lpt_all_reduce()); every rank returns the same result.
+
+        out: the output, which may be x; by default a new tensor. Options: reduction ("sum", "average", "maximum" or
+        "minimum"), factor, wire (the format of elements in messages), algorithm, rounding, random, codec (an lpt.Codec).
+        """
         source = read(x)
         keep: list = [source]
         result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
@@ -170,7 +194,7 @@ class Comm:
 
     def all_reduce_many(self, tensors: Sequence[Any], *, future: bool = False, context: Optional[Context] = None,
                         **given: Any) -> Any:
-        """Reduces many tensors in place, by one message; options as of all_reduce()."""
+        """Reduce many tensors in place by one message (lpt_all_reduce_many()). Options as for all_reduce()."""
         keep: list = []
         results = [written(tensor) for tensor in tensors]
         made = call(keep, capi.lpt_all_reduce_many, handle_of(context), self._handle, results,
@@ -179,7 +203,10 @@ class Comm:
 
     def reduce_scatter(self, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
                        context: Optional[Context] = None, **given: Any) -> Any:
-        """Reduces a tensor and gives each rank its part along the first axis; options as of all_reduce()."""
+        """Reduce a tensor over all ranks, and return this rank's slice along the first axis (lpt_reduce_scatter()).
+
+        counts: rows of each rank's slice; by default all ranks have the same number. Options as for all_reduce().
+        """
         source = read(x)
         keep: list = [source]
         counts = self._counts(counts, "counts")
@@ -190,8 +217,11 @@ class Comm:
 
     def all_gather(self, x: Any, *, counts: Optional[Sequence[int]] = None, codec: Optional[Codec] = None, out: Any = None,
                    future: bool = False, context: Optional[Context] = None) -> Any:
-        """Gives all ranks the parts of every rank, one after the other along the first axis. With a codec each part is encoded
-        once, and every rank decodes it."""
+        """Gather the slices of all ranks along the first axis, in rank order (lpt_all_gather()).
+
+        counts: rows of each rank's slice; by default all ranks have the same number. With a codec, each rank encodes its
+        slice once, and every rank decodes all slices.
+        """
         source = read(x)
         keep: list = [source]
         counts = self._counts(counts, "counts")
@@ -203,20 +233,23 @@ class Comm:
 
     def all_reduce_signs(self, x: Any, worker_error: Any, server_error: Any, *, out: Any = None, future: bool = False,
                          context: Optional[Context] = None) -> Any:
-        """Averages a tensor by its signs, one bit for each element. What that leaves out is kept in the errors, which
-        signs_errors() makes, until the next call."""
+        """Average a tensor over all ranks by its signs, one bit per element (lpt_all_reduce_signs()).
+
+        worker_error and server_error hold the quantization error for the next call (error feedback). signs_errors() creates
+        them.
+        """
         source, errors = read(x), (written(worker_error), written(server_error))
         result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
         made = capi.lpt_all_reduce_signs(handle_of(context), self._handle, source, *errors, result, future)
         return Future(made, result, (source, *errors)) if future else result
 
     def signs_errors(self, element_count: int) -> Tuple[Tensor, Tensor]:
-        """Errors of 0 for all_reduce_signs() of a tensor of so many elements: worker_error and server_error."""
-        share = capi.lpt_all_reduce_signs_share(handle_of(None), self._handle, element_count)
-        return empty(element_count), empty(share)
+        """Return worker_error and server_error of zeros, for all_reduce_signs() of a tensor of element_count elements."""
+        count = capi.lpt_all_reduce_signs_share(handle_of(None), self._handle, element_count)
+        return empty(element_count), empty(count)
 
     def broadcast(self, x: Any, root: int = 0, *, future: bool = False, context: Optional[Context] = None) -> Any:
-        """Gives all ranks the tensor of one, in place."""
+        """Copy the tensor of the rank root to all ranks, in place (lpt_broadcast())."""
         tensor = written(x)
         made = capi.lpt_broadcast(handle_of(context), self._handle, root, tensor, future)
         return Future(made, tensor, (tensor,)) if future else tensor
@@ -224,7 +257,10 @@ class Comm:
     def all_to_all(self, x: Any, *, send_counts: Optional[Sequence[int]] = None,
                    receive_counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
                    context: Optional[Context] = None) -> Any:
-        """Sends each rank a part along the first axis, and puts together what comes from each."""
+        """Send a slice along the first axis to each rank, and return the received slices in rank order (lpt_all_to_all()).
+
+        send_counts and receive_counts: rows of the slice for and from each rank; by default all are equal.
+        """
         source = read(x)
         sent = self._counts(send_counts, "send_counts")
         received = self._counts(receive_counts, "receive_counts")
@@ -237,25 +273,25 @@ class Comm:
         return Future(made, result, (source,)) if future else result
 
     def send(self, x: Any, peer: int, tag: int = 0, *, future: bool = False, context: Optional[Context] = None) -> Any:
-        """Sends a tensor to one rank."""
+        """Send a tensor to the rank peer (lpt_send())."""
         tensor = read(x)
         made = capi.lpt_send(handle_of(context), self._handle, tensor, peer, tag, future)
         return Future(made, None, (tensor,)) if future else None
 
     def receive(self, out: Any, peer: int, tag: int = 0, *, future: bool = False,
                 context: Optional[Context] = None) -> Any:
-        """Receives a tensor of the format and shape that were sent."""
+        """Receive a tensor from the rank peer into out, which has the format and shape of the sent tensor (lpt_receive())."""
         tensor = written(out)
         made = capi.lpt_receive(handle_of(context), self._handle, tensor, peer, tag, future)
         return Future(made, tensor, (tensor,)) if future else tensor
 
     def is_same(self, x: Any, *, context: Optional[Context] = None) -> bool:
-        """Whether a tensor has the same bits on all ranks."""
+        """Return whether a tensor has the same bits on all ranks (lpt_comm_compare())."""
         return bool(capi.lpt_comm_compare(handle_of(context), self._handle, read(x)))
 
     def partial_all_reduce(self, plan: "PartialPlan", x: Any, *, backward: bool = False, out: Any = None,
                            future: bool = False, context: Optional[Context] = None) -> Any:
-        """Adds up the shared columns of all ranks and scales this rank's private ones."""
+        """Sum the shared columns over all ranks, and scale the private columns of this rank (lpt_partial_all_reduce())."""
         source = read(x)
         result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
         made = capi.lpt_partial_all_reduce(handle_of(context), self._handle, plan._handle, int(backward), source, result,
@@ -264,8 +300,11 @@ class Comm:
 
     def partial_gemm(self, plan: "PartialPlan", a: Any, b: Any, *, out: Any = None, format: Format = "f32",
                      context: Optional[Context] = None, **given: Any) -> Tensor:
-        """gemm() of this rank's part of a row-parallel weight, then partial_all_reduce(); private columns are computed while
-        shared ones travel. Options: alpha, a_transposed, b_transposed, arithmetic."""
+        """Multiply by this rank's slice of a row-parallel weight, then sum as partial_all_reduce() (lpt_partial_gemm()).
+
+        The rank computes its private columns while the sums of shared columns are in transfer. Options: alpha, a_transposed,
+        b_transposed, arithmetic.
+        """
         keep: list = []
         left, right = read(a), read(b)
         if out is None:
@@ -277,8 +316,11 @@ class Comm:
 
     def sequence_gather(self, x: Any, *, plan: Optional[PartialPlan] = None, row_counts: Optional[Sequence[int]] = None,
                         out: Any = None, future: bool = False, context: Optional[Context] = None) -> Any:
-        """Gathers the rows of all ranks before a column-parallel layer; sequence_scatter() is its backward. plan: of the layers
-        around, with all columns shared."""
+        """Gather the rows of all ranks before a column-parallel layer (lpt_sequence_gather()).
+
+        Its backward is sequence_scatter(). plan: the plan of the adjacent layers, which shares all columns. row_counts: rows
+        of each rank; by default all are equal.
+        """
         source = read(x)
         counts = self._counts(row_counts, "row_counts")
         result = self._whole(source, counts, context) if out is None else written(out)
@@ -288,8 +330,11 @@ class Comm:
     def sequence_scatter(self, x: Any, *, plan: Optional[PartialPlan] = None, backward: bool = False,
                          row_counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
                          context: Optional[Context] = None) -> Any:
-        """Adds up the rows of all ranks behind a row-parallel layer, and gives each rank its own; sequence_gather() is its
-        backward. backward: the plan's wire for gradients is taken."""
+        """Sum the rows of all ranks after a row-parallel layer, and return this rank's rows (lpt_sequence_scatter()).
+
+        Its backward is sequence_gather(). backward: use the wire format that the plan has for gradients. row_counts: rows of
+        each rank; by default all are equal.
+        """
         source = read(x)
         counts = self._counts(row_counts, "row_counts")
         result = self._part(source, counts, context) if out is None else written(out)
@@ -298,13 +343,13 @@ class Comm:
         return Future(made, result, (source, plan)) if future else result
 
     def _part(self, whole: Tensor, counts: Optional[Sequence[int]], context: Optional[Context]) -> Tensor:
-        """Room for this rank's rows."""
+        """Return a new tensor for the rows of this rank."""
         shape = whole.shape
         rows = counts[self.rank] if counts is not None else shape[0] // self.rank_count
         return empty((rows,) + shape[1:], capi.tensor_format(whole), context=context)
 
     def _whole(self, part: Tensor, counts: Optional[Sequence[int]], context: Optional[Context]) -> Tensor:
-        """Room for the rows of all ranks."""
+        """Return a new tensor for the rows of all ranks."""
         shape = part.shape
         rows = sum(counts) if counts is not None else shape[0] * self.rank_count
         return empty((rows,) + shape[1:], capi.tensor_format(part), context=context)
@@ -313,49 +358,58 @@ class Comm:
         if counts is None:
             return None
         if len(counts) != self.rank_count:
-            raise ValueError(f"{name} has {len(counts)} numbers: expected {self.rank_count}, one of each rank")
+            raise ValueError(f"{name} has {len(counts)} numbers: expected {self.rank_count}, one for each rank")
         return list(counts)
 
 
 class GradientBuckets:
-    """Gradients that ranks reduce in place while backward goes on: begin(), ready(index) as soon as one is there, wait().
+    """Gradients that ranks reduce in place while backward continues (lpt_gradient_buckets).
 
-    gradients: in the order of forward; they are kept. Options: bucket_bytes, order ("recorded", "reversed").
+    Call begin(), then ready(index) for each gradient as soon as it is computed, then wait().
+
+    gradients: the gradients in the order of forward; the object keeps them alive. Options: bucket_bytes, order ("recorded"
+    or "reversed").
     """
 
     __slots__ = ("_handle", "_gradients", "_comm", "_keep", "_pass")
 
     def __init__(self, comm: Comm, gradients: Sequence[Any], *, context: Optional[Context] = None, **given: Any) -> None:
         self._keep: list = []
-        self._pass: list = []  # what the pass under way borrows
+        self._pass: list = []  # objects that the current pass uses
         self._comm = comm
         self._gradients = [written(gradient) for gradient in gradients]
         self._handle = capi.lpt_gradient_buckets_create(handle_of(context), comm._handle, self._gradients,
                                                         options(capi.lpt_gradient_buckets_options, given, self._keep))
 
     def begin(self, last: bool = True, *, context: Optional[Context] = None, **given: Any) -> None:
-        """Begins a backward pass; without last nothing travels. Options as of Comm.all_reduce()."""
+        """Start a backward pass. Options as for Comm.all_reduce().
+
+        last: whether this is the last micro-batch of the step. Earlier micro-batches only accumulate; nothing is sent.
+        """
         self._pass = []
         call(self._pass, capi.lpt_gradient_buckets_begin, handle_of(context), self._handle, int(last),
              options(capi.lpt_reduce_options, given, self._pass))
 
     def ready(self, index: int, *, context: Optional[Context] = None) -> None:
-        """Says that a gradient is there."""
+        """Mark a gradient as computed, and start the reduction of its bucket if the bucket is complete."""
         call(self._pass, capi.lpt_gradient_buckets_ready, handle_of(context), self._handle, index)
 
     def wait(self, *, context: Optional[Context] = None) -> None:
-        """Ends the pass: all gradients are reduced then. One that was never made ready is named."""
+        """Wait until all gradients are reduced, and end the pass.
+
+        Raises InvalidArgument, which names the gradients, if ready() was not called for some of them.
+        """
         call(self._pass, capi.lpt_gradient_buckets_wait, handle_of(context), self._handle)
         self._pass = []
 
     def __del__(self) -> None:
-        # Of a pass under way the reductions go on, and with them a codec's calls.
+        # Reductions in flight continue and may still call a codec.
         if self._pass:
             self._comm._kept.append(self._pass)
 
     @property
     def values(self) -> dict:
-        """bucket_count, ready_count, launched_count, wait_seconds, is_recorded."""
+        """State of the buckets: bucket_count, ready_count, launched_count, wait_seconds, is_recorded."""
         values = capi.lpt_gradient_buckets_info()
         capi.lpt_gradient_buckets_read(handle_of(None), self._handle, values)
         return values_of(values)

@@ -1,4 +1,4 @@
-"""Contexts: the workers. Every thread has one of its own unless another is given; these share one pool of threads."""
+"""Contexts, which run operations. Each thread has a default context; all default contexts share one thread pool."""
 from __future__ import annotations
 
 __all__ = ["Context", "build_info", "default_context", "device_describe", "set_default_context"]
@@ -9,22 +9,26 @@ from operator import index as index_of
 
 from . import capi
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Callable, List, Optional, Union
 
 
-# Contexts of GPUs, whose streams other libraries have to wait for.
+# Contexts on GPUs. A DLPack consumer must synchronize with their streams.
 gpu_contexts: weakref.WeakSet[Context] = weakref.WeakSet()
 
 
 class Context:
-    """A worker: threads, choice of kernels, error text, profile. Serves one call at a time: a second one raises Busy.
+    """Runs operations: holds threads, kernel selection, error text and profile (lpt_context).
 
-    thread_count: 0 for as many as the process may use. threads_of: a context whose threads this one shares. isa: the
-    highest instruction set to use ("auto", "reference", "x86_avx2", "x86_avx512", "x86_avx512_bf16", "x86_amx"). device:
-    "cpu" or "cuda", with device_index; what operations make lies there. Work of a GPU is queued: what it reads has to stay
-    until synchronize(). A with statement closes the context.
+    A context runs one call at a time; a second call raises Busy. A with statement closes the context.
+
+    thread_count: number of threads; 0 for all CPUs that the process may use.
+    isa: the highest instruction set to use: "auto", "reference", "x86_avx2", "x86_avx512", "x86_avx512_bf16" or "x86_amx".
+    device: "cpu" or "cuda", the device on which operations run and allocate their results; device_index selects one.
+    threads_of: a context whose threads this context shares.
+
+    Operations on a GPU are queued on a stream. The caller keeps their inputs alive until synchronize().
     """
 
     __slots__ = ("_handle", "_log", "_progress", "_stream", "device", "device_index", "__weakref__")
@@ -42,16 +46,16 @@ class Context:
         self._stream = _DEFAULT_STREAM
         if device == "cuda":
             gpu_contexts.add(self)
-        # Kept for as long as the library may call them.
+        # References to callbacks that the library may call.
         self._log: Any = None
         self._progress: Any = None
 
     def __reduce__(self):
-        raise TypeError("a context is a worker of this process and cannot be pickled")
+        raise TypeError("a context belongs to its process and cannot be pickled")
 
     def close(self) -> None:
-        """Ends the context, after the calls that use it. A thread whose own context it is gets a new one."""
-        self._handle = None  # calls hold the handle until they end
+        """Close the context after its current call; a thread with this default context gets a new one at its next call."""
+        self._handle = None  # a running call holds a reference to the handle
         gpu_contexts.discard(self)
         if getattr(_local, "context", None) is self:
             del _local.context, _local.handle
@@ -64,44 +68,53 @@ class Context:
 
     @property
     def explanation(self) -> str:
-        """Which kernel the last operation took, and why each faster one was passed over."""
+        """Text that names the kernel of the last operation, and the reason why each faster kernel was not used."""
         return capi.lpt_context_explanation(handle_of(self))
 
     def set_threads(self, thread_count: int) -> None:
-        """Gives this context threads of its own, so many; 0: as many as the process may use."""
+        """Set the number of threads, which the context then owns; 0 for all CPUs that the process may use."""
         capi.lpt_context_set_threads(handle_of(self), thread_count)
 
     def set_isa(self, isa: str) -> None:
-        """Changes the highest instruction set that may be used."""
+        """Set the highest instruction set that kernels may use; names as for Context()."""
         capi.lpt_context_set_isa(handle_of(self), constant("LPT_ISA_", isa))
 
     def set_stream(self, stream: Optional[int]) -> None:
-        """Queues work of a GPU on another stream, by its address: torch.cuda.Stream.cuda_stream; None: CUDA's default."""
+        """Set the CUDA stream on which the context queues work.
+
+        stream: the address of a stream, such as torch.cuda.Stream.cuda_stream; None for the default stream of CUDA.
+        """
         capi.lpt_context_set_stream(handle_of(self), stream)
         self._stream = stream or _DEFAULT_STREAM
 
     def synchronize(self) -> None:
-        """Waits for what is queued."""
+        """Wait until all queued work is complete; on a CPU context, return at once."""
         capi.lpt_context_synchronize(handle_of(self))
 
     def set_log(self, log: Optional[Callable[[int, str], None]], level: str = "info") -> None:
-        """Calls log(level, text) on the thread that is at work; None: silent."""
+        """Set a function log(level, text), which the library calls on the thread of the operation; None disables logging."""
         called = _called_back(log)
         capi.lpt_context_set_log(handle_of(self), constant("LPT_LOG_LEVEL_", level), called)
         self._log = called
 
     def set_progress(self, progress: Optional[Callable[[int, int], Any]]) -> None:
-        """Calls progress(done, whole) in long calls. What is true stops the call with Cancelled."""
+        """Set a function progress(done, total), which long operations call; None removes it.
+
+        If it returns a true value, the operation stops and raises Cancelled.
+        """
         called = _called_back(progress)
         capi.lpt_context_set_progress(handle_of(self), called)
         self._progress = called
 
     def start_profile(self) -> None:
-        """Forgets what was recorded and starts to record."""
+        """Clear the profile and start recording."""
         capi.lpt_context_set_profile(handle_of(self), 1)
 
     def stop_profile(self) -> List[dict]:
-        """Ends recording; entries with operation, kernel, calls, seconds, bytes and flops, longest time first."""
+        """Stop recording and return the entries of the profile, longest time first.
+
+        Each entry is a dict of operation, kernel, calls, seconds, bytes and flops.
+        """
         capi.lpt_context_set_profile(handle_of(self), 0)
         entries = []
         for index in range(capi.lpt_context_profile_count(handle_of(self))):
@@ -111,20 +124,23 @@ class Context:
         return entries
 
     def save_profile(self, path: str) -> None:
-        """Writes the recorded calls as a Chrome trace."""
+        """Write the recorded calls as a Chrome trace."""
         capi.lpt_context_profile_save(handle_of(self), path)
 
 
-_DEFAULT_STREAM = 1  # CUDA's, as DLPack numbers it; others by their address
+_DEFAULT_STREAM = 1  # number of CUDA's default stream in DLPack; other streams have their address
 
 
 def streams_of(index: int) -> List[int]:
-    """The streams on which contexts of a GPU queue their work."""
+    """Return the streams on which contexts of a GPU queue work."""
     return sorted({context._stream for context in list(gpu_contexts) if context.device_index == index})
 
 
 def wait_for_work(index: int, stream: Optional[int]) -> None:
-    """Work of a GPU that is queued on other streams than a consumer's is done. Its stream as DLPack numbers it; -1: no wait."""
+    """Wait for work that contexts of a GPU queued on other streams than the stream of a DLPack consumer.
+
+    stream: the consumer's stream as in DLPack; -1 to skip the wait.
+    """
     if stream == 0:
         raise BufferError("stream is 0: expected None, -1, 1, 2, or the address of a stream")
     if stream == -1:
@@ -135,31 +151,36 @@ def wait_for_work(index: int, stream: Optional[int]) -> None:
 
 
 def device_describe(device: str = "cpu", index: int = 0) -> dict:
-    """What a device is: count, is_usable and the reason why not, name, memory_bytes, processor_count, capability_major and
-    capability_minor. One that is not there is no error."""
+    """Describe a device (lpt_device_describe()); a missing device is not an error.
+
+    Returns a dict of count, is_usable, reason (why the device is not usable), name, memory_bytes, processor_count,
+    capability_major and capability_minor.
+    """
     description = capi.lpt_device_info()
     capi.lpt_device_describe(None, constant("LPT_DEVICE_", device), index, description)
     return values_of(description)
 
 
 def build_info() -> str:
-    """Release, compiler and instruction sets of the library, in a line."""
+    """Return the release, compiler and instruction sets of the library in one line."""
     return capi.lpt_build_info()
 
 
 _local = threading.local()
-_shared: dict = {}  # a context that no call uses: the default contexts of all threads share its threads
+_shared: dict = {}  # "pool": a context whose threads the default contexts of all threads share; it runs no calls
 
 
 def default_context() -> Context:
-    """The calling thread's own context, made at its first use; it ends with the thread. All of them share one pool of threads.
-    A forked process starts new threads for its pool."""
+    """Return the default context of the calling thread, which is created at its first use and ends with the thread.
+
+    Default contexts of all threads share one thread pool. A forked process starts new threads for its pool.
+    """
     handle_of(None)
     return _local.context
 
 
 def set_default_context(context: Context) -> None:
-    """Makes a context the calling thread's own."""
+    """Set the default context of the calling thread."""
     if not isinstance(context, Context):
         raise TypeError(f"context is {context!r}: expected a Context")
     _local.handle = handle_of(context)
@@ -174,15 +195,17 @@ def handle_of(context: Optional[Context]) -> Any:
     try:
         return _local.handle
     except AttributeError:
-        # setdefault() lets one of several threads win, without a lock that a forked process would inherit.
+        # setdefault() is atomic, so that no lock is needed, which a forked process would inherit.
         pool = _shared.get("pool") or _shared.setdefault("pool", Context())
         set_default_context(Context(threads_of=pool))
         return _local.handle
 
 
 def call_back(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a function of the user inside a call of the library, which may use the thread's context: calls without a context
-    get a new one meanwhile."""
+    """Call a function of the user inside a callback of the library.
+
+    The outer call may use the default context of the thread. Until the function returns, a new default context replaces it.
+    """
     outer = dict(_local.__dict__)
     _local.__dict__.clear()
     try:
@@ -197,7 +220,7 @@ def _called_back(function: Any) -> Any:
 
 
 def constant(prefix: str, value: Union[str, int], name: str = "") -> int:
-    """The number of a constant by the end of its name: constant("LPT_ISA_", "auto"). name: of the argument, for errors."""
+    """Return a constant by the suffix of its name, such as constant("LPT_ISA_", "auto"); name: the argument, for errors."""
     name = name or prefix[4:-1].lower()
     if not isinstance(value, str):
         try:
@@ -212,7 +235,7 @@ def constant(prefix: str, value: Union[str, int], name: str = "") -> int:
 
 
 def values_of(struct: Any) -> dict:
-    """The members of a struct of answers."""
+    """Return the members of an info struct as a dict."""
     return {name: getattr(struct, name) for name in members_of(type(struct))}
 
 

@@ -1,58 +1,60 @@
-"""Exceptions: one class per status, each carrying the library's own text."""
+"""Exceptions: one class for each status, with the error text of the library."""
 
 
 class Error(Exception):
-    """What the library refuses or cannot do; the text names the argument, its value and what was expected. status: the
-    lpt_status."""
+    """Base class of all errors of the library.
+
+    The text names the argument, its value and the expected values. status is the lpt_status.
+    """
 
     status = 0
 
 
 class InvalidArgument(Error, ValueError):
-    """An argument is wrong."""
+    """An argument is invalid."""
 
 
 class Unsupported(Error, NotImplementedError):
-    """Well formed, but nothing here can do it; the text lists what was tried and why not."""
+    """The arguments are valid, but no kernel or device supports them; the text lists the reasons."""
 
 
 class OutOfMemory(Error, MemoryError):
-    """Memory could not be had."""
+    """Memory could not be allocated."""
 
 
 class InvalidState(Error, ValueError):
-    """A saved state is truncated, damaged, or of another kind; nothing was changed."""
+    """A saved state is truncated, damaged, or of another kind; the object is unchanged."""
 
 
 class Internal(Error, RuntimeError):
-    """A defect of the library."""
+    """An internal error of the library."""
 
 
 class Cancelled(Error):
-    """The progress callback asked for it; outputs hold parts of the result."""
+    """The progress callback cancelled the operation; outputs are incomplete."""
 
 
 class Aborted(Error, ConnectionError):
-    """Another rank has left or given up; the text names it."""
+    """Another rank has failed or closed its communicator; the text names it."""
 
 
 class Timeout(Error, TimeoutError):
-    """Another rank did not come in time; the text names those that are missing."""
+    """Other ranks did not join a collective before the timeout; the text names them."""
 
 
 class Mismatch(Error, RuntimeError):
-    """Ranks do not agree about a collective, or bytes were damaged on their way."""
+    """Ranks call different collectives, or a message was damaged in transfer."""
 
 
 class WorkFailed(Error, RuntimeError):
-    """A device failed, at this call or at work queued before; the text has its driver's words."""
+    """A device failed in this call or in work queued before; the text contains the message of the driver."""
 
 
 class Busy(Error, RuntimeError):
-    """The context is in use by another call: of another thread, or of the library's callback that made this one."""
+    """The context is in use by another call, on another thread or on this thread around a callback."""
 
 
-# By lpt_status.
+# Indexed by lpt_status.
 BY_STATUS = (Error, InvalidArgument, Unsupported, OutOfMemory, InvalidState, Internal, Cancelled, Aborted, Timeout,
              Mismatch, WorkFailed, Busy)
 for _status, _kind in enumerate(BY_STATUS):

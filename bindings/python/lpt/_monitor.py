@@ -1,4 +1,4 @@
-"""What to watch while a model learns, and what collectives would cost."""
+"""Monitoring of training runs, and a cost model of collectives."""
 from __future__ import annotations
 
 __all__ = ["Monitor", "collective_cost", "cost_break_even", "link_fit", "noise_measure", "swiglu_alignment"]
@@ -10,7 +10,7 @@ from ._options import options
 from ._tensor import empty, format_number, read
 from ._train import Linear
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Optional, Sequence, Tuple, Union
     from ._context import Context
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Monitor:
-    """A record of numbers by step and name, which is saved as CSV."""
+    """A record of values by step and name, which save() writes as CSV (lpt_monitor)."""
 
     __slots__ = ("_handle",)
 
@@ -26,7 +26,7 @@ class Monitor:
         self._handle = capi.lpt_monitor_create(handle_of(None))
 
     def record(self, step: int, name: str, value: Union[float, Linear, Statistics]) -> None:
-        """Records a number, the scalers and casts of a Linear, or a Statistics."""
+        """Record a number, the scalers and watched casts of a Linear, or the sums of a Statistics."""
         if isinstance(value, Linear):
             capi.lpt_monitor_record_linear(handle_of(None), self._handle, step, name, value._handle)
         elif isinstance(value, Statistics):
@@ -38,16 +38,19 @@ class Monitor:
         return capi.lpt_monitor_count(handle_of(None), self._handle)
 
     def save(self, path: str) -> None:
-        """Writes the record."""
+        """Write all values to a CSV file."""
         capi.lpt_monitor_save(handle_of(None), self._handle, path)
 
 
 def noise_measure(gradients: Sequence[Any], noisy: Sequence[Any], *, context: Optional[Context] = None,
                   two_draws: bool = False) -> dict:
-    """The noise that quantization put in gradients: gradient_norm, noise_norm, ratio, is_noisy. two_draws: both are noisy, by
-    random bits of their own."""
+    """Measure the noise that quantization adds to gradients (lpt_noise_measure()).
+
+    noisy: the quantized gradients, one for each of gradients. two_draws: both arguments are quantized, with different random
+    bits. Returns a dict of gradient_norm, noise_norm, ratio and is_noisy.
+    """
     if len(gradients) != len(noisy):
-        raise ValueError(f"{len(gradients)} gradients and {len(noisy)} noisy ones: expected as many of each")
+        raise ValueError(f"gradients has {len(gradients)} tensors, noisy has {len(noisy)}: expected the same number")
     keep: list = []
     values = capi.lpt_noise_info()
     capi.lpt_noise_measure(handle_of(context), [read(one) for one in gradients], [read(one) for one in noisy],
@@ -56,7 +59,10 @@ def noise_measure(gradients: Sequence[Any], noisy: Sequence[Any], *, context: Op
 
 
 def swiglu_alignment(gate_weight: Any, up_weight: Any, *, context: Optional[Context] = None) -> Tuple[Tensor, dict]:
-    """The cosine between both weights of each channel; and mean, mean_magnitude, largest, largest_channel."""
+    """Measure the cosine between the gate weight and the up weight of each channel (lpt_swiglu_alignment()).
+
+    Returns the cosines, and a dict of mean, mean_magnitude, largest and largest_channel.
+    """
     gate, values = read(gate_weight), capi.lpt_swiglu_alignment_info()
     cosines = empty(gate.shape[0], "f32", context=context)
     capi.lpt_swiglu_alignment(handle_of(context), gate, read(up_weight), cosines, values)
@@ -70,9 +76,12 @@ def _link(latency_seconds: float, bytes_per_second: float) -> Any:
 
 
 def link_fit(sizes: Sequence[float], seconds: Sequence[float]) -> dict:
-    """The latency_seconds and bytes_per_second behind measured times of messages of so many bytes."""
+    """Fit latency_seconds and bytes_per_second of a link to measured times (lpt_cost_fit_link()).
+
+    sizes: bytes of each message. seconds: time of each message.
+    """
     if len(sizes) != len(seconds):
-        raise ValueError(f"{len(sizes)} sizes and {len(seconds)} times: expected as many of each")
+        raise ValueError(f"sizes has {len(sizes)} numbers, seconds has {len(seconds)}: expected the same number")
     link = capi.lpt_cost_link()
     capi.lpt_cost_fit_link(handle_of(None), sizes, seconds, link)
     return {"latency_seconds": link.latency_seconds, "bytes_per_second": link.bytes_per_second}
@@ -80,8 +89,11 @@ def link_fit(sizes: Sequence[float], seconds: Sequence[float]) -> dict:
 
 def cost_break_even(collective: str, ranks: int, payload: Format, plain: Format = "f32", *, algorithm: str = "best",
                     latency_seconds: float, bytes_per_second: float, **rates: float) -> int:
-    """From how many elements on a collective takes less time where numbers are cast to payload; -1: from none. Options:
-    overhead_seconds, encode_bytes_per_second, decode_bytes_per_second of the casts."""
+    """Compute from how many elements a collective takes less time with elements cast to payload (lpt_cost_break_even()).
+
+    Returns -1 if the cast never saves time. plain: the format without the cast. Options: overhead_seconds,
+    encode_bytes_per_second and decode_bytes_per_second of the casts.
+    """
     keep: list = []
     return capi.lpt_cost_break_even(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),
                                     constant("LPT_COST_ALGORITHM_", algorithm), ranks, format_number(plain),
@@ -91,7 +103,10 @@ def cost_break_even(collective: str, ranks: int, payload: Format, plain: Format 
 
 def collective_cost(collective: str, ranks: int, elements: int, payload: Format = "f32", *, algorithm: str = "best",
                     latency_seconds: float, bytes_per_second: float) -> dict:
-    """What a collective ("all_reduce", "all_gather", …) would cost on a link: seconds, step_count, bytes. Nothing is sent."""
+    """Estimate the cost of a collective, such as "all_reduce" or "all_gather", on a link (lpt_cost_estimate()).
+
+    Nothing is sent. Returns a dict of seconds, step_count and bytes.
+    """
     values = capi.lpt_cost_info()
     capi.lpt_cost_estimate(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),
                              constant("LPT_COST_ALGORITHM_", algorithm), ranks, elements, format_number(payload),

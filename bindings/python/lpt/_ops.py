@@ -1,5 +1,8 @@
-"""Casts, products and layers. What is read is a Tensor or anything that Tensor() wraps; results are new tensors unless out says
-where to write. Keyword arguments beyond those named are the members of the operation's options in lpt.h."""
+"""Casts, GEMM and layers.
+
+Inputs are a Tensor, or any object that Tensor() wraps. Results are new tensors, or are written to out. Other keyword arguments
+are members of the options struct of the operation in lpt.h.
+"""
 from __future__ import annotations
 
 __all__ = ["GemmPlan", "Statistics", "convert", "cross_entropy", "cross_entropy_backward", "dequantize",
@@ -16,7 +19,7 @@ from ._errors import InvalidArgument
 from ._options import options, random_of
 from ._tensor import Tensor, empty, format_number, multiplied, read, written
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, List, Optional, Sequence, Tuple, Union
     from ._tensor import Format
@@ -28,44 +31,49 @@ def _result(out: Any, like: Tensor, format: Format, context: Optional[Context]) 
     return capi.tensor_like(handle_of(context), like, format_number(format), 0) if out is None else written(out)
 
 
-def _own(tensor: Tensor) -> int:
-    """The format of results where none is asked for: the operand's, or f32."""
+def _result_format(tensor: Tensor) -> int:
+    """Return the default format of results: the format of the operand if it is a wide float, else f32."""
     format = capi.tensor_format(tensor)
     return format if format in _DENSE else capi.LPT_FORMAT_F32
 
 
 def format_describe(format: Format) -> dict:
-    """What a format is made of: the members of lpt_format_description."""
+    """Return the parts of a format, the members of lpt_format_description, as a dict."""
     description = capi.lpt_format_description()
     capi.lpt_format_describe(None, format_number(format), description)
     return values_of(description)
 
 
 def format_from_description(**given: Any) -> int:
-    """The format of a description, an element of the caller's own included; every function takes it as format. Options:
-    element, block_scale, tensor_scale, zero_point (formats), block_rows, block_columns, exponent_bits, special and the other
-    members of lpt_format_description."""
+    """Return the format of a description, including custom elements (lpt_format_from_description()).
+
+    Every function accepts the result as format. Options: element, block_scale, tensor_scale, zero_point (formats),
+    block_rows, block_columns, exponent_bits, special and the other members of lpt_format_description.
+    """
     keep: list = []
     try:
         return capi.lpt_format_from_description(handle_of(None), options(capi.lpt_format_description, given, keep))
     except InvalidArgument:
         text = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "empty"
-        raise InvalidArgument(f"description is {text}: expected members that make a format of docs/reference/formats.md") from None
+        raise InvalidArgument(f"description is {text}: expected members of a format in docs/reference/formats.md") from None
 
 
 def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = None,
              context: Optional[Context] = None, **given: Any) -> Any:
-    """Casts numbers to another format, with scales where it has them.
+    """Cast a tensor to another format, and compute the scales of that format (lpt_quantize()).
 
-    transposed: True, or a tensor to write, for the transposed cast as well; then both are returned. Options: rounding
-    ("nearest_even", "stochastic", …), overflow, scale_rule, random (lpt.Random), hadamard_size, scaler, smoothing,
-    statistics and the others of lpt_quantize_options.
+    format: the name or number of the format; optional if out is given.
+    out: the output; by default a new tensor.
+    transposed: True or an output tensor, to cast the transposed matrix in the same pass. Both results are returned then.
+
+    Options: rounding ("nearest_even", "stochastic", …), overflow, scale_rule, random (an lpt.Random), hadamard_size, scaler,
+    smoothing, statistics and the others of lpt_quantize_options.
     """
     handle = handle_of(context)
     source = read(x)
     if out is None:
         if isinstance(format, str) and not format:
-            raise TypeError("quantize() takes a format, or out")
+            raise TypeError('format is "": expected the name or number of a format, or the argument out')
         out = capi.tensor_like(handle, source, format_number(format), 0)
     else:
         out = written(out)
@@ -81,7 +89,7 @@ def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = 
 
 
 def dequantize(x: Any, format: Format = "f32", *, out: Any = None, context: Optional[Context] = None) -> Tensor:
-    """Gives the numbers that codes stand for, in f64, f32, bf16 or f16."""
+    """Decode a tensor to f64, f32, bf16 or f16 (lpt_dequantize())."""
     source = read(x)
     result = _result(out, source, format, context)
     capi.lpt_dequantize(handle_of(context), source, None, result)
@@ -90,28 +98,31 @@ def dequantize(x: Any, format: Format = "f32", *, out: Any = None, context: Opti
 
 def fake_quantize(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None,
                   **given: Any) -> Tensor:
-    """Casts numbers to a format and back; options as of quantize()."""
+    """Cast a tensor to a format and back to a wide float (lpt_fake_quantize()). Options as for quantize()."""
     keep: list = []
     source = read(x)
-    result = _result(out, source, _own(source), context)
+    result = _result(out, source, _result_format(source), context)
     capi.lpt_fake_quantize(handle_of(context), source, format_number(format),
                            options(capi.lpt_quantize_options, given, keep), result)
     return result
 
 
 def tensor_copy(x: Any, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
-    """Copies a tensor with its scales to out, or to new memory where the context works; done on return. The context is that of
-    the GPU where one takes part, either way."""
+    """Copy a tensor with all its parts between devices or within one (lpt_tensor_copy()).
+
+    out: the output; by default a new tensor on the device of the context. Copies from or to a GPU use a context of that GPU.
+    The copy is complete on return.
+    """
     handle, source = handle_of(context), read(x)
     result = _result(out, source, capi.tensor_format(source), context)
     capi.lpt_tensor_copy(handle, source, result)
-    # On a GPU the copy is queued, and what it reads or writes here may be gone before.
+    # A GPU queues the copy: wait for it, as the caller may free memory of the CPU on return.
     capi.lpt_context_synchronize(handle)
     return result
 
 
 def convert(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Moves codes between relatives of FP8 without a new amax."""
+    """Convert codes between similar FP8 formats without a new amax (lpt_convert())."""
     keep: list = []
     source = read(x)
     result = _result(out, source, format, context)
@@ -120,23 +131,26 @@ def convert(x: Any, format: Format, *, out: Any = None, context: Optional[Contex
 
 
 def hadamard(x: Any, size: int = 16, *, out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Rotates each group of columns. Options: inverse, signs."""
+    """Rotate each group of size columns by a Hadamard matrix (lpt_hadamard()).
+
+    Options: inverse, signs (a vector of int8 as random_signs() returns it).
+    """
     keep: list = []
     source = read(x)
-    result = _result(out, source, _own(source), context)
+    result = _result(out, source, _result_format(source), context)
     capi.lpt_hadamard(handle_of(context), source,
                       options(capi.lpt_hadamard_options, dict(given, size=size), keep), result)
     return result
 
 
 def random_signs(count: int, random: Any, *, context: Optional[Context] = None) -> Tensor:
-    """A vector of int8 signs for hadamard()."""
+    """Draw a vector of int8 signs for hadamard(); random is an lpt.Random."""
     signs = empty(count, "int8", context=context)
     capi.lpt_hadamard_draw_signs(handle_of(context), random_of(random), signs)
     return signs
 
 
-def _product_shape(a: Tensor, b: Tensor, given: dict) -> Tuple[int, ...]:
+def _gemm_shape(a: Tensor, b: Tensor, given: dict) -> Tuple[int, ...]:
     a_shape, b_shape = a.shape, b.shape
     if len(a_shape) < 2 or len(b_shape) < 2:
         raise ValueError(f"a and b have {len(a_shape)} and {len(b_shape)} axes: expected at least 2")
@@ -149,22 +163,30 @@ def _product_shape(a: Tensor, b: Tensor, given: dict) -> Tuple[int, ...]:
 
 def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Optional[Context] = None,
          **given: Any) -> Tensor:
-    """Multiplies two matrices of any formats: activation(alpha · a · b + beta · out + bias) + residual.
+    """Multiply two matrices of any formats: activation(alpha · a · b + beta · out + bias) + residual (lpt_gemm()).
 
-    Options: a_transposed, b_transposed (stored n × k, as weights are), alpha, beta, bias, activation ("gelu", "gelu_tanh",
-    "silu", "swiglu"), residual, quantize (a dict of options of quantize(), for a result in few bits), arithmetic,
-    cast_a_to_bf16 (rounds an f32 a to bf16 first, for the kernels of bf16) and the others of lpt_gemm_options.
+    a: m × k, and b: k × n, or batches of them. With a_transposed, a is stored k × m; with b_transposed, b is stored n × k,
+    like weights of linear layers.
+    format: the format of the result, m × n, if out is not given.
+
+    Options: a_transposed, b_transposed, alpha, beta, bias, activation ("gelu", "gelu_tanh", "silu" or "swiglu"), residual,
+    quantize (a dict of options of quantize() for the cast of the result), arithmetic, cast_a_to_bf16 (round an f32 a to bf16
+    first, for the bf16 kernels) and the others of lpt_gemm_options.
     """
     keep: list = []
     left, right = multiplied(a), multiplied(b)
-    result = empty(_product_shape(left, right, given), format, context=context) if out is None else written(out)
+    result = empty(_gemm_shape(left, right, given), format, context=context) if out is None else written(out)
     capi.lpt_gemm(handle_of(context), left, right, options(capi.lpt_gemm_options, given, keep), result)
     return result
 
 
 def gemm_grouped(a: Any, b: Any, group_ends: Sequence[int], *, out: Any = None, format: Format = "f32",
                  context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Multiplies rows by the matrix of their group (a mixture of experts): rows up to group_ends[0] by b[0], and so on."""
+    """Multiply groups of rows, each by its own matrix, as in a mixture of experts (lpt_gemm_grouped()).
+
+    group_ends: the end row of each group. Rows before group_ends[0] are multiplied by b[0], rows from there to
+    group_ends[1] by b[1], and so on. Options as for gemm().
+    """
     keep: list = []
     left, right = multiplied(a), multiplied(b)
     if out is None:
@@ -180,7 +202,10 @@ def gemm_grouped(a: Any, b: Any, group_ends: Sequence[int], *, out: Any = None, 
 
 
 class GemmPlan:
-    """A product of one shape that was checked, and whose kernel was picked, once for many calls."""
+    """A checked GEMM of one shape with its selected kernel, for many calls (lpt_gemm_plan).
+
+    Options as for gemm(). Call the plan with operands of the same formats and shapes: plan(a, b, out).
+    """
 
     __slots__ = ("_handle",)
 
@@ -198,15 +223,18 @@ class GemmPlan:
 
     @property
     def values(self) -> dict:
-        """m, n, k, workspace_bytes, part_count and kernel, its name."""
+        """Properties of the plan: m, n, k, workspace_bytes, part_count and kernel (its name)."""
         values = capi.lpt_gemm_plan_info()
         capi.lpt_gemm_plan_read(handle_of(None), self._handle, values)
         return values_of(values)
 
 
 def weights_pack(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Lays out weights (n × k) for products with b_transposed=True. Options: storage ("all", "bitmask", "block_sparse"), tile_rows,
-    tile_columns, output_order and input_order (numbers, one for each row and column)."""
+    """Pack weights (n × k) for GEMM with b_transposed=True (lpt_weights_pack()).
+
+    Options: storage ("all", "bitmask" or "block_sparse"), tile_rows, tile_columns, output_order (one index for each row) and
+    input_order (one index for each column).
+    """
     keep: list = []
     for name, axis in (("output_order", -2), ("input_order", -1)):
         if given.get(name) is not None and len(given[name]) != read(weights).shape[axis]:
@@ -215,8 +243,10 @@ def weights_pack(weights: Any, *, context: Optional[Context] = None, **given: An
 
 
 def weights_order(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], int, int]:
-    """An output_order in which fewer tiles hold anything but zeros, and the tiles that are stored without and with it.
-    Options: tile_rows, tile_columns."""
+    """Compute an output_order with fewer nonzero tiles, for block-sparse storage (lpt_weights_order()).
+
+    Returns the order, and the numbers of stored tiles before and after. Options: tile_rows, tile_columns.
+    """
     keep: list = []
     source = read(weights)
     order = array("i", [0]) * source.shape[0]
@@ -226,14 +256,14 @@ def weights_order(weights: Any, *, context: Optional[Context] = None, **given: A
 
 
 def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
-    """Writes packed weights as rows again."""
+    """Convert packed weights to a matrix of rows (lpt_weights_unpack())."""
     result = capi.tensor_like(handle_of(context), packed, capi.tensor_format(packed), 0) if out is None else written(out)
     capi.lpt_weights_unpack(handle_of(context), packed, result)
     return result
 
 
 def weights_save(packed: Tensor, *, context: Optional[Context] = None) -> bytes:
-    """Packed weights as bytes that every release reads: docs/reference/state-format.md."""
+    """Save packed weights as bytes, which every later release can load (docs/reference/state-format.md)."""
     handle = handle_of(context)
     state = bytearray(capi.lpt_weights_state_size(handle, packed))
     capi.lpt_weights_state_save(handle, packed, state)
@@ -241,13 +271,15 @@ def weights_save(packed: Tensor, *, context: Optional[Context] = None) -> bytes:
 
 
 def weights_load(state: Any, *, context: Optional[Context] = None) -> Tensor:
-    """Packed weights of what weights_save() gave."""
+    """Load packed weights from bytes of weights_save()."""
     return capi.lpt_weights_state_load(handle_of(context), state)
 
 
 def foreign_layout_export(x: Any, layout: str, *, context: Optional[Context] = None) -> bytearray:
-    """The bytes of a tensor in the layout of another library: "ggml", "ggml_q4_1", "bitsandbytes", "cublas_scales",
-    "mma_sparse", "cutlass_sparse"."""
+    """Return the bytes of a tensor in a foreign layout (lpt_foreign_layout_export()).
+
+    layout: "ggml", "ggml_q4_1", "bitsandbytes", "cublas_scales", "mma_sparse" or "cutlass_sparse".
+    """
     handle, source, number = handle_of(context), read(x), constant("LPT_FOREIGN_LAYOUT_", layout)
     data = bytearray(capi.lpt_foreign_layout_size(handle, source, number))
     capi.lpt_foreign_layout_export(handle, source, number, data)
@@ -255,15 +287,15 @@ def foreign_layout_export(x: Any, layout: str, *, context: Optional[Context] = N
 
 
 def foreign_layout_import(data: Any, layout: str, shape: Sequence[int], format: Format, *,
-                   context: Optional[Context] = None) -> Tensor:
-    """A tensor of bytes in the layout of another library."""
+                          context: Optional[Context] = None) -> Tensor:
+    """Create a tensor from bytes in a foreign layout (lpt_foreign_layout_import()); layout as for foreign_layout_export()."""
     tensor = empty(shape, format, context=context)
     capi.lpt_foreign_layout_import(handle_of(context), data, constant("LPT_FOREIGN_LAYOUT_", layout), tensor)
     return tensor
 
 
 class Statistics:
-    """Counts what casts did to numbers: give it to quantize() as statistics."""
+    """Accumulates statistics of casts (lpt_statistics): pass it to quantize() as the option statistics."""
 
     __slots__ = ("_handle",)
 
@@ -272,22 +304,25 @@ class Statistics:
 
     @property
     def values(self) -> dict:
-        """element_count, nan_count, clipped_count, underflow_count, amax, squared_sum, squared_error."""
+        """Sums over all casts: element_count, nan_count, clipped_count, underflow_count, amax, squared_sum, squared_error."""
         values = capi.lpt_statistics_info()
         capi.lpt_statistics_read(handle_of(None), self._handle, values)
         return values_of(values)
 
     def reset(self) -> None:
-        """Back to zero."""
+        """Set all sums to zero."""
         capi.lpt_statistics_reset(handle_of(None), self._handle)
 
 
 def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, context: Optional[Context] = None
             ) -> Tuple[Tensor, Tensor]:
-    """x · r · weight with r = 1 / sqrt(mean x² + epsilon) per row; returns the result and r, which backward takes."""
+    """Compute x · r · weight with r = 1 / sqrt(mean(x²) + epsilon) per row (lpt_rmsnorm_forward()).
+
+    Returns the result and r. rmsnorm_backward() takes r as inverse_rms.
+    """
     keep: list = []
     source, gain = read(x), read(weight)
-    result = _result(out, source, _own(source), context)
+    result = _result(out, source, _result_format(source), context)
     rows = source.size // source.shape[-1] if source.shape[-1] else 0
     inverse = empty(rows, "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32", context=context)
     capi.lpt_rmsnorm_forward(handle_of(context), source, gain,
@@ -297,11 +332,14 @@ def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, cont
 
 def rmsnorm_backward(x: Any, weight: Any, inverse_rms: Any, output_gradient: Any, *, epsilon: float = 1e-5,
                      weight_gradient: Any = None, context: Optional[Context] = None) -> Tuple[Tensor, Tensor]:
-    """The gradients of x and weight; weight_gradient given: it is added to."""
+    """Return the gradients of x and weight (lpt_rmsnorm_backward()).
+
+    weight_gradient: a tensor to which the weight gradient is added; by default a new tensor.
+    """
     keep: list = []
     gradient, gain = read(output_gradient), read(weight)
-    result = capi.tensor_like(handle_of(context), gradient, _own(gradient), 0)
-    total = capi.tensor_like(handle_of(context), gain, _own(gain), 0) if weight_gradient is None else written(weight_gradient)
+    result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
+    total = _result(weight_gradient, gain, _result_format(gain), context)
     given = {"epsilon": epsilon, "accumulated": weight_gradient is not None}
     capi.lpt_rmsnorm_backward(handle_of(context), read(x), gain, read(inverse_rms), gradient,
                               options(capi.lpt_rmsnorm_options, given, keep), result, total)
@@ -310,11 +348,14 @@ def rmsnorm_backward(x: Any, weight: Any, inverse_rms: Any, output_gradient: Any
 
 def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, total: Any = None,
                 context: Optional[Context] = None) -> Tuple[Tensor, Tensor, Tensor]:
-    """rmsnorm() of residual + branch; returns the result, the sum (written to total, which may be residual) and r."""
+    """Compute rmsnorm() of residual + branch (lpt_rmsnorm_forward_sum()).
+
+    total: the output for the sum, which may be residual; by default a new tensor. Returns the result, the sum and r.
+    """
     keep: list = []
     stream, part = read(residual), read(branch)
-    sums = capi.tensor_like(handle_of(context), stream, _own(stream), 0) if total is None else written(total)
-    result = _result(out, stream, _own(stream), context)
+    sums = capi.tensor_like(handle_of(context), stream, _result_format(stream), 0) if total is None else written(total)
+    result = _result(out, stream, _result_format(stream), context)
     rows = stream.size // stream.shape[-1] if stream.shape[-1] else 0
     inverse = empty(rows, "f64" if capi.tensor_format(stream) == capi.LPT_FORMAT_F64 else "f32", context=context)
     capi.lpt_rmsnorm_forward_sum(handle_of(context), stream, part, read(weight),
@@ -323,20 +364,20 @@ def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-
 
 
 def _targets_of(targets: Any, logits: Tensor) -> Any:
-    """Targets as a buffer of int64, one for each row of logits."""
+    """Return targets as a buffer of int64, one for each row of logits."""
     try:
-        lent = memoryview(targets)
-        is_buffer = lent.itemsize == 8 and lent.format in ("q", "l") and lent.c_contiguous
+        view = memoryview(targets)
+        is_buffer = view.itemsize == 8 and view.format in ("q", "l") and view.c_contiguous
     except TypeError:
         is_buffer = False
-    found = targets if is_buffer else array("q", targets)
-    count = memoryview(found).nbytes // 8
+    result = targets if is_buffer else array("q", targets)
+    count = memoryview(result).nbytes // 8
     rows = 1
     for extent in logits.shape[:-1]:
         rows *= extent
     if count != rows:
         raise ValueError(f"targets has {count} numbers: expected {rows}, one for each row of logits")
-    return found
+    return result
 
 
 def _loss_options(reduction: str, given: dict, keep: list) -> Any:
@@ -345,10 +386,13 @@ def _loss_options(reduction: str, given: dict, keep: list) -> Any:
 
 def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context: Optional[Context] = None,
                   **given: Any) -> Tuple[Tensor, Tensor]:
-    """-log softmax(logits)[target] of every row, in nats: the loss, and the logarithms of sums, which backward takes.
+    """Compute the cross-entropy loss -log(softmax(logits)[target]) of each row, in nats (lpt_cross_entropy_forward()).
 
-    targets: a buffer of int64 or a sequence, one class for each row. reduction: "mean", "sum" or "none". Options: comm (ranks
-    that share the classes), ignored_target, label_smoothing.
+    targets: one class for each row, as a buffer of int64 or a sequence.
+    reduction: "mean", "sum" or "none".
+    Returns the loss and log_sums, the logarithm of the sum of exponentials of each row, for cross_entropy_backward().
+
+    Options: comm (the ranks over which the classes are split), ignored_target, label_smoothing.
     """
     keep: list = []
     source = read(logits)
@@ -363,10 +407,10 @@ def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context
 
 def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gradient: Any = None, reduction: str = "mean",
                            out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
-    """The gradient of the logits; out may be logits. Options as of cross_entropy()."""
+    """Return the gradient of the logits (lpt_cross_entropy_backward()); out may be logits. Options as for cross_entropy()."""
     keep: list = []
     source = read(logits)
-    result = _result(out, source, _own(source), context)
+    result = _result(out, source, _result_format(source), context)
     capi.lpt_cross_entropy_backward(handle_of(context), source, _targets_of(targets, source), read(log_sums),
                                     None if loss_gradient is None else read(loss_gradient),
                                     _loss_options(reduction, given, keep), result)
@@ -375,10 +419,13 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
 
 def swiglu(gate: Any, up: Any, *, smoothing: Union[bool, str] = False, out: Any = None,
            context: Optional[Context] = None) -> Any:
-    """silu(gate) · up; with smoothing also the factor of every column for Linear's input_smoothing."""
+    """Compute silu(gate) · up (lpt_swiglu_forward()).
+
+    smoothing: True to return also the smoothing factor of each column, for the option input_smoothing of Linear.
+    """
     keep: list = []
     left, right = read(gate), read(up)
-    result = _result(out, left, _own(left), context)
+    result = _result(out, left, _result_format(left), context)
     factors = empty(left.shape[-1], "e8m0fnu", context=context) if smoothing else None
     given = {"smoothing": "channel"} if smoothing else {}
     capi.lpt_swiglu_forward(handle_of(context), left, right, options(capi.lpt_swiglu_options, given, keep), result,
@@ -388,19 +435,24 @@ def swiglu(gate: Any, up: Any, *, smoothing: Union[bool, str] = False, out: Any 
 
 def swiglu_backward(gate: Any, up: Any, output_gradient: Any, *, context: Optional[Context] = None
                     ) -> Tuple[Tensor, Tensor]:
-    """The gradients of gate and up."""
+    """Return the gradients of gate and up (lpt_swiglu_backward())."""
     gradient = read(output_gradient)
-    left, right = (capi.tensor_like(handle_of(context), gradient, _own(gradient), 0) for _ in range(2))
+    left, right = (capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0) for _ in range(2))
     capi.lpt_swiglu_backward(handle_of(context), read(gate), read(up), gradient, None, left, right)
     return left, right
 
 
 def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, exaq_bits: int = 0, exaq_clip: float = 0.0,
             out: Any = None, context: Optional[Context] = None) -> Tensor:
-    """exp(scale · x - max) / sum along the last axis; with exaq_bits the argument of exp is one of few levels from exaq_clip to 0."""
+    """Compute a softmax along the last axis: exp(scale · x - max) / sum (lpt_softmax_forward()).
+
+    causal: row t of a T × S matrix covers columns 0 to t + S - T; other columns give 0.
+    exaq_bits: if not 0, round the argument of exp to one of 2^exaq_bits levels from exaq_clip to 0
+    (lpt_exaq_softmax_forward()).
+    """
     keep: list = []
     source = read(x)
-    result = _result(out, source, _own(source), context)
+    result = _result(out, source, _result_format(source), context)
     values = {"scale": scale, "causal": causal}
     if exaq_bits == 0:
         capi.lpt_softmax_forward(handle_of(context), source, options(capi.lpt_softmax_options, values, keep), result)
@@ -412,10 +464,10 @@ def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, exaq_bits: int 
 
 def softmax_backward(output: Any, output_gradient: Any, *, scale: float = 1.0, causal: bool = False,
                      context: Optional[Context] = None) -> Tensor:
-    """The gradient of softmax()."""
+    """Return the gradient of the input of softmax() (lpt_softmax_backward())."""
     keep: list = []
     gradient = read(output_gradient)
-    result = capi.tensor_like(handle_of(context), gradient, _own(gradient), 0)
+    result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
     capi.lpt_softmax_backward(handle_of(context), read(output), gradient,
                               options(capi.lpt_softmax_options, {"scale": scale, "causal": causal}, keep), result)
     return result

@@ -1,4 +1,4 @@
-"""Options: keyword arguments become the structs of lpt.h."""
+"""Options: conversion of keyword arguments to the option structs of lpt.h."""
 from __future__ import annotations
 
 from array import array
@@ -10,16 +10,17 @@ from ._codec import Codec, CodecCall
 from ._context import constant, members_of
 from ._tensor import format_number, read
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any
 
 Random = namedtuple("Random", ("seed", "stream", "step", "offset", "row_stride"), defaults=(0, 0, 0, 0, 0))
-Random.__doc__ = "Where random bits come from; they belong to an element's place, not to the order of calls."
+Random.__doc__ = ("Source of random bits (lpt_random). The bits of an element depend on these members and on the index of the "
+                  "element, not on the order of calls.")
 
 
 _ORDERS = frozenset(("output_order", "input_order"))
-# Members whose values have names, by how their constants begin.
+# Members with named values, and the prefix of their constants.
 _NAMED = {
     "rounding": "LPT_ROUNDING_", "overflow": "LPT_OVERFLOW_", "scale_rule": "LPT_SCALE_RULE_",
     "first_moment_rounding": "LPT_ROUNDING_", "second_moment_rounding": "LPT_ROUNDING_",
@@ -30,9 +31,10 @@ _NAMED = {
     "source": "LPT_LINEAR_SOURCE_", "output_scale": "LPT_LINEAR_OUTPUT_SCALE_", "method": "LPT_OPTIMIZER_METHOD_",
     "second_underflow": "LPT_OPTIMIZER_UNDERFLOW_", "first_scaling": "LPT_SCALER_KIND_", "second_scaling": "LPT_SCALER_KIND_",
     "kind": "LPT_SCALER_KIND_", "history_rule": "LPT_SCALER_HISTORY_RULE_", "zero_rule": "LPT_SCALER_ZERO_RULE_",
-    "special": "LPT_ELEMENT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_LINEAR_PARALLEL_", "order": "LPT_GRADIENT_BUCKETS_ORDER_",
+    "special": "LPT_ELEMENT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_LINEAR_PARALLEL_",
+    "order": "LPT_GRADIENT_BUCKETS_ORDER_",
 }
-# Flags that are options of their own.
+# Flags that are keyword arguments.
 _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF16}
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
                       "block_scale", "tensor_scale", "zero_point"))
@@ -41,7 +43,7 @@ _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list",
 
 
 def random_of(given: Any) -> Any:
-    """An lpt_random of a Random, or of what its arguments are."""
+    """Return the lpt_random of a Random, or of its arguments in a tuple or dict."""
     made = capi.lpt_random()
     try:
         if type(given) is not Random:
@@ -54,13 +56,13 @@ def random_of(given: Any) -> Any:
 
 
 def codec_struct(codec: Codec, keep: list) -> Any:
-    """A codec for one collective: kept with what it raises."""
+    """Return the lpt_comm_codec of a codec for one collective, and append its callbacks to keep."""
     made = CodecCall(codec)
     keep.append(made)
     return made.struct
 
 
-def _truth(value: Any) -> int:
+def _bool_number(value: Any) -> int:
     if isinstance(value, str) or value not in (0, 1):
         raise TypeError("expected True or False")
     return int(bool(value))
@@ -72,7 +74,7 @@ def _value(name: str, member: str, value: Any, keep: list) -> Any:
     if isinstance(value, str) and name in _NAMED:
         return constant(_NAMED[name], value, name)
     if member != name and not isinstance(value, int):
-        return _truth(value)  # of NumPy, perhaps
+        return _bool_number(value)  # such as numpy.bool
     if name == "random":
         value = random_of(value)
     elif name == "quantize":
@@ -92,21 +94,24 @@ def _value(name: str, member: str, value: Any, keep: list) -> Any:
 
 
 def options(kind: Any, given: dict, keep: list) -> Any:
-    """A struct of keyword arguments, or None without any. What it borrows is put into keep."""
+    """Return a struct with members from keyword arguments, or None if there are none.
+
+    Objects that the struct refers to are appended to keep.
+    """
     if not given:
         return None
     made, known, flags = kind(), members_of(kind), 0
     for name, value in given.items():
-        # Truths are members is_name.
+        # Boolean options have a member is_<name>.
         member = name if name in known else "is_" + name
         flag = _FLAGS.get((kind, name)) if member not in known else 0
         if flag is None:
-            raise TypeError(f"there is no option {name}: expected some of {', '.join(known)}")
+            raise TypeError(f"{name} is not an option: expected {', '.join(known)}")
         if value is None:
             continue
         try:
             if flag:
-                flags |= flag * _truth(value)
+                flags |= flag * _bool_number(value)
             else:
                 setattr(made, member, _value(name, member, value, keep))
         except (TypeError, BufferError) as error:

@@ -1,4 +1,4 @@
-"""N:M masks and 2:4 matrices."""
+"""N:M sparse masks, and compressed 2:4 matrices."""
 from __future__ import annotations
 
 __all__ = ["sparse_absorb", "sparse_apply", "sparse_check", "sparse_choose_kept", "sparse_compare", "sparse_compress",
@@ -12,14 +12,17 @@ from ._context import Context, constant, handle_of, values_of
 from ._options import options
 from ._tensor import Tensor, read, written
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, List, Optional, Tuple
 
 
 def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor]:
-    """Selects N of every M numbers: the mask, and what stays. Options: kept (2), of (4), rule ("magnitude", "mvue", …),
-    direction ("row", "column", "both"), solver, random, importance."""
+    """Select N of every M elements, and return the mask (uint8) and the masked tensor (lpt_sparse_mask_select()).
+
+    Options: kept (N, default 2), of (M, default 4), rule ("magnitude", "mvue", …), direction ("row", "column" or "both"),
+    solver, random, importance.
+    """
     keep: list = []
     source = read(x)
     mask = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_UINT8, 0)
@@ -30,8 +33,10 @@ def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) ->
 
 
 def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], dict]:
-    """An order of the input columns in which a mask along rows keeps more, and what it keeps then. Options: kept, of,
-    iterations, random."""
+    """Reorder input columns so that an N:M mask along rows keeps more energy (lpt_sparse_order()).
+
+    Returns the order of columns, and the energies as a dict. Options: kept, of, iterations, random.
+    """
     keep: list = []
     source, values = read(weight), capi.lpt_sparse_info()
     order = array("i", range(source.shape[-1]))
@@ -40,7 +45,7 @@ def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any
 
 
 def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) -> dict:
-    """What a selection would keep: energy, kept_energy, variance and counts; options as of sparse_select()."""
+    """Return statistics of a selection: energy, kept_energy, variance and counts. Options as for sparse_select()."""
     keep: list = []
     values = capi.lpt_sparse_info()
     source = read(x)
@@ -51,7 +56,7 @@ def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) ->
 
 
 def sparse_apply(x: Any, mask: Any, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
-    """x where the mask is not 0, else 0."""
+    """Set elements of x to 0 where the mask is 0 (lpt_sparse_mask_apply())."""
     source = read(x)
     result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
     capi.lpt_sparse_mask_apply(handle_of(context), source, read(mask), result)
@@ -60,7 +65,10 @@ def sparse_apply(x: Any, mask: Any, *, out: Any = None, context: Optional[Contex
 
 def sparse_absorb(x: Any, mask: Any, of: int = 4, direction: str = "row", *, out: Any = None,
                   context: Optional[Context] = None) -> Tensor:
-    """x under its mask, where each number that stays gets the mean of what its group of so many drops."""
+    """Apply a mask, and add the mean of the dropped elements of each group to its kept ones (lpt_sparse_absorb()).
+
+    of: the number of elements in a group. direction: the axis of groups, "row" or "column".
+    """
     source = read(x)
     result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
     capi.lpt_sparse_absorb(handle_of(context), source, read(mask), of, constant("LPT_SPARSE_DIRECTION_", direction), result)
@@ -68,35 +76,38 @@ def sparse_absorb(x: Any, mask: Any, of: int = 4, direction: str = "row", *, out
 
 
 def sparse_diversity(kept: int = 2, of: int = 4, direction: str = "row", *, count: str = "exact") -> float:
-    """How many masks a pattern allows, in bits for each element."""
+    """Return the number of masks that a pattern allows, in bits per element (lpt_sparse_diversity())."""
     return capi.lpt_sparse_diversity(handle_of(None), kept, of, constant("LPT_SPARSE_DIRECTION_", direction),
                                      constant("LPT_SPARSE_COUNT_", count))
 
 
 def sparse_choose_kept(zero_share: float, of: int = 4, confidence: float = 0.95) -> int:
-    """How many of a group to keep of weights that were pruned without a pattern, so many of which are zero."""
+    """Select N of an N:M pattern for weights that were pruned without a pattern (lpt_sparse_choose_kept()).
+
+    zero_share: the fraction of zero weights. of: the number of elements in a group (M).
+    """
     return capi.lpt_sparse_choose_kept(handle_of(None), zero_share, of, confidence)
 
 
 def sparse_check(mask: Any, kept: int = 2, of: int = 4, direction: str = "row", *,
                  context: Optional[Context] = None) -> int:
-    """How many groups of a mask keep too many."""
+    """Count the groups of a mask with more than kept nonzero elements (lpt_sparse_mask_check())."""
     return capi.lpt_sparse_mask_check(handle_of(context), read(mask), kept, of,
                                       constant("LPT_SPARSE_DIRECTION_", direction))
 
 
 def sparse_compare(mask: Any, other: Any, *, context: Optional[Context] = None) -> int:
-    """In how many places two masks differ."""
+    """Count the elements in which two masks differ (lpt_sparse_mask_compare())."""
     return capi.lpt_sparse_mask_compare(handle_of(context), read(mask), read(other))
 
 
 def sparse_decay(weight: Any, mask: Any, rate: float, gradient: Any, *, context: Optional[Context] = None) -> None:
-    """Adds rate · weight to the gradient where the mask is 0."""
+    """Add rate · weight to the gradient where the mask is 0, in place (lpt_sparse_mask_decay())."""
     capi.lpt_sparse_mask_decay(handle_of(context), read(weight), read(mask), rate, written(gradient))
 
 
 def sparse_compress(x: Any, mask: Any = None, *, context: Optional[Context] = None) -> Tensor:
-    """The 2:4 matrix of dense codes: the same format with /2:4 behind its name."""
+    """Compress a dense matrix to 2:4 (lpt_sparse_compress()); the format of the result has the suffix "/2:4"."""
     source = read(x)
     compressed = capi.tensor_like(handle_of(context), source, capi.lpt_format_from_name(None, source.format + "/2:4"), 0)
     capi.lpt_sparse_compress(handle_of(context), source, None if mask is None else read(mask), compressed, None)
@@ -104,7 +115,7 @@ def sparse_compress(x: Any, mask: Any = None, *, context: Optional[Context] = No
 
 
 def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
-    """The dense matrix, zeros where nothing is stored."""
+    """Convert a 2:4 matrix to a dense matrix (lpt_sparse_decompress())."""
     name = compressed.format
     if not name.endswith("/2:4"):
         raise ValueError(f"compressed is {name}: expected a 2:4 format, such as {name}/2:4")
@@ -116,7 +127,10 @@ def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[
 
 def sparse_fit(weight: Any, mask: Any, inputs: Any, *, context: Optional[Context] = None, **given: Any
                ) -> Tuple[Tensor, dict]:
-    """Fits a masked weight to what the whole one gives for some inputs; the weight, and the errors before and after."""
+    """Fit a masked weight to the outputs of the dense weight for some inputs, without training (lpt_sparse_fit()).
+
+    Returns the fitted weight, and the errors before and after as a dict.
+    """
     keep: list = []
     source, values = read(weight), capi.lpt_sparse_fit_info()
     result = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_F32, 0)

@@ -1,4 +1,4 @@
-"""Tensors: numbers in memory, with what their bytes mean."""
+"""Tensors: elements in memory with a format, a shape and scales."""
 from __future__ import annotations
 
 __all__ = ["Tensor", "combine", "empty", "format_name", "format_text", "formats", "from_dlpack"]
@@ -9,18 +9,18 @@ from operator import index
 from . import capi
 from ._context import gpu_contexts, handle_of, streams_of, wait_for_work
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
     from ._context import Context
     Format = Union[str, int]
     Shape = Union[int, Sequence[int]]
 
-_DEVICES = ("cpu", "cuda")  # by lpt_device
-# What a tensor is made for, as in tensor_from.i: to share memory, to write it, to read it (perhaps in a copy), to multiply it.
+_DEVICES = ("cpu", "cuda")  # indexed by lpt_device
+# Use of a tensor, as in tensor_from.i: share memory, write it, read it, or read it in a GEMM. The last two may copy.
 _WRAP, _WRITE, _READ, _MULTIPLY = range(4)
 _PARTS = ("payload", "block_scales", "tensor_scale", "zero_points", "sparse_indices")
-# ml_dtypes' names, where they are not the formats' own.
+# Formats of the dtypes of ml_dtypes and NumPy.
 _NUMPY_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e4m3": "e4m3", "float8_e5m2": "e5m2",
                 "float8_e4m3fnuz": "e4m3fnuz", "float8_e5m2fnuz": "e5m2fnuz", "float8_e4m3b11fnuz": "e4m3b11fnuz",
                 "float8_e3m4": "e3m4", "float8_e8m0fnu": "e8m0fnu"}
@@ -29,7 +29,7 @@ _format_names: Dict[int, str] = {}
 
 
 def format_number(format: Format) -> int:
-    """The lpt_format of a name, such as "nvfp4", "e4m3fn_row" or "int8/1x64/f32"; a number is one already."""
+    """Return the lpt_format of a name such as "nvfp4", "e4m3fn_row" or "int8/1x64/f32"; return numbers unchanged."""
     if not isinstance(format, str):
         try:
             return index(format)
@@ -43,7 +43,7 @@ def format_number(format: Format) -> int:
 
 
 def format_name(format: Format) -> str:
-    """The name of a format."""
+    """Return the name of a format."""
     number = format_number(format)
     if number not in _format_names:
         _format_names[number] = capi.lpt_format_write_name(None, number)
@@ -51,23 +51,28 @@ def format_name(format: Format) -> str:
 
 
 def formats() -> List[str]:
-    """The names of all formats that have one of their own, elements first."""
+    """Return the names of all named formats: elements first, then presets with scales."""
     return [capi.lpt_format_name(capi.lpt_format_at(index)) for index in range(capi.lpt_format_count())]
 
 
 def format_text(format: Format) -> str:
-    """What the bytes of a format mean, in lines for people."""
+    """Return a text of several lines that explains the bytes of a format (lpt_format_write_text())."""
     return capi.lpt_format_write_text(None, format_number(format))
 
 
 class Tensor(capi.lpt_tensor):
-    """Numbers in memory: a format, a shape, and parts (payload and scales).
+    """Elements in memory with a format, a shape, and parts such as payload and scales (lpt_tensor).
 
-    Tensor(data) wraps what has the buffer protocol or __dlpack__ (NumPy arrays, array.array, memoryviews, torch and JAX
-    tensors), without a copy, and keeps it alive; its strides have to be positive. Tensor(data, "e4m3fn") says what codes mean:
-    of uint8 or uint16 data of any plain format with as many bits; packed formats take bytes. Plain tensors lend their memory
-    by the buffer protocol (elements without a letter as uint8 or uint16 codes) and by DLPack; tensors with scales do so part
-    by part.
+    Tensor(data) wraps an object with the buffer protocol or __dlpack__, without a copy, and keeps it alive. Such objects are
+    NumPy arrays, array.array, memoryviews, and torch and JAX tensors. Strides must be positive.
+
+    Tensor(data, "e4m3fn") interprets the elements of data as codes of a format without scales. uint8 or uint16 data can have
+    any format with the same number of bits; formats of less than 8 bits take bytes.
+
+    writable: require that data is writable.
+
+    A tensor without scales exports its memory by the buffer protocol and by DLPack. Elements without a type code of the
+    buffer protocol are exported as uint8 or uint16 codes. A tensor with scales exports each part on its own; see parts().
     """
 
     __slots__ = ()
@@ -81,17 +86,17 @@ class Tensor(capi.lpt_tensor):
 
     @property
     def format(self) -> str:
-        """The format's name."""
+        """Name of the format."""
         return format_name(capi.tensor_format(self))
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Extents, in elements."""
+        """Extent of each axis, in elements."""
         return capi.tensor_facts(self)[1]
 
     @property
     def strides(self) -> Tuple[int, ...]:
-        """Strides, in elements."""
+        """Stride of each axis, in elements."""
         return capi.tensor_facts(self)[2]
 
     @property
@@ -109,53 +114,59 @@ class Tensor(capi.lpt_tensor):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of elements and scales, without gaps."""
+        """Number of bytes of the elements, scales and other parts, without gaps."""
         return capi.lpt_tensor_size(handle_of(None), self)
 
     @property
     def device(self) -> str:
-        """The kind of device in whose memory it lies: "cpu" or "cuda"."""
+        """Kind of device that holds the memory: "cpu" or "cuda"."""
         return _DEVICES[capi.tensor_facts(self)[4]]
 
     @property
     def device_index(self) -> int:
-        """Which device of this kind."""
+        """Index of the device among devices of its kind."""
         return capi.tensor_facts(self)[5]
 
     @property
     def address(self) -> int:
-        """Where the first element lies."""
+        """Address of the first element."""
         return capi.tensor_facts(self)[3]
 
     def part(self, name: str) -> "Tensor":
-        """A part: "payload", "block_scales", "tensor_scale", "zero_points" or "sparse_indices"; the memory is shared."""
+        """Return one part as a tensor that shares memory (lpt_tensor_view_part()).
+
+        name: "payload", "block_scales", "tensor_scale", "zero_points" or "sparse_indices".
+        """
         if name not in _PARTS:
             raise ValueError(f'part is "{name}": expected one of {", ".join(_PARTS)}')
         return capi.lpt_tensor_view_part(handle_of(None), self, _PARTS.index(name))
 
     def parts(self) -> Dict[str, "Tensor"]:
-        """All parts that the format has, by name."""
+        """Return all parts of the format by name; the parts share memory."""
         description = capi.lpt_format_description()
         capi.lpt_format_describe(None, capi.tensor_format(self), description)
-        wanted = (True, description.block_scale, description.tensor_scale, description.zero_point, description.sparse_of)
-        return {name: self.part(name) for name, is_there in zip(_PARTS, wanted) if is_there}
+        has_part = (True, description.block_scale, description.tensor_scale, description.zero_point, description.sparse_of)
+        return {name: self.part(name) for name, is_present in zip(_PARTS, has_part) if is_present}
 
     def view(self, begins: Sequence[int], extents: Sequence[int]) -> "Tensor":
-        """Part of the tensor, on block edges; the memory is shared."""
+        """Return a view of a range of each axis, which shares memory (lpt_tensor_view()).
+
+        begins: the first element of each axis, at the edge of a block. extents: the number of elements of each axis.
+        """
         shape = self.shape
         if len(begins) != len(shape) or len(extents) != len(shape):
             raise ValueError(f"begins and extents have {len(begins)} and {len(extents)} numbers: expected {len(shape)}")
         return capi.lpt_tensor_view(handle_of(None), self, begins, extents)
 
     def __getitem__(self, key: Any) -> "Tensor":
-        """tensor[begin:end, …]: a view. Slices step by 1."""
+        """Return the view tensor[begin:end, …]; slices have no step."""
         keys = key if isinstance(key, tuple) else (key,)
         shape = self.shape
         if len(keys) > len(shape) or not all(isinstance(item, slice) for item in keys):
-            raise TypeError(f"a tensor of {len(shape)} axes takes as many slices at most, without steps")
+            raise TypeError(f"index is {key!r}: expected at most {len(shape)} slices without steps")
         ranges = [item.indices(extent) for item, extent in zip(keys, shape)]
         if any(step != 1 for _, _, step in ranges):
-            raise ValueError("slices step by 1")
+            raise ValueError(f"index is {key!r}: expected slices without steps")
         ranges += [(0, extent, 1) for extent in shape[len(keys):]]
         return self.view([begin for begin, _, _ in ranges], [max(0, end - begin) for begin, end, _ in ranges])
 
@@ -163,16 +174,16 @@ class Tensor(capi.lpt_tensor):
         return self.shape[0]
 
     def dequantize(self, format: Format = "f32", *, out: Any = None) -> "Tensor":
-        """The numbers that the codes stand for."""
+        """Decode the tensor to a wide float, as lpt.dequantize()."""
         from ._ops import dequantize
         return dequantize(self, format, out=out)
 
     def tolist(self) -> Any:
-        """Nested lists of the numbers."""
+        """Return the decoded elements as nested lists of floats."""
         return memoryview(self if self.format in ("f32", "f64") else self.dequantize()).tolist()
 
     def numpy(self) -> Any:
-        """The elements as a NumPy array that shares memory; of ml_dtypes' type where NumPy has none."""
+        """Return a NumPy array that shares memory, with a dtype of ml_dtypes if NumPy has none for the format."""
         import numpy
         array = numpy.asarray(memoryview(self))
         name = next((key for key, value in _NUMPY_NAMES.items() if value == self.format), None)
@@ -183,23 +194,23 @@ class Tensor(capi.lpt_tensor):
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         _, _, _, _, device, index = capi.tensor_facts(self)
-        return (device + 1, index)  # DLPack's numbers begin with 1
+        return (device + 1, index)  # device types of DLPack start at 1
 
     def __dlpack__(self, *, stream: Any = None, max_version: Optional[Tuple[int, int]] = None,
                    dl_device: Optional[Tuple[int, int]] = None, copy: Optional[bool] = None) -> Any:
         device = self.__dlpack_device__()
         if device == (1, 0) and stream is not None:
-            raise BufferError(f"stream is {stream!r}: expected None, the CPU has none")
+            raise BufferError(f"stream is {stream!r}: expected None for a tensor on the CPU")
         if dl_device is not None and tuple(dl_device) != device:
-            raise BufferError(f"dl_device is {dl_device!r}: expected {device}, where the tensor lies")
+            raise BufferError(f"dl_device is {dl_device!r}: expected {device}, the device of the tensor")
         if copy and device != (1, 0):
-            raise BufferError("copy is True of memory of a GPU: copy it with lpt.tensor_copy()")
+            raise BufferError("copy is True: expected False for a tensor on a GPU; copy it with lpt.tensor_copy()")
         if device != (1, 0):
             wait_for_work(device[1], stream)
         is_versioned = 1 if max_version is not None and max_version[0] >= 1 else 0
         tensor = copy_of(self) if copy else self
         if not is_versioned and capi.tensor_is_read_only(tensor):
-            raise BufferError("the tensor is read-only, which DLPack states since version 1.0")
+            raise BufferError("the tensor is read-only: expected max_version of at least (1, 0), which has read-only tensors")
         return capi.tensor_capsule(tensor, is_versioned)
 
     def __reduce__(self) -> Any:
@@ -215,15 +226,15 @@ class Tensor(capi.lpt_tensor):
 capi.set_tensor_class(Tensor)
 
 
-def _lent(producer: Any) -> Any:
-    """The producer; of a GPU's memory its capsule, of which the streams of the contexts there may read."""
+def _dlpack_source(producer: Any) -> Any:
+    """Return the producer or, for memory of a GPU, a capsule that is synchronized with the streams of contexts on that GPU."""
     device = getattr(producer, "__dlpack_device__", None)
     kind, index = device() if device is not None else (1, 0)
     capsule = producer
     for stream in streams_of(index) if kind == 2 else ():
         try:
             capsule = producer.__dlpack__(stream=stream, max_version=(1, 1))
-        except TypeError:  # of DLPack before 1.0
+        except TypeError:  # a producer of DLPack before 1.0
             capsule = producer.__dlpack__(stream=stream)
     return capsule
 
@@ -232,27 +243,27 @@ def _wrap(data: Any, use: int) -> Tensor:
     if getattr(data, "requires_grad", False):
         data = _detached(data)
     try:
-        return capi.tensor_from_object(_lent(data) if gpu_contexts else data, use)
+        return capi.tensor_from_object(_dlpack_source(data) if gpu_contexts else data, use)
     except AttributeError:
-        raise TypeError(f"{type(data).__name__} is no tensor: expected the buffer protocol or __dlpack__") from None
+        raise TypeError(f"{type(data).__name__} is not a tensor: expected the buffer protocol or __dlpack__") from None
     except (ValueError, TypeError, BufferError):
-        # JAX lends some types by DLPack alone, and its view() would copy.
+        # JAX exports some dtypes only by DLPack, and its view() would copy.
         if use != _WRITE and hasattr(data, "__dlpack__"):
             try:
-                return capi.tensor_from_producer(_lent(data), use)
+                return capi.tensor_from_producer(_dlpack_source(data), use)
             except (TypeError, BufferError):
                 pass
-        # NumPy does not lend arrays of ml_dtypes' types: their codes, and what these mean.
+        # NumPy does not export arrays of dtypes of ml_dtypes: wrap their codes, and set the format.
         name = _NUMPY_NAMES.get(getattr(getattr(data, "dtype", None), "name", ""))
         if name is None or "numpy" not in sys.modules:
             raise
-        # int16 and uint8 are plain formats; unsigned 16-bit codes are not.
+        # LPT has formats int16 and uint8, but not uint16.
         codes = data.view("int16" if data.dtype.itemsize == 2 else "uint8")
         return _reinterpret(capi.tensor_from_object(codes, use), format_number(name))
 
 
 def _detached(data: Any) -> Any:
-    """The memory of a torch parameter, whose __dlpack__ lends nothing while torch records gradients."""
+    """Return data.detach(), as __dlpack__ of a torch tensor fails while torch records gradients."""
     detach = getattr(data, "detach", None)
     if detach is None:
         raise TypeError(f"{type(data).__name__} requires gradients and has no detach(): expected its memory without gradients")
@@ -268,26 +279,26 @@ def _shared(data: Any) -> Tensor:
 
 
 def read(data: Any) -> Tensor:
-    """What an operation reads: the memory, or a dense copy of an array whose strides no operation reads."""
+    """Wrap an input of an operation; copy it to dense memory if operations do not support its strides."""
     return data if type(data) is Tensor else _wrap(data, _READ)
 
 
 def multiplied(data: Any) -> Tensor:
-    """What a GEMM reads: of a transposed matrix the memory itself."""
+    """Wrap an input of a GEMM, as read(); a transposed matrix is not copied."""
     return data if type(data) is Tensor else _wrap(data, _MULTIPLY)
 
 
 def written(data: Any) -> Tensor:
-    """What an operation writes."""
+    """Wrap an output of an operation; never copy."""
     if type(data) is not Tensor:
         return _wrap(data, _WRITE)
     if capi.tensor_is_read_only(data):
-        raise BufferError("the output is read-only: expected memory to write")
+        raise BufferError("the output is read-only: expected writable memory")
     return data
 
 
 def empty(shape: Shape, format: Format = "f32", *, context: Optional[Context] = None) -> Tensor:
-    """Zeros, with scales of 1, in memory of the library, where the context works."""
+    """Create a tensor on the device of the context, with elements of 0 and scales of 1 (lpt_tensor_create())."""
     return capi.tensor_empty(handle_of(context), _extents(shape), format_number(format))
 
 
@@ -299,22 +310,25 @@ def _extents(shape: Shape) -> Tuple[int, ...]:
 
 
 def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
-    """A matrix of its parts, by their names as keywords; the inverse of Tensor.parts()."""
+    """Create a matrix from its parts, which shares their memory; the inverse of Tensor.parts() (lpt_tensor_combine()).
+
+    parts: payload, block_scales, tensor_scale, zero_points, sparse_indices, as far as the format has them.
+    """
     unknown = set(parts) - set(_PARTS)
     if unknown:
-        raise TypeError(f"no part is named {sorted(unknown)[0]}: expected some of {', '.join(_PARTS)}")
+        raise TypeError(f"{sorted(unknown)[0]} is not a part: expected {', '.join(_PARTS)}")
     handles = [None if parts.get(name) is None else _shared(parts[name]) for name in _PARTS]
     return capi.lpt_tensor_combine(handle_of(None), format_number(format), rows, columns, handles)
 
 
 def copy_of(tensor: Tensor) -> Tensor:
-    """A dense copy in memory of the library."""
+    """Return a dense copy in memory of the library."""
     return _load(tensor.format, tensor.shape, {name: memoryview(part).tobytes() for name, part in tensor.parts().items()})
 
 
 def from_dlpack(producer: Any) -> Tensor:
-    """A tensor of what an object with __dlpack__, or a capsule, holds; without a copy."""
-    return capi.tensor_from_producer(_lent(producer), _WRAP)
+    """Wrap an object with __dlpack__ or a DLPack capsule, without a copy (lpt_tensor_take_dlpack())."""
+    return capi.tensor_from_producer(_dlpack_source(producer), _WRAP)
 
 
 def _load(format: str, shape: Iterable[int], parts: Dict[str, bytes]) -> Tensor:
@@ -340,7 +354,7 @@ def _load_packed(state: bytes) -> Tensor:
 
 
 def state_of(size: Any, save: Any, *handles: Any) -> bytearray:
-    """The saved state of a handle, by its pair of functions."""
+    """Return the saved state of a handle; size and save are its functions of lpt.h."""
     context = handle_of(None)
     state = bytearray(size(context, *handles))
     save(context, *handles, state)

@@ -1,4 +1,4 @@
-"""Training: recipes, linear layers, scalers, optimizers."""
+"""Training: recipes, linear layers, scalers and optimizers."""
 from __future__ import annotations
 
 __all__ = ["Linear", "Optimizer", "Recipe", "Scaler", "gradients_measure", "recipe_names", "share_amax", "update"]
@@ -9,7 +9,7 @@ from ._context import Context, constant, handle_of, values_of
 from ._options import options
 from ._tensor import Tensor, empty, format_name, format_number, read, state_of, written
 
-TYPE_CHECKING = False  # importing typing would take longer than all else here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
     from ._comm import Comm
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 
 class Recipe:
-    """How a linear layer casts the operands of its three products: a name such as "fp8_current" or "nvfp4_pretrain", and
-    changes. lpt.recipe_names() lists the names."""
+    """How a linear layer casts the operands of its three GEMMs, and runs these (lpt_recipe).
+
+    name: a recipe such as "fp8_current" or "nvfp4_pretrain"; recipe_names() lists all. The methods change the recipe and
+    return it. Existing layers keep their recipe.
+    """
 
     __slots__ = ("_handle", "_name", "_changes")
 
@@ -28,8 +31,12 @@ class Recipe:
         self._changes: List[Tuple[str, tuple, dict]] = []
 
     def set_cast(self, cast: str, format: Optional[Format], **given: Any) -> "Recipe":
-        """Changes one cast: "forward_input", "forward_weight", "dgrad_gradient", "dgrad_weight", "wgrad_gradient" or
-        "wgrad_input". Options as of quantize(), without handles and random numbers."""
+        """Change one cast (lpt_recipe_set_cast()).
+
+        cast: "forward_input", "forward_weight", "dgrad_gradient", "dgrad_weight", "wgrad_gradient" or "wgrad_input".
+        format: the format of the cast; None to use the operand without a cast. Options as for quantize(), except random and
+        those that take an object.
+        """
         keep: list = []
         capi.lpt_recipe_set_cast(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast),
                                  0 if format is None else format_number(format),
@@ -37,34 +44,48 @@ class Recipe:
         return self._changed("set_cast", (cast, format), given)
 
     def set_scaler(self, operand: str, **given: Any) -> "Recipe":
-        """Changes where tensor scales of "input", "weight" or "gradient" come from. Options: kind, history_length, margin."""
+        """Change the source of the tensor scales of an operand (lpt_recipe_set_scaler()).
+
+        operand: "input", "weight" or "gradient". Options: kind, history_length, margin and the others of Scaler.
+        """
         keep: list = []
         capi.lpt_recipe_set_scaler(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
                                    options(capi.lpt_scaler_options, given, keep))
         return self._changed("set_scaler", (operand,), given)
 
     def set_product(self, product: str, **given: Any) -> "Recipe":
-        """Changes how "forward", "dgrad" or "wgrad" is made. Options: hadamard_size, hadamard_signs, source, draws, parts."""
+        """Change the options of one GEMM (lpt_recipe_set_gemm()).
+
+        product: the GEMM: "forward", "dgrad" or "wgrad". Options: hadamard_size, hadamard_signs, source, draws, parts and the
+        others of lpt_linear_gemm_options.
+        """
         keep: list = []
         capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product),
-                                    options(capi.lpt_linear_gemm_options, given, keep))
+                                 options(capi.lpt_linear_gemm_options, given, keep))
         return self._changed("set_product", (product,), given)
 
     def set_sparsity(self, operand: str, interval: int = 1, **given: Any) -> "Recipe":
-        """Makes "weight" or "gradient" sparse; options as of sparse_select()."""
+        """Make an operand N:M sparse (lpt_recipe_set_sparsity()).
+
+        operand: "weight" or "gradient". interval: the number of steps between two selections of the mask. Options as for
+        sparse_select().
+        """
         keep: list = []
         capi.lpt_recipe_set_sparsity(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
                                      interval, options(capi.lpt_sparse_options, given, keep))
         return self._changed("set_sparsity", (operand, interval), given)
 
     def raise_product(self, product: str, format: Optional[Format] = None) -> "Recipe":
-        """Casts both operands of a product to a format of high precision; None: not at all."""
+        """Set both operands of one GEMM to a high precision (lpt_recipe_set_high_precision()).
+
+        product: the GEMM: "forward", "dgrad" or "wgrad". format: the format of the operands; None for no casts.
+        """
         number = 0 if format is None else format_number(format)
         capi.lpt_recipe_set_high_precision(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product), number)
         return self._changed("raise_product", (product, format), {})
 
     def cast_format(self, cast: str) -> Optional[str]:
-        """The format of one cast; None: as it comes."""
+        """Return the format of one cast, or None if the operand is not cast."""
         number = capi.lpt_recipe_cast_format(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast))
         return format_name(number) if number else None
 
@@ -84,14 +105,17 @@ def _recipe_again(name: str, changes: Iterable[Tuple[str, tuple, dict]]) -> Reci
 
 
 def recipe_names() -> List[str]:
-    """The names that Recipe() takes."""
+    """Return the names of all recipes."""
     return [capi.lpt_recipe_name(index) for index in range(capi.lpt_recipe_count())]
 
 
 class Linear:
-    """A linear layer y = x · wᵀ + bias under a recipe. It owns scalers and the weight's casts, never the weight.
+    """A linear layer y = x · wᵀ + bias with a recipe (lpt_linear).
 
-    prepare() after every change of the weight; forward() and backward() per micro-batch; update() once per step.
+    The layer owns its scalers and the casts of its weight, not the weight. Call prepare() after every change of the weight,
+    forward() and backward() for each micro-batch, and update() once per optimizer step.
+
+    recipe: a Recipe or a name.
     """
 
     __slots__ = ("_handle", "recipe", "input_columns", "output_columns")
@@ -104,15 +128,18 @@ class Linear:
         self._handle = capi.lpt_linear_create(handle_of(None), self.recipe._handle, shape)
 
     def prepare(self, weight: Any, *, context: Optional[Context] = None, **given: Any) -> None:
-        """Casts the weight (output_columns × input_columns). Options: random."""
+        """Cast the weight, output_columns × input_columns, for forward and backward (lpt_linear_prepare()). Options: random."""
         keep: list = []
         capi.lpt_linear_prepare(handle_of(context), self._handle, read(weight),
                                 options(capi.lpt_linear_options, given, keep))
 
     def forward(self, x: Any, *, out: Any = None, inference: bool = False, format: Format = "f32",
                 context: Optional[Context] = None, **given: Any) -> Any:
-        """y, and what backward needs of this micro-batch; y alone with inference=True. Options: bias, random,
-        input_smoothing, first_row."""
+        """Compute y, and save the data for backward (lpt_linear_forward()).
+
+        Returns y and the saved tensor; with inference=True, only y. format: the format of y if out is not given. Options:
+        bias, random, input_smoothing, first_row.
+        """
         keep: list = []
         handle, source = handle_of(context), read(x)
         shape = source.shape
@@ -127,61 +154,65 @@ class Linear:
     def backward(self, saved: Optional[Tensor], output_gradient: Any, *, input_gradient: Any = True,
                  weight_gradient: Any = True, bias_gradient: Any = None, context: Optional[Context] = None,
                  **given: Any) -> Tuple[Optional[Tensor], Optional[Tensor], Optional[Tensor]]:
-        """The gradients of x, of w, and of the bias. Each argument: True for a new tensor, None for not wanted, or where to
-        write. Options: random, first_row, accumulated (adds to the given weight and bias gradients)."""
+        """Compute the gradients of x, weight and bias, and return all three (lpt_linear_backward()).
+
+        saved: the tensor that forward() returned. input_gradient, weight_gradient and bias_gradient: True for a new tensor,
+        an output tensor, or None to skip the gradient. Options: random, first_row, accumulated (add to the given weight and
+        bias gradients).
+        """
         keep: list = []
         gradient = read(output_gradient)
-        places = ((input_gradient, lambda: empty(gradient.shape[:-1] + (self.input_columns,), "f32", context=context)),
-                  (weight_gradient, lambda: empty((self.output_columns, self.input_columns), "f32", context=context)),
-                  (bias_gradient, lambda: empty(self.output_columns, "f32", context=context)))
-        results = [make() if place is True else written(place) if place is not None and place is not False else None
-                   for place, make in places]
+        outputs = ((input_gradient, lambda: empty(gradient.shape[:-1] + (self.input_columns,), "f32", context=context)),
+                   (weight_gradient, lambda: empty((self.output_columns, self.input_columns), "f32", context=context)),
+                   (bias_gradient, lambda: empty(self.output_columns, "f32", context=context)))
+        results = [make() if output is True else written(output) if output is not None and output is not False else None
+                   for output, make in outputs]
         capi.lpt_linear_backward(handle_of(context), self._handle, saved, gradient,
                                  options(capi.lpt_linear_options, given, keep), *results)
         return results[0], results[1], results[2]
 
     @property
     def cast_nbytes(self) -> int:
-        """Bytes of the weight's casts."""
+        """Number of bytes of the casts of the weight, with masks."""
         return capi.lpt_linear_cast_size(handle_of(None), self._handle)
 
     def update(self, *, context: Optional[Context] = None) -> None:
-        """Ends an optimizer step for the layer's scalers."""
+        """Complete an optimizer step for the scalers of the layer (lpt_linear_update_scalers())."""
         update([self], context=context)
 
     def set_recipe(self, recipe: Recipe) -> None:
-        """Changes the recipe; prepare() comes next."""
+        """Set the recipe; it applies from the next prepare() on."""
         capi.lpt_linear_set_recipe(handle_of(None), self._handle, recipe._handle)
         self.recipe = recipe
 
     def mask(self) -> Tensor:
-        """The weight's mask since the last prepare(), of a recipe that makes it sparse."""
+        """Return the mask that the last prepare() selected for a sparse weight."""
         mask = empty((self.output_columns, self.input_columns), "uint8")
         capi.lpt_linear_mask_read(handle_of(None), self._handle, mask)
         return mask
 
     def scaler_values(self, operand: str) -> dict:
-        """What the scaler of "input", "weight" or "gradient" knows."""
+        """Return the state of the scaler of "input", "weight" or "gradient", the members of lpt_scaler_info."""
         values = capi.lpt_scaler_info()
         capi.lpt_linear_scaler_read(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand), values)
         return values_of(values)
 
     def watch(self, watched: bool = True) -> None:
-        """Counts what each cast does from now on, or no more."""
+        """Start or stop the collection of statistics of the casts."""
         capi.lpt_linear_watch(handle_of(None), self._handle, int(watched))
 
     def cast_values(self, cast: str) -> dict:
-        """What a watched layer's cast did."""
+        """Return the statistics of one cast of a watched layer since watch(); names of casts as for Recipe.set_cast()."""
         values = capi.lpt_statistics_info()
         capi.lpt_linear_cast_read(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast), values)
         return values_of(values)
 
     def state(self) -> bytes:
-        """The scalers, saved: portable, with a checksum."""
+        """Return the saved scalers, and the mask of a sparse weight, as portable bytes with a checksum."""
         return bytes(state_of(capi.lpt_linear_state_size, capi.lpt_linear_state_save, self._handle))
 
     def load_state(self, state: Any) -> None:
-        """Restores the scalers."""
+        """Restore the scalers, and the mask of a sparse weight; call prepare() next."""
         capi.lpt_linear_state_load(handle_of(None), self._handle, state)
 
     def __reduce__(self) -> Any:
@@ -195,16 +226,19 @@ def _linear_again(input_columns: int, output_columns: int, recipe: Recipe, state
 
 
 def share_amax(comm: Comm, layers: Sequence[Linear], *, context: Optional[Context] = None) -> None:
-    """Gives the scalers of layers the largest amax of any rank; on all ranks, before update()."""
+    """Set the recorded amax of the scalers of layers to the maximum over ranks (lpt_linear_share_amax()).
+
+    All ranks call it before update().
+    """
     capi.lpt_linear_share_amax(handle_of(context), comm._handle, [layer._handle for layer in layers])
 
 
 def update(layers: Sequence[Any], *, context: Optional[Context] = None) -> None:
-    """Ends an optimizer step for the scalers of many layers, or for many Scalers."""
+    """Complete an optimizer step for the scalers of many layers, or for many Scalers; layers may contain both."""
     linears = [layer._handle for layer in layers if isinstance(layer, Linear)]
     scalers = [layer._handle for layer in layers if isinstance(layer, Scaler)]
     if len(linears) + len(scalers) != len(layers):
-        raise TypeError("update() takes a sequence of Linear and Scaler")
+        raise TypeError("layers contains another object: expected a sequence of Linear and Scaler")
     if linears:
         capi.lpt_linear_update_scalers(handle_of(context), linears)
     if scalers:
@@ -212,8 +246,10 @@ def update(layers: Sequence[Any], *, context: Optional[Context] = None) -> None:
 
 
 class Scaler:
-    """The memory of amax for one site: give it to quantize() as scaler. Options: kind ("current", "delayed"),
-    history_length, margin, history_rule, zero_rule."""
+    """Records the amax of the casts of one site (lpt_scaler): pass it to quantize() as the option scaler.
+
+    Options: kind ("current" or "delayed"), history_length, margin, history_rule, zero_rule.
+    """
 
     __slots__ = ("_handle", "_given")
 
@@ -224,17 +260,17 @@ class Scaler:
 
     @property
     def values(self) -> dict:
-        """amax, running_amax, update_count."""
+        """State of the scaler: amax, running_amax, update_count."""
         values = capi.lpt_scaler_info()
         capi.lpt_scaler_read(handle_of(None), self._handle, values)
         return values_of(values)
 
     def state(self) -> bytes:
-        """The history, saved."""
+        """Return the saved history as bytes."""
         return bytes(state_of(capi.lpt_scaler_state_size, capi.lpt_scaler_state_save, self._handle))
 
     def load_state(self, state: Any) -> None:
-        """Restores the history."""
+        """Restore the history."""
         capi.lpt_scaler_state_load(handle_of(None), self._handle, state)
 
     def __reduce__(self) -> Any:
@@ -248,10 +284,12 @@ def _scaler_again(given: dict, state: bytes) -> Scaler:
 
 
 class Optimizer:
-    """Steps parameters, and holds their state in few bytes, never the parameters.
+    """Optimizer whose state may be stored in 8 bits (lpt_optimizer).
 
-    method: "adamw", "adam", "sgd" or "lion". Options: beta1, beta2, epsilon, second_underflow, nesterov. add() tells how
-    the state of a parameter is kept; step() changes parameters in place.
+    The optimizer owns the state of parameters, not the parameters. add() sets the formats of the state of one parameter.
+    step() updates parameters in place.
+
+    method: "adamw", "adam", "sgd" or "lion". Options: beta1, beta2, epsilon, second_underflow, nesterov.
     """
 
     __slots__ = ("_handle", "_given", "_parameters", "_is_shared")
@@ -264,8 +302,11 @@ class Optimizer:
         self._is_shared = False
 
     def add(self, elements: int, **given: Any) -> int:
-        """Makes the state of a parameter; its index. Options: first_moment, second_moment (formats), weight_decay,
-        compensation, first_expanded, second_expanded, first_scaling, second_scaling, whole_elements, begin."""
+        """Add a parameter with zero moments, and return its index (lpt_optimizer_add()).
+
+        elements: the number of elements. Options: first_moment, second_moment (formats), weight_decay, compensation,
+        first_expanded, second_expanded, first_scaling, second_scaling, whole_elements, begin.
+        """
         keep: list = []
         given = dict(given, elements=elements)
         index = capi.lpt_optimizer_add(handle_of(None), self._handle,
@@ -274,24 +315,31 @@ class Optimizer:
         return index
 
     def set_directory(self, directory: str, resident_bytes: int = 0) -> None:
-        """Keeps the state in files."""
+        """Store the state in mapped files in directory, for state larger than memory (lpt_optimizer_set_directory())."""
         capi.lpt_optimizer_set_directory(handle_of(None), self._handle, directory, resident_bytes)
 
     def step(self, parameters: Sequence[Any], gradients: Sequence[Any], *, indices: Optional[Sequence[int]] = None,
              context: Optional[Context] = None, **given: Any) -> None:
-        """Steps parameters, all that were added or those of indices. Options: learning_rate, gradient_scale, random,
-        parameter_rounding, first_moment_rounding, second_moment_rounding, nonfinite_skipped, largest_norm, gradient_norm."""
+        """Step parameters in place (lpt_optimizer_step()).
+
+        indices: the indices of the parameters, as add() returned them; by default all. Options: learning_rate,
+        gradient_scale, random, parameter_rounding, first_moment_rounding, second_moment_rounding, nonfinite_skipped,
+        largest_norm, gradient_norm.
+        """
         keep: list = []
         indices = range(len(self._parameters)) if indices is None else indices
         if not len(parameters) == len(gradients) == len(indices):
-            raise ValueError(f"{len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "
-                             "expected as many of each")
+            raise ValueError(f"got {len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "
+                             "expected the same number")
         capi.lpt_optimizer_step(handle_of(context), self._handle, indices, [read(gradient) for gradient in gradients],
                                 options(capi.lpt_optimizer_step_options, given, keep),
                                 [written(parameter) for parameter in parameters])
 
     def add_shards(self, comm: Comm, parameters: Sequence[dict]) -> List[int]:
-        """Makes the state of this rank's shards of whole parameters, each given by the arguments of add(); their indices."""
+        """Add this rank's shards of parameters, and return their indices (lpt_optimizer_add_shards()).
+
+        parameters: the arguments of add() for each full parameter, as dicts. Nothing is sent.
+        """
         keep: list = []
         kinds = [options(capi.lpt_optimizer_parameter, given, keep) for given in parameters]
         indices = capi.lpt_optimizer_add_shards(handle_of(None), comm._handle, self._handle, kinds)
@@ -302,13 +350,16 @@ class Optimizer:
     def step_shards(self, comm: Comm, parameters: Sequence[Any], gradients: Sequence[Any], *,
                     indices: Optional[Sequence[int]] = None, reduce: Optional[dict] = None,
                     context: Optional[Context] = None, **given: Any) -> None:
-        """Steps whole parameters whose state ranks share, on all ranks. reduce: None where gradients are the same on all ranks
-        (ZeRO 1), else options of Comm.all_reduce() by which each rank's own are reduced (ZeRO 2). Options as of step()."""
+        """Step full parameters whose state is sharded over ranks (lpt_optimizer_step_shards()); all ranks call it.
+
+        reduce: None if the gradients are the same on all ranks (ZeRO 1). Otherwise, the options of Comm.all_reduce() with
+        which the step reduces the gradients of all ranks (ZeRO 2). Other options as for step().
+        """
         keep: list = []
         indices = range(len(self._parameters)) if indices is None else indices
         if not len(parameters) == len(gradients) == len(indices):
-            raise ValueError(f"{len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "
-                             "expected as many of each")
+            raise ValueError(f"got {len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "
+                             "expected the same number")
         shards = capi.lpt_optimizer_shard_options()
         if reduce is not None:
             reduce_options = options(capi.lpt_reduce_options, reduce, keep) or capi.lpt_reduce_options()
@@ -319,40 +370,43 @@ class Optimizer:
 
     @property
     def values(self) -> dict:
-        """What the last step came to: gradient_norm, clip_factor, is_skipped, skipped_count."""
+        """Results of the last step: gradient_norm, clip_factor, is_skipped, skipped_count."""
         values = capi.lpt_optimizer_info()
         capi.lpt_optimizer_read(handle_of(None), self._handle, values)
         return values_of(values)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all state."""
+        """Number of bytes of the state of all parameters, with scales."""
         return capi.lpt_optimizer_size(handle_of(None), self._handle)
 
     def state(self) -> List[bytes]:
-        """The state of each parameter, saved."""
+        """Return the saved state of each parameter."""
         return [bytes(state_of(capi.lpt_optimizer_state_size, capi.lpt_optimizer_state_save, self._handle, index))
                 for index in range(len(self._parameters))]
 
     def load_state(self, states: Sequence[Any]) -> None:
-        """Restores the state of each parameter."""
+        """Restore the state of each parameter from the result of state()."""
         if len(states) != len(self._parameters):
-            raise ValueError(f"{len(states)} states: expected {len(self._parameters)}, one of each parameter")
+            raise ValueError(f"states has {len(states)} states: expected {len(self._parameters)}, one for each parameter")
         for index, state in enumerate(states):
             capi.lpt_optimizer_state_load(handle_of(None), self._handle, index, state)
 
     def load_state_many(self, states: Sequence[Sequence[Any]]) -> None:
-        """Restores the state of each parameter from the state() of several optimizers, whose shards were cut in another way: a
-        training that goes on with another number of ranks."""
+        """Restore the state of each parameter from saved shards with other cuts (lpt_optimizer_state_load_many()).
+
+        states: the results of state() of the optimizers of all ranks. Use it to continue training with another number of ranks.
+        """
         for rank, given in enumerate(states):
             if len(given) != len(self._parameters):
-                raise ValueError(f"states[{rank}] has {len(given)} states: expected {len(self._parameters)}, one of each parameter")
+                raise ValueError(f"states[{rank}] has {len(given)} states: expected {len(self._parameters)}, "
+                                 "one for each parameter")
         for index in range(len(self._parameters)):
             capi.lpt_optimizer_state_load_many(handle_of(None), self._handle, index, [given[index] for given in states])
 
     def __reduce__(self) -> Any:
         if self._is_shared:
-            raise TypeError("an optimizer with shards belongs to its rank: save state() of each rank")
+            raise TypeError("an optimizer with shards cannot be pickled: save state() of each rank")
         return _optimizer_again, (self._given, self._parameters, self.state())
 
 
@@ -365,7 +419,7 @@ def _optimizer_again(given: Dict[str, Any], parameters: Sequence[dict], states: 
 
 
 def gradients_measure(gradients: Sequence[Any], *, context: Optional[Context] = None) -> dict:
-    """sum_of_squares and nonfinite_count of many gradients."""
+    """Return sum_of_squares and nonfinite_count of many gradients as a dict (lpt_gradients_measure())."""
     values = capi.lpt_gradients_info()
     capi.lpt_gradients_measure(handle_of(context), [read(gradient) for gradient in gradients], values)
     return values_of(values)

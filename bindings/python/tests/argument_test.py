@@ -1,4 +1,4 @@
-"""Arguments: what is accepted, and that errors name what was given and what is expected."""
+"""Arguments: accepted values, and errors that name the argument, its value and the expected values."""
 import math
 import unittest
 
@@ -10,7 +10,7 @@ from support import Draws, floats, needs_numpy
 
 class Case(unittest.TestCase):
     def rejects(self, kind, text, call, *arguments, **given):
-        """The call raises `kind`, whose message is `text` and no list of all constants."""
+        """Check that the call raises `kind` with a message that contains `text` and does not list all constants."""
         with self.assertRaises(kind) as caught:
             call(*arguments, **given)
         self.assertIn(text, str(caught.exception))
@@ -21,22 +21,22 @@ class Options(Case):
     def setUp(self):
         self.x = floats(range(8), [2, 4])
 
-    def test_of_a_wrong_kind_name_themselves(self):
+    def test_of_a_wrong_type_are_named(self):
         multiply = lambda **given: lpt.gemm(self.x, self.x, **dict({"b_transposed": True}, **given))  # noqa: E731
         self.rejects(TypeError, "scaler is 'abc': expected lpt_scaler or None", lpt.quantize, self.x, "e4m3fn", scaler="abc")
         self.rejects(TypeError, "b_transposed is 'yes': expected True or False", multiply, b_transposed="yes")
         self.rejects(TypeError, "alpha is 'a': expected a number", multiply, alpha="a")
-        self.rejects(TypeError, "bias is [1.0]: list is no tensor", multiply, bias=[1.0])
+        self.rejects(TypeError, "bias is [1.0]: list is not a tensor", multiply, bias=[1.0])
         self.rejects(TypeError, "quantize is 3: expected a dict", multiply, quantize=3)
         self.rejects(TypeError, "arithmetic_bits is 2.5: expected an integer", multiply, arithmetic_bits=2.5)
         self.rejects(TypeError, "random is 3: expected an lpt.Random", lpt.quantize, self.x, "e4m3fn", random=3)
         self.rejects(TypeError, "random is (1, 2, 3, 4, 5, 6)", lpt.quantize, self.x, "e4m3fn", random=(1, 2, 3, 4, 5, 6))
-        self.rejects(TypeError, "codec is 'x': expected lpt_comm_codec or None", lpt.Comm.local(lpt.Group(1), 0).all_reduce, self.x,
-                     codec="x")
+        self.rejects(TypeError, "codec is 'x': expected lpt_comm_codec or None",
+                     lpt.Comm.local(lpt.Group(1), 0).all_reduce, self.x, codec="x")
         self.rejects(TypeError, "input_order is 'abcd'", lpt.weights_pack, lpt.quantize(self.x, "e4m3fn"), input_order="abcd")
         self.rejects(TypeError, "cast_a_to_bf16 is 'no': expected True or False", multiply, cast_a_to_bf16="no")
 
-    def test_of_few_names_list_them(self):
+    def test_unknown_names_list_the_known_ones(self):
         self.rejects(ValueError, 'second_underflow is "up": expected one of', lpt.Optimizer, second_underflow="up")
         self.rejects(ValueError, 'rounding is "up": expected one of', lpt.quantize, self.x, "e4m3fn", rounding="up")
 
@@ -47,7 +47,7 @@ class Options(Case):
         self.rejects(OverflowError, "step is 4294967296: expected 0 to 4294967295", lpt.quantize, self.x, "e4m3fn",
                      random=lpt.Random(step=2 ** 32))
 
-    def test_of_numbers_take_what_stands_for_one(self):
+    def test_of_numbers_accept_index_objects(self):
         class Two:
             def __index__(self):
                 return 2
@@ -58,7 +58,7 @@ class Options(Case):
         made = options(capi.lpt_gemm_options, {"cast_a_to_bf16": True, "flags": capi.LPT_GEMM_PORTABLE_ORDER}, [])
         self.assertEqual(capi.LPT_GEMM_CAST_A_TO_BF16 | capi.LPT_GEMM_PORTABLE_ORDER, made.flags)
         self.assertEqual(0, options(capi.lpt_gemm_options, {"cast_a_to_bf16": False}, []).flags)
-        self.rejects(TypeError, "there is no option cast_a_to_bf16", lpt.quantize, self.x, "e4m3fn", cast_a_to_bf16=True)
+        self.rejects(TypeError, "cast_a_to_bf16 is not an option", lpt.quantize, self.x, "e4m3fn", cast_a_to_bf16=True)
 
 
 class Formats(Case):
@@ -69,31 +69,31 @@ class Formats(Case):
         self.rejects(lpt.InvalidArgument, "element='e4m3fn', block_columns=7", lpt.format_from_description, element="e4m3fn",
                      block_columns=7)
 
-    def test_are_names_or_whole_numbers(self):
+    def test_are_names_or_integers(self):
         self.rejects(TypeError, "format is a float: expected the name or number of a format", lpt.empty, 3, 3.7)
         self.rejects(TypeError, "format is a NoneType", lpt.empty, 3, None)
         self.rejects(ValueError, "without null characters", lpt.empty, (2, 32), "mxfp4\0junk")
         self.rejects(ValueError, "without null characters", lpt.Recipe, "fp8_current\0junk")
 
-    def test_in_the_place_of_an_output_point_to_out(self):
+    def test_instead_of_an_output_are_reported(self):
         x = floats(range(8), [2, 4])
         q = lpt.quantize(x, "e4m3fn")
         self.rejects(TypeError, "format is a Tensor: expected the name or number of a format; the output is the keyword out",
                      lpt.quantize, x, q)
         self.rejects(TypeError, "the output is the keyword out", lpt.dequantize, q, lpt.empty((2, 4)))
 
-    def test_of_codes_state_what_they_take(self):
+    def test_of_codes_state_the_expected_data(self):
         codes = memoryview(bytearray(64)).cast("B", [2, 32])
         self.rejects(ValueError, "format is mxfp4: expected a format without scales", lpt.Tensor, codes, "mxfp4")
         self.rejects(ValueError, "format is e4m3fn/2:4: expected a format without scales", lpt.Tensor, codes, "e4m3fn/2:4")
-        self.rejects(ValueError, "format is nf4: expected another one, or data with 2 axes", lpt.Tensor, bytearray(8), "nf4")
+        self.rejects(ValueError, "format is nf4: expected another format, or data with 2 axes", lpt.Tensor, bytearray(8), "nf4")
         self.rejects(ValueError, "data has elements of 8 bits: expected 32", lpt.Tensor, codes, "f32")
 
     def test_of_packed_elements_take_bytes_that_fill_rows(self):
-        # Four elements of six bits take three bytes.
+        # 4 elements of 6 bits take 3 bytes.
         for shape in ([4], [2, 4]):
             codes = memoryview(bytearray(math.prod(shape))).cast("B", shape)
-            self.rejects(ValueError, "data has 4 bytes a row: expected a multiple of 3, which hold 4 elements of e2m3fn",
+            self.rejects(ValueError, "data has 4 bytes per row: expected a multiple of 3, which hold 4 elements of e2m3fn",
                          lpt.Tensor, codes, "e2m3fn")
         self.assertEqual((2, 4), lpt.Tensor(memoryview(bytearray(6)).cast("B", [2, 3]), "e2m3fn").shape)
 
@@ -113,7 +113,7 @@ class Extents(Case):
         self.assertEqual(2, lpt.Linear(numpy.int64(2), numpy.int64(1)).input_columns)
         self.assertEqual((1, 2), lpt.empty((4, 4)).view(numpy.array([1, 2]), (numpy.int64(1), 2)).shape)
 
-    def test_are_given(self):
+    def test_are_required(self):
         self.rejects(TypeError, "shape is None: expected a number", lpt.empty, None)
         self.rejects(TypeError, "shape is 2.5: expected a number", lpt.empty, 2.5)
         self.rejects(TypeError, "shape is (2, 1.5): expected a number", lpt.empty, (2, 1.5))
@@ -121,7 +121,7 @@ class Extents(Case):
 
 
 class Handles(Case):
-    def test_that_no_function_made_are_rejected(self):
+    def test_without_a_handle_are_rejected(self):
         kinds = [kind for name, kind in vars(capi).items() if name.startswith("lpt_") and isinstance(kind, type)]
         self.assertGreater(len(kinds), 50)
         empty = {kind.__name__: kind.__new__(kind) for kind in kinds}
@@ -148,7 +148,7 @@ class Handles(Case):
 
 @needs_numpy
 class Strides(Case):
-    """Operations read arrays of any strides; the oracle is the same operation on a dense copy."""
+    """Operations read arrays of any strides; the expected result is that of the same operation on a dense copy."""
 
     def arrays(self):
         import numpy
@@ -201,7 +201,7 @@ class Strides(Case):
     def test_of_dlpack_are_read(self):
         from exchange_test import Versioned, get_pointer
 
-        class Lender:
+        class Producer:
             def __init__(self, tensor, strides):
                 self.tensor, self.strides = tensor, strides
 
@@ -212,13 +212,13 @@ class Strides(Case):
                     found.strides[axis] = stride
                 return capsule
         tensor = lpt.quantize(floats(range(6), [2, 3]), "bf16")
-        self.assertEqual([[0.0, 1.0, 2.0]] * 2, lpt.dequantize(Lender(tensor, (0, 1))).tolist())
-        self.assertEqual([[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]], lpt.dequantize(Lender(tensor, (1, 2))).tolist())
-        self.rejects(lpt.InvalidArgument, "strides[0] is 0", lpt.Tensor, Lender(tensor, (0, 1)))
+        self.assertEqual([[0.0, 1.0, 2.0]] * 2, lpt.dequantize(Producer(tensor, (0, 1))).tolist())
+        self.assertEqual([[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]], lpt.dequantize(Producer(tensor, (1, 2))).tolist())
+        self.rejects(lpt.InvalidArgument, "strides[0] is 0", lpt.Tensor, Producer(tensor, (0, 1)))
 
 
 class Parameter:
-    """A parameter of torch lends its memory only after detach()."""
+    """A parameter as in torch, which exports its memory only after detach()."""
 
     def __init__(self, tensor, requires_grad=True):
         self.tensor, self.requires_grad = tensor, requires_grad
@@ -241,7 +241,7 @@ class Gradients(Case):
         optimizer.step([Parameter(tensor)], [floats([1.0, 1.0])], learning_rate=0.5)
         self.assertEqual([0.5, 1.5], tensor.tolist())
 
-    def test_what_cannot_be_detached_is_named(self):
+    def test_tensors_without_detach_are_reported(self):
         class Bare:
             requires_grad = True
         self.rejects(TypeError, "Bare requires gradients and has no detach()", lpt.quantize, Bare(), "e4m3fn")

@@ -1,21 +1,21 @@
-"""Casts, exceptions, and numbers that go in and out without a copy."""
+"""Casts, exceptions, and memory that is shared without a copy."""
 import array
 import unittest
 
 import lpt
 from support import address, floats, needs_ml_dtypes, needs_numpy
 
-# The magnitudes of e2m1fn, by code.
+# Magnitudes of e2m1fn, indexed by code.
 E2M1 = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
 
 
 class Casts(unittest.TestCase):
-    def test_quantize_gives_the_codes_of_the_nearest_numbers(self):
+    def test_quantize_rounds_to_the_nearest_codes(self):
         numbers = [sign * value for value in E2M1 for sign in (1.0, -1.0)]
         codes = memoryview(lpt.quantize(floats(numbers, [1, 16]), "e2m1fn")).tolist()[0]
         self.assertEqual([0x80, 0x91, 0xA2, 0xB3, 0xC4, 0xD5, 0xE6, 0xF7], codes)
 
-    def test_dequantize_gives_what_codes_and_scales_stand_for(self):
+    def test_dequantize_decodes_codes_and_scales(self):
         quantized = lpt.quantize(floats([12.0, -6.0, 3.0, 1.0] * 8, [1, 32]), "mxfp4")
         scale = 2.0 ** (memoryview(quantized.part("block_scales")).tolist()[0][0] - 127)
         codes = memoryview(quantized.part("payload")).tolist()[0]
@@ -33,7 +33,7 @@ class Casts(unittest.TestCase):
         lpt.dequantize(codes, out=target)
         self.assertEqual([1.0, 2.0], target.tolist())
 
-    def test_a_transposed_cast_comes_beside_the_other(self):
+    def test_returns_the_transposed_cast_after_the_first(self):
         source = floats(range(6), [2, 3])
         rows, columns = lpt.quantize(source, "e4m3fn", transposed=True)
         self.assertEqual(((2, 3), (3, 2)), (rows.shape, columns.shape))
@@ -66,18 +66,18 @@ class Casts(unittest.TestCase):
 
 
 class Exceptions(unittest.TestCase):
-    def refuse(self, kind, words, call):
+    def rejects(self, kind, texts, call):
         with self.assertRaises(kind) as caught:
             call()
-        for word in words:
-            self.assertIn(word, str(caught.exception))
+        for text in texts:
+            self.assertIn(text, str(caught.exception))
 
     def test_carry_the_librarys_text(self):
         source = floats([1.0] * 4, [2, 2])
-        self.refuse(lpt.InvalidArgument, ["output", "2 x 2"],
-                    lambda: lpt.dequantize(lpt.quantize(source, "e4m3fn"), out=lpt.empty((3, 3))))
+        self.rejects(lpt.InvalidArgument, ["output", "2 x 2"],
+                     lambda: lpt.dequantize(lpt.quantize(source, "e4m3fn"), out=lpt.empty((3, 3))))
 
-    def test_are_the_classes_that_python_expects(self):
+    def test_derive_from_standard_exceptions(self):
         source = floats([1.0] * 4, [2, 2])
         for kind, call in ((ValueError, lambda: lpt.quantize(source, "nvfp5")),
                            (lpt.Error, lambda: lpt.quantize(source, "nvfp5")),
@@ -90,7 +90,7 @@ class Exceptions(unittest.TestCase):
                            (BufferError, lambda: lpt.dequantize(lpt.empty(1, "e4m3fn"), out=bytes(4))),
                            (NotImplementedError, lambda: lpt.capi.tensor_capsule(lpt.empty((2, 2), "nvfp4"), 1)),
                            (TypeError, lambda: lpt.capi.lpt_quantize(None, 3, None, None, None))):
-            self.refuse(kind, [], call)
+            self.rejects(kind, [], call)
 
     def test_leave_outputs_untouched(self):
         target = floats([7.0] * 4)
@@ -107,7 +107,7 @@ class Memory(unittest.TestCase):
             self.assertEqual(address(data), address(tensor))
             self.assertEqual(memoryview(data).tolist(), memoryview(tensor).tolist())
 
-    def test_a_tensor_keeps_what_it_wraps(self):
+    def test_a_tensor_keeps_wrapped_memory_alive(self):
         data = bytearray(8)
         tensor = lpt.Tensor(data)
         view = tensor[2:5]
@@ -117,18 +117,18 @@ class Memory(unittest.TestCase):
         del view
         data.extend(b"more")
 
-    def test_a_memoryview_keeps_the_tensor(self):
+    def test_a_memoryview_keeps_the_tensor_alive(self):
         view = memoryview(lpt.quantize(floats([1.0] * 1000), "e4m3fn"))
         self.assertEqual([0x38] * 1000, view.tolist())
 
-    def test_read_only_memory_stays_so(self):
+    def test_read_only_memory_is_not_written(self):
         tensor = lpt.Tensor(bytes(8))
         for source in (tensor, tensor[1:3], tensor.part("payload")):
             self.assertTrue(memoryview(source).readonly)
             with self.assertRaises(BufferError):
                 lpt.sparse_apply(lpt.empty(8), bytes(8), out=source)
 
-    def test_what_is_combined_of_read_only_memory_stays_so(self):
+    def test_combined_read_only_memory_is_not_written(self):
         given = b"\x38" * 64
         row = lpt.quantize(floats(range(64), [1, 64]), "e4m3fn_row")
         for format, parts in (("e4m3fn", {"payload": lpt.Tensor(given)}), ("e4m3fn", {"payload": given}),
@@ -171,7 +171,7 @@ class Memory(unittest.TestCase):
             self.assertEqual(array_.dtype, tensor.numpy().dtype)
             self.assertEqual(array_.ctypes.data, tensor.numpy().ctypes.data)
 
-    def test_codes_get_their_meaning_by_a_format(self):
+    def test_a_format_interprets_codes(self):
         codes = bytearray([0x38, 0xC0])
         tensor = lpt.Tensor(codes, "e4m3fn")
         self.assertEqual(([1.0, -2.0], address(codes)), (tensor.tolist(), tensor.address))

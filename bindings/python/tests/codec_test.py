@@ -1,4 +1,4 @@
-"""Codecs of Python: numbers that travel in them, and what happens where one fails."""
+"""Codecs in Python: encoded messages of collectives, and failures of codec functions."""
 import gc
 import threading
 import time
@@ -25,7 +25,7 @@ def decode_add(data, total):
 
 
 def int8(**others):
-    """Small integers, in a byte each."""
+    """Return a codec of integers from -128 to 127, with one byte per element."""
     return lpt.Codec("int8", **{"bytes_for": lambda count: count, "encode": encode, "decode": decode, **others})
 
 
@@ -34,7 +34,7 @@ def fail(*_):
 
 
 class Codecs(unittest.TestCase):
-    def test_carry_the_numbers_of_every_reduction(self):
+    def test_encode_the_messages_of_every_reduction(self):
         def body(comm):
             own = floats([float(comm.rank + i % 5) for i in range(600)], [6, 100])
             total = comm.all_reduce(own, codec=int8())
@@ -62,12 +62,12 @@ class Codecs(unittest.TestCase):
             return comm.all_reduce(floats([comm.rank + 1.0] * 512), codec=int8(encode=encode, decode=decode)).tolist()
         self.assertEqual([[3.0] * 512] * 2, run(2, body))
 
-    def test_send_as_many_bytes_as_they_say(self):
+    def test_send_the_declared_number_of_bytes(self):
         def body(comm):
             before = comm.values["bytes_sent"]
             comm.all_reduce(floats([1.0] * 65536), codec=int8(encode=lambda numbers, data: None, decode=lambda *_: None))
             return comm.values["bytes_sent"] - before
-        # Half of the input to the other rank, and half of the sum.
+        # Each rank sends half of the input to the other rank, and half of the sum.
         self.assertEqual([65536] * 2, run(2, body))
 
     def test_run_on_all_threads_of_a_context(self):
@@ -84,7 +84,7 @@ class Codecs(unittest.TestCase):
         self.assertEqual([[8.0] * 2048] * 4, run(4, body))
         self.assertGreater(len(seen), 4)
 
-    def test_serve_buckets(self):
+    def test_encode_the_messages_of_buckets(self):
         def body(comm):
             gradients = [floats([1.0 + comm.rank] * 8) for _ in range(3)]
             buckets = lpt.GradientBuckets(comm, gradients, bucket_bytes=32)
@@ -95,7 +95,7 @@ class Codecs(unittest.TestCase):
             return [list(gradient) for gradient in gradients]
         self.assertEqual([[[3.0] * 8] * 3] * 2, run(2, body))
 
-    def test_live_as_long_as_what_was_let_go_of(self):
+    def test_outlive_dropped_futures_and_buckets(self):
         is_dropped = threading.Event()
 
         def body(comm):
@@ -103,7 +103,7 @@ class Codecs(unittest.TestCase):
             buckets = lpt.GradientBuckets(comm, [gradient], order="reversed")
             buckets.begin(codec=int8())
             if comm.rank == 0:
-                buckets.ready(0)  # under way: the other has not come
+                buckets.ready(0)  # in progress: the other rank has not joined
                 del buckets
                 gc.collect()
                 is_dropped.set()
@@ -128,20 +128,21 @@ class Codecs(unittest.TestCase):
 
 
 class Failures(unittest.TestCase):
-    def test_what_a_function_raises_is_raised_on_its_rank(self):
+    def test_exceptions_are_raised_on_their_rank(self):
         for broken in ({"encode": fail}, {"decode": fail}, {"decode_add": fail}):
             for future in (False, True):
                 def body(comm):
-                    made = comm.all_reduce(floats([1.0] * 2048), codec=int8(**(broken if comm.rank == 0 else {})), future=future)
+                    codec = int8(**(broken if comm.rank == 0 else {}))
+                    made = comm.all_reduce(floats([1.0] * 2048), codec=codec, future=future)
                     return made.wait() if future else made
                 found = run(2, body)
                 self.assertIsInstance(found[0], KeyError, (broken, future))
                 self.assertIsInstance(found[0].__cause__, lpt.Aborted)
                 self.assertRegex(str(found[0].__cause__), "codec int8: (encode|decode|decode_add) gives 1")
-                # The other had all it needs where the first failed in its last step.
+                # The other rank succeeds if the first one failed in its last step.
                 self.assertIsInstance(found[1], (lpt.Aborted, lpt.Tensor))
 
-    def test_of_sizes_are_raised_before_anything_travels(self):
+    def test_of_sizes_are_raised_before_data_is_sent(self):
         found = run(2, lambda comm: comm.all_reduce(floats([1.0] * 8), codec=int8(bytes_for=fail)))
         self.assertEqual([KeyError] * 2, [type(error) for error in found])
         found = run(2, lambda comm: comm.all_reduce(floats([1.0] * 8), codec=int8(bytes_for=lambda count: "many")))
@@ -165,7 +166,7 @@ class Failures(unittest.TestCase):
         for body in (gather, buckets, shards):
             self.assertEqual([KeyError], [type(error) for error in run(1, body)], body)
 
-    def test_views_that_are_kept_are_told(self):
+    def test_views_that_outlive_the_call_are_reported(self):
         for keep in (memoryview, lambda view: view, lambda view: view[:1], lambda view: view.cast("B")):
             kept = []
             codec = int8(decode=lambda data, numbers: kept.append((keep(data), keep(numbers))))
@@ -179,7 +180,7 @@ class Failures(unittest.TestCase):
         self.assertIsInstance(found, lpt.InvalidArgument)
         self.assertIn("1 to 12 bytes", str(found))
 
-    def test_a_comm_ends_while_a_codec_is_at_work(self):
+    def test_a_comm_is_destroyed_during_a_codec_call(self):
         is_begun = threading.Event()
 
         def slow(numbers, data):
@@ -195,7 +196,7 @@ class Failures(unittest.TestCase):
             gc.collect()
         thread = threading.Thread(target=leave, daemon=True)
         thread.start()
-        # Were the lock held while the comm's thread is waited for, neither would end.
+        # If the GIL were held during the join of the comm's thread, both would deadlock.
         thread.join(20)
         self.assertFalse(thread.is_alive())
 

@@ -1,4 +1,4 @@
-"""Devices: descriptions, contexts on one, and copies. The GPU is the tests' own plugin, whose runtime is the processor."""
+"""Devices: descriptions, contexts and copies. A test plugin emulates the GPU on the CPU."""
 import os
 import re
 import subprocess
@@ -14,14 +14,14 @@ needs_plugin = unittest.skipUnless(os.path.exists(os.path.join(PLUGIN, "liblpt_c
 
 
 class Descriptions(unittest.TestCase):
-    def test_of_the_processor(self):
+    def test_of_the_cpu(self):
         found = lpt.device_describe()
         self.assertEqual((1, 1, ""), (found["count"], found["is_usable"], found["reason"]))
         self.assertGreater(found["processor_count"], 0)
         self.assertRaisesRegex(ValueError, "cpu, cuda", lpt.device_describe, "abacus")
         self.assertRaises(lpt.InvalidArgument, lpt.device_describe, "cpu", -1)
 
-    def test_say_why_a_device_is_not_there(self):
+    def test_give_the_reason_why_a_device_is_not_usable(self):
         code = "import lpt; print(*(lpt.device_describe('cuda', 63)[name] for name in ('is_usable', 'reason')))"
         said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60).stdout
         self.assertRegex(said, r"^0 .+")
@@ -40,18 +40,18 @@ class Descriptions(unittest.TestCase):
 class Gpu(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        os.environ["LPT_PLUGIN_PATH"] = PLUGIN  # read when the first context asks for a GPU
+        os.environ["LPT_PLUGIN_PATH"] = PLUGIN  # read when the first context requires a GPU
         cls.context = lpt.Context(device="cuda")
         cls.numbers = floats([value / 7 for value in range(256)], [4, 64])
 
-    def test_tensors_lie_where_their_context_works(self):
+    def test_tensors_are_on_the_device_of_their_context(self):
         tensor = lpt.tensor_copy(self.numbers, context=self.context)
         made = lpt.empty((2, 2), context=self.context)
         self.assertEqual(("cuda", 0, "cuda"), (tensor.device, tensor.device_index, made.device))
         self.assertEqual(("cpu", 0), (lpt.empty(1).device, lpt.empty(1).device_index))
         self.assertEqual(("cuda", 0), (self.context.device, self.context.device_index))
 
-    def test_casts_there_are_those_of_the_processor(self):
+    def test_casts_equal_those_of_the_cpu(self):
         for format in ("mxfp8_e4m3", "nvfp4"):
             there = lpt.tensor_copy(self.numbers, context=self.context)
             codes = lpt.quantize(there, format, context=self.context)
@@ -61,13 +61,13 @@ class Gpu(unittest.TestCase):
             for name, part in expected.parts().items():
                 self.assertEqual(memoryview(part).tobytes(), memoryview(back.part(name)).tobytes(), (format, name))
 
-    def test_copies_serve_the_processor_too(self):
+    def test_copies_within_the_cpu(self):
         tensor = lpt.quantize(self.numbers, "mxfp4")
         copied = lpt.tensor_copy(tensor)
         self.assertNotEqual(tensor.address, copied.address)
         self.assertEqual(tensor.tolist(), copied.tolist())
 
-    def test_memory_of_a_gpu_is_not_lent_as_a_buffer(self):
+    def test_memory_of_a_gpu_is_not_exported_as_a_buffer(self):
         tensor = lpt.tensor_copy(self.numbers, context=self.context)
         self.assertRaisesRegex(BufferError, "tensor_copy", memoryview, tensor)
         self.assertRaises(BufferError, tensor.tolist)
@@ -77,7 +77,7 @@ class Gpu(unittest.TestCase):
         context = lpt.Context(device="cuda", device_index=1)
         tensor = lpt.empty((2, 2), context=context)
         with unittest.mock.patch.object(lpt.Context, "synchronize") as wait:
-            for stream in (None, 1, -1):  # the context's own, twice; and one whose consumer waits itself
+            for stream in (None, 1, -1):  # the stream of the context, twice; and no synchronization
                 tensor.__dlpack__(stream=stream)
             wait.assert_not_called()
             tensor.__dlpack__(stream=2)
@@ -110,7 +110,7 @@ class Gpu(unittest.TestCase):
         del other
         self.assertEqual([1, 1, 4096, 1, 4096], streams)
 
-    def test_dlpack_tells_the_device(self):
+    def test_dlpack_reports_the_device(self):
         tensor = lpt.tensor_copy(self.numbers, context=self.context)
         self.assertEqual((2, 0), tensor.__dlpack_device__())
         self.assertRaises(BufferError, tensor.__dlpack__, dl_device=(1, 0))
@@ -119,7 +119,7 @@ class Gpu(unittest.TestCase):
             again = lpt.from_dlpack(tensor.__dlpack__(stream=1, max_version=version))
             self.assertEqual(("cuda", tensor.address, "f32"), (again.device, again.address, again.format))
 
-    def test_what_lies_elsewhere_is_refused(self):
+    def test_tensors_on_another_device_are_rejected(self):
         tensor = lpt.tensor_copy(self.numbers, context=self.context)
         for call in (lambda: lpt.quantize(self.numbers, "e4m3fn", context=self.context), lambda: lpt.quantize(tensor, "e4m3fn"),
                      lambda: lpt.quantize(self.numbers, out=lpt.empty((4, 64), "e4m3fn", context=self.context))):

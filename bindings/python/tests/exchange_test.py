@@ -1,4 +1,4 @@
-"""DLPack from and to Python, pickles, and what tensors are."""
+"""DLPack import and export, pickles, and properties of tensors."""
 import copy
 import ctypes
 import gc
@@ -30,7 +30,7 @@ class Versioned(ctypes.Structure):
 
 
 class OldProducer:
-    """Knows DLPack from before 1.0: no keyword arguments."""
+    """A producer of DLPack before 1.0, which takes no keyword arguments."""
 
     def __init__(self, tensor):
         self.tensor = tensor
@@ -58,15 +58,15 @@ class Dlpack(unittest.TestCase):
             self.assertEqual((tensor.address, "bf16", [1.0, 2.0]), (again.address, again.format, again.tolist()))
 
     @needs_numpy
-    def test_what_is_lent_by_dlpack_alone_is_read_in_place(self):
+    def test_producers_without_a_buffer_are_read_in_place(self):
         import numpy
         lent = lpt.empty((2, 3), "bf16")
 
-        class Lender(numpy.ndarray):  # dates have no buffer
+        class Producer(numpy.ndarray):  # dtypes of dates have no buffer
             def __dlpack__(self, **_):
                 return lent.__dlpack__()
 
-        read = lpt.Tensor(numpy.zeros(6, "M8[s]").view(Lender))
+        read = lpt.Tensor(numpy.zeros(6, "M8[s]").view(Producer))
         self.assertEqual(("bf16", (2, 3), lent.address), (read.format, read.shape, read.address))
 
     def test_a_capsule_is_taken_once(self):
@@ -76,7 +76,7 @@ class Dlpack(unittest.TestCase):
         with self.assertRaises(ValueError):
             lpt.from_dlpack(capsule)
 
-    def test_memory_lives_as_long_as_anyone_needs_it(self):
+    def test_memory_lives_as_long_as_it_is_referenced(self):
         data = bytearray(8)
         capsule = lpt.Tensor(data).__dlpack__()
         again = lpt.from_dlpack(capsule)
@@ -87,10 +87,10 @@ class Dlpack(unittest.TestCase):
         del again
         data.extend(b"more")
         for version in (None, (1, 0)):
-            lpt.Tensor(data).__dlpack__(max_version=version)  # a capsule that nobody takes
+            lpt.Tensor(data).__dlpack__(max_version=version)  # a capsule that is not consumed
             data.extend(b"more")
 
-    def test_read_only_memory_is_told(self):
+    def test_read_only_memory_is_flagged(self):
         tensor = lpt.Tensor(bytes(4))
         found = Versioned.from_address(get_pointer(capsule := tensor.__dlpack__(max_version=(1, 0)),
                                                    b"dltensor_versioned"))
@@ -106,7 +106,7 @@ class Dlpack(unittest.TestCase):
         copied = lpt.from_dlpack(tensor.__dlpack__(copy=True))
         self.assertNotEqual(tensor.address, copied.address)
 
-    def test_scales_travel_as_siblings(self):
+    def test_scales_are_exported_as_separate_parts(self):
         tensor = lpt.quantize(floats(range(64), [2, 32]), "mxfp8_e4m3")
         with self.assertRaises(lpt.Unsupported):
             tensor.__dlpack__()
@@ -123,14 +123,14 @@ class Dlpack(unittest.TestCase):
 
 
 class Packs(unittest.TestCase):
-    def test_lend_the_bytes_that_rows_of_small_elements_take(self):
+    def test_export_the_bytes_of_rows_of_packed_elements(self):
         for format, bytes_of_row in (("e2m3fn", 9), ("int4", 6), ("int2", 3), ("ternary", 3), ("e4m3fn", 12), ("bf16", 24)):
             view = memoryview(lpt.quantize(floats([1.0] * 24, [2, 12]), format))
             self.assertEqual(2 * bytes_of_row, view.nbytes, format)
 
 
 class Pickles(unittest.TestCase):
-    def test_give_the_same_parts(self):
+    def test_keep_all_parts(self):
         source = floats([value / 7 for value in range(256)], [4, 64])
         for format in ("f32", "bf16", "e4m3fn", "e4m3fn_row", "nvfp4", "mxfp6_e3m2", "uint4_1x32", "nf4_1x64",
                        "ternary_tensor"):
@@ -140,7 +140,7 @@ class Pickles(unittest.TestCase):
                 for name, part in tensor.parts().items():
                     self.assertEqual(memoryview(part).tobytes(), memoryview(again.part(name)).tobytes(), format)
 
-    def test_of_views_hold_the_view_alone(self):
+    def test_of_views_hold_only_the_view(self):
         tensor = lpt.Tensor(floats(range(12), [3, 4]))[1:, :2]
         self.assertEqual([[4.0, 5.0], [8.0, 9.0]], pickle.loads(pickle.dumps(tensor)).tolist())
 
@@ -161,7 +161,7 @@ class Pickles(unittest.TestCase):
         lpt.update([scaler])
         self.assertEqual(8.0, pickle.loads(pickle.dumps(scaler)).values["amax"])
 
-    def test_of_contexts_are_refused(self):
+    def test_of_contexts_are_rejected(self):
         self.assertRaises(TypeError, pickle.dumps, lpt.default_context())
 
 

@@ -1,4 +1,4 @@
-"""The blocks of the guides, one after the other."""
+"""Runs the code blocks of the guides in order."""
 import contextlib
 import io
 import os

@@ -1,4 +1,4 @@
-"""Products, layers and sparsity against their definitions, in double by the standard library."""
+"""GEMM, layers and sparsity, compared with their definitions in float64 of the standard library."""
 import math
 import unittest
 
@@ -25,13 +25,13 @@ class Case(unittest.TestCase):
             self.assertLessEqual(abs(expected - found), bound * max(1.0, abs(expected)))
 
 
-class Products(Case):
+class Gemm(Case):
     def setUp(self):
         draws = Draws(3)
         self.a, self.b = matrix(draws, 3, 32), matrix(draws, 32, 5)
         self.bt = floats([self.b.tolist()[k][j] for j in range(5) for k in range(32)], [5, 32])
 
-    def test_are_those_of_the_numbers(self):
+    def test_equals_the_definition(self):
         expected = product(self.a.tolist(), self.b.tolist())
         self.near(expected, lpt.gemm(self.a, self.b).tolist())
         self.near(expected, lpt.gemm(self.a, self.bt, b_transposed=True).tolist())
@@ -39,19 +39,19 @@ class Products(Case):
         expected = product(quantized[0].tolist(), list(zip(*quantized[1].tolist())))
         self.near(expected, lpt.gemm(*quantized, b_transposed=True).tolist(), 1e-4)
 
-    def test_take_bias_activation_and_residual(self):
+    def test_applies_bias_activation_and_residual(self):
         bias, residual = floats(range(5)), floats([0.5] * 15, [3, 5])
         plain = product(self.a.tolist(), self.b.tolist())
         silu = [[(x := 2 * v + shift) / (1 + math.exp(-x)) + 0.5 for v, shift in zip(row, range(5))] for row in plain]
         self.near(silu, lpt.gemm(self.a, self.b, alpha=2.0, bias=bias, activation="silu", residual=residual).tolist())
 
-    def test_halve_the_columns_by_a_swiglu(self):
+    def test_halves_the_columns_by_a_swiglu(self):
         b = floats(Draws(4).list(32 * 6), [32, 6])
         plain = product(self.a.tolist(), b.tolist())
         expected = [[row[j] / (1 + math.exp(-row[j])) * row[j + 3] for j in range(3)] for row in plain]
         self.near(expected, lpt.gemm(self.a, b, activation="swiglu").tolist())
 
-    def test_write_few_bits(self):
+    def test_writes_low_precision_results(self):
         result = lpt.gemm(self.a, self.b, format="e4m3fn_row", quantize={"rounding": "toward_zero"})
         self.assertEqual(lpt.quantize(lpt.gemm(self.a, self.b), "e4m3fn_row", rounding="toward_zero").tolist(),
                          result.tolist())
@@ -73,21 +73,21 @@ class Products(Case):
     def test_of_weights_in_another_order(self):
         weights = lpt.Tensor(self.bt)
         plain = lpt.gemm(self.a, weights, b_transposed=True).tolist()
-        turned = lpt.weights_pack(weights, output_order=[4, 3, 2, 1, 0])
-        self.near([line[::-1] for line in plain], lpt.gemm(self.a, turned, b_transposed=True).tolist())
+        permuted = lpt.weights_pack(weights, output_order=[4, 3, 2, 1, 0])
+        self.near([line[::-1] for line in plain], lpt.gemm(self.a, permuted, b_transposed=True).tolist())
         self.assertRaisesRegex(ValueError, "2 numbers: expected 5", lpt.weights_pack, weights, output_order=[1, 0])
         stripes = floats([float((row + column // 64) % 2) for row in range(64) for column in range(128)], [64, 128])
         order, before, after = lpt.weights_order(lpt.quantize(stripes, "e4m3fn"), tile_rows=32, tile_columns=64)
         self.assertEqual((list(range(64)), 4, 2), (sorted(order), before, after))
 
-    def test_are_checked_alone_by_a_flag(self):
+    def test_is_only_checked_with_a_flag(self):
         out = lpt.quantize(floats([7.0] * 15, [3, 5]), "f32")
         lpt.gemm(self.a, self.b, out=out, flags=capi.LPT_CHECK_ONLY)
         self.assertEqual([[7.0] * 5] * 3, out.tolist())
         with self.assertRaises(lpt.InvalidArgument):
             lpt.gemm(self.a, self.bt, out=out, flags=capi.LPT_CHECK_ONLY)
 
-    def test_refuse_shapes_that_do_not_fit(self):
+    def test_rejects_shapes_that_do_not_agree(self):
         with self.assertRaisesRegex(lpt.InvalidArgument, "32"):
             lpt.gemm(self.a, floats(range(10), [2, 5]))
         with self.assertRaises(ValueError):
@@ -139,14 +139,14 @@ class Layers(Case):
         self.near([[0.25 * (1 - 0.25), -0.25 * 0.75]], lpt.softmax_backward(y, floats([1.0, 0.0], [1, 2])).tolist())
         self.near([[1.0, 0.0], [0.5, 0.5]], lpt.softmax(floats([0.0] * 4, [2, 2]), causal=True).tolist())
 
-    def test_hadamard_is_undone(self):
+    def test_inverse_hadamard_restores_the_input(self):
         x = floats(Draws(5).list(32), [1, 32])
         signs = lpt.random_signs(16, lpt.Random(seed=1))
         self.assertTrue(set(signs.tolist()) <= {1.0, -1.0})
-        turned = lpt.hadamard(x, 16, signs=signs)
-        self.near(x.tolist(), lpt.hadamard(turned, 16, signs=signs, inverse=True).tolist())
+        permuted = lpt.hadamard(x, 16, signs=signs)
+        self.near(x.tolist(), lpt.hadamard(permuted, 16, signs=signs, inverse=True).tolist())
 
-    def test_casts_back_and_between_relatives_and_foreign_layouts(self):
+    def test_conversions_and_foreign_layouts(self):
         x = floats(Draws(6).list(64), [2, 32])
         self.assertEqual(lpt.quantize(x, "nvfp4").tolist(), lpt.fake_quantize(x, "nvfp4").tolist())
         codes = lpt.quantize(x, "e4m3fn_tensor")
@@ -176,10 +176,10 @@ class Sparsity(Case):
     def test_absorbs_counts_and_chooses(self):
         x, mask = floats([1.0, -3.0, 2.0, 0.5], [1, 4]), bytearray([0, 1, 1, 0])
         mask = memoryview(mask).cast("B", [1, 4])
-        # What is dropped, 1.5, is shared by the two that stay.
+        # The two kept elements share the dropped 1.5.
         self.assertEqual([[0.0, -2.25, 2.75, 0.0]], lpt.sparse_absorb(x, mask).tolist())
         self.near(math.log2(6) / 4, lpt.sparse_diversity(2, 4))
-        # Four of four are zero with probability 0.9^4 = 0.66, three or more with 0.95.
+        # All 4 are zero with probability 0.9^4 = 0.66, at least 3 with 0.95.
         self.assertEqual(1, lpt.sparse_choose_kept(0.9, confidence=0.9))
         self.assertEqual(4, lpt.sparse_choose_kept(0.0))
 
@@ -188,14 +188,14 @@ class Sparsity(Case):
         order, values = lpt.sparse_order(x)
         self.assertEqual((list(range(8)), 64.0), (sorted(order), values["kept_energy"]))
 
-    def test_layers_tell_their_masks(self):
+    def test_layers_return_their_masks(self):
         layer = lpt.Linear(4, 1, "sparse24")
         layer.prepare(floats([1.0, -3.0, 2.0, 0.5], [1, 4]))
         self.assertEqual([[0, 1, 1, 0]], memoryview(layer.mask()).tolist())
 
 
 class Contexts(Case):
-    def test_explain_profile_log_and_stop(self):
+    def test_explain_profile_log_and_cancel(self):
         context = lpt.Context(1, "reference")
         a = floats([1.0] * 64, [8, 8])
         lines = []
@@ -220,7 +220,7 @@ class Contexts(Case):
         self.assertRaisesRegex(ValueError, "x86_avx9", lpt.Context, isa="x86_avx9")
         self.assertRaisesRegex(lpt.InvalidArgument, "-3", lpt.Context, thread_count=-3)
 
-    def test_in_use_are_busy_to_their_own_callbacks(self):
+    def test_in_use_are_busy_in_callbacks(self):
         a, found = floats(range(64), [8, 8]), []
         expected = lpt.gemm(a, a).tolist()
 
@@ -239,7 +239,7 @@ class Contexts(Case):
                 self.assertIn("the context is in use by another call", str(found[0]))
                 self.assertEqual(expected, found[1])
 
-    def test_of_threads_are_not_those_of_their_callbacks(self):
+    def test_of_callbacks_are_separate(self):
         a, found, context = floats(range(64), [8, 8]), [], lpt.default_context()
         expected = lpt.gemm(a, a).tolist()
         context.set_progress(lambda *_: found.append((lpt.gemm(a, a).tolist(), lpt.default_context() is context)))
@@ -267,14 +267,14 @@ class Contexts(Case):
                      lambda: context.set_progress(None)):
             self.assertRaises(lpt.Busy, call)
         self.assertEqual("", context.explanation)
-        context.close()  # of this name; the call goes on
+        context.close()  # the running call continues
         is_over.set()
         thread.join()
         self.assertEqual([expected], found)
         self.assertEqual([[7.0] * 8] * 8, target.tolist())
         self.assertRaisesRegex(ValueError, "context is closed", lpt.gemm, a, a, context=context)
 
-    def test_end_with_their_block(self):
+    def test_close_with_their_block(self):
         a = floats([1.0] * 4, [2, 2])
         with lpt.Context(1) as context:
             lpt.gemm(a, a, context=context)

@@ -1,4 +1,4 @@
-"""What the package is to a process: its import, forks, threads, memory over many calls, and completeness."""
+"""The package in a process: import, forks, threads, memory over many calls, and completeness."""
 import ast
 import gc
 import multiprocessing
@@ -18,13 +18,13 @@ from support import floats
 
 
 def cast_sum(seed):
-    """Runs in a child: a cast and a product, with threads."""
+    """Run a cast and a GEMM with threads, in a child process."""
     x = floats([float((seed + i) % 7) for i in range(64 * 64)], [64, 64])
     return sum(map(sum, lpt.gemm(lpt.quantize(x, "mxfp8_e4m3"), x).tolist()))
 
 
 def many_bits():
-    """The bits of what several operations make."""
+    """Return the bits of the results of several operations."""
     x = floats([(i * 37 % 101 - 50) / 7 for i in range(24 * 512)], [24, 512])
     made = [lpt.quantize(x, name) for name in ("nf4_1x64", "mxfp4", "nvfp4", "e4m3fn_row")]
     y = lpt.gemm(made[1], x, b_transposed=True)
@@ -44,7 +44,7 @@ def python(code, **environment):
 
 
 class Process(unittest.TestCase):
-    def test_import_pulls_no_other_library(self):
+    def test_import_loads_no_other_library(self):
         found = python("import sys, lpt; print([name for name in ('numpy', 'torch', 'jax', 'ml_dtypes', 'multiprocessing')"
                        " if name in sys.modules])")
         self.assertEqual("[]", found.strip())
@@ -54,7 +54,7 @@ class Process(unittest.TestCase):
                 "print(lpt.quantize(array.array('f', [1.0, 3.0]), 'e4m3fn').tolist())")
         self.assertEqual("[1.0, 3.0]", python(code).strip())
 
-    def test_forked_children_go_on(self):
+    def test_forked_children_continue(self):
         expected = [cast_sum(seed) for seed in range(4)]
         with multiprocessing.get_context("fork").Pool(2) as pool:
             self.assertEqual(expected, pool.map_async(cast_sum, range(4)).get(60))
@@ -69,7 +69,7 @@ class Process(unittest.TestCase):
             order.append("let go")
         thread = threading.Thread(target=wait_in_the_library)
         thread.start()
-        # Were the lock held while the other rank waits, this one would never come, and the other would run out of time.
+        # If the GIL were held while the other rank waits, this rank could not join, and the other would time out.
         comm = lpt.Comm.local(group, 0, timeout_seconds=20.0)
         order.append("came")
         comm.barrier()
@@ -98,7 +98,7 @@ class Process(unittest.TestCase):
                     lpt.quantize(source, out=lpt.empty((2, 2), "nvfp4"))
                 except lpt.Error:
                     pass
-        # Many objects a call: CI's count is for what leaks 64 bytes or more.
+        # Each call creates many objects: the default count detects leaks of at least 64 bytes per call.
         rounds = int(os.environ.get("LPT_SLOW_CALLS", "100000")) // 10
         calls(1000)
         gc.collect()
@@ -107,7 +107,7 @@ class Process(unittest.TestCase):
         gc.collect()
         self.assertLess(resident_kib() - before, 512)
 
-    def test_threads_at_once_get_the_bits_of_one(self):
+    def test_concurrent_threads_get_the_same_bits(self):
         expected, count = many_bits(), 16
         begin, found = threading.Barrier(count), []
 
@@ -122,7 +122,7 @@ class Process(unittest.TestCase):
         self.assertEqual([True] * 4 * count, [bits == expected for bits in found])
 
     def test_threads_share_one_pool(self):
-        # All threads of Python have made their context when the threads of the process are counted.
+        # Count the threads of the process after all Python threads have created their context.
         code = ("import os, sys, threading, lpt; done = threading.Barrier(9); x = lpt.empty((1024, 1024))\n"
                 "def work(): [lpt.quantize(x, 'mxfp8_e4m3') for _ in range(20)]; done.wait(60); done.wait(60)\n"
                 "for _ in range(8): threading.Thread(target=work).start()\n"
@@ -143,7 +143,7 @@ class Process(unittest.TestCase):
         self.assertEqual([before + 1] * 4, [number for _, number in during])
         self.assertEqual(before, count())
 
-    def test_a_child_forked_among_busy_threads_goes_on(self):
+    def test_a_child_forked_among_busy_threads_continues(self):
         expected, is_over = cast_sum(1), threading.Event()
 
         def work():
@@ -156,7 +156,7 @@ class Process(unittest.TestCase):
             for _ in range(8):
                 child = os.fork()
                 if child == 0:
-                    signal.alarm(60)  # a child that waits for ever fails
+                    signal.alarm(60)  # a child that blocks fails
                     os._exit(0 if cast_sum(1) == expected else 1)
                 self.assertEqual(0, os.waitpid(child, 0)[1])
         finally:
@@ -190,12 +190,12 @@ class Process(unittest.TestCase):
 
     def test_the_layer_above_has_every_function(self):
         used = "".join(path.read_text(encoding="utf-8") for path in pathlib.Path(lpt.__file__).parent.glob("*.py"))
-        # Of these the package's own C is the way: errors are raised, tensors wrapped and described there.
-        below = {"lpt_abi_level", "lpt_version", "lpt_status_string", "lpt_context_create", "lpt_context_error", "lpt_tensor_create",
-                 "lpt_tensor_wrap", "lpt_tensor_wrap_matrix", "lpt_tensor_describe", "lpt_tensor_from_dlpack",
-                 "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack", "lpt_tensor_create_matrix", "lpt_tensor_wrap_const_matrix",
-                 "lpt_tensor_format", "lpt_tensor_rank", "lpt_tensor_extent", "lpt_tensor_stride", "lpt_tensor_data",
-                 "lpt_tensor_const_data", "lpt_tensor_device", "lpt_struct_init"}
+        # The interface files of the package call these functions: they raise errors, and wrap and describe tensors.
+        below = {"lpt_abi_level", "lpt_version", "lpt_status_string", "lpt_context_create", "lpt_context_error",
+                 "lpt_tensor_create", "lpt_tensor_wrap", "lpt_tensor_wrap_matrix", "lpt_tensor_describe",
+                 "lpt_tensor_from_dlpack", "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack", "lpt_tensor_create_matrix",
+                 "lpt_tensor_wrap_const_matrix", "lpt_tensor_format", "lpt_tensor_rank", "lpt_tensor_extent",
+                 "lpt_tensor_stride", "lpt_tensor_data", "lpt_tensor_const_data", "lpt_tensor_device", "lpt_struct_init"}
         functions = {name for name in dir(capi) if name.startswith("lpt_") and not isinstance(getattr(capi, name), type)
                      and not name.endswith("_destroy")}
         self.assertGreater(len(functions), 150)

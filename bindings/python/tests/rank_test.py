@@ -1,4 +1,4 @@
-"""Ranks as threads: collectives, futures, and a rank that fails."""
+"""Ranks on threads: collectives, futures, and failures of a rank."""
 import glob
 import os
 import pickle
@@ -31,7 +31,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual(([[6.0]] * 4, [[3.0]] * 4, [[1.0]] * (rank + 1), [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
                               [[0.0 + rank], [10.0 + rank], [20.0 + rank]], [[6.0], [12.0, 18.0]], [1.0], True, False), found)
 
-    def test_gradients_travel_during_backward(self):
+    def test_gradients_are_reduced_during_backward(self):
         def body(comm):
             gradients = [floats([comm.rank + float(i)] * (i + 1)) for i in range(4)]
             buckets = lpt.GradientBuckets(comm, gradients, bucket_bytes=16)
@@ -47,7 +47,7 @@ class Ranks(unittest.TestCase):
         for found in run(3, body):
             self.assertEqual(([[1.0 + i] * (i + 1) for i in range(4)], 1), found)
 
-    def test_shards_of_an_optimizer_step_as_one(self):
+    def test_shards_step_like_the_full_parameter(self):
         draws = Draws()
         sizes = (5000, 3, 9000)
         first = [draws.list(size) for size in sizes]
@@ -62,8 +62,9 @@ class Ranks(unittest.TestCase):
         def body(comm, reduce):
             mine = [floats(numbers) for numbers in first]
             optimizer = lpt.Optimizer(beta2=0.95)
-            optimizer.add_shards(comm, [{"elements": size, "first_moment": "e4m3fn_1x128", "weight_decay": 0.1} for size in sizes])
-            # Of gradients that are reduced one rank has twice the mean, exactly.
+            optimizer.add_shards(comm, [{"elements": size, "first_moment": "e4m3fn_1x128", "weight_decay": 0.1}
+                                        for size in sizes])
+            # With reduced gradients, one rank has exactly twice the mean.
             part = 1.0 if reduce is None else 2.0 if comm.rank == 0 else 0.0
             for _ in range(2):
                 optimizer.step_shards(comm, mine, [floats([part * x for x in numbers]) for numbers in slopes],
@@ -77,7 +78,7 @@ class Ranks(unittest.TestCase):
                 self.assertEqual([bytes(numbers) for numbers in whole], parameters)
                 self.assertLess(size, alone.nbytes)
 
-    def test_state_goes_on_with_another_number_of_ranks(self):
+    def test_state_is_restored_with_another_number_of_ranks(self):
         sizes, kind = (5000, 3), {"first_moment": "e4m3fn_1x128", "weight_decay": 0.1}
         draws = Draws()
         first, slopes = [draws.list(size) for size in sizes], [draws.list(size) for size in sizes]
@@ -152,7 +153,7 @@ class Ranks(unittest.TestCase):
         loss, sums = lpt.cross_entropy(floats(logits, [8, 6]), array("q", targets), label_smoothing=0.1)
         gradient = lpt.cross_entropy_backward(floats(logits, [8, 6]), targets, sums, label_smoothing=0.1).tolist()
         for rank, found in enumerate(run(2, body)):
-            # Sums are joined in f64 in the order of ranks: one rounding to f32 may fall to the other side.
+            # Sums are added in f64 in rank order: one rounding to f32 may differ.
             self.assertAlmostEqual(loss.tolist()[0], found[0][0], delta=abs(found[0][0]) * 2 ** -23)
             begin = sum(columns[:rank])
             for row, own in zip(gradient, found[1]):
@@ -173,7 +174,7 @@ class Ranks(unittest.TestCase):
             return part.rank_count, alone is None, comm.values["engine"]
         self.assertEqual([(1, False, "local"), (1, True, "local")], run(2, body))
 
-    def test_numbers_travel_in_a_wire(self):
+    def test_messages_have_the_wire_format(self):
         def body(comm):
             return comm.all_reduce(floats([1.0] * 2048), wire="e4m3fn_tensor", algorithm="one_shot").tolist()
         self.assertEqual([[2.0] * 2048] * 2, run(2, body))
@@ -199,7 +200,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual([[1.0], [1.0]], weight[:2])
             self.assertLess(abs(weight[3][0] - scale), 1e-6)
 
-    def test_signs_travel_and_errors_stay(self):
+    def test_signs_are_sent_and_errors_are_kept(self):
         def body(comm):
             x = floats([(-1.0) ** (i + comm.rank) * (1 + i % 3) for i in range(1024)])
             errors = comm.signs_errors(1024)
@@ -210,11 +211,11 @@ class Ranks(unittest.TestCase):
             return [total / 64 for total in sums], errors[1].size
         found = run(2, body)
         self.assertEqual([512, 512], [size for _, size in found])
-        # The inputs of both ranks cancel out: the mean of outputs goes to 0 as one over the calls.
+        # The inputs of both ranks sum to 0: the mean of outputs approaches 0 as 1 / calls.
         self.assertEqual(found[0][0], found[1][0])
         self.assertLess(max(map(abs, found[0][0])), 0.25)
 
-    def test_layers_share_what_they_saw(self):
+    def test_layers_share_their_amax(self):
         def body(comm):
             layer = lpt.Linear(16, 16, "fp8_trillion")
             layer.prepare(floats([1.0] * 256, [16, 16]))
@@ -226,7 +227,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual(3.0, amax)
             self.assertGreaterEqual(size, 256)
 
-    def test_reckon_what_they_would_cost(self):
+    def test_estimate_costs(self):
         ring = lpt.collective_cost("all_reduce", 4, 1000, algorithm="ring", latency_seconds=1e-3, bytes_per_second=1e6)
         self.assertEqual(6, ring["step_count"])
         self.assertEqual(2 * 3 / 4 * 4000, ring["rank_bytes"])
@@ -238,7 +239,7 @@ class Ranks(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "all_gather", lpt.collective_cost, "gather", 2, 1, latency_seconds=0.0,
                                bytes_per_second=1e6)
 
-    def test_a_rank_that_leaves_frees_the_others(self):
+    def test_other_ranks_fail_after_a_rank_closes(self):
         def body(comm):
             if comm.rank == 1:
                 raise KeyError("mine")
@@ -247,12 +248,12 @@ class Ranks(unittest.TestCase):
         self.assertIsInstance(found[0], (lpt.Aborted, ConnectionError))
         self.assertIsInstance(found[1], KeyError)
 
-    def test_shapes_that_differ_are_found(self):
+    def test_different_shapes_are_reported(self):
         def body(comm):
             comm.all_reduce(floats([1.0] * (comm.rank + 1)))
         self.assertTrue(all(isinstance(error, (lpt.Mismatch, lpt.Aborted)) for error in run(2, body)))
 
-    def test_a_future_that_nobody_waits_for_keeps_its_memory(self):
+    def test_a_future_without_a_wait_keeps_its_memory(self):
         def body(comm):
             for _ in range(50):
                 comm.all_reduce(floats([1.0] * 4096), future=True)
@@ -265,19 +266,19 @@ class Ranks(unittest.TestCase):
 
         def body(comm):
             if comm.rank == 0:
-                comm.all_reduce(floats([1.0] * 8), future=True)  # under way: the other has not come
-                held = len(lpt._comm._under_way)
+                comm.all_reduce(floats([1.0] * 8), future=True)  # in progress: the other rank has not joined
+                held = len(lpt._comm._pending)
                 is_dropped.set()
             else:
                 is_dropped.wait(20)
                 held = comm.all_reduce(floats([1.0] * 8)).tolist()
             comm.barrier()
             comm.all_reduce(floats([1.0]), future=True).wait()
-            return held, len(lpt._comm._under_way)
+            return held, len(lpt._comm._pending)
         self.assertEqual([(1, 0), ([2.0] * 8, 0)], run(2, body))
 
     def test_a_future_that_is_dropped_in_a_callback_keeps_its_memory(self):
-        # A collector runs anywhere: here in a call that uses the thread's context.
+        # The garbage collector runs at any point: here in a call that uses the context of the thread.
         unraised, futures, context = [], [], lpt.default_context()._handle
         with lpt.Comm.local(lpt.Group(1), 0) as comm:
             futures.append(comm.all_reduce(floats([1.0] * 4), future=True))
@@ -291,18 +292,18 @@ class Ranks(unittest.TestCase):
                 lpt.capi.lpt_context_set_log(context, lpt.capi.LPT_LOG_LEVEL_NONE, None)
                 sys.unraisablehook = hook
             self.assertEqual(([], []), (futures, unraised))
-            self.assertIn(handle, [kept[0] for kept in lpt._comm._under_way])
+            self.assertIn(handle, [kept[0] for kept in lpt._comm._pending])
 
     def test_counts_are_one_for_each_rank(self):
         def body(comm):
             self.assertRaisesRegex(ValueError, "2 numbers: expected 1", comm.all_gather, floats([1.0]), counts=[1, 1])
         run(1, body)
 
-    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not there")
+    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not installed")
     def test_processes_of_mpi_are_ranks(self):
         if not glob.glob(os.path.join(os.environ["LPT_BUILD_DIR"], "liblpt_openmpi.so")):
             self.skipTest("liblpt_openmpi.so was not built")
-        # One write for each process: what print() gives in pieces may mix with the pieces of the other.
+        # One write per process: output of print() in several writes may interleave with that of the other process.
         code = ("import array, lpt, os; comm = lpt.Comm.mpi(timeout_seconds=30.0);"
                 "total = comm.all_reduce(array.array('f', [comm.rank + 1.0])).tolist();"
                 "os.write(1, f\"{comm.rank_count} {comm.values['engine']} {total}\\n\".encode())")

@@ -1,4 +1,4 @@
-"""What tests share: casts by the definition, without the library, and rounding to codes by search."""
+"""Helpers of the tests: buffers, ranks on threads, and a generator of numbers."""
 import array
 import importlib.util
 import threading
@@ -9,24 +9,24 @@ import lpt
 
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None
 HAS_ML_DTYPES = importlib.util.find_spec("ml_dtypes") is not None
-needs_numpy = unittest.skipUnless(HAS_NUMPY, "NumPy is not there")
-needs_ml_dtypes = unittest.skipUnless(HAS_NUMPY and HAS_ML_DTYPES, "ml_dtypes is not there")
+needs_numpy = unittest.skipUnless(HAS_NUMPY, "NumPy is not installed")
+needs_ml_dtypes = unittest.skipUnless(HAS_NUMPY and HAS_ML_DTYPES, "ml_dtypes is not installed")
 
 
 def floats(numbers, shape=None):
-    """Numbers as a writable float32 buffer of any shape, by the standard library alone."""
+    """Return numbers as a writable float32 buffer of any shape, with the standard library only."""
     data = array.array("f", numbers)
     return memoryview(data).cast("B").cast("f", shape or [len(data)])
 
 
 def address(buffer):
-    """Where a buffer's memory begins."""
+    """Return the address of a buffer."""
     import ctypes
     return ctypes.addressof(ctypes.c_char.from_buffer(memoryview(buffer).cast("B")))
 
 
 def run(rank_count, body):
-    """body(comm) on a thread for each rank; what each returned, or raised."""
+    """Call body(comm) on one thread for each rank, and return the result or the exception of each."""
     group, results = lpt.Group(rank_count), [None] * rank_count
 
     def rank(index):
@@ -34,7 +34,7 @@ def run(rank_count, body):
             lpt.set_default_context(lpt.Context(1))
             with lpt.Comm.local(group, index, timeout_seconds=30.0) as comm:
                 results[index] = body(comm)
-        except Exception as error:  # handed to the test
+        except Exception as error:  # the test checks it
             results[index] = error
             group.abort()
     threads = [threading.Thread(target=rank, args=(index,)) for index in range(rank_count)]
@@ -49,7 +49,7 @@ def run(rank_count, body):
 
 
 class Draws:
-    """A small generator of numbers of its own, so that tests need no seedable library: x' = 1664525·x + 1013904223."""
+    """A linear congruential generator, x' = 1664525·x + 1013904223."""
 
     def __init__(self, seed=1):
         self.state = seed

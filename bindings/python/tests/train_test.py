@@ -1,4 +1,4 @@
-"""A small model that learns, equal to the same in C; optimizers and layers by their definitions; state that is saved."""
+"""Training of a small model, compared with the same in C; definitions of optimizers and layers; saved state."""
 import array
 import math
 import os
@@ -14,7 +14,7 @@ ROWS, INPUTS, HIDDEN, OUTPUTS, STEPS = 8, 16, 32, 4, 50
 
 
 class Model:
-    """Two FP8 layers with a SwiGLU between them: train_twin.c is the same."""
+    """Two FP8 layers with a SwiGLU between them, as in train_twin.c."""
 
     def __init__(self):
         draws = Draws()
@@ -52,7 +52,7 @@ class Model:
 
 
 class Training(unittest.TestCase):
-    def test_fifty_steps_are_those_of_c(self):
+    def test_fifty_steps_equal_those_of_c(self):
         twin = os.path.join(os.environ["LPT_BUILD_DIR"], "bindings", "python", "python_train_twin")
         expected = [float(line) for line in subprocess.run([twin], check=True, capture_output=True, text=True,
                                                            timeout=60).stdout.split()]
@@ -62,7 +62,7 @@ class Training(unittest.TestCase):
         self.assertEqual(expected, found)
         self.assertLess(found[-1], 0.5 * found[0])
 
-    def test_goes_on_after_pickling(self):
+    def test_continues_after_pickling(self):
         first = Model()
         for _ in range(5):
             first.step()
@@ -72,14 +72,14 @@ class Training(unittest.TestCase):
                           for weight in first.weights]
         self.assertEqual([first.step() for _ in range(5)], [second.step() for _ in range(5)])
 
-    def test_adamw_is_its_definition(self):
+    def test_adamw_equals_its_definition(self):
         weights, gradients = [0.5, -0.25, 1.0], [0.1, -0.2, 0.0]
         parameter = floats(weights)
         optimizer = lpt.Optimizer("adamw", beta1=0.9, beta2=0.95, epsilon=1e-8)
         optimizer.add(3, weight_decay=0.1)
         optimizer.step([parameter], [floats(gradients)], learning_rate=0.01)
         for found, weight, gradient in zip(parameter.tolist(), weights, gradients):
-            # After one step both corrected moments are the gradient's.
+            # After one step, the corrected moments are the gradient and its square.
             update = gradient / (math.sqrt(gradient * gradient) + 1e-8)
             expected = weight - 0.01 * 0.1 * weight - 0.01 * update
             self.assertLess(abs(found - expected), 4 * 2 ** -24)
@@ -111,7 +111,7 @@ class Training(unittest.TestCase):
         exact, noisy = floats([3.0, 4.0]), floats([3.0, 4.5])
         values = lpt.noise_measure([exact], [noisy])
         self.assertEqual((5.0, 0.5, 10.0), (values["gradient_norm"], values["noise_norm"], values["ratio"]))
-        # Without an exact one: |g|² is a · b, the squared noise |a - b|² / 2.
+        # Without an exact gradient: |g|² is a · b, and the squared noise is |a - b|² / 2.
         values = lpt.noise_measure([exact], [noisy], two_draws=True)
         self.assertLess(abs(values["gradient_norm"] - 27.0 ** 0.5), 1e-12)
         self.assertLess(abs(values["noise_norm"] - 0.125 ** 0.5), 1e-12)
@@ -133,7 +133,7 @@ class Training(unittest.TestCase):
             with open(os.path.join(place, "record.csv")) as file:
                 self.assertIn("loss", file.read())
 
-    def test_a_linear_layer_of_f32_is_its_product(self):
+    def test_an_f32_linear_layer_equals_its_gemm(self):
         layer = lpt.Linear(3, 2)
         weight, x = floats([1, 2, 3, 4, 5, 6], [2, 3]), floats([1, 0, -1, 2, 2, 2], [2, 3])
         layer.prepare(weight)

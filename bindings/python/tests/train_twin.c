@@ -1,5 +1,5 @@
-// The model of train_test.py in C: fifty steps of two FP8 layers with a SwiGLU between them, AdamW with FP8 moments. Prints each
-// loss in full.
+// The model of train_test.py in C: 50 steps of two FP8 layers with a SwiGLU between them, and AdamW with FP8 moments. Prints
+// each loss with all digits.
 #include <stdio.h>
 #include <stdlib.h>
 

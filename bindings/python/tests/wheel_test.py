@@ -1,4 +1,4 @@
-"""The wheel: what is in it, what it needs, and that pip installs it where no LPT is."""
+"""The wheel: its contents, its dependencies, and its installation by pip on a system without LPT."""
 import os
 import pathlib
 import re
@@ -13,15 +13,15 @@ import lpt
 
 SOURCE = os.environ["LPT_SOURCE_DIR"]
 SCRIPT = os.path.join(SOURCE, "bindings", "python", "build_wheel.py")
-# Of the system: what a process of C++ has. The package's own lies beside the module.
-PROMISED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "liblpt.so.1"}
-# Plugins are opened where they are wanted, and need what they are for.
+# Libraries of the system that every C++ process has. The libraries of the package are next to the module.
+SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "liblpt.so.1"}
+# Plugins are loaded on first use, and depend on the libraries that they support.
 OF_PLUGINS = ("liblpt_openmpi.so", "liblpt_mpich.so", "liblpt_cuda.so")
-# Of Debian 12, on which it is built.
+# Versions of Debian 12, on which the wheel is built.
 NEWEST = {"GLIBC": (2, 36), "GLIBCXX": (3, 4, 30), "CXXABI": (1, 3, 13), "GCC": (12, 0, 0)}
 
 
-def said(*command, **options):
+def output_of(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=200, **options).stdout
 
 
@@ -29,7 +29,7 @@ class Wheel(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.place = tempfile.TemporaryDirectory()
-        said(sys.executable, SCRIPT, "--build-dir", os.environ["LPT_BUILD_DIR"], "--out", cls.place.name)
+        output_of(sys.executable, SCRIPT, "--build-dir", os.environ["LPT_BUILD_DIR"], "--out", cls.place.name)
         cls.wheel, = (os.path.join(cls.place.name, name) for name in os.listdir(cls.place.name))
 
     @classmethod
@@ -37,7 +37,7 @@ class Wheel(unittest.TestCase):
         cls.place.cleanup()
 
     def programs(self):
-        """Every ELF file of the wheel, by its name, unpacked."""
+        """Unpack the wheel and return every ELF file by name."""
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         with zipfile.ZipFile(self.wheel) as archive:
@@ -54,9 +54,9 @@ class Wheel(unittest.TestCase):
             names.append(name)
             if name in OF_PLUGINS:
                 continue
-            headers = said("objdump", "-p", path)
+            headers = output_of("objdump", "-p", path)
             needed = set(re.findall(r"NEEDED +(\S+)", headers))
-            self.assertEqual(set(), needed - PROMISED - brought, name)
+            self.assertEqual(set(), needed - SYSTEM_LIBRARIES - brought, name)
             for library, version in re.findall(r"0x\S+ 0x\S+ \d+ (GLIBC|GLIBCXX|CXXABI|GCC)_([\d.]+)$", headers, re.M):
                 self.assertLessEqual(tuple(map(int, version.split("."))), NEWEST[library], (name, library))
             self.assertNotIn(os.environ["LPT_BUILD_DIR"], headers)
@@ -66,53 +66,56 @@ class Wheel(unittest.TestCase):
     def test_is_installed_by_pip_where_no_lpt_is(self):
         with tempfile.TemporaryDirectory() as place:
             try:
-                said(sys.executable, "-m", "venv", place)
+                output_of(sys.executable, "-m", "venv", place)
             except subprocess.CalledProcessError:
-                self.skipTest("python3-venv is not there")
+                self.skipTest("python3-venv is not installed")
             environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-            said(os.path.join(place, "bin", "pip"), "install", "--no-index", "--quiet", self.wheel, env=environment)
+            output_of(os.path.join(place, "bin", "pip"), "install", "--no-index", "--quiet", self.wheel, env=environment)
             code = ("import lpt, array; print(lpt.quantize(array.array('f', [1.0]), 'e4m3fn').tolist());"
                     "print(*{line.split()[-1] for line in open('/proc/self/maps') if 'liblpt.so' in line})")
-            found = said(os.path.join(place, "bin", "python"), "-c", code, env=environment, cwd=place).split()
+            found = output_of(os.path.join(place, "bin", "python"), "-c", code, env=environment, cwd=place).split()
             self.assertEqual("[1.0]", found[0])
-            self.assertEqual([os.path.dirname(place)], [os.path.commonpath([os.path.dirname(place), name]) for name in found[1:]])
-            self.assertIn(lpt.__version__, said(os.path.join(place, "bin", "lpt"), "--version", env=environment))
-            # All vectors are inside; one file of them takes less time.
+            parent = os.path.dirname(place)
+            self.assertEqual([parent], [os.path.commonpath([parent, name]) for name in found[1:]])
+            self.assertIn(lpt.__version__, output_of(os.path.join(place, "bin", "lpt"), "--version", env=environment))
+            # The wheel contains all vectors; verifying one file takes less time.
             vectors, = pathlib.Path(place).glob("lib/*/site-packages/lpt/share/lpt/conformance")
             golden = pathlib.Path(SOURCE, "tests", "golden", "formats")
-            self.assertEqual(sorted(path.name for path in golden.glob("*.csv")), sorted(path.name for path in vectors.glob("*.csv")))
+            self.assertEqual(sorted(path.name for path in golden.glob("*.csv")),
+                             sorted(path.name for path in vectors.glob("*.csv")))
             for path in vectors.glob("*.csv"):
                 self.assertEqual((golden / path.name).read_bytes(), path.read_bytes())
                 if path.name != "e4m3fn.csv":
                     path.unlink()
-            verified = said(os.path.join(place, "bin", "python"), "-m", "lpt", "verify", env=environment, cwd=place)
+            verified = output_of(os.path.join(place, "bin", "python"), "-m", "lpt", "verify", env=environment, cwd=place)
             self.assertIn("256 checks, 0 wrong", verified)
 
     def test_metadata_takes_no_build_and_is_that_of_the_wheel(self):
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import build_wheel; build_wheel.subprocess = None\n"
                 "print(build_wheel.prepare_metadata_for_build_wheel(sys.argv[2]))")
         with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(self.wheel) as archive:
-            name = said(sys.executable, "-c", code, os.path.dirname(SCRIPT), place).strip()
+            name = output_of(sys.executable, "-c", code, os.path.dirname(SCRIPT), place).strip()
             expected = {one: archive.read(one) for one in archive.namelist() if one.startswith(f"{name}/")}
             del expected[f"{name}/RECORD"]
-            found = {f"{name}/{one}": pathlib.Path(place, name, one).read_bytes() for one in os.listdir(os.path.join(place, name))}
+            found = {f"{name}/{one}": pathlib.Path(place, name, one).read_bytes()
+                     for one in os.listdir(os.path.join(place, name))}
         self.assertEqual(expected, found)
         self.assertIn(f"\nVersion: {lpt.__version__}\n", found[f"{name}/METADATA"].decode())
 
-    def test_builds_the_package_alone_and_says_so(self):
+    def test_builds_only_the_package_and_prints_the_time(self):
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import build_wheel\n"
                 "class Recorder:\n  run = staticmethod(lambda command, **_: print(*map(str, command)))\n"
                 "build_wheel.subprocess = Recorder; build_wheel.build('folder', ['-DLPT_CUDA=OFF'])")
-        first, configured, built, last = said(sys.executable, "-c", code, os.path.dirname(SCRIPT)).splitlines()
+        first, configured, built, last = output_of(sys.executable, "-c", code, os.path.dirname(SCRIPT)).splitlines()
         self.assertRegex(last, r"^lpt: the build took \d+ s of CPU time$")
         self.assertRegex(first, "^lpt: compiling .* folder")
         self.assertIn("-DLPT_CUDA=OFF", configured)
         self.assertEqual("cmake --build folder --target lpt_python_package", built)
 
-    @unittest.skipUnless(os.path.exists(os.path.join(SOURCE, ".git")), "these are not git's sources")
+    @unittest.skipUnless(os.path.exists(os.path.join(SOURCE, ".git")), "the sources are not a git work tree")
     def test_the_sources_are_those_of_git(self):
         with tempfile.TemporaryDirectory() as place:
-            path = said(sys.executable, SCRIPT, "--source", "--out", place).strip()
+            path = output_of(sys.executable, SCRIPT, "--source", "--out", place).strip()
             with tarfile.open(path) as archive:
                 names = archive.getnames()
         top = f"lpt-{lpt.__version__}/"

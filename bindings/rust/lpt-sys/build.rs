@@ -1,5 +1,5 @@
-//! Finds liblpt: in LPT_LIB_DIR, else where pkg-config says. LPT_STATIC=1 links the archive. No crates are needed.
-//! With the feature `bindgen`, lpt.h is read as well: from LPT_INCLUDE_DIR, else from where pkg-config says.
+//! Finds liblpt in LPT_LIB_DIR, or by pkg-config. LPT_STATIC=1 links the static library. The script needs no crates.
+//! The feature `bindgen` also reads lpt.h from LPT_INCLUDE_DIR, or from the folder that pkg-config reports.
 use std::env;
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ fn main() {
         println!("cargo:rerun-if-env-changed={name}");
     }
     println!("cargo:rerun-if-changed=build.rs");
-    // Documentation is built where there is no library.
+    // docs.rs builds documentation without the library.
     if env::var_os("DOCS_RS").is_some() {
         return;
     }
@@ -31,7 +31,7 @@ fn main() {
 
 fn write_bindings() {
     let folder = env::var("LPT_INCLUDE_DIR").unwrap_or_else(|_| pkg_config("--variable=includedir").trim().to_owned());
-    let made = Path::new(&env::var("OUT_DIR").expect("cargo says OUT_DIR")).join("bindgen.rs");
+    let made = Path::new(&env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("bindgen.rs");
     println!("cargo:rerun-if-changed={folder}");
     let kinds = ["--allowlist-function=lpt_.*", "--allowlist-type=lpt_.*", "--allowlist-var=LPT_.*"];
     let status = Command::new("bindgen")
@@ -51,11 +51,11 @@ fn library_folders() -> Vec<String> {
     text.split_whitespace().filter_map(|word| word.strip_prefix("-L")).map(str::to_owned).collect()
 }
 
-fn pkg_config(question: &str) -> String {
-    let asked = Command::new("pkg-config").args([question, "--keep-system-libs", "lpt"]).output();
-    let output = asked.expect("pkg-config is missing: install it, or set LPT_LIB_DIR and LPT_INCLUDE_DIR");
+fn pkg_config(option: &str) -> String {
+    let result = Command::new("pkg-config").args([option, "--keep-system-libs", "lpt"]).output();
+    let output = result.expect("pkg-config is missing: install it, or set LPT_LIB_DIR and LPT_INCLUDE_DIR");
     if !output.status.success() {
-        panic!("pkg-config knows no lpt: {}", String::from_utf8_lossy(&output.stderr));
+        panic!("pkg-config does not find lpt: {}", String::from_utf8_lossy(&output.stderr));
     }
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -1,4 +1,4 @@
-# tests/bindings/scenario.c told in Julia. Its rows are Julia's columns: what is 4 × 32 in C is 32 × 4 here, in the same memory.
+# The scenario of tests/bindings/scenario.c in Julia. Rows of C are columns of Julia: a 4 × 32 matrix of C is 32 × 4 here.
 using LPT
 using LPT.Lib
 
@@ -45,8 +45,8 @@ function multiply(context)
     report("gemm.loaded", numbers)
     try
         gemm!(context, c, a, b)
-    catch refusal
-        println("gemm.error ", sprint(showerror, refusal))
+    catch error
+        println("gemm.error ", sprint(showerror, error))
     end
 end
 
@@ -83,8 +83,8 @@ function optimize(context)
     state[length(state)÷2+1] ⊻= 1
     try
         state_load!(context, second, 0, state)
-    catch refusal
-        println("adamw.damaged ", LPT.status_text(refusal.status))
+    catch error
+        println("adamw.damaged ", LPT.status_text(error.status))
     end
 end
 

@@ -1,10 +1,12 @@
 """
-LPT, the low-precision training toolkit, for Julia: a layer over `liblpt`, whose contracts are those of `lpt.h`.
+LPT, the low-precision training toolkit, for Julia: a layer over `liblpt` with the contracts of `lpt.h`.
 
-A `Context` is the worker, handles are data, options configure one call: keywords with the names of members in lpt.h. Julia's
-matrices are column-major and LPT's rows are adjacent, so a matrix `x` is wrapped without a copy as the tensor of its
-transpose: `Tensor(context, x)` has `size(x, 2)` rows of `size(x, 1)` columns, and blocks of scales run down Julia's columns.
-`gemm!` speaks of Julia's matrices all the same. All functions of lpt.h are in `LPT.Lib`, called by their own names.
+A `Context` runs operations, handles own data, and options configure one call. Options are keywords with the names of members
+in lpt.h.
+
+Matrices of Julia are column-major, matrices of LPT are row-major. `Tensor(context, x)` therefore wraps a matrix `x` as its
+transpose, without a copy. It has `size(x, 2)` rows of `size(x, 1)` columns, and blocks of scales run along columns of Julia.
+`gemm!` of matrices computes the product of the matrices of Julia. `LPT.Lib` has all functions of lpt.h by their C names.
 """
 module LPT
 
@@ -23,7 +25,7 @@ using Libdl
 const _library = Ref{Ptr{Cvoid}}(C_NULL)
 const _symbols = Dict{Symbol,Ptr{Cvoid}}()
 const _lock = ReentrantLock()
-# By its SONAME; LPT_LIBRARY names another file.
+# Load the library by its SONAME; the environment variable LPT_LIBRARY selects another file.
 function __init__()
     empty!(_symbols)
     _library[] = Libdl.dlopen(get(ENV, "LPT_LIBRARY", "liblpt.so.1"))
@@ -44,7 +46,7 @@ include("training.jl")
 include("partial.jl")
 include("buckets.jl")
 
-"The level of the binary interface of the library that is loaded."
+"Return the level of the binary interface of the loaded library."
 abi_level() = Lib.lpt_abi_level()
 
 end

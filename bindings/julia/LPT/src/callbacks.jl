@@ -1,7 +1,7 @@
-# Functions of Julia that the library calls, on the thread that calls it. An exception must not run through C: it ends here, and is
-# thrown by the call.
+# Callbacks: the library calls functions of Julia on the calling thread. Exceptions must not pass through C code. They are
+# stored, and the call throws them.
 
-"What the library calls, and what became of it. Its address is the functions' `user`."
+"A callback and its first exception. Its address is the `user` argument of the C functions."
 mutable struct Callback
     call::Any
     error::Any
@@ -10,7 +10,7 @@ end
 
 Base.pointer(callback::Callback) = pointer_from_objref(callback)
 
-"Calls a function of the user's; `otherwise` where it throws."
+"Return `call(callback.call)`, or `otherwise` if it throws."
 function guarded(call, callback::Callback, otherwise)
     try
         call(callback.call)
@@ -29,19 +29,21 @@ take_error!(::Nothing) = nothing
 callback_at(user) = unsafe_pointer_to_objref(user)::Callback
 
 call_log(user::Ptr{Cvoid}, level::Int32, text::Ptr{UInt8})::Cvoid =
-    guarded(hear -> (hear(level, unsafe_string(text)); nothing), callback_at(user), nothing)
+    guarded(log -> (log(level, unsafe_string(text)); nothing), callback_at(user), nothing)
 
-call_progress(user::Ptr{Cvoid}, done::Int64, whole::Int64)::Int32 =
-    guarded(is_enough -> Int32(is_enough(done, whole) === true), callback_at(user), Int32(1))
+call_progress(user::Ptr{Cvoid}, done::Int64, total::Int64)::Int32 =
+    guarded(is_cancelled -> Int32(is_cancelled(done, total) === true), callback_at(user), Int32(1))
 
 """
-    set_log!(hear, context, level)
+    set_log!(log, context, level)
 
-Has lines up to a level logged: `hear(level, text)`; `nothing` for silence. Where it throws, the call does its work and throws that.
+Set a function `log(level, text)`, which receives lines up to a level; `nothing` disables the log.
+
+If the function throws, the operation completes, and then throws the exception.
 """
-function set_log!(hear, context::Context, level = Lib.LPT_LOG_LEVEL_INFO)
-    callback = hear === nothing ? nothing : Callback(hear)
-    function_, user = hear === nothing ? (C_NULL, C_NULL) :
+function set_log!(log, context::Context, level = Lib.LPT_LOG_LEVEL_INFO)
+    callback = log === nothing ? nothing : Callback(log)
+    function_, user = log === nothing ? (C_NULL, C_NULL) :
                       (@cfunction(call_log, Cvoid, (Ptr{Cvoid}, Int32, Ptr{UInt8})), pointer(callback))
     status = Lib.lpt_context_set_log(context, level, function_, user)
     status == Lib.LPT_OK && (context.log = callback)
@@ -49,21 +51,23 @@ function set_log!(hear, context::Context, level = Lib.LPT_LOG_LEVEL_INFO)
 end
 
 """
-    set_progress!(is_enough, context)
+    set_progress!(is_cancelled, context)
 
-Has casts and products tell elements done and in all: `is_enough(done, whole)`; `nothing` for no more. `true` ends the call, and so
-does an exception, which it throws; outputs are then written in part.
+Set a function `is_cancelled(done, total)`, which casts and GEMMs call with numbers of elements; `nothing` removes it.
+
+If the function returns `true`, the call fails with LPT_CANCELLED. If it throws, the call throws the exception. Outputs are
+incomplete in both cases.
 """
-function set_progress!(is_enough, context::Context)
-    callback = is_enough === nothing ? nothing : Callback(is_enough)
-    function_, user = is_enough === nothing ? (C_NULL, C_NULL) :
+function set_progress!(is_cancelled, context::Context)
+    callback = is_cancelled === nothing ? nothing : Callback(is_cancelled)
+    function_, user = is_cancelled === nothing ? (C_NULL, C_NULL) :
                       (@cfunction(call_progress, Int32, (Ptr{Cvoid}, Int64, Int64)), pointer(callback))
     status = Lib.lpt_context_set_progress(context, function_, user)
     status == Lib.LPT_OK && (context.progress = callback)
     check(context, status)
 end
 
-# What was told once holds: arrays are made by it.
+# The first result for a count is kept, because it determines the sizes of arrays.
 call_bytes_for(user::Ptr{Cvoid}, count::Int64)::Int64 =
     guarded(codec -> get!(() -> Int64(codec.bytes_for(count)), codec.sizes, count), callback_at(user), Int64(-1))
 
@@ -82,11 +86,14 @@ call_decode(user::Ptr{Cvoid}, bytes::Ptr{UInt8}, count::Int64, numbers::Ptr{Floa
 """
     Codec(name; bytes_for, encode, decode)
 
-A compression of your own, in which the numbers of reductions travel; the same on all ranks. `bytes_for(count)` tells the bytes of so many numbers
-and is asked once for each count, `encode(bytes, numbers)` and `decode(numbers, bytes)` write all of their first argument, an array that is
-not theirs to keep. An exception ends the reduction, which throws it.
+A caller-supplied compression for the messages of reductions, the same on all ranks.
 
-The library calls them on the threads of the context, and Julia's functions may run on Julia's own: the context has one thread.
+`bytes_for(count)` returns the number of bytes that encode `count` elements; it is called once for each count.
+`encode(bytes, numbers)` and `decode(numbers, bytes)` write all of their first argument. The arrays are valid only during the
+call. If a function throws, the reduction ends and throws the exception.
+
+The library calls the functions on threads of the context, and functions of Julia must run on threads of Julia. The context must
+therefore have one thread.
 """
 mutable struct Codec
     raw::Lib.lpt_comm_codec
@@ -95,8 +102,8 @@ mutable struct Codec
         isascii(name) && 1 <= length(name) <= 12 && !('\0' in name) ||
             throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "name is \"$name\": expected 1 to 12 bytes of ASCII"))
         callback = Callback((bytes_for = bytes_for, encode = encode, decode = decode, sizes = Dict{Int64,Int64}()))
-        letters = ntuple(i -> i <= length(name) ? UInt8(name[i]) : 0x00, 16)
-        raw = with(Lib.lpt_comm_codec; name = letters, user = pointer(callback),
+        name_bytes = ntuple(i -> i <= length(name) ? UInt8(name[i]) : 0x00, 16)
+        raw = with(Lib.lpt_comm_codec; name = name_bytes, user = pointer(callback),
                    bytes_for = @cfunction(call_bytes_for, Int64, (Ptr{Cvoid}, Int64)),
                    encode = @cfunction(call_encode, Int32, (Ptr{Cvoid}, Ptr{Float32}, Int64, Ptr{UInt8})),
                    decode = @cfunction(call_decode, Int32, (Ptr{Cvoid}, Ptr{UInt8}, Int64, Ptr{Float32})))
@@ -104,11 +111,11 @@ mutable struct Codec
     end
 end
 
-"Calls with a codec, or with C's NULL; throws what the codec threw."
+"Call `call` with a codec or NULL, and check its status; throw the exception of the codec."
 function with_codec(call, context::Context, codec)
     codec === nothing && return check(context, call(C_NULL))
     context.thread_count == 1 ||
-        throw(LPTError(Lib.LPT_UNSUPPORTED, "thread_count is $(context.thread_count): expected 1 with a codec of Julia"))
+        throw(LPTError(Lib.LPT_UNSUPPORTED, "thread_count is $(context.thread_count): expected 1 with a codec"))
     native = Ref(codec.raw)
     GC.@preserve codec native begin
         status = call(Base.unsafe_convert(Ptr{Lib.lpt_comm_codec}, native))

@@ -1,7 +1,12 @@
-"UTF-8 that ends with a zero."
-text_of(letters::NTuple{N,UInt8}) where {N} = String(UInt8[letter for letter in Iterators.takewhile(!=(0x00), letters)])
+"Convert zero-terminated UTF-8 to a string."
+text_of(bytes::NTuple{N,UInt8}) where {N} = String(UInt8[byte for byte in Iterators.takewhile(!=(0x00), bytes)])
 
-"What a device is: an lpt_device_info, and `name` and `reason` as strings. One that is not there is no error: `is_usable` is 0."
+"""
+    describe(device, index = 0)
+
+Return the members of lpt_device_info as a named tuple. A missing device is not an error: `is_usable` is false, and `reason`
+contains the reason.
+"""
 function describe(device::Integer, index::Integer = 0)
     description = with(Lib.lpt_device_info)
     status = Lib.lpt_device_describe(C_NULL, device, index, description)
@@ -12,10 +17,10 @@ function describe(device::Integer, index::Integer = 0)
      memory_bytes = found.memory_bytes, name = text_of(found.name), reason = text_of(found.reason))
 end
 
-"Waits until a GPU has done all that is queued. For the processor nothing ever is."
+"Wait until all work that is queued on a GPU is complete; on a CPU context, return immediately."
 synchronize(context::Context) = check(context, Lib.lpt_context_synchronize(context))
 
-"Copies a tensor with all its parts, from one memory to another too, and waits for it."
+"Copy a tensor with all its parts between devices or within one; complete on return."
 function tensor_copy!(context::Context, target::Tensor, source::Tensor)
     check(context, Lib.lpt_tensor_copy(context, source, target))
     synchronize(context)

@@ -1,38 +1,38 @@
-"A call that did not end well: its status, and the library's text."
+"Error of a call: the status, and the error text of the library."
 struct LPTError <: Exception
     status::Lib.lpt_status
     text::String
 end
 
-"A status in words, such as \"invalid argument\"."
+"Return the name of a status, such as \"invalid argument\"."
 status_text(status) = unsafe_string(Lib.lpt_status_string(status))
 
 Base.showerror(io::IO, error::LPTError) =
     print(io, status_text(error.status), isempty(error.text) ? "" : ": ", error.text)
 
-"Owns a handle of the library, which a finalizer ends, or `close`."
+"Owns a handle of the library. The finalizer or `close` destroys it."
 abstract type Handle end
 
-# ccall keeps what it converts alive for the call.
+# ccall keeps converted arguments alive during the call.
 Base.unsafe_convert(::Type{Ptr{Cvoid}}, handle::Handle) = handle.raw
 
-# Finalizers run at any moment: looking a symbol up there could wait for its own lock, so it was looked up before.
+# A finalizer may run while its task holds the lock of _symbol(). Look up the symbol before.
 function own(handle::Handle, destroy::Symbol)
-    place = Lib._symbol(destroy)
+    address = Lib._symbol(destroy)
     finalizer(handle) do one
         raw, one.raw = one.raw, C_NULL
-        raw == C_NULL || ccall(place, Cvoid, (Ptr{Cvoid},), raw)
+        raw == C_NULL || ccall(address, Cvoid, (Ptr{Cvoid},), raw)
     end
 end
 
 Base.close(handle::Handle) = finalize(handle)
 
-"The worker. It serves one task at a time."
+"Runs operations: holds threads, memory, error text and the choice of kernels. It runs one call at a time."
 mutable struct Context <: Handle
     raw::Ptr{Cvoid}
-    thread_count::Int # as wished for: 0 is as many as there are cores
-    log::Any          # what the library calls lives as long
-    progress::Any
+    thread_count::Int # requested number; 0: all CPUs
+    log::Any          # keeps the callback alive
+    progress::Any     # keeps the callback alive
     function Context(; thread_count = 0, members...)
         text, out = zeros(UInt8, 256), Ref{Ptr{Cvoid}}(C_NULL)
         GC.@preserve text begin
@@ -45,9 +45,9 @@ mutable struct Context <: Handle
     end
 end
 
-"Throws what a callback threw in the last call, or what that came to, unless it is LPT_OK."
+"Throw the exception of a callback in the last call, or an LPTError unless `status` is LPT_OK."
 function check(context::Context, status, callbacks...)
-    # The context's texts are those of the call that runs.
+    # The error text of the context belongs to the call that is running.
     status == Lib.LPT_BUSY && throw(LPTError(status, ""))
     for callback in (context.log, context.progress, callbacks...)
         error = take_error!(callback)
@@ -57,15 +57,15 @@ function check(context::Context, status, callbacks...)
     throw(LPTError(status, GC.@preserve context unsafe_string(Lib.lpt_context_error(context))))
 end
 
-"The library's defaults of an options struct, with the members that are named changed; a truth is a number in C."
+"Return the defaults of an options struct with changed members; `true` and `false` become 1 and 0."
 function with(::Type{T}; members...) where {T}
-    place = Ref{T}()
-    Lib._defaults(T, place)
+    defaults = Ref{T}()
+    Lib._defaults(T, defaults)
     for name in keys(members)
-        name in fieldnames(T) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "$name is no member of $(nameof(T))"))
+        name in fieldnames(T) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "$name is not a member of $(nameof(T))"))
     end
-    Ref(T((convert(fieldtype(T, name), get(members, name, getfield(place[], name))) for name in fieldnames(T))...))
+    Ref(T((convert(fieldtype(T, name), get(members, name, getfield(defaults[], name))) for name in fieldnames(T))...))
 end
 
-"Where random bits come from; see lpt_random in lpt.h."
+"Return a source of random bits; see lpt_random in lpt.h."
 random(; seed = 0, offset = 0, row_stride = 0, stream = 0, step = 0) = Lib.lpt_random(seed, offset, row_stride, stream, step)

@@ -1,4 +1,8 @@
-"Which columns of activations ranks share; keywords are members of lpt_partial_plan_options."
+"""
+    PartialPlan(context; members...)
+
+A plan, which states the columns of activations that ranks share. Keywords are members of lpt_partial_plan_options.
+"""
 mutable struct PartialPlan <: Handle
     raw::Ptr{Cvoid}
     function PartialPlan(context::Context; members...)
@@ -8,20 +12,20 @@ mutable struct PartialPlan <: Handle
     end
 end
 
-"Adds up the shared columns of all ranks, and scales this rank's private ones, in place. LPT's columns run down Julia's."
+"Sum the shared columns over all ranks, and scale the private columns of this rank, in place. Columns of LPT are rows of Julia."
 function partial_all_reduce!(context::Context, comm::Comm, plan::PartialPlan, pass, tensor::Tensor)
     check(context, Lib.lpt_partial_all_reduce(context, comm, plan, pass, tensor, tensor, C_NULL))
     tensor
 end
 
-"Gathers the rows of all ranks before a column-parallel layer; `row_counts` nothing: equal numbers."
+"Gather the rows of all ranks before a column-parallel layer. Without `row_counts`, all ranks have the same number."
 function sequence_gather!(context::Context, comm::Comm, output::Tensor, input::Tensor; row_counts = nothing, plan = nothing)
     counts = counts_of(context, comm, row_counts)
     check(context, Lib.lpt_sequence_gather(context, comm, optional(plan), input, counts, output, C_NULL))
     output
 end
 
-"Adds up what ranks have of all rows, and gives each its own: the backward of a gather, and that is its backward."
+"Sum the rows of all ranks, and return this rank's rows of the sum; the backward of `sequence_gather!`, and the reverse."
 function sequence_scatter!(context::Context, comm::Comm, pass, output::Tensor, input::Tensor; row_counts = nothing,
                            plan = nothing)
     counts = counts_of(context, comm, row_counts)

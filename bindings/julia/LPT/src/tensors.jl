@@ -1,7 +1,7 @@
-"Numbers in memory: a format, extents, and its parts."
+"Elements in memory with a format, extents and parts."
 mutable struct Tensor <: Handle
     raw::Ptr{Cvoid}
-    memory::Any # what it borrows
+    memory::Any # keeps wrapped memory alive
     Tensor(raw::Ptr{Cvoid}, memory) = own(new(raw, memory), :lpt_tensor_destroy)
 end
 
@@ -13,14 +13,19 @@ format_of(::Type{Int16}) = Lib.LPT_FORMAT_INT16
 format_of(::Type{Int8}) = Lib.LPT_FORMAT_INT8
 format_of(::Type{UInt8}) = Lib.LPT_FORMAT_UINT8
 
-"A tensor whose memory is the library's: zero elements, all scales 1. Extents are LPT's: the last axis is the fastest."
+"Create a tensor with elements of 0 and scales of 1. Extents are those of LPT: elements along the last axis are adjacent."
 function Tensor(context::Context, format::Integer, extents::Integer...)
     out, counts = Ref{Ptr{Cvoid}}(C_NULL), collect(Int64, extents)
     check(context, Lib.lpt_tensor_create(context, format, length(counts), counts, out))
     Tensor(out[], nothing)
 end
 
-"The transpose of a matrix, a view of columns included, without a copy: a column of Julia is a row of LPT. It stays alive with the tensor."
+"""
+    Tensor(context, x)
+
+Wrap a matrix, or a view of its columns, as its transpose, without a copy: a column of Julia is a row of LPT. The tensor keeps
+`x` alive.
+"""
 function Tensor(context::Context, x::StridedMatrix{T}) where {T<:Number}
     stride(x, 1) == 1 || size(x, 1) <= 1 ||
         throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "stride(x, 1) is $(stride(x, 1)): expected 1"))
@@ -30,10 +35,10 @@ function Tensor(context::Context, x::StridedMatrix{T}) where {T<:Number}
     Tensor(out[], x)
 end
 
-"A vector of numbers."
+"Wrap a vector as a matrix of one row."
 Tensor(context::Context, x::StridedVector{<:Number}) = Tensor(context, reshape(x, length(x), 1))
 
-"A part of a tensor, which shares its memory and outlives it."
+"Return a part of a tensor, which shares its memory and may outlive it."
 function part(context::Context, tensor::Tensor, which)
     out = Ref{Ptr{Cvoid}}(C_NULL)
     check(context, Lib.lpt_tensor_view_part(context, tensor, which, out))
@@ -46,7 +51,7 @@ function describe(context::Context, tensor::Tensor)
     description[]
 end
 
-"LPT's extents of a tensor."
+"Return the extents of a tensor, in the order of LPT."
 function extents(context::Context, tensor::Tensor)
     GC.@preserve tensor begin
         description = describe(context, tensor)
@@ -54,7 +59,7 @@ function extents(context::Context, tensor::Tensor)
     end
 end
 
-"A copy of the bytes of a plain dense tensor, such as a part."
+"Return a copy of the bytes of a dense tensor without scales, such as a part."
 function bytes(context::Context, tensor::Tensor)
     GC.@preserve tensor begin
         data, count = dense(context, tensor)
@@ -62,11 +67,12 @@ function bytes(context::Context, tensor::Tensor)
     end
 end
 
-"Writes all bytes of a plain dense tensor."
+"Write all bytes of a dense tensor without scales."
 function Base.copyto!(context::Context, tensor::Tensor, source::AbstractVector{UInt8})
     GC.@preserve tensor begin
         data, count = dense(context, tensor)
-        count == length(source) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "bytes are $(length(source)): expected $count"))
+        count == length(source) ||
+            throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "source has $(length(source)) bytes: expected $count"))
         copyto!(unsafe_wrap(Array, Ptr{UInt8}(data), count), source)
     end
     tensor
@@ -75,7 +81,7 @@ end
 function dense(context::Context, tensor::Tensor)
     description, size_bytes, count = describe(context, tensor), Ref{Csize_t}(0), 1
     description.device == Lib.LPT_DEVICE_CPU || throw(LPTError(Lib.LPT_INVALID_ARGUMENT,
-        "tensor lies on another device: expected the processor, see tensor_copy!"))
+        "tensor is on another device: expected the CPU, see tensor_copy!"))
     for axis in description.rank:-1:1
         extent = unsafe_load(description.extents, axis)
         extent > 1 && unsafe_load(description.strides, axis) != count &&
@@ -86,7 +92,7 @@ function dense(context::Context, tensor::Tensor)
     description.data, Int(size_bytes[])
 end
 
-"The format of a name such as \"mxfp8_e4m3\"."
+"Return the format of a name such as \"mxfp8_e4m3\"."
 function format_from_name(name::AbstractString)
     out = Ref(Lib.LPT_FORMAT_NONE)
     status = Lib.lpt_format_from_name(C_NULL, name, out)
@@ -101,19 +107,19 @@ function format_name(format::Integer)
     GC.@preserve text unsafe_string(pointer(text))
 end
 
-"Casts numbers to the format of `quantized`."
+"Cast a tensor to the format of `quantized`, and compute its scales. Keywords are members of lpt_quantize_options."
 function quantize!(context::Context, quantized::Tensor, source::Tensor; members...)
     check(context, Lib.lpt_quantize(context, source, with(Lib.lpt_quantize_options; members...), quantized, C_NULL))
     quantized
 end
 
-"Writes a tensor's numbers out."
+"Decode a tensor to the format of `output`: f64, f32, bf16 or f16."
 function dequantize!(context::Context, output::Tensor, source::Tensor)
     check(context, Lib.lpt_dequantize(context, source, C_NULL, output))
     output
 end
 
-"c = alpha · a · b + beta · c of tensors, as lpt_gemm() says; keywords are members of lpt_gemm_options."
+"Compute c = alpha · a · b + beta · c of tensors by lpt_gemm(). Keywords are members of lpt_gemm_options."
 function gemm!(context::Context, c::Tensor, a::Tensor, b::Tensor; bias = nothing, members...)
     given = bias === nothing ? C_NULL : bias.raw
     options = with(Lib.lpt_gemm_options; bias = given, members...)
@@ -121,13 +127,13 @@ function gemm!(context::Context, c::Tensor, a::Tensor, b::Tensor; bias = nothing
     c
 end
 
-"c = alpha · a · b + beta · c of Julia's matrices, without copies: as cᵀ = bᵀ · aᵀ."
+"Compute c = alpha · a · b + beta · c of matrices of Julia, without copies, as cᵀ = bᵀ · aᵀ."
 function gemm!(context::Context, c::StridedMatrix, a::StridedMatrix, b::StridedMatrix; members...)
     gemm!(context, Tensor(context, c), Tensor(context, b), Tensor(context, a); members...)
     c
 end
 
-"Lays out weights for products: as b, transposed."
+"Pack weights (n × k) for GEMM, as a transposed b. Keywords are members of lpt_weights_options."
 function weights_pack(context::Context, weights::Tensor; members...)
     out = Ref{Ptr{Cvoid}}(C_NULL)
     check(context, Lib.lpt_weights_pack(context, weights, with(Lib.lpt_weights_options; members...), out))
@@ -148,7 +154,7 @@ function weights_state_load(context::Context, state::Vector{UInt8})
     Tensor(out[], nothing)
 end
 
-"Selects N of every M numbers: `mask`, uint8, is 1 where one stays. Returns what it did."
+"Select N of every M elements: `mask`, uint8, is 1 for kept elements. Return an lpt_sparse_info."
 function sparse_mask_select!(context::Context, mask::Tensor, source::Tensor; members...)
     values = with(Lib.lpt_sparse_info)
     options = with(Lib.lpt_sparse_options; members...)
@@ -156,7 +162,7 @@ function sparse_mask_select!(context::Context, mask::Tensor, source::Tensor; mem
     values[]
 end
 
-"Counts the groups that keep more than `kept` of `of`."
+"Count the groups of `of` elements that keep more than `kept`."
 function sparse_mask_check(context::Context, mask::Tensor, kept, of, direction = Lib.LPT_SPARSE_DIRECTION_ROW)
     count = Ref{Int64}(0)
     check(context, Lib.lpt_sparse_mask_check(context, mask, kept, of, direction, count))

@@ -1,12 +1,13 @@
-# What the Julia layer adds to lpt.h: layouts, refusals, matrices by columns, finalizers. LPT_ABI_TABLE names tests/abi/lpt_abi.txt.
+# Additions of the Julia layer to lpt.h: layouts, errors, column-major matrices, finalizers. LPT_ABI_TABLE names
+# tests/abi/lpt_abi.txt.
 using LPT
 using LPT.Lib
 using Test
 
-refusal(call) =
+error_of(call) =
     try
         call()
-        "no refusal"
+        "no error"
     catch error
         error isa LPTError || rethrow()
         sprint(showerror, error)
@@ -30,18 +31,18 @@ refusal(call) =
     @test structs > 40
 end
 
-@testset "errors tell status and text" begin
-    @test startswith(refusal(() -> Context(thread_count = -1)), "invalid argument: thread_count is -1")
-    @test refusal(() -> format_from_name("e9m9")) == "invalid argument: name is 'e9m9': expected a format"
+@testset "errors have status and text" begin
+    @test startswith(error_of(() -> Context(thread_count = -1)), "invalid argument: thread_count is -1")
+    @test error_of(() -> format_from_name("e9m9")) == "invalid argument: name is 'e9m9': expected a format"
     @test format_name(format_from_name("mxfp8_e4m3")) == "mxfp8_e4m3"
     context = Context()
-    @test refusal(() -> gemm!(context, zeros(Float32, 2, 2), zeros(Float32, 2, 2), zeros(Float32, 2, 2); alfa = 2)) ==
-          "invalid argument: alfa is no member of lpt_gemm_options"
-    @test refusal(() -> Tensor(context, view(zeros(Float32, 4, 4), 1:2:4, :))) ==
+    @test error_of(() -> gemm!(context, zeros(Float32, 2, 2), zeros(Float32, 2, 2), zeros(Float32, 2, 2); alfa = 2)) ==
+          "invalid argument: alfa is not a member of lpt_gemm_options"
+    @test error_of(() -> Tensor(context, view(zeros(Float32, 4, 4), 1:2:4, :))) ==
           "invalid argument: stride(x, 1) is 2: expected 1"
 end
 
-@testset "products of Julia's matrices, and of views of their columns" begin
+@testset "GEMM of matrices of Julia, and of views of their columns" begin
     context = Context()
     a, b = Float32[i - 2j for i in 1:5, j in 1:7], Float32[i * j % 5 for i in 1:7, j in 1:9]
     c = zeros(Float32, 5, 9)
@@ -53,7 +54,7 @@ end
     @test all(==(9f0), wide[[1, 7, 8], :]) && all(==(9f0), wide[:, [1, 2, 12]])
 end
 
-@testset "a tensor keeps its array, and a part its tensor's" begin
+@testset "tensors and their parts keep the array alive" begin
     context = Context()
     parts = map(1:200) do i
         whole = Tensor(context, fill(Float32(i), 8, 8))
@@ -67,14 +68,14 @@ end
     @test all(all(==(Float32(i)), reinterpret(Float32, bytes(context, one))) for (i, one) in enumerate(parts))
 end
 
-@testset "one rank meets itself" begin
+@testset "collectives of one rank" begin
     context, x = Context(), Float32[1 2; 3 4]
     comm = Comm(context, CommGroup(1), 0)
     LPT.barrier(context, comm)
     LPT.broadcast!(context, comm, 0, Tensor(context, x))
     all_reduce!(context, comm, Tensor(context, x); factor = 2)
     @test x == Float32[2 4; 6 8]
-    @test startswith(refusal(() -> LPT.broadcast!(context, comm, 1, Tensor(context, x))), "invalid argument: root is 1")
+    @test startswith(error_of(() -> LPT.broadcast!(context, comm, 1, Tensor(context, x))), "invalid argument: root is 1")
 end
 
 function cast(context)
@@ -83,7 +84,7 @@ function cast(context)
     bytes(context, fp8)
 end
 
-@testset "logs are heard, and what they throw is thrown" begin
+@testset "logs receive lines, and their exceptions are thrown" begin
     context, lines = Context(), String[]
     set_log!((level, text) -> push!(lines, text), context, LPT_LOG_LEVEL_DISPATCH)
     GC.gc()
@@ -92,38 +93,38 @@ end
     set_log!((level, text) -> error("no paper"), context, LPT_LOG_LEVEL_DISPATCH)
     @test_throws ErrorException("no paper") cast(context)
     set_log!(nothing, context)
-    heard = length(lines)
+    received = length(lines)
     @test all(==(0x3c), cast(context))
-    @test length(lines) == heard
+    @test length(lines) == received
 end
 
-@testset "progress is told and ends a call" begin
+@testset "progress is reported and cancels a call" begin
     context, most = Context(), Ref(0)
-    set_progress!((done, whole) -> (most[] = max(most[], done); false), context)
+    set_progress!((done, total) -> (most[] = max(most[], done); false), context)
     cast(context)
     @test most[] == 64
-    set_progress!((done, whole) -> true, context)
-    @test startswith(refusal(() -> cast(context)), "cancelled")
-    set_progress!((done, whole) -> error("tea"), context)
+    set_progress!((done, total) -> true, context)
+    @test startswith(error_of(() -> cast(context)), "cancelled")
+    set_progress!((done, total) -> error("tea"), context)
     @test_throws ErrorException("tea") cast(context)
     set_progress!(nothing, context)
     @test length(cast(context)) == 64
 end
 
-# The upper halves of floats.
-function halves(; failing = nothing, asked = Ref(0))
+# Encodes the upper half of each float.
+function halves(; failing = nothing, calls = Ref(0))
     may_fail(name) = name == failing && error("dice")
     Codec("halves";
-        bytes_for = count -> (asked[] += 1; may_fail(:bytes_for); 2count),
+        bytes_for = count -> (calls[] += 1; may_fail(:bytes_for); 2count),
         encode = (bytes, numbers) -> (may_fail(:encode);
             copyto!(reinterpret(UInt16, bytes), UInt16.(reinterpret(UInt32, numbers) .>> 16))),
         decode = (numbers, bytes) -> (may_fail(:decode);
             copyto!(reinterpret(UInt32, numbers), UInt32.(reinterpret(UInt16, bytes)[1:length(numbers)]) .<< 16)))
 end
 
-@testset "numbers travel by a codec" begin
-    context, asked = Context(thread_count = 1), Ref(0)
-    codec = halves(asked = asked)
+@testset "messages are encoded by a codec" begin
+    context, calls = Context(thread_count = 1), Ref(0)
+    codec = halves(calls = calls)
     comm, x = Comm(context, CommGroup(1), 0), Float32[i + j / 1000 for i in 1:20, j in 1:30]
     upper_half(number) = reinterpret(Float32, reinterpret(UInt32, number) & 0xffff0000)
     expected = upper_half.(x)
@@ -132,39 +133,39 @@ end
     whole = zeros(Float32, 20, 30)
     all_gather!(context, comm, Tensor(context, whole), Tensor(context, x); codec = codec)
     @test whole == expected
-    @test asked[] == 1 # for each count
-    @test startswith(refusal(() -> all_gather!(context, comm, Tensor(context, whole), Tensor(context, x); counts = [1, 2])),
-                     "invalid argument: counts are 2: expected one for each rank, 1")
+    @test calls[] == 1 # one call for each count
+    @test startswith(error_of(() -> all_gather!(context, comm, Tensor(context, whole), Tensor(context, x); counts = [1, 2])),
+                     "invalid argument: counts has 2 elements: expected one for each rank, 1")
     for failing in (:bytes_for, :encode, :decode)
         own = Comm(context, CommGroup(1), 0)
         @test_throws ErrorException("dice") all_reduce!(context, own, Tensor(context, x); codec = halves(failing = failing))
         @test x == expected
     end
     many = Context(thread_count = 2)
-    @test refusal(() -> all_reduce!(many, comm, Tensor(many, x); codec = codec)) ==
-          "unsupported: thread_count is 2: expected 1 with a codec of Julia"
-    @test refusal(() -> Codec("thirteen letters"; bytes_for = 1, encode = 1, decode = 1)) ==
-          "invalid argument: name is \"thirteen letters\": expected 1 to 12 bytes of ASCII"
+    @test error_of(() -> all_reduce!(many, comm, Tensor(many, x); codec = codec)) ==
+          "unsupported: thread_count is 2: expected 1 with a codec"
+    @test error_of(() -> Codec("name of 16 bytes"; bytes_for = 1, encode = 1, decode = 1)) ==
+          "invalid argument: name is \"name of 16 bytes\": expected 1 to 12 bytes of ASCII"
 end
 
-@testset "devices tell what they are" begin
-    processor, absent = LPT.describe(LPT_DEVICE_CPU), LPT.describe(LPT_DEVICE_CUDA, 1000)
-    @test processor.is_usable && isempty(processor.reason) && !isempty(processor.name)
+@testset "devices are described" begin
+    cpu, absent = LPT.describe(LPT_DEVICE_CPU), LPT.describe(LPT_DEVICE_CUDA, 1000)
+    @test cpu.is_usable && isempty(cpu.reason) && !isempty(cpu.name)
     @test !absent.is_usable && !isempty(absent.reason)
-    @test refusal(() -> LPT.describe(77)) == "invalid argument: device is 77, index 0: expected a device"
+    @test error_of(() -> LPT.describe(77)) == "invalid argument: device is 77, index 0: expected a device"
     context, x, y = Context(), Float32[1 2; 3 4], zeros(Float32, 2, 2)
     tensor_copy!(context, Tensor(context, y), Tensor(context, x))
     @test x == y
 end
 
-@testset "gradients travel in buckets" begin
+@testset "gradients are reduced in buckets" begin
     context, numbers = Context(), [fill(Float32(i), i, i) for i in 1:3]
     comm = Comm(context, CommGroup(1), 0)
     buckets = GradientBuckets(context, comm, [Tensor(context, one) for one in numbers]; bucket_bytes = 16)
     begin!(context, buckets; factor = 2)
     GC.gc()
     ready!(context, buckets, 2)
-    @test occursin("gradients[0], gradients[1] of 3", refusal(() -> wait(context, buckets)))
+    @test occursin("gradients[0], gradients[1] of 3", error_of(() -> wait(context, buckets)))
     ready!(context, buckets, 0)
     ready!(context, buckets, 1)
     wait(context, buckets)
@@ -173,7 +174,7 @@ end
     @test isempty(LPT._passes)
 end
 
-@testset "shards step as one and are put together" begin
+@testset "shards step like the full parameter" begin
     context = Context()
     comm, kind = Comm(context, CommGroup(1), 0), (elements = 512, first_moment = LPT_FORMAT_E4M3FN_1X128, weight_decay = 0.1)
     slopes = Float32[i % 7 - 3 for i in 1:512]
@@ -190,7 +191,7 @@ end
     state = state_save(context, shared, 0)
     state_load_many!(context, whole, 0, [state])
     @test state_save(context, whole, 0) == state_save(context, alone, 0)
-    @test startswith(refusal(() -> state_load_many!(context, whole, 0, [state, state])), "invalid state")
+    @test startswith(error_of(() -> state_load_many!(context, whole, 0, [state, state])), "invalid state")
 end
 
 @testset "sequences are gathered and scattered" begin
@@ -205,11 +206,11 @@ end
                        custom_scale = 3)
     partial_all_reduce!(context, comm, plan, LPT_PARTIAL_PASS_FORWARD, Tensor(context, back))
     @test back == x .* Float32[1, 1, 3, 3]
-    @test startswith(refusal(() -> sequence_gather!(context, comm, Tensor(context, all), Tensor(context, x); plan = plan)),
+    @test startswith(error_of(() -> sequence_gather!(context, comm, Tensor(context, all), Tensor(context, x); plan = plan)),
                      "unsupported")
 end
 
-@testset "finalizers end what was forgotten, in any order" begin
+@testset "finalizers destroy handles in any order" begin
     for _ in 1:300
         context = Context(thread_count = 1)
         Tensor(context, LPT_FORMAT_NVFP4, 16, 64)

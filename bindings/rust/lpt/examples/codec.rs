@@ -1,4 +1,4 @@
-//! Two ranks, a thread each, add up a gradient that travels by a codec of this program's own: the upper half of each f32.
+//! Two ranks on threads sum a gradient by a custom codec, which sends the upper half of each f32.
 use lpt::*;
 use std::num::NonZeroI32;
 
@@ -11,20 +11,20 @@ impl Compression for Halves {
         2 * count
     }
     fn encode(&self, numbers: &[f32], bytes: &mut [u8]) -> std::result::Result<(), NonZeroI32> {
-        for (place, number) in bytes.chunks_exact_mut(2).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes()[2..]);
+        for (target, number) in bytes.chunks_exact_mut(2).zip(numbers) {
+            target.copy_from_slice(&number.to_le_bytes()[2..]);
         }
         Ok(())
     }
     fn decode(&self, bytes: &[u8], numbers: &mut [f32]) -> std::result::Result<(), NonZeroI32> {
-        for (place, number) in bytes.chunks_exact(2).zip(numbers) {
-            *number = f32::from_le_bytes([0, 0, place[0], place[1]]);
+        for (source, number) in bytes.chunks_exact(2).zip(numbers) {
+            *number = f32::from_le_bytes([0, 0, source[0], source[1]]);
         }
         Ok(())
     }
 }
 
-/// The largest error of a sum, and the bytes that left this rank.
+/// Returns the maximum error of a sum, and the bytes that this rank sent.
 fn run(group: &CommGroup, rank: i32, codec: &Codec) -> Result<(f32, i64)> {
     let context = Context::with_options(&ContextOptions::default().thread_count(1))?;
     let mut comm = Comm::local(&context, group, rank, &CommOptions::default())?;
@@ -41,11 +41,11 @@ fn main() -> Result<()> {
     let (group, codec) = (CommGroup::new(2)?, Codec::new("halves", Halves)?);
     let found = std::thread::scope(|scope| {
         let other = scope.spawn(|| run(&group, 1, &codec));
-        run(&group, 0, &codec).and_then(|mine| other.join().expect("no rank panics").map(|_| mine))
+        run(&group, 0, &codec).and_then(|first| other.join().expect("no rank panics").map(|_| first))
     });
     let (error, bytes) = found?;
-    println!("{bytes} bytes sent for {} of f32, largest error {error:.4} of numbers up to 2", 4 * ELEMENTS);
-    // Two casts, each off by less than 2^-7 of what is cast: a number up to 1 each, and a sum up to 2.
+    println!("{bytes} bytes sent for {} bytes of f32, maximum error {error:.4} for elements up to 2", 4 * ELEMENTS);
+    // The error of each cast is less than 2^-7 of its operand: each element is at most 1, and the sum at most 2.
     assert!(error < 4.0 / 128.0 && bytes == 2 * ELEMENTS as i64);
     Ok(())
 }

@@ -62,10 +62,10 @@ fn multiply(context: &Context) -> Result<()> {
     let loaded = context.weights_state_load(&state)?;
     let mut c = Tensor::from_mut(context, &mut c_numbers, ROWS, OUTPUTS)?;
     context.gemm(&a, &loaded, &mut c, &options.alpha(0.5))?;
-    let refusal = context.gemm(&a, &b, &mut c, &GemmOptions::default()).unwrap_err();
+    let error = context.gemm(&a, &b, &mut c, &GemmOptions::default()).unwrap_err();
     drop(c);
     print_numbers("gemm.loaded", &c_numbers);
-    println!("gemm.error {refusal}");
+    println!("gemm.error {error}");
     Ok(())
 }
 

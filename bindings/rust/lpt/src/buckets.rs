@@ -6,8 +6,10 @@ use std::ptr::{null_mut, NonNull};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Gradients that ranks reduce in place while backward goes on: [`begin`](Self::begin), [`ready`](Self::ready) as soon as one is
-/// there, [`wait`](Self::wait). They are lent by [`gradient`](Self::gradient) as long as they do not travel.
+/// Gradients that ranks reduce in place while backward continues.
+///
+/// Call [`begin`](Self::begin), then [`ready`](Self::ready) for each gradient as soon as it is computed, then
+/// [`wait`](Self::wait). [`gradient`](Self::gradient) gives access to gradients that are not in reduction.
 ///
 /// ```
 /// use lpt::{Comm, CommGroup, Context, Format, GradientBuckets, Tensor};
@@ -22,7 +24,7 @@ use std::sync::Arc;
 /// assert!(buckets.gradient(&context, 0)?.bytes(&context)?.iter().all(|&byte| byte == 0));
 /// # Ok::<(), lpt::Error>(())
 /// ```
-/// One that was lent cannot be kept until it travels; this does not compile:
+/// A gradient cannot be accessed after [`ready`](Self::ready); this does not compile:
 /// ```compile_fail,E0499
 /// # fn of(context: &lpt::Context, buckets: &mut lpt::GradientBuckets) -> lpt::Result<()> {
 /// let gradient = buckets.gradient(context, 0)?;
@@ -45,7 +47,7 @@ struct BackwardPass {
 }
 
 impl GradientBuckets {
-    /// Buckets of gradients in the order of forward, the same on all ranks. The comm lives as long as they do.
+    /// Creates buckets of gradients in the order of forward, the same on all ranks. The buckets keep the comm alive.
     pub fn new(
         context: &Context,
         comm: &mut Comm,
@@ -62,26 +64,26 @@ impl GradientBuckets {
         Ok(GradientBuckets { raw, gradients, pass: None, _comm: comm.owned() })
     }
 
-    /// The handle, for functions of `lpt_sys`.
+    /// Returns the handle, for functions of `lpt_sys`.
     pub fn as_ptr(&self) -> *mut sys::lpt_gradient_buckets {
         self.raw.as_ptr()
     }
 
-    /// A gradient, to be written or read; refused while it travels.
+    /// Returns a gradient for reading and writing; fails while the gradient is in reduction.
     pub fn gradient(&mut self, context: &Context, index: usize) -> Result<Tensor<'_>> {
         let one = self.gradients.get(index).ok_or_else(|| self.no_gradient(index))?;
-        let travels = |pass: &BackwardPass| pass.is_last && pass.is_ready[index];
-        if self.pass.as_ref().map_or(false, travels) {
-            return Err(Error::invalid(format!(
-                "gradients[{index}] travels: expected none that is ready before wait()"
-            )));
+        let is_in_reduction = |pass: &BackwardPass| pass.is_last && pass.is_ready[index];
+        if self.pass.as_ref().map_or(false, is_in_reduction) {
+            return Err(Error::invalid(format!("gradients[{index}] is in reduction: call wait() first")));
         }
-        // Another handle of the memory: the one that the buckets know cannot be moved away.
+        // Return another handle of the memory, because the buckets own theirs.
         one.any_part(context, TensorPart::PAYLOAD)
     }
 
-    /// Begins a backward pass. `is_last`: gradients are reduced as they become ready, as the options say, which are the same on
-    /// all ranks. Else micro-batches follow that add to them, and nothing travels.
+    /// Starts a backward pass.
+    ///
+    /// With `is_last`, gradients are reduced as they become ready; the options are the same on all ranks. Otherwise, later
+    /// micro-batches accumulate to the gradients, and nothing is sent.
     pub fn begin(&mut self, context: &Context, is_last: bool, options: &ReduceOptions) -> Result<()> {
         context.check(unsafe {
             sys::lpt_gradient_buckets_begin(context.as_ptr(), self.as_ptr(), i32::from(is_last), &options.raw)
@@ -91,7 +93,7 @@ impl GradientBuckets {
         Ok(())
     }
 
-    /// Says that a gradient is there.
+    /// Marks a gradient as ready, and starts the reduction of its bucket if it is complete.
     pub fn ready(&mut self, context: &Context, index: usize) -> Result<()> {
         if index >= self.gradients.len() {
             return Err(self.no_gradient(index));
@@ -102,7 +104,9 @@ impl GradientBuckets {
         context.check(unsafe { sys::lpt_gradient_buckets_ready(context.as_ptr(), self.as_ptr(), index as i64) })
     }
 
-    /// Ends a pass: waits until all gradients are reduced. Where some were never made ready it is refused, and the pass goes on.
+    /// Waits until all gradients are reduced, and ends the pass.
+    ///
+    /// Fails with `INVALID_ARGUMENT` if some gradients are not ready; the pass then continues.
     pub fn wait(&mut self, context: &Context) -> Result<()> {
         let result = context.check(unsafe { sys::lpt_gradient_buckets_wait(context.as_ptr(), self.as_ptr()) });
         if matches!(&result, Err(error) if error.status == crate::Status::INVALID_ARGUMENT) {
@@ -114,7 +118,7 @@ impl GradientBuckets {
         }
     }
 
-    /// How buckets stand.
+    /// Returns the state of the buckets.
     pub fn values(&self, context: &Context) -> Result<sys::lpt_gradient_buckets_info> {
         let mut values = sys::lpt_gradient_buckets_info::default();
         context.check(unsafe { sys::lpt_gradient_buckets_read(context.as_ptr(), self.as_ptr(), &mut values) })?;
@@ -129,7 +133,7 @@ impl GradientBuckets {
 impl Drop for GradientBuckets {
     fn drop(&mut self) {
         unsafe { sys::lpt_gradient_buckets_destroy(self.as_ptr()) }
-        // Reductions that are under way go on, and may call the codec: its state is given up.
+        // Reductions in flight continue and may call the codec: never free its state.
         std::mem::forget(self.pass.take().and_then(|pass| pass.codec));
     }
 }

@@ -17,17 +17,17 @@ thread_local! {
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Whether this thread is in a function that the library called.
+/// Returns whether this thread runs a callback.
 pub(crate) fn is_inside() -> bool {
     IS_INSIDE.with(Cell::get)
 }
 
-/// What panicked in the last call of this thread. Told once.
+/// Returns the text of the panic in the last call on this thread, and clears it.
 pub(crate) fn take_panic() -> Option<String> {
-    PANIC.with(|place| place.borrow_mut().take())
+    PANIC.with(|panic| panic.borrow_mut().take())
 }
 
-/// Calls a function of the user's; a panic ends here, as its text.
+/// Calls a function of the user, and converts a panic to its text.
 pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     let was_inside = IS_INSIDE.with(|flag| flag.replace(true));
     let result = catch_unwind(AssertUnwindSafe(call));
@@ -43,7 +43,7 @@ fn text_of(payload: Box<dyn Any + Send>) -> String {
     match other.downcast::<&str>() {
         Ok(text) => text.to_string(),
         Err(other) => {
-            // It may be anything, and panic again where it is dropped.
+            // The payload has any type, and its drop may panic.
             std::mem::forget(other);
             "no text".to_owned()
         }
@@ -51,10 +51,10 @@ fn text_of(payload: Box<dyn Any + Send>) -> String {
 }
 
 fn note(function: &str, panic: String) {
-    PANIC.with(|place| place.borrow_mut().get_or_insert(format!("{function} panicked: {panic}")).len());
+    PANIC.with(|first| first.borrow_mut().get_or_insert(format!("{function} panicked: {panic}")).len());
 }
 
-/// A value whose address C has: it stays where it is.
+/// A value at a fixed address, which C keeps.
 pub(crate) struct Fixed<T>(NonNull<T>);
 
 impl<T> Fixed<T> {
@@ -80,9 +80,9 @@ pub(crate) unsafe extern "C" fn log(user: *mut c_void, level: sys::lpt_log_level
     }
 }
 
-pub(crate) unsafe extern "C" fn progress(user: *mut c_void, done: i64, whole: i64) -> i32 {
+pub(crate) unsafe extern "C" fn progress(user: *mut c_void, done: i64, total: i64) -> i32 {
     let progress = unsafe { &*user.cast::<Progress>() };
-    match guarded(|| progress(done, whole)) {
+    match guarded(|| progress(done, total)) {
         Ok(flow) => i32::from(flow.is_break()),
         Err(panic) => {
             note("progress", panic);

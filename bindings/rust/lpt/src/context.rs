@@ -8,14 +8,14 @@ use std::ffi::CStr;
 use std::ops::ControlFlow;
 use std::ptr::{null, null_mut, NonNull};
 
-/// The worker: error text, threads, memory, choice of kernels. Handles may outlive it.
+/// Runs operations: holds threads, memory, error text and the choice of kernels. Handles may outlive the context.
 pub struct Context {
     raw: NonNull<sys::lpt_context>,
     log: Option<Fixed<Log>>,
     progress: Option<Fixed<Progress>>,
 }
 
-// It may be handed to another thread, and its callbacks with it; it is no Sync: it serves one at a time.
+// A context and its callbacks may move to another thread. It is not Sync, because it runs one call at a time.
 unsafe impl Send for Context {}
 
 impl Drop for Context {
@@ -25,12 +25,12 @@ impl Drop for Context {
 }
 
 impl Context {
-    /// A context with the library's defaults.
+    /// Creates a context with the default options.
     pub fn new() -> Result<Context> {
         Context::with_options(&ContextOptions::default())
     }
 
-    /// A context as the options say.
+    /// Creates a context with options.
     pub fn with_options(options: &ContextOptions) -> Result<Context> {
         let mut text = [0u8; 256];
         let mut raw_options = options.raw;
@@ -49,16 +49,18 @@ impl Context {
         }
     }
 
-    /// The handle, for functions of `lpt_sys`.
+    /// Returns the handle, for functions of `lpt_sys`.
     ///
     /// # Panics
-    /// In a function that the library calls on this thread: it serves that call already.
+    /// In a callback on this thread, because the context is in use.
     pub fn as_ptr(&self) -> *mut sys::lpt_context {
-        assert!(!callbacks::is_inside(), "a function that LPT calls may not use a context");
+        assert!(!callbacks::is_inside(), "a callback must not use a context");
         self.raw.as_ptr()
     }
 
-    /// Fails with the text of the last call, unless it came to `LPT_OK`; and where a function that it called panicked.
+    /// Converts the status of the last call to a result.
+    ///
+    /// An error has the text of the library. If a callback panicked in the call, the result is an error with its text.
     pub fn check(&self, status: sys::lpt_status) -> Result<()> {
         match (status, callbacks::take_panic()) {
             (sys::LPT_OK, None) => Ok(()),
@@ -71,7 +73,9 @@ impl Context {
         }
     }
 
-    /// Has lines up to a level logged, on the thread that calls. Where `log` panics, the call does its work and fails with `INTERNAL`.
+    /// Sets the log function, which receives lines up to a level on the calling thread.
+    ///
+    /// If `log` panics, the operation completes, and then fails with `INTERNAL`.
     pub fn set_log(&mut self, level: LogLevel, log: impl Fn(LogLevel, &str) + Send + 'static) -> Result<()> {
         let log: Fixed<Log> = Fixed::new(Box::new(log));
         let (raw, user) = (self.as_ptr(), log.as_ptr());
@@ -82,15 +86,17 @@ impl Context {
         self.check(status)
     }
 
-    /// Logs no more.
+    /// Removes the log function.
     pub fn clear_log(&mut self) -> Result<()> {
         self.check(unsafe { sys::lpt_context_set_log(self.as_ptr(), sys::LPT_LOG_LEVEL_NONE, None, null_mut()) })?;
         self.log = None;
         Ok(())
     }
 
-    /// Has casts and products tell elements done and elements in all, on the thread that calls. One that is broken off, or whose
-    /// `progress` panics, fails with `CANCELLED` and leaves outputs written in part.
+    /// Sets the progress function, which casts and GEMMs call on the calling thread.
+    ///
+    /// It receives the completed and the total number of elements. If it returns `Break` or panics, the call fails with
+    /// `CANCELLED`, and outputs are incomplete.
     pub fn set_progress(&mut self, progress: impl Fn(i64, i64) -> ControlFlow<()> + Send + 'static) -> Result<()> {
         let progress: Fixed<Progress> = Fixed::new(Box::new(progress));
         let (raw, user) = (self.as_ptr(), progress.as_ptr());
@@ -101,27 +107,27 @@ impl Context {
         self.check(status)
     }
 
-    /// Tells of no progress any more.
+    /// Removes the progress function.
     pub fn clear_progress(&mut self) -> Result<()> {
         self.check(unsafe { sys::lpt_context_set_progress(self.as_ptr(), None, null_mut()) })?;
         self.progress = None;
         Ok(())
     }
 
-    /// Which kernel the last operation took, and why each faster one was passed over.
+    /// Returns the kernel of the last operation, and the reason why each faster kernel was not used.
     pub fn explanation(&self) -> String {
         let text = unsafe { CStr::from_ptr(sys::lpt_context_explanation(self.as_ptr())) };
         text.to_string_lossy().into_owned()
     }
 
-    /// Casts numbers to the format of `quantized`.
+    /// Casts a tensor to the format of `quantized`, and computes its scales.
     pub fn quantize(&self, source: &Tensor, quantized: &mut Tensor, options: &QuantizeOptions) -> Result<()> {
         self.check(unsafe {
             sys::lpt_quantize(self.as_ptr(), source.as_ptr(), &options.raw, quantized.as_ptr(), null_mut())
         })
     }
 
-    /// Casts both ways from one read; `transposed` has the transposed shape.
+    /// Casts a matrix and its transpose in one pass; `transposed` has the transposed shape.
     pub fn quantize_both(
         &self,
         source: &Tensor,
@@ -134,29 +140,29 @@ impl Context {
         })
     }
 
-    /// Writes a tensor's numbers out.
+    /// Decodes a tensor to the format of `output`: f64, f32, bf16 or f16.
     pub fn dequantize(&self, source: &Tensor, output: &mut Tensor) -> Result<()> {
         self.check(unsafe { sys::lpt_dequantize(self.as_ptr(), source.as_ptr(), null(), output.as_ptr()) })
     }
 
-    /// c = alpha · a · b + beta · c, and what else the options say.
+    /// Computes c = alpha · a · b + beta · c, with the bias, activation and residual of the options.
     pub fn gemm(&self, a: &Tensor, b: &Tensor, c: &mut Tensor, options: &GemmOptions) -> Result<()> {
         self.check(unsafe { sys::lpt_gemm(self.as_ptr(), a.as_ptr(), b.as_ptr(), &options.raw, c.as_ptr()) })
     }
 
-    /// Lays out weights for products: as b, transposed.
+    /// Packs weights (n × k) for GEMM, as a transposed b.
     pub fn weights_pack(&self, weights: &Tensor, options: &WeightsOptions) -> Result<Tensor<'static>> {
         let mut raw = null_mut();
         self.check(unsafe { sys::lpt_weights_pack(self.as_ptr(), weights.as_ptr(), &options.raw, &mut raw) })?;
         Ok(Tensor::from_raw(raw))
     }
 
-    /// Writes packed weights back in their order.
+    /// Converts packed weights to a matrix in the original order.
     pub fn weights_unpack(&self, packed: &Tensor, weights: &mut Tensor) -> Result<()> {
         self.check(unsafe { sys::lpt_weights_unpack(self.as_ptr(), packed.as_ptr(), weights.as_ptr()) })
     }
 
-    /// Packed weights as bytes for a file.
+    /// Saves packed weights as bytes, which every later release can load.
     pub fn weights_state_save(&self, packed: &Tensor) -> Result<Vec<u8>> {
         let mut bytes = 0;
         self.check(unsafe { sys::lpt_weights_state_size(self.as_ptr(), packed.as_ptr(), &mut bytes) })?;
@@ -166,7 +172,7 @@ impl Context {
         Ok(state)
     }
 
-    /// Packed weights of such bytes.
+    /// Loads packed weights from bytes of [`weights_state_save`](Self::weights_state_save).
     pub fn weights_state_load(&self, state: &[u8]) -> Result<Tensor<'static>> {
         let mut raw = null_mut();
         let buffer = state.as_ptr().cast();
@@ -174,7 +180,7 @@ impl Context {
         Ok(Tensor::from_raw(raw))
     }
 
-    /// Selects N of every M numbers: `mask`, uint8, is 1 where one stays. Returns what it did.
+    /// Selects N of every M elements: `mask`, uint8, is 1 for kept elements. Returns statistics of the selection.
     pub fn sparse_mask_select(
         &self,
         source: &Tensor,
@@ -189,7 +195,7 @@ impl Context {
         Ok(values)
     }
 
-    /// Counts the groups that keep more than `kept` of `of`.
+    /// Counts the groups of `of` elements that keep more than `kept`.
     pub fn sparse_mask_check(&self, mask: &Tensor, kept: i32, of: i32, direction: SparseDirection) -> Result<i64> {
         let mut count = 0;
         self.check(unsafe {

@@ -4,32 +4,32 @@ use std::ffi::CStr;
 use std::os::raw::c_char;
 use std::ptr::null_mut;
 
-/// What one device is, and whether contexts can work on it.
+/// Description of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// Its kind.
+    /// Kind of the device.
     pub device: Device,
-    /// Which one of its kind.
+    /// Index among devices of its kind.
     pub index: i32,
-    /// How many of its kind there are.
+    /// Number of devices of its kind.
     pub count: i32,
-    /// Whether a context can be created for it.
+    /// Whether a context can be created on the device.
     pub is_usable: bool,
-    /// Of a GPU: its compute capability.
+    /// Compute capability (major, minor) of a GPU.
     pub capability: (i32, i32),
-    /// Multiprocessors of a GPU; cores that this process may use.
+    /// Number of multiprocessors of a GPU, or of CPU cores that this process may use.
     pub processor_count: i32,
-    /// Memory of its own.
+    /// Memory of the device in bytes.
     pub memory_bytes: i64,
-    /// As its driver tells it.
+    /// Name that the driver reports.
     pub name: String,
-    /// Why it is not usable; empty where it is.
+    /// Reason why the device is not usable; empty if it is.
     pub reason: String,
 }
 
 impl Device {
-    /// What a device is. One that is not there is no error: it is not usable, and the reason says why.
+    /// Describes a device. A missing device is not an error: `is_usable` is false, and `reason` contains the reason.
     pub fn describe(self, index: i32) -> Result<DeviceInfo> {
         let mut raw = sys::lpt_device_info::default();
         match unsafe { sys::lpt_device_describe(null_mut(), self.0, index, &mut raw) } {
@@ -50,20 +50,20 @@ impl Device {
 }
 
 impl Context {
-    /// Copies a tensor with all its parts, from one memory to another too, and waits for it.
+    /// Copies a tensor with all its parts between devices or within one; complete on return.
     pub fn tensor_copy(&self, source: &Tensor, target: &mut Tensor) -> Result<()> {
         self.check(unsafe { sys::lpt_tensor_copy(self.as_ptr(), source.as_ptr(), target.as_ptr()) })?;
-        // Queued on a GPU, and the processor's memory may be gone when the stream comes to it.
+        // A GPU queues the copy: wait for it, as the caller may free memory of the CPU on return.
         self.synchronize()
     }
 
-    /// Waits until a GPU has done all that is queued. For the processor nothing ever is.
+    /// Waits until all work that is queued on a GPU is complete; on a CPU context, returns immediately.
     pub fn synchronize(&self) -> Result<()> {
         self.check(unsafe { sys::lpt_context_synchronize(self.as_ptr()) })
     }
 }
 
-/// UTF-8 that ends with a zero.
+/// Converts a zero-terminated text to a string.
 pub(crate) fn text_of(text: &[c_char]) -> String {
     unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned()
 }

@@ -3,17 +3,17 @@ use lpt_sys as sys;
 use std::ffi::CStr;
 use std::fmt;
 
-/// A call that did not end well: its status, and the library's text.
+/// Error of a call: the status, and the error text of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {
-    /// What it came to.
+    /// Status of the call.
     pub status: Status,
-    /// The argument, its value, and what was expected.
+    /// Names the argument, its value and the expected values.
     pub text: String,
 }
 
-/// What fails with an [`Error`].
+/// Result of a call that can fail with an [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -36,7 +36,7 @@ impl std::error::Error for Error {}
 
 impl fmt::Display for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A static string, of any number.
+        // The library returns a static string for any number.
         let name = unsafe { CStr::from_ptr(sys::lpt_status_string(self.0)) };
         formatter.write_str(&name.to_string_lossy())
     }

@@ -1,6 +1,6 @@
-//! What every handle of the library has in common.
+//! Handles of the library.
 
-/// Declares a type that owns a handle and destroys it. Readers may share it, one writer at a time: that is Sync and Send.
+/// Declares a type that owns a handle and destroys it.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $raw:ident, $destroy:ident) => {
         $(#[$doc])*
@@ -13,7 +13,7 @@ macro_rules! handle {
                 Self { raw: std::ptr::NonNull::new(raw).expect("the library returns handles that are not NULL") }
             }
 
-            /// The handle, for functions of `lpt_sys`.
+            /// Returns the handle, for functions of `lpt_sys`.
             pub fn as_ptr(&self) -> *mut lpt_sys::$raw {
                 self.raw.as_ptr()
             }

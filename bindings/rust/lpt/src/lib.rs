@@ -1,7 +1,7 @@
 //! LPT, the low-precision training toolkit, for Rust.
 //!
-//! A safe layer over `liblpt`: the contracts are those of `lpt.h`. A [`Context`] is the worker, handles are data, options
-//! configure one call: [`Default`] gives the library's, builder style changes them.
+//! A safe layer over `liblpt` with the contracts of `lpt.h`. A [`Context`] runs operations, handles own data, and options
+//! configure one call. [`Default`] of options gives the defaults of the library; builder methods change members.
 //!
 //! ```
 //! use lpt::{Context, Format, Tensor};
@@ -16,13 +16,13 @@
 //! # Ok::<(), lpt::Error>(())
 //! ```
 //!
-//! Threads: a [`Context`] may move to another thread, but serves one at a time. Tensors, recipes, layers and optimizers may
-//! be read by many threads, written by one: what `&` and `&mut` say. A [`Comm`] and its [`GradientBuckets`] stay on their
-//! thread. What has no safe function here is called through `lpt_sys` with the handles' `as_ptr()`.
+//! Threads: a [`Context`] is [`Send`], but not [`Sync`]. Many threads may read tensors, recipes, layers and optimizers, or
+//! one thread may write them, as `&` and `&mut` require. A [`Comm`] and its [`GradientBuckets`] stay on their thread. Other
+//! functions of lpt.h are available in `lpt_sys`; `as_ptr()` returns the handles.
 //!
-//! Functions that the library calls: [`Context::set_log`] and [`Context::set_progress`] on the thread that calls the library, a
-//! [`Compression`] on any thread of the context. A panic ends in them and comes to an [`Error`] of the call, with its text. None may
-//! use a context on the thread that it is called on.
+//! Callbacks: the library calls the functions of [`Context::set_log`] and [`Context::set_progress`] on the calling thread,
+//! and a [`Compression`] on any thread of the context. If a callback panics, the call returns an [`Error`] with the text of
+//! the panic. A callback must not use a context on its thread.
 //!
 //! These do not compile:
 //!
@@ -40,7 +40,7 @@
 //! ```
 //! ```compile_fail
 //! let context = lpt::Context::new().unwrap();
-//! let tensor = lpt::Tensor::from_mut(&context, &mut vec![0f32; 4], 2, 2).unwrap(); // of memory that has gone
+//! let tensor = lpt::Tensor::from_mut(&context, &mut vec![0f32; 4], 2, 2).unwrap(); // the memory is freed
 //! tensor.extents(&context).unwrap();
 //! ```
 #![deny(unsafe_op_in_unsafe_fn, missing_docs)]
@@ -75,7 +75,7 @@ pub use tensor::{Number, ReadOnly, Tensor};
 
 use lpt_sys as sys;
 
-// What the page above says of threads, held by the compiler.
+// The compiler checks the thread safety that is documented above.
 const _: () = {
     const fn is_send<T: Send>() {}
     const fn is_sync<T: Sync>() {}
@@ -100,12 +100,12 @@ const _: () = {
     is_sync::<Error>();
 };
 
-/// The level of the binary interface of the library that is loaded.
+/// Returns the level of the binary interface of the loaded library.
 pub fn abi_level() -> i32 {
     unsafe { sys::lpt_abi_level() }
 }
 
-/// The release of the library that is loaded: major · 10000 + minor · 100 + patch.
+/// Returns the release of the loaded library: major · 10000 + minor · 100 + patch.
 pub fn version() -> i32 {
     unsafe { sys::lpt_version() }
 }

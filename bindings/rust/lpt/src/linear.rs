@@ -5,21 +5,21 @@ use std::ffi::CString;
 use std::ptr::null_mut;
 
 handle! {
-    /// How a linear layer casts the operands of its three products, and makes these.
+    /// How a linear layer casts the operands of its three GEMMs, and runs these.
     Recipe, lpt_recipe, lpt_recipe_destroy
 }
 unsafe impl Send for Recipe {}
 unsafe impl Sync for Recipe {}
 
 handle! {
-    /// A linear layer: its recipe, its scalers, and its weight's casts. Never the weight itself.
+    /// A linear layer: its recipe, its scalers, and the casts of its weight. It does not own the weight.
     Linear, lpt_linear, lpt_linear_destroy
 }
 unsafe impl Send for Linear {}
 unsafe impl Sync for Linear {}
 
 impl Recipe {
-    /// A recipe of the library by its name, such as "mxfp8".
+    /// Creates a recipe by name, such as "mxfp8".
     pub fn new(context: &Context, name: &str) -> Result<Recipe> {
         let text = CString::new(name).map_err(|_| Error::invalid("name has a zero byte: expected a recipe".into()))?;
         let mut raw = null_mut();
@@ -27,7 +27,7 @@ impl Recipe {
         Ok(Recipe::from_raw(raw))
     }
 
-    /// Changes one cast. Handles in the options are refused by the library.
+    /// Changes one cast. The library rejects options with handles.
     pub fn set_cast(
         &mut self,
         context: &Context,
@@ -41,7 +41,7 @@ impl Recipe {
 }
 
 impl Linear {
-    /// A layer under a recipe, which it copies.
+    /// Creates a layer with a copy of a recipe.
     pub fn new(context: &Context, recipe: &Recipe, input_columns: i64, output_columns: i64) -> Result<Linear> {
         let shape = sys::lpt_linear_shape { input_columns, output_columns, ..Default::default() };
         let mut raw = null_mut();
@@ -49,20 +49,20 @@ impl Linear {
         Ok(Linear::from_raw(raw))
     }
 
-    /// Casts the weight: after every change of it.
+    /// Casts the weight; call it after every change of the weight.
     pub fn prepare(&mut self, context: &Context, weight: &Tensor, options: &LinearOptions) -> Result<()> {
         context
             .check(unsafe { sys::lpt_linear_prepare(context.as_ptr(), self.as_ptr(), weight.as_ptr(), &options.raw) })
     }
 
-    /// A vector for what forward saves of `rows` rows, one per micro-batch in flight.
+    /// Creates a vector for the data that forward saves of `rows` rows; each micro-batch in flight requires one.
     pub fn new_saved(&self, context: &Context, rows: i64) -> Result<Tensor<'static>> {
         let mut bytes = 0;
         context.check(unsafe { sys::lpt_linear_saved_size(context.as_ptr(), self.as_ptr(), rows, &mut bytes) })?;
         Tensor::new(context, Format::UINT8, &[bytes as i64])
     }
 
-    /// y = x · wᵀ + bias; `saved` None: inference.
+    /// Computes y = x · wᵀ + bias, and saves the data that backward needs; `saved` None: inference.
     pub fn forward(
         &mut self,
         context: &Context,
@@ -77,7 +77,7 @@ impl Linear {
         })
     }
 
-    /// The gradients that are wanted, of input, weight and bias.
+    /// Computes the gradients of input, weight and bias that are not `None`.
     pub fn backward(
         &mut self,
         context: &Context,
@@ -94,7 +94,7 @@ impl Linear {
         })
     }
 
-    /// Ends an optimizer step for the layer's scalers.
+    /// Completes an optimizer step for the scalers of the layer.
     pub fn update(&mut self, context: &Context) -> Result<()> {
         let raw = self.as_ptr();
         context.check(unsafe { sys::lpt_linear_update_scalers(context.as_ptr(), &raw, 1) })

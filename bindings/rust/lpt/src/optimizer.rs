@@ -7,21 +7,21 @@ use std::os::raw::c_void;
 use std::ptr::{null, null_mut};
 
 handle! {
-    /// Holds the state of many parameters, never the parameters.
+    /// An optimizer, which owns the state of many parameters, not the parameters.
     Optimizer, lpt_optimizer, lpt_optimizer_destroy
 }
 unsafe impl Send for Optimizer {}
 unsafe impl Sync for Optimizer {}
 
 impl Optimizer {
-    /// An optimizer without parameters.
+    /// Creates an optimizer without parameters.
     pub fn new(context: &Context, options: &OptimizerOptions) -> Result<Optimizer> {
         let mut raw = null_mut();
         context.check(unsafe { sys::lpt_optimizer_create(context.as_ptr(), &options.raw, &mut raw) })?;
         Ok(Optimizer::from_raw(raw))
     }
 
-    /// Adds a parameter with zero moments: 0 for the first, then 1, 2, …
+    /// Adds a parameter with zero moments, and returns its index: 0, 1, 2, …
     pub fn add(&mut self, context: &Context, parameter: &OptimizerParameter) -> Result<i64> {
         let mut index = -1;
         context
@@ -29,7 +29,7 @@ impl Optimizer {
         Ok(index)
     }
 
-    /// Steps parameters; clipping and skipping is of all of them together.
+    /// Steps parameters; clipping and skipping apply to all of them together.
     pub fn step(
         &mut self,
         context: &Context,
@@ -52,7 +52,7 @@ impl Optimizer {
         })
     }
 
-    /// Adds this rank's shards of whole parameters; every rank adds the same and gets the same indices.
+    /// Adds this rank's shards of full parameters. All ranks add the same parameters and get the same indices.
     pub fn add_shards(
         &mut self,
         context: &Context,
@@ -68,9 +68,11 @@ impl Optimizer {
         Ok(indices)
     }
 
-    /// Steps whole parameters whose state ranks share, on all of them. `reduce` None: gradients are the same on all ranks
-    /// (ZeRO 1); else each rank's own are reduced so (ZeRO 2).
-    #[allow(clippy::too_many_arguments)] // those of C
+    /// Steps full parameters whose state is sharded over ranks; all ranks call it.
+    ///
+    /// `reduce` None: gradients are the same on all ranks (ZeRO 1). Otherwise the step reduces them with these options
+    /// (ZeRO 2).
+    #[allow(clippy::too_many_arguments)] // the arguments of the C function
     pub fn step_shards(
         &mut self,
         context: &Context,
@@ -103,7 +105,7 @@ impl Optimizer {
         }
     }
 
-    /// One parameter's state as bytes for a file.
+    /// Saves the state of one parameter as bytes.
     pub fn state_save(&self, context: &Context, index: i64) -> Result<Vec<u8>> {
         let mut bytes = 0;
         context.check(unsafe { sys::lpt_optimizer_state_size(context.as_ptr(), self.as_ptr(), index, &mut bytes) })?;
@@ -114,14 +116,14 @@ impl Optimizer {
         Ok(state)
     }
 
-    /// One parameter's state from such bytes.
+    /// Restores the state of one parameter from saved bytes.
     pub fn state_load(&mut self, context: &Context, index: i64, state: &[u8]) -> Result<()> {
         context.check(unsafe {
             sys::lpt_optimizer_state_load(context.as_ptr(), self.as_ptr(), index, state.as_ptr().cast(), state.len())
         })
     }
 
-    /// One parameter's state, or a shard's, from saved shards that were cut in another way, in any order.
+    /// Restores the state of one parameter or shard from saved shards with other cuts, in any order.
     pub fn state_load_many(&mut self, context: &Context, index: i64, states: &[&[u8]]) -> Result<()> {
         let buffers: Vec<*const c_void> = states.iter().map(|state| state.as_ptr().cast()).collect();
         let sizes: Vec<usize> = states.iter().map(|state| state.len()).collect();
@@ -138,7 +140,7 @@ fn raw_operands(indices: &[i64], gradients: &[&Tensor], parameters: &mut [&mut T
     if gradients.len() != indices.len() || parameters.len() != indices.len() {
         let (gradients, parameters, indices) = (gradients.len(), parameters.len(), indices.len());
         return Err(Error::invalid(format!(
-            "gradients are {gradients} and parameters {parameters}: expected as many as indices, {indices}"
+            "gradients has {gradients} elements, parameters has {parameters}: expected as many as indices, {indices}"
         )));
     }
     let gradients = gradients.iter().map(|one| one.as_ptr() as *const _).collect();

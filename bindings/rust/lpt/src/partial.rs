@@ -1,18 +1,18 @@
-//! Activations that ranks share in part, and sequences that they split.
+//! Tensor parallelism with partially shared activations (CAAT), and sequence parallelism.
 use crate::handle::handle;
 use crate::{Comm, Context, PartialPass, PartialPlanOptions, Result, Tensor};
 use lpt_sys as sys;
 use std::ptr::{null, null_mut};
 
 handle! {
-    /// Which columns of activations ranks share. Many contexts may use it at a time.
+    /// States which columns of activations ranks share. Several contexts may use it at the same time.
     PartialPlan, lpt_partial_plan, lpt_partial_plan_destroy
 }
 unsafe impl Send for PartialPlan {}
 unsafe impl Sync for PartialPlan {}
 
 impl PartialPlan {
-    /// A plan as the options say.
+    /// Creates a plan.
     pub fn new(context: &Context, options: &PartialPlanOptions) -> Result<PartialPlan> {
         let mut raw = null_mut();
         context.check(unsafe { sys::lpt_partial_plan_create(context.as_ptr(), &options.raw, &mut raw) })?;
@@ -21,7 +21,7 @@ impl PartialPlan {
 }
 
 impl Comm {
-    /// Adds up the shared columns of all ranks, and scales this rank's private ones, in place.
+    /// Sums the shared columns over all ranks, and scales the private columns of this rank, in place.
     pub fn partial_all_reduce(
         &mut self,
         context: &Context,
@@ -35,7 +35,7 @@ impl Comm {
         })
     }
 
-    /// Gathers the rows of all ranks before a column-parallel layer; `row_counts` None: equal numbers.
+    /// Gathers the rows of all ranks before a column-parallel layer; `row_counts` None: all ranks have the same number.
     pub fn sequence_gather(
         &mut self,
         context: &Context,
@@ -51,7 +51,8 @@ impl Comm {
         })
     }
 
-    /// Adds up what ranks have of all rows, and gives each its own: the backward of a gather, and that is its backward.
+    /// Sums the rows of all ranks, and returns this rank's rows of the sum. It is the backward of
+    /// [`sequence_gather`](Self::sequence_gather), and the reverse.
     pub fn sequence_scatter(
         &mut self,
         context: &Context,

@@ -6,40 +6,40 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 handle! {
-    /// A group of ranks that are threads of one process. Thread-safe.
+    /// A group of ranks that are threads of one process. It is thread-safe.
     CommGroup, lpt_comm_group, lpt_comm_group_destroy
 }
 unsafe impl Send for CommGroup {}
 unsafe impl Sync for CommGroup {}
 
 handle! {
-    /// What a comm and its buckets own together.
+    /// The handle that a comm and its buckets share.
     OwnedComm, lpt_comm, lpt_comm_destroy
 }
 
-/// One rank's end of a communicator. It stays on the thread that made it.
+/// One rank of a communicator. It stays on the thread that created it.
 pub struct Comm {
-    own: Rc<OwnedComm>,
+    shared: Rc<OwnedComm>,
 }
 
 impl CommGroup {
-    /// A group of so many ranks.
+    /// Creates a group of `rank_count` ranks.
     pub fn new(rank_count: i32) -> Result<CommGroup> {
         let mut raw = null_mut();
         match unsafe { sys::lpt_comm_group_create(null_mut(), rank_count, &mut raw) } {
             sys::LPT_OK => Ok(CommGroup::from_raw(raw)),
-            status => Err(Error::new(status, format!("rank_count is {rank_count}: no group could be made"))),
+            status => Err(Error::new(status, format!("rank_count is {rank_count}: cannot create a group"))),
         }
     }
 
-    /// Frees all ranks that wait, with `ABORTED`.
+    /// Aborts the current and all later collectives of the group, which fail with `ABORTED`.
     pub fn abort(&self) {
         unsafe { sys::lpt_comm_group_abort(self.as_ptr()) }
     }
 }
 
 impl Comm {
-    /// Takes a rank's place; returns when all ranks have come.
+    /// Creates a rank of a local group; returns after all ranks have called it.
     pub fn local(context: &Context, group: &CommGroup, rank: i32, options: &CommOptions) -> Result<Comm> {
         let mut raw = null_mut();
         context.check(unsafe {
@@ -48,7 +48,7 @@ impl Comm {
         Ok(Comm::from_raw(raw))
     }
 
-    /// Takes a process's place among the processes of an MPI job; returns when all of them have come.
+    /// Creates the rank of this process in an MPI job; returns after all processes have called it.
     pub fn mpi(context: &Context, options: &CommOptions) -> Result<Comm> {
         let mut raw = null_mut();
         context.check(unsafe { sys::lpt_comm_create_mpi(context.as_ptr(), &options.raw, &mut raw) })?;
@@ -56,26 +56,26 @@ impl Comm {
     }
 
     fn from_raw(raw: *mut sys::lpt_comm) -> Comm {
-        Comm { own: Rc::new(OwnedComm::from_raw(raw)) }
+        Comm { shared: Rc::new(OwnedComm::from_raw(raw)) }
     }
 
     pub(crate) fn owned(&self) -> Rc<OwnedComm> {
-        self.own.clone()
+        self.shared.clone()
     }
 
-    /// The handle, for functions of `lpt_sys`.
+    /// Returns the handle, for functions of `lpt_sys`.
     pub fn as_ptr(&self) -> *mut sys::lpt_comm {
-        self.own.as_ptr()
+        self.shared.as_ptr()
     }
 
-    /// Rank, ranks, engine and what was sent.
+    /// Returns rank, number of ranks, engine and counters of traffic.
     pub fn values(&self, context: &Context) -> Result<sys::lpt_comm_info> {
         let mut values = sys::lpt_comm_info::default();
         context.check(unsafe { sys::lpt_comm_read(context.as_ptr(), self.as_ptr(), &mut values) })?;
         Ok(values)
     }
 
-    /// C's array of a number for each rank, or NULL.
+    /// Returns the array of counts for C, one for each rank, or NULL.
     pub(crate) fn counts(&self, context: &Context, counts: Option<&[i64]>) -> Result<*const i64> {
         let given = match counts {
             Some(given) => given,
@@ -83,17 +83,18 @@ impl Comm {
         };
         let ranks = self.values(context)?.rank_count;
         if given.len() as i64 != i64::from(ranks) {
-            return Err(Error::invalid(format!("counts are {}: expected one for each rank, {ranks}", given.len())));
+            let count = given.len();
+            return Err(Error::invalid(format!("counts has {count} elements: expected one for each rank, {ranks}")));
         }
         Ok(given.as_ptr())
     }
 
-    /// Waits for all ranks.
+    /// Waits until all ranks have called it.
     pub fn barrier(&mut self, context: &Context) -> Result<()> {
         context.check(unsafe { sys::lpt_barrier(context.as_ptr(), self.as_ptr()) })
     }
 
-    /// Reduces a tensor of every rank in place.
+    /// Reduces a tensor over all ranks, in place.
     pub fn all_reduce(&mut self, context: &Context, tensor: &mut Tensor, options: &ReduceOptions) -> Result<()> {
         let raw = tensor.as_ptr();
         let result = context
@@ -104,8 +105,9 @@ impl Comm {
         }
     }
 
-    /// Gives all ranks the parts of every rank, one after the other along the first axis; `counts` None: equal parts. With a
-    /// codec each part travels by it.
+    /// Gathers the slices of all ranks along the first axis, in rank order.
+    ///
+    /// `counts` None: all slices are equal. With a codec, each rank encodes its slice, and all ranks decode it.
     pub fn all_gather(
         &mut self,
         context: &Context,
@@ -128,7 +130,7 @@ impl Comm {
         }
     }
 
-    /// The same behind the caller's back. The future holds the tensor until it is waited for.
+    /// Starts a reduction in the background. The future owns the tensor until [`Future::wait`].
     pub fn all_reduce_start<'c>(
         &mut self,
         context: &'c Context,
@@ -142,13 +144,13 @@ impl Comm {
         Ok(Future { raw: future, context, tensor: Some(tensor), codec: options.codec_state() })
     }
 
-    /// Every rank's tensor becomes the root's.
+    /// Copies the tensor of the rank `root` to all ranks, in place.
     pub fn broadcast(&mut self, context: &Context, root: i32, tensor: &mut Tensor) -> Result<()> {
         context.check(unsafe { sys::lpt_broadcast(context.as_ptr(), self.as_ptr(), root, tensor.as_ptr(), null_mut()) })
     }
 }
 
-/// A collective that is under way, and its tensor. Dropping it waits for the end.
+/// A collective in progress, and its tensor. Its drop waits for completion.
 pub struct Future<'c> {
     raw: *mut sys::lpt_future,
     context: &'c Context,
@@ -157,21 +159,21 @@ pub struct Future<'c> {
 }
 
 impl Future<'_> {
-    /// Waits, and gives the tensor back.
+    /// Waits for completion and returns the tensor.
     pub fn wait(mut self) -> Result<Tensor<'static>> {
         let result = self.context.check(unsafe { sys::lpt_future_wait(self.context.as_ptr(), self.raw) });
         match &self.codec {
             Some(codec) => codec.with_panic(result),
             None => result,
         }?;
-        Ok(self.tensor.take().expect("it is taken here alone"))
+        Ok(self.tensor.take().expect("only wait() takes the tensor"))
     }
 }
 
 impl Drop for Future<'_> {
     fn drop(&mut self) {
         unsafe {
-            // Where the tensor was not given back: its memory must live until the end. A failure has nobody to be told.
+            // Without wait(), the memory of the tensor must stay valid until completion. A failure cannot be reported.
             if self.tensor.is_some() {
                 sys::lpt_future_wait(self.context.as_ptr(), self.raw);
             }

@@ -6,17 +6,17 @@ use std::ops::Deref;
 use std::os::raw::c_void;
 use std::ptr::{null_mut, NonNull};
 
-/// Numbers in memory: a format, extents, and its parts. `'a` is the life of memory that it borrows.
+/// Elements in memory with a format, extents and parts. `'a` is the lifetime of borrowed memory.
 pub struct Tensor<'a> {
     raw: NonNull<sys::lpt_tensor>,
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// Many may read it, one may write: what & and &mut say.
+// Many threads may read a tensor, or one may write it, as & and &mut require.
 unsafe impl Send for Tensor<'_> {}
 unsafe impl Sync for Tensor<'_> {}
 
-/// A tensor that can be read only: of memory that others may read as well.
+/// A read-only tensor.
 pub struct ReadOnly<'a>(Tensor<'a>);
 
 impl<'a> Deref for ReadOnly<'a> {
@@ -26,12 +26,12 @@ impl<'a> Deref for ReadOnly<'a> {
     }
 }
 
-/// A number of Rust that has a format. Any bytes are such a number.
+/// A type of Rust that has a format, and for which any bytes are valid.
 ///
 /// # Safety
 /// `FORMAT` has elements of the size and alignment of `Self`, of which every code is a value.
 pub unsafe trait Number: Copy {
-    /// Its format.
+    /// Format of the type.
     const FORMAT: Format;
 }
 
@@ -52,7 +52,7 @@ unsafe impl Number for u8 {
 }
 
 impl Tensor<'static> {
-    /// A tensor whose memory is the library's: zero elements, all scales 1.
+    /// Creates a tensor in memory of the library, with elements of 0 and scales of 1.
     pub fn new(context: &Context, format: Format, extents: &[i64]) -> Result<Tensor<'static>> {
         let rank = i32::try_from(extents.len())
             .map_err(|_| Error::invalid(format!("rank is {}: expected 0 to 8", extents.len())))?;
@@ -69,28 +69,28 @@ impl<'a> Tensor<'a> {
         Tensor { raw, memory: PhantomData }
     }
 
-    /// The handle, for functions of `lpt_sys`.
+    /// Returns the handle, for functions of `lpt_sys`.
     pub fn as_ptr(&self) -> *mut sys::lpt_tensor {
         self.raw.as_ptr()
     }
 
-    /// A matrix of numbers that can be written.
+    /// Creates a matrix in the memory of `numbers`, for reading and writing.
     pub fn from_mut<T: Number>(context: &Context, numbers: &'a mut [T], rows: i64, columns: i64) -> Result<Tensor<'a>> {
         wrap(context, T::FORMAT, numbers.as_mut_ptr().cast(), numbers.len(), rows, columns)
     }
 
-    /// A matrix of numbers that can be read only.
+    /// Creates a read-only matrix in the memory of `numbers`.
     pub fn from_slice<T: Number>(context: &Context, numbers: &'a [T], rows: i64, columns: i64) -> Result<ReadOnly<'a>> {
         let data = numbers.as_ptr() as *mut c_void;
         Ok(ReadOnly(wrap(context, T::FORMAT, data, numbers.len(), rows, columns)?))
     }
 
-    /// A part of the tensor, which shares its memory.
+    /// Returns a part of the tensor, which shares its memory.
     pub fn part(&self, context: &Context, part: TensorPart) -> Result<ReadOnly<'_>> {
         Ok(ReadOnly(self.any_part(context, part)?))
     }
 
-    /// The tensor becomes one part of it.
+    /// Converts the tensor to one of its parts.
     pub fn into_part(self, context: &Context, part: TensorPart) -> Result<Tensor<'a>> {
         self.any_part(context, part)
     }
@@ -101,33 +101,33 @@ impl<'a> Tensor<'a> {
         Ok(Tensor::from_raw(raw))
     }
 
-    /// The extents, one for each axis.
+    /// Returns the extents, one for each axis.
     pub fn extents(&self, context: &Context) -> Result<Vec<i64>> {
         let description = self.describe(context)?;
         let rank = description.rank as usize;
-        // The arrays live as long as the tensor. A slice may not be of NULL, not even an empty one.
+        // The arrays are valid as long as the tensor. Even an empty slice must not have a null pointer.
         Ok(if rank == 0 { vec![] } else { unsafe { std::slice::from_raw_parts(description.extents, rank) }.to_vec() })
     }
 
-    /// The format.
+    /// Returns the format.
     pub fn format(&self, context: &Context) -> Result<Format> {
         Ok(Format(self.describe(context)?.format))
     }
 
-    /// Bytes of the elements and scales, without gaps between rows.
+    /// Returns the number of bytes of elements, scales and other parts, without gaps between rows.
     pub fn size_bytes(&self, context: &Context) -> Result<usize> {
         let mut bytes = 0;
         context.check(unsafe { sys::lpt_tensor_size(context.as_ptr(), self.as_ptr(), &mut bytes) })?;
         Ok(bytes)
     }
 
-    /// The bytes of a plain dense tensor, such as a part.
+    /// Returns the bytes of a dense tensor without scales, such as a part.
     pub fn bytes(&self, context: &Context) -> Result<&[u8]> {
         let (data, bytes) = self.dense(context)?;
         Ok(if bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, bytes) } })
     }
 
-    /// The same, to be written.
+    /// Returns the bytes of a dense tensor without scales, for writing.
     pub fn bytes_mut(&mut self, context: &Context) -> Result<&mut [u8]> {
         let (data, bytes) = self.dense(context)?;
         Ok(if bytes == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(data, bytes) } })
@@ -143,12 +143,12 @@ impl<'a> Tensor<'a> {
         let description = self.describe(context)?;
         if description.device != sys::LPT_DEVICE_CPU {
             return Err(Error::invalid(
-                "tensor lies on another device: expected the processor, see Context::tensor_copy".into(),
+                "tensor is on another device: expected the CPU, see Context::tensor_copy".into(),
             ));
         }
         let mut dense = 1;
         for axis in (0..description.rank as usize).rev() {
-            // `rank` extents and strides, which live as long as the tensor.
+            // The arrays have `rank` extents and strides, and are valid as long as the tensor.
             let (extent, stride) = unsafe { (*description.extents.add(axis), *description.strides.add(axis)) };
             if extent > 1 && stride != dense {
                 return Err(Error::invalid("tensor has gaps: expected a dense one".into()));
@@ -173,9 +173,9 @@ fn wrap<'a>(
     rows: i64,
     columns: i64,
 ) -> Result<Tensor<'a>> {
-    let wanted = rows.checked_mul(columns).filter(|&wanted| rows >= 0 && columns >= 0 && wanted as u64 <= count as u64);
-    if wanted.is_none() {
-        return Err(Error::invalid(format!("numbers are {count}: expected {rows} rows of {columns}")));
+    let required = rows.checked_mul(columns).filter(|&size| rows >= 0 && columns >= 0 && size as u64 <= count as u64);
+    if required.is_none() {
+        return Err(Error::invalid(format!("numbers has {count} elements: expected {rows} rows of {columns}")));
     }
     let mut raw = null_mut();
     context
@@ -184,18 +184,18 @@ fn wrap<'a>(
 }
 
 impl Format {
-    /// The format of a name such as "mxfp8_e4m3".
+    /// Returns the format of a name such as "mxfp8_e4m3".
     pub fn from_name(name: &str) -> Result<Format> {
-        let refused = || Error::invalid(format!("name is '{name}': expected a format"));
-        let text = CString::new(name).map_err(|_| refused())?;
+        let invalid_name = || Error::invalid(format!("name is '{name}': expected a format"));
+        let text = CString::new(name).map_err(|_| invalid_name())?;
         let mut format = Format::NONE;
         match unsafe { sys::lpt_format_from_name(null_mut(), text.as_ptr(), &mut format.0) } {
             sys::LPT_OK => Ok(format),
-            _ => Err(refused()),
+            _ => Err(invalid_name()),
         }
     }
 
-    /// Its name.
+    /// Returns the name of the format.
     pub fn name(self) -> Result<String> {
         let mut text = [0u8; 256];
         let mut needed = 0;
@@ -203,7 +203,7 @@ impl Format {
             sys::lpt_format_write_name(null_mut(), self.0, text.as_mut_ptr().cast(), text.len(), &mut needed)
         } {
             sys::LPT_OK => {
-                // The library ends it with a zero within the buffer.
+                // The library terminates the text with a zero within the buffer.
                 Ok(unsafe { CStr::from_ptr(text.as_ptr().cast()) }.to_string_lossy().into_owned())
             }
             status => Err(Error::new(status, format!("format is {}: expected a format", self.0))),

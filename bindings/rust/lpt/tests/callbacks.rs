@@ -1,4 +1,4 @@
-//! Functions of Rust that the library calls: what they receive, and that no panic leaves them.
+//! Callbacks in Rust: their arguments, and panics, which become errors.
 use local_ranks::on_ranks;
 use lpt::*;
 use std::num::NonZeroI32;
@@ -20,24 +20,24 @@ fn cast(context: &Context) -> Result<Tensor<'static>> {
 }
 
 #[test]
-fn a_log_hears_lines_until_it_is_cleared() {
-    let (mut context, heard) = (single(), Arc::new(Mutex::new(Vec::new())));
-    let writer = heard.clone();
+fn a_log_receives_lines_until_it_is_cleared() {
+    let (mut context, received) = (single(), Arc::new(Mutex::new(Vec::new())));
+    let writer = received.clone();
     context
         .set_log(LogLevel::DISPATCH, move |level, line| writer.lock().unwrap().push((level, line.to_owned())))
         .unwrap();
     cast(&context).unwrap();
-    let lines = heard.lock().unwrap().len();
+    let lines = received.lock().unwrap().len();
     assert!(lines > 0);
-    assert!(heard.lock().unwrap().iter().all(|(_, line)| !line.is_empty()));
+    assert!(received.lock().unwrap().iter().all(|(_, line)| !line.is_empty()));
     context.clear_log().unwrap();
     cast(&context).unwrap();
-    assert_eq!(heard.lock().unwrap().len(), lines);
-    assert_eq!(Arc::strong_count(&heard), 1, "what it held is let go");
+    assert_eq!(received.lock().unwrap().len(), lines);
+    assert_eq!(Arc::strong_count(&received), 1, "the log function is dropped");
 }
 
 #[test]
-fn a_log_that_panics_comes_to_an_error_and_leaves_the_work_done() {
+fn a_log_that_panics_returns_an_error_after_the_operation() {
     let mut context = single();
     context.set_log(LogLevel::DISPATCH, |_, _| panic!("no paper")).unwrap();
     let (numbers, mut fp8) = ([1.5f32; 64], Tensor::new(&context, Format::E4M3FN, &[8, 8]).unwrap());
@@ -50,11 +50,11 @@ fn a_log_that_panics_comes_to_an_error_and_leaves_the_work_done() {
 }
 
 #[test]
-fn progress_is_told_and_ends_a_call() {
+fn progress_is_reported_and_cancels_a_call() {
     let (mut context, most) = (single(), Arc::new(AtomicUsize::new(0)));
     let writer = most.clone();
-    let follow = move |done, whole| {
-        assert_eq!(whole, 64);
+    let follow = move |done, total| {
+        assert_eq!(total, 64);
         writer.fetch_max(done as usize, Ordering::Relaxed);
         ControlFlow::Continue(())
     };
@@ -74,48 +74,48 @@ fn progress_is_told_and_ends_a_call() {
 thread_local!(static OWN: Context = single());
 
 #[test]
-fn a_callback_may_not_use_a_context_of_its_thread() {
+fn a_callback_must_not_use_a_context_of_its_thread() {
     let mut context = single();
     context.set_log(LogLevel::DISPATCH, |_, _| OWN.with(|own| drop(cast(own)))).unwrap();
-    assert_eq!(cast(&context).err().unwrap().text, "log panicked: a function that LPT calls may not use a context");
+    assert_eq!(cast(&context).err().unwrap().text, "log panicked: a callback must not use a context");
     OWN.with(|own| cast(own).map(drop)).unwrap();
 }
 
-/// The upper halves of floats: half of the bytes, and exact for small whole numbers.
+/// Encodes the upper half of each float, which is exact for small integers.
 struct Halves {
-    asked: Arc<AtomicUsize>,
+    calls: Arc<AtomicUsize>,
     fails: fn(&str) -> std::result::Result<(), NonZeroI32>,
 }
 
 impl Compression for Halves {
     fn bytes_for(&self, count: usize) -> usize {
         (self.fails)("bytes_for").ok();
-        // Not what a codec should do: the first answer has to hold.
-        2 * count + 64 * self.asked.fetch_add(1, Ordering::Relaxed).min(1) * count
+        // Violates the contract: the library must use the first result.
+        2 * count + 64 * self.calls.fetch_add(1, Ordering::Relaxed).min(1) * count
     }
     fn encode(&self, numbers: &[f32], bytes: &mut [u8]) -> std::result::Result<(), NonZeroI32> {
         (self.fails)("encode")?;
         bytes.fill(0);
-        for (place, number) in bytes.chunks_exact_mut(2).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes()[2..]);
+        for (target, number) in bytes.chunks_exact_mut(2).zip(numbers) {
+            target.copy_from_slice(&number.to_le_bytes()[2..]);
         }
         Ok(())
     }
     fn decode(&self, bytes: &[u8], numbers: &mut [f32]) -> std::result::Result<(), NonZeroI32> {
         (self.fails)("decode")?;
-        for (place, number) in bytes.chunks_exact(2).zip(numbers) {
-            *number = f32::from_le_bytes([0, 0, place[0], place[1]]);
+        for (source, number) in bytes.chunks_exact(2).zip(numbers) {
+            *number = f32::from_le_bytes([0, 0, source[0], source[1]]);
         }
         Ok(())
     }
 }
 
 fn halves(fails: fn(&str) -> std::result::Result<(), NonZeroI32>) -> Codec {
-    Codec::new("halves", Halves { asked: Arc::default(), fails }).unwrap()
+    Codec::new("halves", Halves { calls: Arc::default(), fails }).unwrap()
 }
 
 #[test]
-fn numbers_travel_by_a_codec() {
+fn messages_are_encoded_by_a_codec() {
     let codec = halves(|_| Ok(()));
     let sums = on_ranks(|context, mut comm, rank| {
         let mut numbers: Vec<f32> = (0..3000).map(|i| (i % 7) as f32 + rank as f32 * 0.001).collect();
@@ -138,7 +138,7 @@ fn numbers_travel_by_a_codec() {
 }
 
 #[test]
-fn a_codec_outlives_what_is_under_way() {
+fn a_codec_may_be_dropped_during_a_reduction() {
     on_ranks(|context, mut comm, _| {
         let tensor = Tensor::new(context, Format::F32, &[64, 64]).unwrap();
         let codec = halves(|_| Ok(()));
@@ -170,6 +170,6 @@ fn a_codec_that_fails_or_panics_ends_the_reduction() {
 
 #[test]
 fn a_codecs_name_is_short() {
-    let error = Codec::new("thirteen letters", Halves { asked: Arc::default(), fails: |_| Ok(()) }).err().unwrap();
-    assert_eq!(error.text, "name is \"thirteen letters\": expected 1 to 12 bytes of ASCII");
+    let error = Codec::new("name of 16 bytes", Halves { calls: Arc::default(), fails: |_| Ok(()) }).err().unwrap();
+    assert_eq!(error.text, "name is \"name of 16 bytes\": expected 1 to 12 bytes of ASCII");
 }

@@ -1,18 +1,18 @@
-//! Devices, and what ranks do together: buckets, shards, sequences.
+//! Devices, and collectives: buckets, shards, sequences.
 use local_ranks::on_ranks;
 use lpt::*;
 
 mod local_ranks;
 
 #[test]
-fn devices_tell_what_they_are() {
-    let processor = Device::CPU.describe(0).unwrap();
-    assert!(processor.is_usable && processor.reason.is_empty() && processor.processor_count > 0, "{processor:?}");
+fn devices_are_described() {
+    let cpu = Device::CPU.describe(0).unwrap();
+    assert!(cpu.is_usable && cpu.reason.is_empty() && cpu.processor_count > 0, "{cpu:?}");
     let absent = Device::CUDA.describe(1000).unwrap();
     assert!(!absent.is_usable && !absent.reason.is_empty(), "{absent:?}");
     assert_eq!(Device(77).describe(0).unwrap_err().status, Status::INVALID_ARGUMENT);
-    let refusal = Context::with_options(&ContextOptions::default().device(Device::CUDA).device_index(1000));
-    assert_eq!(refusal.err().unwrap().status, Status::UNSUPPORTED);
+    let unusable = Context::with_options(&ContextOptions::default().device(Device::CUDA).device_index(1000));
+    assert_eq!(unusable.err().unwrap().status, Status::UNSUPPORTED);
 }
 
 #[test]
@@ -29,13 +29,13 @@ fn numbers_of(context: &Context, tensor: &Tensor) -> Vec<f32> {
 }
 
 fn write(context: &Context, tensor: &mut Tensor, numbers: &[f32]) {
-    for (place, number) in tensor.bytes_mut(context).unwrap().chunks_exact_mut(4).zip(numbers) {
-        place.copy_from_slice(&number.to_ne_bytes());
+    for (target, number) in tensor.bytes_mut(context).unwrap().chunks_exact_mut(4).zip(numbers) {
+        target.copy_from_slice(&number.to_ne_bytes());
     }
 }
 
 #[test]
-fn gradients_travel_and_are_lent_when_they_do_not() {
+fn gradients_are_accessible_except_during_reduction() {
     on_ranks(|context, mut comm, rank| {
         let gradients = (1..4).map(|i| Tensor::new(context, Format::F32, &[i, i]).unwrap()).collect();
         let options = GradientBucketsOptions::default().bucket_bytes(16).order(GradientBucketsOrder::REVERSED);
@@ -46,17 +46,14 @@ fn gradients_travel_and_are_lent_when_they_do_not() {
         }
         buckets.begin(context, true, &ReduceOptions::default().reduction(Reduction::AVERAGE)).unwrap();
         buckets.ready(context, 2).unwrap();
-        let refusal =
+        let error_of =
             |buckets: &mut GradientBuckets, index| buckets.gradient(context, index).err().map(|error| error.text);
-        assert_eq!(
-            refusal(&mut buckets, 2).unwrap(),
-            "gradients[2] travels: expected none that is ready before wait()"
-        );
-        assert_eq!(refusal(&mut buckets, 1), None);
-        assert_eq!(refusal(&mut buckets, 3).unwrap(), "index is 3: expected less than gradients, 3");
-        let refused = buckets.wait(context).unwrap_err();
-        assert!(refused.text.contains("gradients[0], gradients[1] of 3"), "{refused}");
-        assert!(refusal(&mut buckets, 2).is_some(), "the pass goes on");
+        assert_eq!(error_of(&mut buckets, 2).unwrap(), "gradients[2] is in reduction: call wait() first");
+        assert_eq!(error_of(&mut buckets, 1), None);
+        assert_eq!(error_of(&mut buckets, 3).unwrap(), "index is 3: expected less than gradients, 3");
+        let error = buckets.wait(context).unwrap_err();
+        assert!(error.text.contains("gradients[0], gradients[1] of 3"), "{error}");
+        assert!(error_of(&mut buckets, 2).is_some(), "the pass continues");
         buckets.ready(context, 1).unwrap();
         buckets.ready(context, 0).unwrap();
         buckets.wait(context).unwrap();
@@ -64,10 +61,10 @@ fn gradients_travel_and_are_lent_when_they_do_not() {
             let found = numbers_of(context, &buckets.gradient(context, index).unwrap());
             assert!(found.iter().all(|&number| number == index as f32 + 0.5), "{found:?}");
         }
-        // Gradients of micro-batches stay the caller's; the comm lives as long as its buckets.
+        // The caller may access gradients of micro-batches; buckets keep the comm alive.
         buckets.begin(context, false, &ReduceOptions::default()).unwrap();
         buckets.ready(context, 2).unwrap();
-        assert_eq!(refusal(&mut buckets, 2), None);
+        assert_eq!(error_of(&mut buckets, 2), None);
         comm.barrier(context).unwrap();
         drop(comm);
         assert_eq!(buckets.values(context).unwrap().bucket_count, 3);
@@ -85,8 +82,8 @@ fn parameter(elements: usize) -> OptimizerParameter<'static> {
     OptimizerParameter::default().elements(elements as i64).first_moment(moment).second_moment(moment)
 }
 
-/// Steps alone; the parameters and the state of the first.
-fn whole(steps: usize) -> (Vec<Vec<f32>>, Vec<u8>) {
+/// Steps without ranks, and returns the parameters and the state of the first parameter.
+fn step_full(steps: usize) -> (Vec<Vec<f32>>, Vec<u8>) {
     let context = Context::new().unwrap();
     let mut optimizer = Optimizer::new(&context, &OptimizerOptions::default()).unwrap();
     let mut numbers: Vec<_> = SIZES.iter().map(|&size| filled(size, 0.25)).collect();
@@ -107,13 +104,13 @@ fn whole(steps: usize) -> (Vec<Vec<f32>>, Vec<u8>) {
 }
 
 #[test]
-fn shards_step_as_one_and_are_put_together() {
+fn shards_step_like_the_full_parameter() {
     let shards = on_ranks(|context, mut comm, rank| {
         let mut optimizer = Optimizer::new(context, &OptimizerOptions::default()).unwrap();
         let indices = optimizer.add_shards(context, &comm, &SIZES.map(parameter)).unwrap();
         assert_eq!(indices, [0, 1]);
         let mut numbers: Vec<_> = SIZES.iter().map(|&size| filled(size, 0.25)).collect();
-        // Rank 1 has nothing to add to the sum.
+        // The gradients of rank 1 are zero.
         let slopes: Vec<_> = SIZES.iter().map(|&size| filled(size, if rank == 0 { 1.0 } else { 0.0 })).collect();
         let [first, second] = [0, 1].map(|i| Tensor::from_slice(context, &slopes[i], 1, SIZES[i] as i64).unwrap());
         let (left, right) = numbers.split_at_mut(1);
@@ -123,11 +120,11 @@ fn shards_step_as_one_and_are_put_together() {
         let (gradients, parameters) = (&[&*first, &*second], &mut [&mut one, &mut two]);
         optimizer.step_shards(context, &mut comm, &indices, gradients, parameters, &options, Some(&sum)).unwrap();
         let short = optimizer.step_shards(context, &mut comm, &[0], &[], &mut [], &options, None).unwrap_err();
-        assert_eq!(short.text, "gradients are 0 and parameters 0: expected as many as indices, 1");
+        assert_eq!(short.text, "gradients has 0 elements, parameters has 0: expected as many as indices, 1");
         drop((one, two));
         (numbers, optimizer.state_save(context, 0).unwrap())
     });
-    let (expected, state) = whole(1);
+    let (expected, state) = step_full(1);
     assert!(shards.iter().all(|(numbers, _)| *numbers == expected));
 
     let context = Context::new().unwrap();
@@ -151,7 +148,7 @@ fn sequences_are_gathered_and_scattered() {
         let mut own = Tensor::from_mut(context, &mut back, rank as i64 + 1, 4).unwrap();
         comm.sequence_scatter(context, None, PartialPass::BACKWARD, &output, Some(&counts), &mut own).unwrap();
         let short = comm.sequence_gather(context, None, &input, Some(&[3]), &mut output).unwrap_err();
-        assert_eq!(short.text, "counts are 1: expected one for each rank, 2");
+        assert_eq!(short.text, "counts has 1 elements: expected one for each rank, 2");
         let options = PartialPlanOptions::default().hidden_columns(4).shared_columns(2).rank_count(2);
         let plan = PartialPlan::new(context, &options.private_scale(PartialScale::ONE)).unwrap();
         let private = comm.sequence_gather(context, Some(&plan), &input, Some(&counts), &mut output).unwrap_err();

@@ -1,23 +1,23 @@
-//! What the safe layer adds to lpt.h: refusals before the library is called, lifetimes, threads. Which types are Send and Sync the
-//! crate itself holds.
+//! Additions of the safe layer to lpt.h: errors before the library is called, lifetimes and threads. The crate itself
+//! checks which types are Send and Sync.
 use local_ranks::on_ranks;
 use lpt::*;
 
 mod local_ranks;
 
 #[test]
-fn a_slice_too_short_is_refused() {
+fn a_slice_too_short_is_rejected() {
     let context = Context::new().unwrap();
-    let refusal =
+    let error_of =
         |rows, columns| Tensor::from_slice(&context, &[0f32; 11], rows, columns).err().map(|error| error.text);
-    assert_eq!(refusal(3, 4).unwrap(), "numbers are 11: expected 3 rows of 4");
-    assert_eq!(refusal(-1, -4).unwrap(), "numbers are 11: expected -1 rows of -4");
-    assert!(refusal(i64::MAX, 4).is_some());
-    assert_eq!(refusal(11, 1), None);
+    assert_eq!(error_of(3, 4).unwrap(), "numbers has 11 elements: expected 3 rows of 4");
+    assert_eq!(error_of(-1, -4).unwrap(), "numbers has 11 elements: expected -1 rows of -4");
+    assert!(error_of(i64::MAX, 4).is_some());
+    assert_eq!(error_of(11, 1), None);
 }
 
 #[test]
-fn errors_tell_status_and_text() {
+fn errors_have_status_and_text() {
     let options = ContextOptions::default().thread_count(-1);
     let error = Context::with_options(&options).err().unwrap();
     assert_eq!(error.status, Status::INVALID_ARGUMENT);
@@ -41,7 +41,7 @@ fn defaults_are_the_librarys() {
 }
 
 #[test]
-fn ranks_add_up_across_threads() {
+fn ranks_reduce_across_threads() {
     let sums = on_ranks(|context, mut comm, rank| -> Result<f32> {
         let mut number = [1.5 + rank as f32];
         let mut tensor = Tensor::from_mut(context, &mut number, 1, 1)?;
@@ -68,5 +68,5 @@ fn a_step_needs_as_many_gradients_as_indices() {
     let context = Context::new().unwrap();
     let mut optimizer = Optimizer::new(&context, &OptimizerOptions::default()).unwrap();
     let error = optimizer.step(&context, &[0], &[], &mut [], &OptimizerStepOptions::default()).unwrap_err();
-    assert_eq!(error.text, "gradients are 0 and parameters 0: expected as many as indices, 1");
+    assert_eq!(error.text, "gradients has 0 elements, parameters has 0: expected as many as indices, 1");
 }

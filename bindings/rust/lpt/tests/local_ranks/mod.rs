@@ -1,7 +1,7 @@
-//! Two ranks that are threads of this process, each with a context of its own, for tests of what ranks do together.
+//! Two ranks on threads, each with its context, for tests of collectives.
 use lpt::*;
 
-/// What each rank finds, in the order of ranks. Contexts of two threads: the library calls Rust from its own as well.
+/// Returns the result of each rank, in rank order. Contexts have two threads: callbacks also run on threads of the library.
 pub fn on_ranks<T: Send>(body: impl Fn(&Context, Comm, usize) -> T + Sync) -> Vec<T> {
     let group = CommGroup::new(2).unwrap();
     std::thread::scope(|scope| {
