@@ -1,5 +1,5 @@
-// All of lpt.h, as it is: its comments are the contract. Written by `python3 tools/make_bindings.py write`.
-#pragma warning disable CS1591 // what has no comment here has it in lpt.h
+// Declarations of lpt.h, which documents the contracts. Written by `python3 tools/make_bindings.py write`.
+#pragma warning disable CS1591 // lpt.h documents members without a comment
 using System;
 using System.Runtime.InteropServices;
 
@@ -487,7 +487,7 @@ namespace Lpt
         public fixed byte Name[128];
         public fixed byte Reason[512];
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static DeviceInfo Default()
         {
             var value = default(DeviceInfo);
@@ -518,7 +518,7 @@ namespace Lpt
         public int DeviceIndex;
         public IntPtr ThreadsOf;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static ContextOptions Default()
         {
             var value = default(ContextOptions);
@@ -539,7 +539,7 @@ namespace Lpt
         public double Bytes;
         public double Flops;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static ProfileEntry Default()
         {
             var value = default(ProfileEntry);
@@ -569,7 +569,7 @@ namespace Lpt
         public int SparseKept;
         public int SparseOf;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static FormatDescription Default()
         {
             var value = default(FormatDescription);
@@ -593,7 +593,7 @@ namespace Lpt
         public int DeviceIndex;
         public ulong Flags;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static TensorDescription Default()
         {
             var value = default(TensorDescription);
@@ -622,7 +622,7 @@ namespace Lpt
         public IntPtr ScaleList;
         public IntPtr Statistics;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static QuantizeOptions Default()
         {
             var value = default(QuantizeOptions);
@@ -644,7 +644,7 @@ namespace Lpt
         public double SquaredSum;
         public double SquaredError;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static StatisticsInfo Default()
         {
             var value = default(StatisticsInfo);
@@ -660,7 +660,7 @@ namespace Lpt
         public UIntPtr StructSize;
         public ulong Flags;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static DequantizeOptions Default()
         {
             var value = default(DequantizeOptions);
@@ -679,7 +679,7 @@ namespace Lpt
         public int IsInverse;
         public IntPtr Signs;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static HadamardOptions Default()
         {
             var value = default(HadamardOptions);
@@ -696,7 +696,7 @@ namespace Lpt
         public ulong Flags;
         public IntPtr Statistics;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static ConvertOptions Default()
         {
             var value = default(ConvertOptions);
@@ -717,7 +717,7 @@ namespace Lpt
         public ScalerZeroRule ZeroRule;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static ScalerOptions Default()
         {
             var value = default(ScalerOptions);
@@ -735,7 +735,7 @@ namespace Lpt
         public float RunningAmax;
         public long UpdateCount;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static ScalerInfo Default()
         {
             var value = default(ScalerInfo);
@@ -754,7 +754,7 @@ namespace Lpt
         public int Reserved;
         public double Damping;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static SparseFitOptions Default()
         {
             var value = default(SparseFitOptions);
@@ -772,7 +772,7 @@ namespace Lpt
         public double FittedError;
         public long IterationCount;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static SparseFitInfo Default()
         {
             var value = default(SparseFitInfo);
@@ -800,7 +800,7 @@ namespace Lpt
         public int ArithmeticBits;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static GemmOptions Default()
         {
             var value = default(GemmOptions);
@@ -821,7 +821,7 @@ namespace Lpt
         public long PartCount;
         public fixed byte Kernel[64];
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static GemmPlanInfo Default()
         {
             var value = default(GemmPlanInfo);
@@ -839,7 +839,7 @@ namespace Lpt
         public IntPtr Residual;
         public IntPtr Quantize;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static GemmOperands Default()
         {
             var value = default(GemmOperands);
@@ -866,7 +866,7 @@ namespace Lpt
         public int Reserved;
         public IntPtr Importance;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static SparseOptions Default()
         {
             var value = default(SparseOptions);
@@ -887,7 +887,7 @@ namespace Lpt
         public double KeptEnergy;
         public double Variance;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static SparseInfo Default()
         {
             var value = default(SparseInfo);
@@ -909,7 +909,7 @@ namespace Lpt
         public int TileColumns;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static WeightsOptions Default()
         {
             var value = default(WeightsOptions);
@@ -933,7 +933,7 @@ namespace Lpt
         public LinearOutputScale OutputScale;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static LinearGemmOptions Default()
         {
             var value = default(LinearGemmOptions);
@@ -950,7 +950,7 @@ namespace Lpt
         public long InputColumns;
         public long OutputColumns;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static LinearShape Default()
         {
             var value = default(LinearShape);
@@ -976,7 +976,7 @@ namespace Lpt
         public LinearParallel Parallel;
         public int ReservedTwo;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static LinearOptions Default()
         {
             var value = default(LinearOptions);
@@ -994,7 +994,7 @@ namespace Lpt
         public SwigluSmoothing Smoothing;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static SwigluOptions Default()
         {
             var value = default(SwigluOptions);
@@ -1013,7 +1013,7 @@ namespace Lpt
         public int IsAccumulated;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static RmsnormOptions Default()
         {
             var value = default(RmsnormOptions);
@@ -1032,7 +1032,7 @@ namespace Lpt
         public int IsCausal;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static SoftmaxOptions Default()
         {
             var value = default(SoftmaxOptions);
@@ -1053,7 +1053,7 @@ namespace Lpt
         public LossReduction Reduction;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static CrossEntropyOptions Default()
         {
             var value = default(CrossEntropyOptions);
@@ -1076,7 +1076,7 @@ namespace Lpt
         public int IsNesterov;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static OptimizerOptions Default()
         {
             var value = default(OptimizerOptions);
@@ -1102,7 +1102,7 @@ namespace Lpt
         public long WholeElements;
         public long Begin;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static OptimizerParameter Default()
         {
             var value = default(OptimizerParameter);
@@ -1127,7 +1127,7 @@ namespace Lpt
         public double LargestNorm;
         public double GradientNorm;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static OptimizerStepOptions Default()
         {
             var value = default(OptimizerStepOptions);
@@ -1147,7 +1147,7 @@ namespace Lpt
         public int IsSkipped;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static OptimizerInfo Default()
         {
             var value = default(OptimizerInfo);
@@ -1164,7 +1164,7 @@ namespace Lpt
         public double SumOfSquares;
         public long NonfiniteCount;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static GradientsInfo Default()
         {
             var value = default(GradientsInfo);
@@ -1183,7 +1183,7 @@ namespace Lpt
         public IntPtr Bootstrap;
         public IntPtr Emulation;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static CommOptions Default()
         {
             var value = default(CommOptions);
@@ -1205,7 +1205,7 @@ namespace Lpt
         public long BytesReceived;
         public double Seconds;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static CommInfo Default()
         {
             var value = default(CommInfo);
@@ -1229,7 +1229,7 @@ namespace Lpt
         public Random Random;
         public IntPtr Codec;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static ReduceOptions Default()
         {
             var value = default(ReduceOptions);
@@ -1246,7 +1246,7 @@ namespace Lpt
         public ulong Flags;
         public IntPtr Codec;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static AllGatherOptions Default()
         {
             var value = default(AllGatherOptions);
@@ -1266,7 +1266,7 @@ namespace Lpt
         public int Reserved;
         public IntPtr Names;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static GradientBucketsOptions Default()
         {
             var value = default(GradientBucketsOptions);
@@ -1287,7 +1287,7 @@ namespace Lpt
         public int IsRecorded;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static GradientBucketsInfo Default()
         {
             var value = default(GradientBucketsInfo);
@@ -1304,7 +1304,7 @@ namespace Lpt
         public ulong Flags;
         public IntPtr Reduce;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static OptimizerShardOptions Default()
         {
             var value = default(OptimizerShardOptions);
@@ -1330,7 +1330,7 @@ namespace Lpt
         public double LinkLatencySeconds;
         public double LinkBytesPerSecond;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static PartialPlanOptions Default()
         {
             var value = default(PartialPlanOptions);
@@ -1352,7 +1352,7 @@ namespace Lpt
         public double ForwardRowBytes;
         public double BackwardRowBytes;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static PartialPlanInfo Default()
         {
             var value = default(PartialPlanInfo);
@@ -1373,7 +1373,7 @@ namespace Lpt
         public IntPtr DecodeAdd;
         public IntPtr User;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static CommCodec Default()
         {
             var value = default(CommCodec);
@@ -1391,7 +1391,7 @@ namespace Lpt
         public double BytesPerSecond;
         public double ReduceBytesPerSecond;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static CostLink Default()
         {
             var value = default(CostLink);
@@ -1412,7 +1412,7 @@ namespace Lpt
         public double TotalBytes;
         public double Seconds;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static CostInfo Default()
         {
             var value = default(CostInfo);
@@ -1430,7 +1430,7 @@ namespace Lpt
         public double EncodeBytesPerSecond;
         public double DecodeBytesPerSecond;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static CostCastRates Default()
         {
             var value = default(CostCastRates);
@@ -1448,7 +1448,7 @@ namespace Lpt
         public double LinkBytesPerSecond;
         public long DamagedMessage;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static CommEmulation Default()
         {
             var value = default(CommEmulation);
@@ -1468,7 +1468,7 @@ namespace Lpt
         public int Bits;
         public int IsCausal;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static ExaqOptions Default()
         {
             var value = default(ExaqOptions);
@@ -1486,7 +1486,7 @@ namespace Lpt
         public NoiseKind Kind;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static NoiseOptions Default()
         {
             var value = default(NoiseOptions);
@@ -1507,7 +1507,7 @@ namespace Lpt
         public int IsNoisy;
         public int Reserved;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static NoiseInfo Default()
         {
             var value = default(NoiseInfo);
@@ -1526,7 +1526,7 @@ namespace Lpt
         public double Largest;
         public long LargestChannel;
 
-        /// <summary>The library's defaults.</summary>
+        /// <summary>Returns the defaults of the library.</summary>
         public static SwigluAlignmentInfo Default()
         {
             var value = default(SwigluAlignmentInfo);
@@ -1538,7 +1538,7 @@ namespace Lpt
     /// <summary>One rank of a communicator; see lpt_comm_create_local().</summary>
     public sealed partial class Comm : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Comm that is not given.</summary>
+        /// <summary>NULL, for an optional Comm that is not used.</summary>
         public static readonly Comm None = new Comm(IntPtr.Zero);
         internal Comm(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_comm_destroy(handle); }
@@ -1547,7 +1547,7 @@ namespace Lpt
     /// <summary>A group of ranks that are threads of one process; see lpt_comm_group_create().</summary>
     public sealed partial class CommGroup : Handle
     {
-        /// <summary>Stands for C's NULL: an optional CommGroup that is not given.</summary>
+        /// <summary>NULL, for an optional CommGroup that is not used.</summary>
         public static readonly CommGroup None = new CommGroup(IntPtr.Zero);
         internal CommGroup(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_comm_group_destroy(handle); }
@@ -1556,7 +1556,7 @@ namespace Lpt
     /// <summary>Runs operations: holds threads, memory, error text and the choice of kernels; see lpt_context_create().</summary>
     public sealed partial class Context : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Context that is not given.</summary>
+        /// <summary>NULL, for an optional Context that is not used.</summary>
         public static readonly Context None = new Context(IntPtr.Zero);
         internal Context(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_context_destroy(handle); }
@@ -1565,7 +1565,7 @@ namespace Lpt
     /// <summary>A collective in progress; see lpt_future_wait().</summary>
     public sealed partial class Future : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Future that is not given.</summary>
+        /// <summary>NULL, for an optional Future that is not used.</summary>
         public static readonly Future None = new Future(IntPtr.Zero);
         internal Future(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_future_destroy(handle); }
@@ -1574,7 +1574,7 @@ namespace Lpt
     /// <summary>A checked GEMM of one shape with its selected kernel; see lpt_gemm_plan_create().</summary>
     public sealed partial class GemmPlan : Handle
     {
-        /// <summary>Stands for C's NULL: an optional GemmPlan that is not given.</summary>
+        /// <summary>NULL, for an optional GemmPlan that is not used.</summary>
         public static readonly GemmPlan None = new GemmPlan(IntPtr.Zero);
         internal GemmPlan(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_gemm_plan_destroy(handle); }
@@ -1583,7 +1583,7 @@ namespace Lpt
     /// <summary>Gradients that ranks reduce while backward continues; see lpt_gradient_buckets_create().</summary>
     public sealed partial class GradientBuckets : Handle
     {
-        /// <summary>Stands for C's NULL: an optional GradientBuckets that is not given.</summary>
+        /// <summary>NULL, for an optional GradientBuckets that is not used.</summary>
         public static readonly GradientBuckets None = new GradientBuckets(IntPtr.Zero);
         internal GradientBuckets(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_gradient_buckets_destroy(handle); }
@@ -1592,7 +1592,7 @@ namespace Lpt
     /// <summary>A linear layer: its recipe, its scalers, and the casts of its weight; see lpt_linear_create().</summary>
     public sealed partial class Linear : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Linear that is not given.</summary>
+        /// <summary>NULL, for an optional Linear that is not used.</summary>
         public static readonly Linear None = new Linear(IntPtr.Zero);
         internal Linear(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_linear_destroy(handle); }
@@ -1601,7 +1601,7 @@ namespace Lpt
     /// <summary>A record of values by step and name; see lpt_monitor_create().</summary>
     public sealed partial class Monitor : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Monitor that is not given.</summary>
+        /// <summary>NULL, for an optional Monitor that is not used.</summary>
         public static readonly Monitor None = new Monitor(IntPtr.Zero);
         internal Monitor(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_monitor_destroy(handle); }
@@ -1610,7 +1610,7 @@ namespace Lpt
     /// <summary>The optimizer state of many parameters; see lpt_optimizer_create().</summary>
     public sealed partial class Optimizer : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Optimizer that is not given.</summary>
+        /// <summary>NULL, for an optional Optimizer that is not used.</summary>
         public static readonly Optimizer None = new Optimizer(IntPtr.Zero);
         internal Optimizer(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_optimizer_destroy(handle); }
@@ -1619,7 +1619,7 @@ namespace Lpt
     /// <summary>Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_all_reduce().</summary>
     public sealed partial class PartialPlan : Handle
     {
-        /// <summary>Stands for C's NULL: an optional PartialPlan that is not given.</summary>
+        /// <summary>NULL, for an optional PartialPlan that is not used.</summary>
         public static readonly PartialPlan None = new PartialPlan(IntPtr.Zero);
         internal PartialPlan(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_partial_plan_destroy(handle); }
@@ -1628,7 +1628,7 @@ namespace Lpt
     /// <summary>How a linear layer casts the operands of its three GEMMs, and runs these; see lpt_recipe_create().</summary>
     public sealed partial class Recipe : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Recipe that is not given.</summary>
+        /// <summary>NULL, for an optional Recipe that is not used.</summary>
         public static readonly Recipe None = new Recipe(IntPtr.Zero);
         internal Recipe(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_recipe_destroy(handle); }
@@ -1637,7 +1637,7 @@ namespace Lpt
     /// <summary>Records the largest magnitudes of one cast site; see lpt_scaler_create().</summary>
     public sealed partial class Scaler : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Scaler that is not given.</summary>
+        /// <summary>NULL, for an optional Scaler that is not used.</summary>
         public static readonly Scaler None = new Scaler(IntPtr.Zero);
         internal Scaler(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_scaler_destroy(handle); }
@@ -1646,7 +1646,7 @@ namespace Lpt
     /// <summary>Accumulates statistics of casts; see lpt_statistics_create().</summary>
     public sealed partial class Statistics : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Statistics that is not given.</summary>
+        /// <summary>NULL, for an optional Statistics that is not used.</summary>
         public static readonly Statistics None = new Statistics(IntPtr.Zero);
         internal Statistics(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_statistics_destroy(handle); }
@@ -1655,7 +1655,7 @@ namespace Lpt
     /// <summary>Elements in memory with a format, extents, scales and other parts; see lpt_tensor_create().</summary>
     public sealed partial class Tensor : Handle
     {
-        /// <summary>Stands for C's NULL: an optional Tensor that is not given.</summary>
+        /// <summary>NULL, for an optional Tensor that is not used.</summary>
         public static readonly Tensor None = new Tensor(IntPtr.Zero);
         internal Tensor(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_tensor_destroy(handle); }

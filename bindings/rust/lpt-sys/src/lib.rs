@@ -1,4 +1,4 @@
-//! All of lpt.h, as it is: its comments are the contract. Written by `python3 tools/make_bindings.py write`.
+//! Declarations of lpt.h, which documents the contracts. Written by `python3 tools/make_bindings.py write`.
 #![allow(non_camel_case_types)]
 #![cfg_attr(rustfmt, rustfmt_skip)]
 use std::os::raw::{c_char, c_void};
@@ -1142,7 +1142,7 @@ pub struct lpt_swiglu_alignment_info {
 impl Default for lpt_device_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_device_info.
+        // All members accept any bytes, so that zeros are a valid lpt_device_info.
         unsafe {
             let name = b"lpt_device_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1154,7 +1154,7 @@ impl Default for lpt_device_info {
 impl Default for lpt_context_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_context_options.
+        // All members accept any bytes, so that zeros are a valid lpt_context_options.
         unsafe {
             let name = b"lpt_context_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1166,7 +1166,7 @@ impl Default for lpt_context_options {
 impl Default for lpt_profile_entry {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_profile_entry.
+        // All members accept any bytes, so that zeros are a valid lpt_profile_entry.
         unsafe {
             let name = b"lpt_profile_entry\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1178,7 +1178,7 @@ impl Default for lpt_profile_entry {
 impl Default for lpt_format_description {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_format_description.
+        // All members accept any bytes, so that zeros are a valid lpt_format_description.
         unsafe {
             let name = b"lpt_format_description\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1190,7 +1190,7 @@ impl Default for lpt_format_description {
 impl Default for lpt_tensor_description {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_tensor_description.
+        // All members accept any bytes, so that zeros are a valid lpt_tensor_description.
         unsafe {
             let name = b"lpt_tensor_description\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1202,7 +1202,7 @@ impl Default for lpt_tensor_description {
 impl Default for lpt_quantize_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_quantize_options.
+        // All members accept any bytes, so that zeros are a valid lpt_quantize_options.
         unsafe {
             let name = b"lpt_quantize_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1214,7 +1214,7 @@ impl Default for lpt_quantize_options {
 impl Default for lpt_statistics_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_statistics_info.
+        // All members accept any bytes, so that zeros are a valid lpt_statistics_info.
         unsafe {
             let name = b"lpt_statistics_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1226,7 +1226,7 @@ impl Default for lpt_statistics_info {
 impl Default for lpt_dequantize_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_dequantize_options.
+        // All members accept any bytes, so that zeros are a valid lpt_dequantize_options.
         unsafe {
             let name = b"lpt_dequantize_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1238,7 +1238,7 @@ impl Default for lpt_dequantize_options {
 impl Default for lpt_hadamard_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_hadamard_options.
+        // All members accept any bytes, so that zeros are a valid lpt_hadamard_options.
         unsafe {
             let name = b"lpt_hadamard_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1250,7 +1250,7 @@ impl Default for lpt_hadamard_options {
 impl Default for lpt_convert_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_convert_options.
+        // All members accept any bytes, so that zeros are a valid lpt_convert_options.
         unsafe {
             let name = b"lpt_convert_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1262,7 +1262,7 @@ impl Default for lpt_convert_options {
 impl Default for lpt_scaler_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_scaler_options.
+        // All members accept any bytes, so that zeros are a valid lpt_scaler_options.
         unsafe {
             let name = b"lpt_scaler_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1274,7 +1274,7 @@ impl Default for lpt_scaler_options {
 impl Default for lpt_scaler_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_scaler_info.
+        // All members accept any bytes, so that zeros are a valid lpt_scaler_info.
         unsafe {
             let name = b"lpt_scaler_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1286,7 +1286,7 @@ impl Default for lpt_scaler_info {
 impl Default for lpt_sparse_fit_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_options.
+        // All members accept any bytes, so that zeros are a valid lpt_sparse_fit_options.
         unsafe {
             let name = b"lpt_sparse_fit_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1298,7 +1298,7 @@ impl Default for lpt_sparse_fit_options {
 impl Default for lpt_sparse_fit_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_info.
+        // All members accept any bytes, so that zeros are a valid lpt_sparse_fit_info.
         unsafe {
             let name = b"lpt_sparse_fit_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1310,7 +1310,7 @@ impl Default for lpt_sparse_fit_info {
 impl Default for lpt_gemm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_gemm_options.
+        // All members accept any bytes, so that zeros are a valid lpt_gemm_options.
         unsafe {
             let name = b"lpt_gemm_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1322,7 +1322,7 @@ impl Default for lpt_gemm_options {
 impl Default for lpt_gemm_plan_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_gemm_plan_info.
+        // All members accept any bytes, so that zeros are a valid lpt_gemm_plan_info.
         unsafe {
             let name = b"lpt_gemm_plan_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1334,7 +1334,7 @@ impl Default for lpt_gemm_plan_info {
 impl Default for lpt_gemm_operands {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_gemm_operands.
+        // All members accept any bytes, so that zeros are a valid lpt_gemm_operands.
         unsafe {
             let name = b"lpt_gemm_operands\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1346,7 +1346,7 @@ impl Default for lpt_gemm_operands {
 impl Default for lpt_sparse_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_sparse_options.
+        // All members accept any bytes, so that zeros are a valid lpt_sparse_options.
         unsafe {
             let name = b"lpt_sparse_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1358,7 +1358,7 @@ impl Default for lpt_sparse_options {
 impl Default for lpt_sparse_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_sparse_info.
+        // All members accept any bytes, so that zeros are a valid lpt_sparse_info.
         unsafe {
             let name = b"lpt_sparse_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1370,7 +1370,7 @@ impl Default for lpt_sparse_info {
 impl Default for lpt_weights_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_weights_options.
+        // All members accept any bytes, so that zeros are a valid lpt_weights_options.
         unsafe {
             let name = b"lpt_weights_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1382,7 +1382,7 @@ impl Default for lpt_weights_options {
 impl Default for lpt_linear_gemm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_linear_gemm_options.
+        // All members accept any bytes, so that zeros are a valid lpt_linear_gemm_options.
         unsafe {
             let name = b"lpt_linear_gemm_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1394,7 +1394,7 @@ impl Default for lpt_linear_gemm_options {
 impl Default for lpt_linear_shape {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_linear_shape.
+        // All members accept any bytes, so that zeros are a valid lpt_linear_shape.
         unsafe {
             let name = b"lpt_linear_shape\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1406,7 +1406,7 @@ impl Default for lpt_linear_shape {
 impl Default for lpt_linear_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_linear_options.
+        // All members accept any bytes, so that zeros are a valid lpt_linear_options.
         unsafe {
             let name = b"lpt_linear_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1418,7 +1418,7 @@ impl Default for lpt_linear_options {
 impl Default for lpt_swiglu_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_swiglu_options.
+        // All members accept any bytes, so that zeros are a valid lpt_swiglu_options.
         unsafe {
             let name = b"lpt_swiglu_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1430,7 +1430,7 @@ impl Default for lpt_swiglu_options {
 impl Default for lpt_rmsnorm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_rmsnorm_options.
+        // All members accept any bytes, so that zeros are a valid lpt_rmsnorm_options.
         unsafe {
             let name = b"lpt_rmsnorm_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1442,7 +1442,7 @@ impl Default for lpt_rmsnorm_options {
 impl Default for lpt_softmax_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_softmax_options.
+        // All members accept any bytes, so that zeros are a valid lpt_softmax_options.
         unsafe {
             let name = b"lpt_softmax_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1454,7 +1454,7 @@ impl Default for lpt_softmax_options {
 impl Default for lpt_cross_entropy_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_cross_entropy_options.
+        // All members accept any bytes, so that zeros are a valid lpt_cross_entropy_options.
         unsafe {
             let name = b"lpt_cross_entropy_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1466,7 +1466,7 @@ impl Default for lpt_cross_entropy_options {
 impl Default for lpt_optimizer_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_optimizer_options.
+        // All members accept any bytes, so that zeros are a valid lpt_optimizer_options.
         unsafe {
             let name = b"lpt_optimizer_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1478,7 +1478,7 @@ impl Default for lpt_optimizer_options {
 impl Default for lpt_optimizer_parameter {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_optimizer_parameter.
+        // All members accept any bytes, so that zeros are a valid lpt_optimizer_parameter.
         unsafe {
             let name = b"lpt_optimizer_parameter\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1490,7 +1490,7 @@ impl Default for lpt_optimizer_parameter {
 impl Default for lpt_optimizer_step_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_optimizer_step_options.
+        // All members accept any bytes, so that zeros are a valid lpt_optimizer_step_options.
         unsafe {
             let name = b"lpt_optimizer_step_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1502,7 +1502,7 @@ impl Default for lpt_optimizer_step_options {
 impl Default for lpt_optimizer_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_optimizer_info.
+        // All members accept any bytes, so that zeros are a valid lpt_optimizer_info.
         unsafe {
             let name = b"lpt_optimizer_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1514,7 +1514,7 @@ impl Default for lpt_optimizer_info {
 impl Default for lpt_gradients_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_gradients_info.
+        // All members accept any bytes, so that zeros are a valid lpt_gradients_info.
         unsafe {
             let name = b"lpt_gradients_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1526,7 +1526,7 @@ impl Default for lpt_gradients_info {
 impl Default for lpt_comm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_comm_options.
+        // All members accept any bytes, so that zeros are a valid lpt_comm_options.
         unsafe {
             let name = b"lpt_comm_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1538,7 +1538,7 @@ impl Default for lpt_comm_options {
 impl Default for lpt_comm_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_comm_info.
+        // All members accept any bytes, so that zeros are a valid lpt_comm_info.
         unsafe {
             let name = b"lpt_comm_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1550,7 +1550,7 @@ impl Default for lpt_comm_info {
 impl Default for lpt_reduce_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_reduce_options.
+        // All members accept any bytes, so that zeros are a valid lpt_reduce_options.
         unsafe {
             let name = b"lpt_reduce_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1562,7 +1562,7 @@ impl Default for lpt_reduce_options {
 impl Default for lpt_all_gather_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_all_gather_options.
+        // All members accept any bytes, so that zeros are a valid lpt_all_gather_options.
         unsafe {
             let name = b"lpt_all_gather_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1574,7 +1574,7 @@ impl Default for lpt_all_gather_options {
 impl Default for lpt_gradient_buckets_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_gradient_buckets_options.
+        // All members accept any bytes, so that zeros are a valid lpt_gradient_buckets_options.
         unsafe {
             let name = b"lpt_gradient_buckets_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1586,7 +1586,7 @@ impl Default for lpt_gradient_buckets_options {
 impl Default for lpt_gradient_buckets_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_gradient_buckets_info.
+        // All members accept any bytes, so that zeros are a valid lpt_gradient_buckets_info.
         unsafe {
             let name = b"lpt_gradient_buckets_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1598,7 +1598,7 @@ impl Default for lpt_gradient_buckets_info {
 impl Default for lpt_optimizer_shard_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_optimizer_shard_options.
+        // All members accept any bytes, so that zeros are a valid lpt_optimizer_shard_options.
         unsafe {
             let name = b"lpt_optimizer_shard_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1610,7 +1610,7 @@ impl Default for lpt_optimizer_shard_options {
 impl Default for lpt_partial_plan_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_partial_plan_options.
+        // All members accept any bytes, so that zeros are a valid lpt_partial_plan_options.
         unsafe {
             let name = b"lpt_partial_plan_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1622,7 +1622,7 @@ impl Default for lpt_partial_plan_options {
 impl Default for lpt_partial_plan_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_partial_plan_info.
+        // All members accept any bytes, so that zeros are a valid lpt_partial_plan_info.
         unsafe {
             let name = b"lpt_partial_plan_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1634,7 +1634,7 @@ impl Default for lpt_partial_plan_info {
 impl Default for lpt_comm_codec {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_comm_codec.
+        // All members accept any bytes, so that zeros are a valid lpt_comm_codec.
         unsafe {
             let name = b"lpt_comm_codec\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1646,7 +1646,7 @@ impl Default for lpt_comm_codec {
 impl Default for lpt_cost_link {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_cost_link.
+        // All members accept any bytes, so that zeros are a valid lpt_cost_link.
         unsafe {
             let name = b"lpt_cost_link\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1658,7 +1658,7 @@ impl Default for lpt_cost_link {
 impl Default for lpt_cost_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_cost_info.
+        // All members accept any bytes, so that zeros are a valid lpt_cost_info.
         unsafe {
             let name = b"lpt_cost_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1670,7 +1670,7 @@ impl Default for lpt_cost_info {
 impl Default for lpt_cost_cast_rates {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_cost_cast_rates.
+        // All members accept any bytes, so that zeros are a valid lpt_cost_cast_rates.
         unsafe {
             let name = b"lpt_cost_cast_rates\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1682,7 +1682,7 @@ impl Default for lpt_cost_cast_rates {
 impl Default for lpt_comm_emulation {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_comm_emulation.
+        // All members accept any bytes, so that zeros are a valid lpt_comm_emulation.
         unsafe {
             let name = b"lpt_comm_emulation\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1694,7 +1694,7 @@ impl Default for lpt_comm_emulation {
 impl Default for lpt_exaq_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_exaq_options.
+        // All members accept any bytes, so that zeros are a valid lpt_exaq_options.
         unsafe {
             let name = b"lpt_exaq_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1706,7 +1706,7 @@ impl Default for lpt_exaq_options {
 impl Default for lpt_noise_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_noise_options.
+        // All members accept any bytes, so that zeros are a valid lpt_noise_options.
         unsafe {
             let name = b"lpt_noise_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1718,7 +1718,7 @@ impl Default for lpt_noise_options {
 impl Default for lpt_noise_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_noise_info.
+        // All members accept any bytes, so that zeros are a valid lpt_noise_info.
         unsafe {
             let name = b"lpt_noise_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -1730,7 +1730,7 @@ impl Default for lpt_noise_info {
 impl Default for lpt_swiglu_alignment_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_swiglu_alignment_info.
+        // All members accept any bytes, so that zeros are a valid lpt_swiglu_alignment_info.
         unsafe {
             let name = b"lpt_swiglu_alignment_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
@@ -2140,7 +2140,7 @@ extern "C" {
     pub fn lpt_sparse_order(context: *mut lpt_context, weight: *const lpt_tensor, options: *const lpt_sparse_options, order: *mut i32, out_info: *mut lpt_sparse_info) -> lpt_status;
 }
 
-/// What bindgen made of the header that was there: feature `bindgen`.
+/// Declarations that bindgen generated from the installed header, with the feature `bindgen`.
 #[cfg(feature = "bindgen")]
 #[allow(clashing_extern_declarations, non_snake_case, non_upper_case_globals)]
 pub mod bindgen {

@@ -1,11 +1,11 @@
-//! What bindgen makes of lpt.h is as large as what is declared. Written by `python3 tools/make_bindings.py write`.
+//! Compares the declarations with those that bindgen generates from lpt.h. Written by `python3 tools/make_bindings.py write`.
 #![cfg(feature = "bindgen")]
 #![cfg_attr(rustfmt, rustfmt_skip)]
 use lpt_sys::bindgen as made;
 use std::mem::size_of;
 
 #[test]
-fn structs_are_as_large_as_bindgens() {
+fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_random>(), size_of::<made::lpt_random>());
     assert_eq!(size_of::<lpt_sys::lpt_device_info>(), size_of::<made::lpt_device_info>());
     assert_eq!(size_of::<lpt_sys::lpt_context_options>(), size_of::<made::lpt_context_options>());
@@ -60,7 +60,7 @@ fn structs_are_as_large_as_bindgens() {
 }
 
 #[test]
-fn constants_are_bindgens() {
+fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_OK as i64, made::LPT_OK as i64);
     assert_eq!(lpt_sys::LPT_INVALID_ARGUMENT as i64, made::LPT_INVALID_ARGUMENT as i64);
     assert_eq!(lpt_sys::LPT_UNSUPPORTED as i64, made::LPT_UNSUPPORTED as i64);
@@ -296,7 +296,7 @@ fn constants_are_bindgens() {
 }
 
 #[test]
-fn functions_are_bindgens() {
+fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_version as *const () as usize, made::lpt_version as *const () as usize);
     assert_eq!(lpt_sys::lpt_version_string as *const () as usize, made::lpt_version_string as *const () as usize);
     assert_eq!(lpt_sys::lpt_abi_level as *const () as usize, made::lpt_abi_level as *const () as usize);

@@ -1,4 +1,4 @@
-//! Sizes and offsets that gcc measured of lpt.h's structs. Written by `python3 tools/make_bindings.py write`.
+//! Sizes and offsets of the structs of lpt.h, measured by gcc. Written by `python3 tools/make_bindings.py write`.
 #![cfg_attr(rustfmt, rustfmt_skip)]
 use lpt_sys::*;
 use std::mem::{size_of, MaybeUninit};
@@ -6,9 +6,9 @@ use std::ptr::addr_of;
 
 macro_rules! offset {
     ($struct:ty, $member:ident) => {{
-        let place = MaybeUninit::<$struct>::uninit();
-        // Addresses alone are looked at.
-        unsafe { addr_of!((*place.as_ptr()).$member) as usize - place.as_ptr() as usize }
+        let value = MaybeUninit::<$struct>::uninit();
+        // Only addresses are computed; nothing is read.
+        unsafe { addr_of!((*value.as_ptr()).$member) as usize - value.as_ptr() as usize }
     }};
 }
 

@@ -1,4 +1,4 @@
-//! Numbers that are one of a list: types over the C number, so that a value of a later release is no undefined
+//! Enumerations of lpt.h as types that wrap the C integer, so that values of later releases are not undefined
 //! behaviour. Written by `python3 tools/make_bindings.py write`.
 #![cfg_attr(rustfmt, rustfmt_skip)]
 use lpt_sys as sys;
