@@ -21,7 +21,6 @@ def lines_of(header):
     for kind in header.kinds:
         table[f"type {kind.name}"] = kind.base
         table.update({f"constant {name}": str(value) for name, value in kind.constants})
-    table.update({f"constant {name}": f"{value} {base}" for name, base, value in header.flags})
     for name, (returns, arguments) in header.callbacks.items():
         table[f"callback {name}"] = f"{returns} ({', '.join(arguments)})"
     for struct in header.structs:

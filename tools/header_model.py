@@ -5,7 +5,7 @@ include/lpt/research.h, which includes all others.
 
 Usage: header_model.py HEADER FLAT [SWIG]
 FLAT: the header with its own includes in place, for tools that read one file. SWIG: a line of bindings/python/capi.i for each
-handle, struct with defaults, and flag.
+handle and struct with defaults.
 """
 import collections
 import json
@@ -20,10 +20,7 @@ Function = collections.namedtuple("Function", "name returns parameters brief")  
 Struct = collections.namedtuple("Struct", "name members size brief")  # members: [Member]
 Member = collections.namedtuple("Member", "name type offset bytes")
 Kind = collections.namedtuple("Kind", "name base brief constants")  # a typedef of a number; constants: [(name, value)]
-Header = collections.namedtuple("Header", "functions structs opaques kinds callbacks flags")
-
-# LPT_VERSION_… are left out: they change with every release, and no interface depends on them.
-FLAG = re.compile(r"^#define (LPT_(?!VERSION_)\w+) (?:(UINT64_C)\((\d+)\)|\(?(-?\d+)\)?)$", re.M)
+Header = collections.namedtuple("Header", "functions structs opaques kinds callbacks")
 
 
 # Includes of other public headers: written in quotes, relative to the header that has them.
@@ -131,8 +128,6 @@ def read_text(text):
         elif kind == "TypedefDecl" and "(*)" in spelled(node):
             returns, arguments = re.fullmatch(r"(.*?)\s*\(\*\)\((.*)\)", spelled(node)).groups()
             callbacks[name] = (returns, [one.strip() for one in arguments.split(",")])
-    flags = [(name, "uint64_t" if unsigned else "int32_t", int(large or small))
-             for name, unsigned, large, small in FLAG.findall(text)]
     places, values = measured(text, structs, [name for names in enums.values() for name in names])
     constants = collections.defaultdict(list)
     for tag, names in enums.items():
@@ -143,7 +138,7 @@ def read_text(text):
                 places[name, "."][1], briefs[name]) for name, members in structs.items()],
         [(name, briefs[name]) for name in sorted(known - structs.keys())],
         [Kind(name, base, briefs[name], constants[name]) for name, base in typedefs.items()],
-        callbacks, flags)
+        callbacks)
 
 
 def short_names(constants):
@@ -154,10 +149,9 @@ def short_names(constants):
 
 
 def swig_lines(text):
-    """LPT_HANDLE(lpt_tensor), LPT_STRUCT(lpt_gemm_options), LPT_FLAG(LPT_CHECK_ONLY) of a flattened header."""
+    """LPT_HANDLE(lpt_tensor), LPT_STRUCT(lpt_gemm_options) of a flattened header."""
     found = {"HANDLE": re.findall(r"^LPT_API void (lpt_\w+)_destroy\(", text, re.M),
-             "STRUCT": re.findall(r"^#define LPT_\w+_INIT\s*\\\n\s*\{\s*(?:\\\n\s*)?sizeof\((lpt_\w+)\)", text, re.M),
-             "FLAG": re.findall(r"^#define (LPT_\w+) UINT64_C\(", text, re.M)}
+             "STRUCT": re.findall(r"^#define LPT_\w+_INIT\s*\\\n\s*\{\s*(?:\\\n\s*)?sizeof\((lpt_\w+)\)", text, re.M)}
     return "".join(f"LPT_{kind}({name})\n" for kind, names in found.items() for name in names)
 
 

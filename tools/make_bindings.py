@@ -95,7 +95,6 @@ def rust_sys(header):
     for kind in header.kinds:
         lines += rust_doc(kind.brief) + [f"pub type {kind.name} = {rust_type(kind.base)};"]
         lines += [f"pub const {name}: {kind.name} = {value};" for name, value in kind.constants] + [""]
-    lines += [f"pub const {name}: {rust_type(base)} = {value};" for name, base, value in header.flags] + [""]
     for name, brief in header.opaques:
         lines += rust_doc(brief) + ["#[repr(C)]", f"pub struct {name} {{", "    _opaque: [u8; 0],",
                                     "    _unshared: std::marker::PhantomData<*mut u8>,", "}"]
@@ -213,9 +212,6 @@ def csharp_native(header):
                   f"    public enum {pascal(kind.name)} : {NUMBERS[kind.base][1]}", "    {"]
         lines += [f"        {pascal(short)} = {dict(kind.constants)[long]}," for long, short in short_names(kind.constants).items()]
         lines += ["    }", ""]
-    lines += ["    /// <summary>Flags of option structs, and other constants.</summary>", "    public static class Constants", "    {"]
-    lines += [f"        public const {NUMBERS[base][1]} {pascal(name[4:])} = {value};" for name, base, value in header.flags]
-    lines += ["    }"]
     with_defaults = {struct.name for struct in defaults(header)}
     for struct in header.structs:
         name = pascal(struct.name)
@@ -289,7 +285,6 @@ def julia_lib(header):
     for kind in header.kinds:
         lines.append(f"const {kind.name} = {NUMBERS[kind.base][2]}")
         lines += [f"const {name} = {kind.name}({value})" for name, value in kind.constants] + [""]
-    lines += [f"const {name} = {NUMBERS[base][2]}({value})" for name, base, value in header.flags]
     for struct in julia_structs(header):
         lines += ["", f"struct {struct.name}"]
         lines += [f"    {julia_name(member.name)}::{julia_type(header, member.type)}" for member in struct.members] + ["end"]

@@ -78,18 +78,13 @@ void kind##_destroy(kind *DESTROYED);
 }
 %enddef
 
-// A flag: SWIG does not recognize UINT64_C() as a constant.
-%define LPT_FLAG(name)
-%constant unsigned long long name = name;
-%enddef
-
 // The buffer protocol, from tensor.i; features precede the declaration of their class.
 %feature("python:bf_getbuffer") lpt_tensor "get_tensor_buffer";
 %feature("python:bf_releasebuffer") lpt_tensor "release_tensor_buffer";
 // The destruction of a comm joins its progress thread, which may call a codec in Python.
 %thread lpt_comm_destroy;
 %thread lpt_comm::~lpt_comm;
-// One line for each handle, struct and flag of the headers, from tools/header_model.py.
+// One line for each handle and struct of the headers, from tools/header_model.py.
 %include "declared.i"
 
 // Python has no buffer that outlives a call; context_of() sets this member.

@@ -25,7 +25,7 @@ typedef struct DlVersioned {
 
 enum { kMaxAxes = 8 };
 
-enum { kMaxDevices = 64, kDlCpu = 1, kDlCuda = 2 };
+enum { kMaxDevices = 64, kDlCpu = 1, kDlCuda = 2, kDlReadOnly = 1 };
 
 // Returns the CPU context that describes all tensors.
 static lpt_context *describing_context(void) {

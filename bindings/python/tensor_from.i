@@ -171,7 +171,7 @@ static lpt_tensor *tensor_from_buffer(PyObject *object, int use) {
     free(wrapped);
     return NULL;
   }
-  if (wrapped->buffer.readonly) wrapped->managed.flags = LPT_DLPACK_READ_ONLY;
+  if (wrapped->buffer.readonly) wrapped->managed.flags = kDlReadOnly;
   lpt_tensor *tensor = NULL;
   int is_copied = 0;
   if (wrapped->buffer.ndim > kMaxAxes) {
@@ -211,7 +211,7 @@ static lpt_tensor *tensor_from_dlpack(PyObject *object, int use) {
   void *managed = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
   lpt_context *context = NULL;
   lpt_tensor *tensor = NULL;
-  if (managed != NULL && is_versioned && use == kToWrite && (((DlVersioned *)managed)->flags & LPT_DLPACK_READ_ONLY) != 0) {
+  if (managed != NULL && is_versioned && use == kToWrite && (((DlVersioned *)managed)->flags & kDlReadOnly) != 0) {
     PyErr_SetString(PyExc_BufferError, "the memory is read-only: expected writable memory");
   } else if (managed != NULL && needs_copy(array_of(managed, is_versioned), use)) {
     tensor = tensor_from_copy(array_of(managed, is_versioned));

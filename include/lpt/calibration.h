@@ -14,7 +14,7 @@ extern "C" {
 /** @brief Options of lpt_sparse_fit(). */
 typedef struct lpt_sparse_fit_options {
   size_t struct_size; /**< sizeof(lpt_sparse_fit_options) of the caller. */
-  uint64_t flags;     /**< Must be 0. */
+  lpt_flags flags;    /**< Must be 0. */
   int32_t iterations; /**< Maximum of steps, 1 to 10000. Default 32. */
   int32_t reserved;   /**< Must be 0. */
   /** Share of the mean diagonal of inputsᵀ · inputs that is added to the diagonal, 0 to 1. Default 1e-4. */

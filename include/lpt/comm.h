@@ -36,27 +36,10 @@
 extern "C" {
 #endif
 
-/**
- * @brief Flag of lpt_comm_options: every message has a checksum, so that damaged bytes are detected.
- *
- * CPU ranks only.
- */
-#define LPT_COMM_CHECKSUMS UINT64_C(4)
-
-/** @brief Flag of lpt_comm_options: local ranks send messages, as processes do, and do not read each other's memory. */
-#define LPT_COMM_MESSAGES UINT64_C(8)
-
-/**
- * @brief Flag of lpt_comm_options, for ranks on GPUs: ranks do not compare their calls before they queue them.
- *
- * No host waits for another one then. Calls that differ end after the time limit.
- */
-#define LPT_COMM_SKIP_CHECKS UINT64_C(16)
-
 /** @brief Options of the functions that create a comm. */
 typedef struct lpt_comm_options {
   size_t struct_size; /**< sizeof(lpt_comm_options) of the caller. */
-  uint64_t flags;     /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; for ranks on GPUs only LPT_COMM_SKIP_CHECKS. */
+  lpt_flags flags;    /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; for ranks on GPUs only LPT_COMM_SKIP_CHECKS. */
   /** How long a rank waits for the others, up to 1e9 seconds; 0: without limit. Default 600. */
   double timeout_seconds;
   /**
@@ -331,7 +314,7 @@ enum lpt_reduce_algorithm_values {
 /** @brief Options of a reduction. */
 typedef struct lpt_reduce_options {
   size_t struct_size;      /**< sizeof(lpt_reduce_options) of the caller. */
-  uint64_t flags;          /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;         /**< LPT_CHECK_ONLY or 0. */
   lpt_reduction reduction; /**< How elements are combined. Default SUM. */
   int32_t reserved;        /**< Must be 0. */
   double factor;           /**< The result is multiplied by it before it is rounded; finite. Default 1. */
@@ -431,7 +414,7 @@ LPT_API lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, cons
 /** @brief Options of lpt_all_gather(). */
 typedef struct lpt_all_gather_options {
   size_t struct_size; /**< sizeof(lpt_all_gather_options) of the caller. */
-  uint64_t flags;     /**< Must be 0. */
+  lpt_flags flags;    /**< Must be 0. */
   /**
    * Codec of the elements; the same on all ranks. Each part is encoded once and decoded by all ranks, its own rank
    * included. It requires tensors in f32, bf16 or f16, and ranks on CPUs. The struct is copied; `user` must stay valid

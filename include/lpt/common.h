@@ -172,12 +172,55 @@ typedef struct lpt_monitor lpt_monitor;
  */
 LPT_API int32_t lpt_struct_init(const char *name, void *object, size_t struct_size);
 
+/** @brief Flags of a call, of a struct or of a tensor: a sum of lpt_flags_values. */
+typedef uint64_t lpt_flags;
+
 /**
- * @brief Flag of options with `flags`: the call checks its arguments and selects a kernel, but runs nothing.
+ * @brief Values of lpt_flags.
  *
- * Tensors need no data then. A handle that the function would return is NULL.
+ * The name of a flag names the struct that accepts it. No two flags have the same bit. A function that does not know a
+ * flag returns LPT_UNSUPPORTED.
  */
-#define LPT_CHECK_ONLY UINT64_C(1)
+enum lpt_flags_values {
+  /**
+   * Options: the call checks its arguments and selects a kernel, but runs nothing. Tensors need no data then. A handle that
+   * the function would return is NULL.
+   */
+  LPT_CHECK_ONLY = 1,
+  /** lpt_quantize_options: keep the tensor scale that the output holds. Block scales are then relative to it. */
+  LPT_QUANTIZE_KEEP_TENSOR_SCALE = 2,
+  /**
+   * lpt_gemm_options: the same bits on all CPUs. The GEMM adds in one order by fused multiply-adds of f32, at about half the
+   * speed.
+   */
+  LPT_GEMM_PORTABLE_ORDER = 4,
+  /**
+   * lpt_gemm_options: round an f32 matrix a to bf16 first, to nearest even. Kernels for bf16 then apply. With packed 4-bit
+   * weights, a small-m GEMM takes a fraction of the time. Other formats of a are multiplied as they are. Only the CPU supports
+   * it for f32.
+   */
+  LPT_GEMM_CAST_A_TO_BF16 = 8,
+  /** lpt_comm_options, ranks on CPUs: every message has a checksum, so that damaged bytes are detected. */
+  LPT_COMM_CHECKSUMS = 16,
+  /** lpt_comm_options: local ranks send messages, as processes do, and do not read each other's memory. */
+  LPT_COMM_MESSAGES = 32,
+  /**
+   * lpt_comm_options, ranks on GPUs: ranks do not compare their calls before they queue them. No host waits for another one
+   * then. Calls that differ end after the time limit.
+   */
+  LPT_COMM_SKIP_CHECKS = 64,
+  /**
+   * lpt_partial_plan_options: the model also splits the sequence among the same ranks (sequence parallelism), outside of
+   * attention and MLP. lpt_partial_plan_create() rejects it with private columns, which a split sequence would lose.
+   */
+  LPT_PARTIAL_SEQUENCE_PARALLEL = 128,
+  /** Result of lpt_tensor_from_dlpack(): the memory must not be written. */
+  LPT_DLPACK_READ_ONLY = 256,
+  /** Result of lpt_tensor_from_dlpack(): the memory is a copy that the producer made. */
+  LPT_DLPACK_COPIED = 512,
+  /** lpt_tensor_description: no operation accepts the tensor as an output. Views and parts of it inherit the flag. */
+  LPT_TENSOR_READ_ONLY = 1024
+};
 
 /**
  * @brief Source of random bits: the key and counter of Philox4x32.

@@ -31,7 +31,7 @@ enum lpt_gradient_buckets_order_values {
 /** @brief Options of lpt_gradient_buckets_create(). */
 typedef struct lpt_gradient_buckets_options {
   size_t struct_size; /**< sizeof(lpt_gradient_buckets_options) of the caller. */
-  uint64_t flags;     /**< Must be 0. */
+  lpt_flags flags;    /**< Must be 0. */
   /** Maximum size of a bucket; a larger gradient has its own bucket. 0, the default: 25 MiB. */
   size_t bucket_bytes;
   lpt_gradient_buckets_order order; /**< Order of the gradients. Default RECORDED. */
@@ -153,7 +153,7 @@ LPT_API void lpt_gradient_buckets_destroy(lpt_gradient_buckets *buckets);
 /** @brief Options of lpt_optimizer_step_shards(). */
 typedef struct lpt_optimizer_shard_options {
   size_t struct_size; /**< sizeof(lpt_optimizer_shard_options) of the caller. */
-  uint64_t flags;     /**< Must be 0. */
+  lpt_flags flags;    /**< Must be 0. */
   /**
    * NULL: gradients have the same bits on all ranks, as after lpt_gradient_buckets_wait() (ZeRO 1). Otherwise ranks
    * have different gradients, and each share of them is reduced with these options to the rank that steps it (ZeRO 2).

@@ -91,8 +91,13 @@ enum lpt_format_values {
   LPT_FORMAT_BNB_FP4_1X64 = 98     /**< bnb_fp4, one f32 scale per 64 elements of a row. */
 };
 
-/** @brief Extent of a block that covers the full axis. */
-#define LPT_BLOCK_EXTENT_FULL (-1)
+/** @brief Rows or columns of a block: a power of two, or one of lpt_block_extent_values. */
+typedef int32_t lpt_block_extent;
+
+/** @brief Values of lpt_block_extent. */
+enum lpt_block_extent_values {
+  LPT_BLOCK_EXTENT_FULL = -1 /**< The block covers the full axis. */
+};
 
 /** @brief The special values of an element; one of lpt_element_special_values. */
 typedef int32_t lpt_element_special;
@@ -127,17 +132,17 @@ typedef struct lpt_format_description {
   size_t struct_size; /**< sizeof(lpt_format_description) of the caller. */
   /** An element without scales, or NONE for a custom one; bf16, f16 and smaller if there are scales. */
   lpt_format element;
-  lpt_format block_scale;      /**< F32, E8M0FNU, E4M3FN or NONE. */
-  lpt_format tensor_scale;     /**< F32 or NONE. */
-  int32_t block_rows;          /**< Power of two up to 2^20, or LPT_BLOCK_EXTENT_FULL; 0 without block scale. */
-  int32_t block_columns;       /**< The same; only one of both may be LPT_BLOCK_EXTENT_FULL. */
-  int32_t element_bits;        /**< Bits that one element takes. */
-  int32_t exponent_bits;       /**< 0 for integers. */
-  int32_t mantissa_bits;       /**< Stored bits of the mantissa. */
-  int32_t exponent_bias;       /**< A normal code is (1 + m/2^M) · 2^(e - bias). */
-  lpt_element_special special; /**< Codes of infinity and NaN. */
-  int32_t reserved;            /**< 0. */
-  double largest;              /**< Maximum finite value of the element. */
+  lpt_format block_scale;         /**< F32, E8M0FNU, E4M3FN or NONE. */
+  lpt_format tensor_scale;        /**< F32 or NONE. */
+  lpt_block_extent block_rows;    /**< Power of two up to 2^20, or LPT_BLOCK_EXTENT_FULL; 0 without block scale. */
+  lpt_block_extent block_columns; /**< The same; only one of both may be LPT_BLOCK_EXTENT_FULL. */
+  int32_t element_bits;           /**< Bits that one element takes. */
+  int32_t exponent_bits;          /**< 0 for integers. */
+  int32_t mantissa_bits;          /**< Stored bits of the mantissa. */
+  int32_t exponent_bias;          /**< A normal code is (1 + m/2^M) · 2^(e - bias). */
+  lpt_element_special special;    /**< Codes of infinity and NaN. */
+  int32_t reserved;               /**< 0. */
+  double largest;                 /**< Maximum finite value of the element. */
   /** UINT8 or NONE; UINT8 needs elements uint4 or uint8, F32 block scales and no tensor scale. */
   lpt_format zero_point;
   int32_t sparse_kept; /**< 2: of every 4 columns 2 are stored, see lpt_sparse_compress(); 0: all columns are stored. */

@@ -43,27 +43,10 @@ enum lpt_gemm_arithmetic_values {
 /** @brief An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values. */
 typedef int32_t lpt_gemm_arithmetic;
 
-/**
- * @brief Flag of lpt_gemm_options: a GEMM has the same bits on all CPUs.
- *
- * It adds in one order by fused multiply-adds of f32, at about half the speed.
- */
-#define LPT_GEMM_PORTABLE_ORDER UINT64_C(4)
-
-/**
- * @brief Flag of lpt_gemm_options: an f32 matrix a is rounded to bf16 first, to nearest even.
- *
- * Kernels for bf16 then apply. With packed 4-bit weights, a small-m GEMM takes a fraction of the time. Other formats of
- * a are multiplied as they are.
- *
- * Device    Only the CPU supports it for f32.
- */
-#define LPT_GEMM_CAST_A_TO_BF16 UINT64_C(8)
-
 /** @brief Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create(). */
 typedef struct lpt_gemm_options {
   size_t struct_size;             /**< sizeof(lpt_gemm_options) of the caller. */
-  uint64_t flags;                 /**< LPT_CHECK_ONLY, LPT_GEMM_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
+  lpt_flags flags;                /**< LPT_CHECK_ONLY, LPT_GEMM_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
   double alpha;                   /**< Factor of a · b; finite. */
   double beta;                    /**< Factor of the previous c; finite. With 0, c is not read. */
   int32_t is_a_transposed;        /**< 1: a is stored as k × m; 0: as m × k. */

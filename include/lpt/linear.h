@@ -119,7 +119,7 @@ enum lpt_linear_output_scale_values {
 /** @brief Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts. */
 typedef struct lpt_linear_gemm_options {
   size_t struct_size; /**< sizeof(lpt_linear_gemm_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
   /** 16, 32, 64 or 128: operands are rotated before their casts, see lpt_hadamard(). 0, the default: no rotation. */
   int32_t hadamard_size;
   lpt_hadamard_signs hadamard_signs; /**< Signs of the rotation. Default NONE. */
@@ -330,7 +330,7 @@ enum lpt_linear_parallel_values {
 /** @brief Options of lpt_linear_prepare(), lpt_linear_forward() and lpt_linear_backward(). */
 typedef struct lpt_linear_options {
   size_t struct_size; /**< sizeof(lpt_linear_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
   /** Seed, stream of this layer, step of this micro-batch; `offset` and `row_stride` must be 0. */
   lpt_random random;
   int64_t first_row; /**< Index of the first row in the full batch, 0 to 2^32; it differs between ranks. */
@@ -338,8 +338,8 @@ typedef struct lpt_linear_options {
   const lpt_tensor *bias;
   /** Forward: e8m0fnu factors of the input columns, from lpt_swiglu_forward(); NULL: none. */
   const lpt_tensor *input_smoothing;
-  int32_t is_accumulated; /**< Weight and bias gradients: 0 overwrites them, 1 adds to them. Default 0. */
-  int32_t reserved;       /**< Must be 0. */
+  int32_t is_accumulated;       /**< Weight and bias gradients: 0 overwrites them, 1 adds to them. Default 0. */
+  lpt_linear_parallel parallel; /**< With comm: COLUMNS or ROWS. Without: NONE. */
   /** Ranks that share the layer; NULL: this layer is complete. The same in every call. */
   lpt_comm *comm;
   /**
@@ -347,13 +347,11 @@ typedef struct lpt_linear_options {
    * comm.
    */
   const lpt_partial_plan *plan;
-  lpt_linear_parallel parallel; /**< With comm: COLUMNS or ROWS. Without: NONE. */
-  int32_t reserved_two;         /**< Must be 0. */
 } lpt_linear_options;
 
 /** @brief Defaults of lpt_linear_options. */
 #define LPT_LINEAR_OPTIONS_INIT \
-  { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, 0, NULL, NULL, LPT_LINEAR_PARALLEL_NONE, 0 }
+  { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, LPT_LINEAR_PARALLEL_NONE, NULL, NULL }
 
 /**
  * @brief Creates a linear layer, which owns its scalers and the casts of its weight, not the weight.

@@ -33,7 +33,7 @@ enum lpt_swiglu_smoothing_values {
 /** @brief Options of lpt_swiglu_forward() and lpt_swiglu_backward(). */
 typedef struct lpt_swiglu_options {
   size_t struct_size;             /**< sizeof(lpt_swiglu_options) of the caller. */
-  uint64_t flags;                 /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;                /**< LPT_CHECK_ONLY or 0. */
   lpt_swiglu_smoothing smoothing; /**< Whether to compute factors. Default NONE. */
   int32_t reserved;               /**< Must be 0. */
 } lpt_swiglu_options;
@@ -88,7 +88,7 @@ LPT_API lpt_status lpt_swiglu_backward(lpt_context *context, const lpt_tensor *g
 /** @brief Options of lpt_rmsnorm_forward(), lpt_rmsnorm_forward_sum() and lpt_rmsnorm_backward(). */
 typedef struct lpt_rmsnorm_options {
   size_t struct_size;     /**< sizeof(lpt_rmsnorm_options) of the caller. */
-  uint64_t flags;         /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;        /**< LPT_CHECK_ONLY or 0. */
   double epsilon;         /**< Added to the mean square; finite, at least 0. Default 1e-5. */
   int32_t is_accumulated; /**< Weight gradient: 0 overwrites it, 1 adds to it. Default 0. */
   int32_t reserved;       /**< Must be 0. */
@@ -173,7 +173,7 @@ LPT_API lpt_status lpt_rmsnorm_backward(lpt_context *context, const lpt_tensor *
 /** @brief Options of lpt_softmax_forward() and lpt_softmax_backward(). */
 typedef struct lpt_softmax_options {
   size_t struct_size; /**< sizeof(lpt_softmax_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
   double scale;       /**< Factor of the input; finite, in the range of f32. Default 1. */
   /** 1: row t of a T × S matrix covers columns 0 to t + S - T; other columns give 0. Default 0. */
   int32_t is_causal;
@@ -229,7 +229,7 @@ enum lpt_loss_reduction_values {
 /** @brief Options of lpt_cross_entropy_forward() and lpt_cross_entropy_backward(); the same on all ranks. */
 typedef struct lpt_cross_entropy_options {
   size_t struct_size; /**< sizeof(lpt_cross_entropy_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
   lpt_comm *comm;     /**< Ranks that share the classes, in rank order; NULL: `logits` holds all classes. */
   /** Rows with this target are ignored. Default -1; any value outside the classes ignores no row with a class. */
   int64_t ignored_target;

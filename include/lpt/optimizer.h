@@ -57,7 +57,7 @@ enum lpt_moment_format_values {
 /** @brief Options of lpt_optimizer_create(). */
 typedef struct lpt_optimizer_options {
   size_t struct_size; /**< sizeof(lpt_optimizer_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
   double beta1;       /**< Decay of the first moment, in [0, 1); momentum of SGD. Default 0.9. */
   /** Decay of the second moment, in [0, 1); for Lion of the first moment. Default 0.95. */
   double beta2;
@@ -117,7 +117,7 @@ typedef struct lpt_optimizer_parameter {
 /** @brief Options of lpt_optimizer_step(). */
 typedef struct lpt_optimizer_step_options {
   size_t struct_size;   /**< sizeof(lpt_optimizer_step_options) of the caller. */
-  uint64_t flags;       /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;      /**< LPT_CHECK_ONLY or 0. */
   double learning_rate; /**< Finite, at least 0. Default 1e-3. */
   /** Factor of the gradients: inverse loss scale, micro-batches. Finite. Default 1. */
   double gradient_scale;

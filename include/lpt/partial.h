@@ -38,19 +38,10 @@ enum lpt_partial_scale_values {
   LPT_PARTIAL_SCALE_CUSTOM = 2 /**< custom_scale. */
 };
 
-/**
- * @brief Flag of lpt_partial_plan_options: the model also splits the sequence among the same ranks (sequence
- *        parallelism).
- *
- * The split applies outside of attention and MLP. lpt_partial_plan_create() rejects it with private columns, which a
- * split sequence would lose.
- */
-#define LPT_PARTIAL_SEQUENCE_PARALLEL UINT64_C(4)
-
 /** @brief Options of lpt_partial_plan_create(); the same on all ranks and in all layers, for the full training. */
 typedef struct lpt_partial_plan_options {
   size_t struct_size;     /**< sizeof(lpt_partial_plan_options) of the caller. */
-  uint64_t flags;         /**< LPT_PARTIAL_SEQUENCE_PARALLEL or 0. */
+  lpt_flags flags;        /**< LPT_PARTIAL_SEQUENCE_PARALLEL or 0. */
   int64_t hidden_columns; /**< Columns of activations, 1 to 2^28. */
   /** The first columns, which ranks share: 0 to hidden_columns; see lpt_partial_shared_columns(). */
   int64_t shared_columns;

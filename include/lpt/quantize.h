@@ -12,13 +12,6 @@
 extern "C" {
 #endif
 
-/**
- * @brief Flag of lpt_quantize_options: the cast keeps the tensor scale that the output holds.
- *
- * Block scales are then relative to it.
- */
-#define LPT_QUANTIZE_KEEP_TENSOR_SCALE UINT64_C(2)
-
 /** @brief How a cast rounds a value between two codes; one of lpt_rounding_values. */
 typedef int32_t lpt_rounding;
 
@@ -89,7 +82,7 @@ enum lpt_scale_rule_values {
  */
 typedef struct lpt_quantize_options {
   size_t struct_size;        /**< sizeof(lpt_quantize_options) of the caller. */
-  uint64_t flags;            /**< LPT_CHECK_ONLY, LPT_QUANTIZE_KEEP_TENSOR_SCALE. */
+  lpt_flags flags;           /**< LPT_CHECK_ONLY, LPT_QUANTIZE_KEEP_TENSOR_SCALE. */
   lpt_rounding rounding;     /**< Rounding of elements. */
   lpt_overflow overflow;     /**< Overflow of elements. */
   lpt_scale_rule scale_rule; /**< Rule of the scales. */
@@ -282,7 +275,7 @@ LPT_API lpt_status lpt_statistics_reset(lpt_context *context, lpt_statistics *st
 /** @brief Options of lpt_dequantize(). */
 typedef struct lpt_dequantize_options {
   size_t struct_size; /**< sizeof(lpt_dequantize_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY. */
 } lpt_dequantize_options;
 
 /** @brief Defaults of lpt_dequantize_options. */
@@ -319,7 +312,7 @@ LPT_API lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source
 /** @brief Options of lpt_hadamard(). */
 typedef struct lpt_hadamard_options {
   size_t struct_size;      /**< sizeof(lpt_hadamard_options) of the caller. */
-  uint64_t flags;          /**< LPT_CHECK_ONLY. */
+  lpt_flags flags;         /**< LPT_CHECK_ONLY. */
   int32_t size;            /**< Columns of a group: 16, 32, 64 or 128. */
   int32_t is_inverse;      /**< 1: apply the inverse rotation; 0: rotate. */
   const lpt_tensor *signs; /**< Vector of int8, 1 or -1, of `size` for every group or of all columns; NULL: all 1. */
@@ -379,7 +372,7 @@ LPT_API lpt_status lpt_hadamard_draw_signs(lpt_context *context, const lpt_rando
 /** @brief Options of lpt_convert(). */
 typedef struct lpt_convert_options {
   size_t struct_size;         /**< sizeof(lpt_convert_options) of the caller. */
-  uint64_t flags;             /**< LPT_CHECK_ONLY. */
+  lpt_flags flags;            /**< LPT_CHECK_ONLY. */
   lpt_statistics *statistics; /**< Counts the elements of the output; NULL: none. */
 } lpt_convert_options;
 

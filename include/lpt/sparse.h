@@ -74,7 +74,7 @@ enum lpt_sparse_solver_values {
 /** @brief Options of lpt_sparse_mask_select(); lpt_sparse_order() and lpt_recipe_set_sparsity() use them too. */
 typedef struct lpt_sparse_options {
   size_t struct_size;             /**< sizeof(lpt_sparse_options) of the caller. */
-  uint64_t flags;                 /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;                /**< LPT_CHECK_ONLY or 0. */
   int32_t kept;                   /**< N: elements kept of a group, 1 to `of` - 1. Default 2. */
   int32_t of;                     /**< M: elements of a group, 2 to 32. Default 4. */
   lpt_sparse_rule rule;           /**< Which elements are kept. Default MAGNITUDE. */

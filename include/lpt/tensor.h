@@ -28,13 +28,6 @@ enum lpt_tensor_part_values {
   LPT_TENSOR_PART_SPARSE_INDICES = 4
 };
 
-/**
- * @brief Flag of a tensor: no operation accepts it as an output.
- *
- * Views and parts of the tensor inherit the flag.
- */
-#define LPT_TENSOR_READ_ONLY UINT64_C(1)
-
 /** @brief Format, memory and shape of a tensor. */
 typedef struct lpt_tensor_description {
   size_t struct_size;     /**< sizeof(lpt_tensor_description) of the caller. */
@@ -46,7 +39,7 @@ typedef struct lpt_tensor_description {
   const int64_t *strides; /**< Array of `rank` strides in elements; NULL: dense, last axis fastest. */
   lpt_device device;      /**< Device of `data`; lpt_tensor_describe() sets it, lpt_tensor_wrap() ignores it. */
   int32_t device_index;   /**< Index of the device within its kind; likewise. */
-  uint64_t flags;         /**< LPT_TENSOR_READ_ONLY or 0. */
+  lpt_flags flags;        /**< LPT_TENSOR_READ_ONLY or 0. */
 } lpt_tensor_description;
 
 /** @brief Defaults of lpt_tensor_description. */
@@ -331,12 +324,6 @@ LPT_API lpt_status lpt_tensor_copy(lpt_context *context, const lpt_tensor *sourc
  */
 LPT_API void lpt_tensor_destroy(lpt_tensor *tensor);
 
-/** @brief Flag of lpt_tensor_from_dlpack(): the memory must not be written. */
-#define LPT_DLPACK_READ_ONLY UINT64_C(1)
-
-/** @brief Flag of lpt_tensor_from_dlpack(): the memory is a copy that the producer made. */
-#define LPT_DLPACK_COPIED UINT64_C(2)
-
 /**
  * @brief Creates a tensor in memory that another library describes by DLPack 1.x, without a copy.
  *
@@ -364,7 +351,7 @@ LPT_API void lpt_tensor_destroy(lpt_tensor *tensor);
  * @retval LPT_UNSUPPORTED      LPT has no such type, layout or version, or the memory is on another kind of device.
  */
 LPT_API lpt_status lpt_tensor_from_dlpack(lpt_context *context, const void *managed, int32_t is_versioned,
-                                          uint64_t *out_flags, lpt_tensor **out_tensor);
+                                          lpt_flags *out_flags, lpt_tensor **out_tensor);
 
 /**
  * @brief Creates a tensor as lpt_tensor_from_dlpack() does, and takes the ownership of the DLPack struct.
@@ -384,7 +371,7 @@ LPT_API lpt_status lpt_tensor_from_dlpack(lpt_context *context, const void *mana
  * @retval LPT_UNSUPPORTED      As for lpt_tensor_from_dlpack().
  */
 LPT_API lpt_status lpt_tensor_take_dlpack(lpt_context *context, void *managed, int32_t is_versioned,
-                                          uint64_t *out_flags, lpt_tensor **out_tensor);
+                                          lpt_flags *out_flags, lpt_tensor **out_tensor);
 
 /**
  * @brief Creates a DLPack struct that describes a tensor for another library, without a copy.

@@ -25,7 +25,7 @@ enum lpt_weights_storage_values {
 /** @brief Options of lpt_weights_pack() and lpt_weights_order(). */
 typedef struct lpt_weights_options {
   size_t struct_size; /**< sizeof(lpt_weights_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY. */
   /**
    * Permutation of 0 to n - 1: row j of the packed weights is row `output_order[j]`; NULL: no permutation.
    *

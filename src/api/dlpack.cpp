@@ -13,7 +13,7 @@ Status check_managed(const void *managed, const lpt_tensor *const *out_tensor) {
 
 }  // namespace
 
-lpt_status lpt_tensor_from_dlpack(lpt_context *context, const void *managed, int32_t is_versioned, uint64_t *out_flags,
+lpt_status lpt_tensor_from_dlpack(lpt_context *context, const void *managed, int32_t is_versioned, lpt_flags *out_flags,
                                   lpt_tensor **out_tensor) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_managed(managed, out_tensor));
@@ -21,7 +21,7 @@ lpt_status lpt_tensor_from_dlpack(lpt_context *context, const void *managed, int
   });
 }
 
-lpt_status lpt_tensor_take_dlpack(lpt_context *context, void *managed, int32_t is_versioned, uint64_t *out_flags,
+lpt_status lpt_tensor_take_dlpack(lpt_context *context, void *managed, int32_t is_versioned, lpt_flags *out_flags,
                                   lpt_tensor **out_tensor) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_managed(managed, out_tensor));

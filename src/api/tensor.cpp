@@ -87,7 +87,7 @@ lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *tensor,
                                            tensor->strides,
                                            tensor->device.kind,
                                            tensor->device.index,
-                                           tensor->is_read_only ? LPT_TENSOR_READ_ONLY : 0};
+                                           tensor->is_read_only ? lpt_flags{LPT_TENSOR_READ_ONLY} : lpt_flags{0}};
     return write_values(values, "out_description", out_description);
   });
 }

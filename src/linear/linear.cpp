@@ -61,7 +61,6 @@ Status check_call(const Context &context, const Linear &linear, const lpt_linear
   LPT_TRY(check_place(context, linear));
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_choice("is_accumulated", options.is_accumulated, 1));
-  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   if (options.random.offset != 0 || options.random.row_stride != 0) {
     return invalid(
         "random.%s is %lld: expected 0, the layer places its rows by first_row",

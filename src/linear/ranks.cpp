@@ -45,7 +45,6 @@ Status check_plan_columns(const Linear &linear, const lpt_linear_options &option
 
 Status check_ranks(const Linear &linear, const lpt_linear_options &options) {
   LPT_TRY(check_choice("parallel", options.parallel, LPT_LINEAR_PARALLEL_ROWS));
-  if (options.reserved_two != 0) return unsupported("reserved_two is %d: expected 0", options.reserved_two);
   const bool is_parallel = options.parallel != LPT_LINEAR_PARALLEL_NONE;
   if (options.comm != nullptr) LPT_TRY(check_on_cpus(*options.comm));
   if (options.comm != nullptr && !is_parallel) {

@@ -188,7 +188,7 @@ Status check_version(const DLManagedTensorVersioned &managed) {
 }
 
 // Nothing is returned before all is known to be well.
-Status read_dlpack(Context &context, const void *managed, int32_t is_versioned, uint64_t *out_flags,
+Status read_dlpack(Context &context, const void *managed, int32_t is_versioned, lpt_flags *out_flags,
                    std::unique_ptr<Tensor> &out_tensor) {
   const auto *versioned = static_cast<const DLManagedTensorVersioned *>(managed);
   const auto *legacy = static_cast<const DLManagedTensor *>(managed);
@@ -199,7 +199,10 @@ Status read_dlpack(Context &context, const void *managed, int32_t is_versioned, 
   LPT_TRY(wrap_dlpack(context, is_versioned == 1 ? versioned->dl_tensor : legacy->dl_tensor, &tensor));
   out_tensor.reset(tensor);
   tensor->is_read_only = (flags & kDLReadOnly) != 0;
-  if (out_flags != nullptr) *out_flags = flags;
+  if (out_flags != nullptr) {
+    *out_flags =
+        ((flags & kDLReadOnly) != 0 ? LPT_DLPACK_READ_ONLY : 0) | ((flags & kDLCopied) != 0 ? LPT_DLPACK_COPIED : 0);
+  }
   return {};
 }
 
@@ -216,7 +219,7 @@ std::shared_ptr<std::byte> keep(void *data, void *given) {
 
 }  // namespace
 
-Status borrow_dlpack(Context &context, const void *managed, int32_t is_versioned, uint64_t *out_flags,
+Status borrow_dlpack(Context &context, const void *managed, int32_t is_versioned, lpt_flags *out_flags,
                      Tensor **out_tensor) {
   std::unique_ptr<Tensor> tensor;
   LPT_TRY(read_dlpack(context, managed, is_versioned, out_flags, tensor));
@@ -224,7 +227,7 @@ Status borrow_dlpack(Context &context, const void *managed, int32_t is_versioned
   return {};
 }
 
-Status take_dlpack(Context &context, void *managed, int32_t is_versioned, uint64_t *out_flags, Tensor **out_tensor) {
+Status take_dlpack(Context &context, void *managed, int32_t is_versioned, lpt_flags *out_flags, Tensor **out_tensor) {
   std::unique_ptr<Tensor> tensor;
   LPT_TRY(read_dlpack(context, managed, is_versioned, out_flags, tensor));
   tensor->storage[LPT_TENSOR_PART_PAYLOAD] = is_versioned == 1 ? keep<DLManagedTensorVersioned>(tensor->data, managed)

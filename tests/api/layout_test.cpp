@@ -246,7 +246,7 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_linear_shape, struct_size, 0),
     OFFSET(lpt_linear_shape, input_columns, 8),
     OFFSET(lpt_linear_shape, output_columns, 16),
-    SIZE(lpt_linear_options, 104),
+    SIZE(lpt_linear_options, 96),
     OFFSET(lpt_linear_options, struct_size, 0),
     OFFSET(lpt_linear_options, flags, 8),
     OFFSET(lpt_linear_options, random, 16),
@@ -254,11 +254,9 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_linear_options, bias, 56),
     OFFSET(lpt_linear_options, input_smoothing, 64),
     OFFSET(lpt_linear_options, is_accumulated, 72),
-    OFFSET(lpt_linear_options, reserved, 76),
+    OFFSET(lpt_linear_options, parallel, 76),
     OFFSET(lpt_linear_options, comm, 80),
     OFFSET(lpt_linear_options, plan, 88),
-    OFFSET(lpt_linear_options, parallel, 96),
-    OFFSET(lpt_linear_options, reserved_two, 100),
     SIZE(lpt_swiglu_options, 24),
     OFFSET(lpt_swiglu_options, struct_size, 0),
     OFFSET(lpt_swiglu_options, flags, 8),
@@ -456,7 +454,7 @@ TEST(Layout, HasNoHiddenPaddingAtTheEnd) {
   EXPECT_TRUE(ends(sizeof(lpt_cross_entropy_options), offsetof(lpt_cross_entropy_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_linear_gemm_options), offsetof(lpt_linear_gemm_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, reserved_two), 4));
+  EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, plan), 8));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_options), offsetof(lpt_optimizer_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_parameter), offsetof(lpt_optimizer_parameter, begin), 8));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_info), offsetof(lpt_optimizer_info, reserved), 4));

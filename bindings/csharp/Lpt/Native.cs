@@ -22,6 +22,22 @@ namespace Lpt
         Busy = 11,
     }
 
+    /// <summary>Flags of a call, of a struct or of a tensor: a sum of lpt_flags_values.</summary>
+    public enum Flags : ulong
+    {
+        CheckOnly = 1,
+        QuantizeKeepTensorScale = 2,
+        GemmPortableOrder = 4,
+        GemmCastAToBf16 = 8,
+        CommChecksums = 16,
+        CommMessages = 32,
+        CommSkipChecks = 64,
+        PartialSequenceParallel = 128,
+        DlpackReadOnly = 256,
+        DlpackCopied = 512,
+        TensorReadOnly = 1024,
+    }
+
     /// <summary>A kind of device; one of lpt_device_values.</summary>
     public enum Device : int
     {
@@ -115,6 +131,12 @@ namespace Lpt
         Nf4_1x64 = 97,
         BnbFp4_1x64 = 98,
         Dynamic_1x256 = 99,
+    }
+
+    /// <summary>Rows or columns of a block: a power of two, or one of lpt_block_extent_values.</summary>
+    public enum BlockExtent : int
+    {
+        BlockExtentFull = -1,
     }
 
     /// <summary>The special values of an element; one of lpt_element_special_values.</summary>
@@ -442,22 +464,6 @@ namespace Lpt
         Published = 1,
     }
 
-    /// <summary>Flags of option structs, and other constants.</summary>
-    public static class Constants
-    {
-        public const ulong CheckOnly = 1;
-        public const int BlockExtentFull = -1;
-        public const ulong TensorReadOnly = 1;
-        public const ulong DlpackReadOnly = 1;
-        public const ulong DlpackCopied = 2;
-        public const ulong QuantizeKeepTensorScale = 2;
-        public const ulong GemmPortableOrder = 4;
-        public const ulong GemmCastAToBf16 = 8;
-        public const ulong CommChecksums = 4;
-        public const ulong CommMessages = 8;
-        public const ulong CommSkipChecks = 16;
-        public const ulong PartialSequenceParallel = 4;
-    }
 
     /// <summary>Source of random bits: the key and counter of Philox4x32.</summary>
     [StructLayout(LayoutKind.Sequential)]
@@ -556,8 +562,8 @@ namespace Lpt
         public Format Element;
         public Format BlockScale;
         public Format TensorScale;
-        public int BlockRows;
-        public int BlockColumns;
+        public BlockExtent BlockRows;
+        public BlockExtent BlockColumns;
         public int ElementBits;
         public int ExponentBits;
         public int MantissaBits;
@@ -591,7 +597,7 @@ namespace Lpt
         public IntPtr Strides;
         public Device Device;
         public int DeviceIndex;
-        public ulong Flags;
+        public Flags Flags;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static TensorDescription Default()
@@ -607,7 +613,7 @@ namespace Lpt
     public unsafe struct QuantizeOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public Rounding Rounding;
         public Overflow Overflow;
         public ScaleRule ScaleRule;
@@ -658,7 +664,7 @@ namespace Lpt
     public unsafe struct DequantizeOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static DequantizeOptions Default()
@@ -674,7 +680,7 @@ namespace Lpt
     public unsafe struct HadamardOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public int Size;
         public int IsInverse;
         public IntPtr Signs;
@@ -693,7 +699,7 @@ namespace Lpt
     public unsafe struct ConvertOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public IntPtr Statistics;
 
         /// <summary>Returns the defaults of the library.</summary>
@@ -749,7 +755,7 @@ namespace Lpt
     public unsafe struct SparseFitOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public int Iterations;
         public int Reserved;
         public double Damping;
@@ -786,7 +792,7 @@ namespace Lpt
     public unsafe struct GemmOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public double Alpha;
         public double Beta;
         public int IsATransposed;
@@ -853,7 +859,7 @@ namespace Lpt
     public unsafe struct SparseOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public int Kept;
         public int Of;
         public SparseRule Rule;
@@ -901,7 +907,7 @@ namespace Lpt
     public unsafe struct WeightsOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public IntPtr OutputOrder;
         public IntPtr InputOrder;
         public WeightsStorage Storage;
@@ -923,7 +929,7 @@ namespace Lpt
     public unsafe struct LinearGemmOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public int HadamardSize;
         public HadamardSigns HadamardSigns;
         public HadamardAxis HadamardAxis;
@@ -964,17 +970,15 @@ namespace Lpt
     public unsafe struct LinearOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public Random Random;
         public long FirstRow;
         public IntPtr Bias;
         public IntPtr InputSmoothing;
         public int IsAccumulated;
-        public int Reserved;
+        public LinearParallel Parallel;
         public IntPtr Comm;
         public IntPtr Plan;
-        public LinearParallel Parallel;
-        public int ReservedTwo;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static LinearOptions Default()
@@ -990,7 +994,7 @@ namespace Lpt
     public unsafe struct SwigluOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public SwigluSmoothing Smoothing;
         public int Reserved;
 
@@ -1008,7 +1012,7 @@ namespace Lpt
     public unsafe struct RmsnormOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public double Epsilon;
         public int IsAccumulated;
         public int Reserved;
@@ -1027,7 +1031,7 @@ namespace Lpt
     public unsafe struct SoftmaxOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public double Scale;
         public int IsCausal;
         public int Reserved;
@@ -1046,7 +1050,7 @@ namespace Lpt
     public unsafe struct CrossEntropyOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public IntPtr Comm;
         public long IgnoredTarget;
         public double LabelSmoothing;
@@ -1067,7 +1071,7 @@ namespace Lpt
     public unsafe struct OptimizerOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public double Beta1;
         public double Beta2;
         public double Epsilon;
@@ -1116,7 +1120,7 @@ namespace Lpt
     public unsafe struct OptimizerStepOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public double LearningRate;
         public double GradientScale;
         public Random Random;
@@ -1178,7 +1182,7 @@ namespace Lpt
     public unsafe struct CommOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public double TimeoutSeconds;
         public IntPtr Bootstrap;
         public IntPtr Emulation;
@@ -1219,7 +1223,7 @@ namespace Lpt
     public unsafe struct ReduceOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public Reduction Reduction;
         public int Reserved;
         public double Factor;
@@ -1243,7 +1247,7 @@ namespace Lpt
     public unsafe struct AllGatherOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public IntPtr Codec;
 
         /// <summary>Returns the defaults of the library.</summary>
@@ -1260,7 +1264,7 @@ namespace Lpt
     public unsafe struct GradientBucketsOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public UIntPtr BucketBytes;
         public GradientBucketsOrder Order;
         public int Reserved;
@@ -1301,7 +1305,7 @@ namespace Lpt
     public unsafe struct OptimizerShardOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public IntPtr Reduce;
 
         /// <summary>Returns the defaults of the library.</summary>
@@ -1318,7 +1322,7 @@ namespace Lpt
     public unsafe struct PartialPlanOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public long HiddenColumns;
         public long SharedColumns;
         public int RankCount;
@@ -1462,7 +1466,7 @@ namespace Lpt
     public unsafe struct ExaqOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public double Scale;
         public double Clip;
         public int Bits;
@@ -1482,7 +1486,7 @@ namespace Lpt
     public unsafe struct NoiseOptions
     {
         public UIntPtr StructSize;
-        public ulong Flags;
+        public Flags Flags;
         public NoiseKind Kind;
         public int Reserved;
 
@@ -1715,8 +1719,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_tensor_copy(Context context, Tensor source, Tensor target);
         [LibraryImport(Library)] public static partial void lpt_tensor_destroy(IntPtr tensor);
-        [LibraryImport(Library)] public static partial Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
-        [LibraryImport(Library)] public static partial Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, Flags* out_flags, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, Flags* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
         [LibraryImport(Library)] public static partial Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout layout, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout layout, void* buffer, UIntPtr buffer_bytes);
@@ -1915,8 +1919,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_copy(Context context, Tensor source, Tensor target);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_tensor_destroy(IntPtr tensor);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, Flags* out_flags, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, Flags* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout layout, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout layout, void* buffer, UIntPtr buffer_bytes);

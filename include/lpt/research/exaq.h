@@ -14,7 +14,7 @@ extern "C" {
 /** @brief Options of lpt_exaq_softmax_forward(). */
 struct lpt_exaq_options {
   size_t struct_size; /**< sizeof(lpt_exaq_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
   double scale;       /**< Factor of the input; finite, in the range of f32. Default 1. */
   double clip;        /**< Minimum argument of exp, -10000 to -0.001. Default -3.51, for s = 1 and 2 bits. */
   int32_t bits;       /**< 2, 3 or 4: 4, 8 or 16 levels. Default 2. */

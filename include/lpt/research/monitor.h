@@ -23,7 +23,7 @@ enum lpt_noise_kind_values {
 /** @brief Options of lpt_noise_measure(). */
 typedef struct lpt_noise_options {
   size_t struct_size;  /**< sizeof(lpt_noise_options) of the caller. */
-  uint64_t flags;      /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;     /**< LPT_CHECK_ONLY or 0. */
   lpt_noise_kind kind; /**< Meaning of the two lists of gradients. Default REFERENCE. */
   int32_t reserved;    /**< Must be 0. */
 } lpt_noise_options;

@@ -14,6 +14,19 @@ const LPT_MISMATCH = lpt_status(9)
 const LPT_WORK_FAILED = lpt_status(10)
 const LPT_BUSY = lpt_status(11)
 
+const lpt_flags = UInt64
+const LPT_CHECK_ONLY = lpt_flags(1)
+const LPT_QUANTIZE_KEEP_TENSOR_SCALE = lpt_flags(2)
+const LPT_GEMM_PORTABLE_ORDER = lpt_flags(4)
+const LPT_GEMM_CAST_A_TO_BF16 = lpt_flags(8)
+const LPT_COMM_CHECKSUMS = lpt_flags(16)
+const LPT_COMM_MESSAGES = lpt_flags(32)
+const LPT_COMM_SKIP_CHECKS = lpt_flags(64)
+const LPT_PARTIAL_SEQUENCE_PARALLEL = lpt_flags(128)
+const LPT_DLPACK_READ_ONLY = lpt_flags(256)
+const LPT_DLPACK_COPIED = lpt_flags(512)
+const LPT_TENSOR_READ_ONLY = lpt_flags(1024)
+
 const lpt_device = Int32
 const LPT_DEVICE_CPU = lpt_device(0)
 const LPT_DEVICE_CUDA = lpt_device(1)
@@ -96,6 +109,9 @@ const LPT_FORMAT_E5M2FNUZ_TENSOR = lpt_format(96)
 const LPT_FORMAT_NF4_1X64 = lpt_format(97)
 const LPT_FORMAT_BNB_FP4_1X64 = lpt_format(98)
 const LPT_FORMAT_DYNAMIC_1X256 = lpt_format(99)
+
+const lpt_block_extent = Int32
+const LPT_BLOCK_EXTENT_FULL = lpt_block_extent(-1)
 
 const lpt_element_special = Int32
 const LPT_ELEMENT_SPECIAL_NONE = lpt_element_special(0)
@@ -314,18 +330,6 @@ const lpt_sparse_count = Int32
 const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
 const LPT_SPARSE_COUNT_PUBLISHED = lpt_sparse_count(1)
 
-const LPT_CHECK_ONLY = UInt64(1)
-const LPT_BLOCK_EXTENT_FULL = Int32(-1)
-const LPT_TENSOR_READ_ONLY = UInt64(1)
-const LPT_DLPACK_READ_ONLY = UInt64(1)
-const LPT_DLPACK_COPIED = UInt64(2)
-const LPT_QUANTIZE_KEEP_TENSOR_SCALE = UInt64(2)
-const LPT_GEMM_PORTABLE_ORDER = UInt64(4)
-const LPT_GEMM_CAST_A_TO_BF16 = UInt64(8)
-const LPT_COMM_CHECKSUMS = UInt64(4)
-const LPT_COMM_MESSAGES = UInt64(8)
-const LPT_COMM_SKIP_CHECKS = UInt64(16)
-const LPT_PARTIAL_SEQUENCE_PARALLEL = UInt64(4)
 
 struct lpt_random
     seed::UInt64
@@ -385,8 +389,8 @@ struct lpt_format_description
     element::lpt_format
     block_scale::lpt_format
     tensor_scale::lpt_format
-    block_rows::Int32
-    block_columns::Int32
+    block_rows::lpt_block_extent
+    block_columns::lpt_block_extent
     element_bits::Int32
     exponent_bits::Int32
     mantissa_bits::Int32
@@ -409,12 +413,12 @@ struct lpt_tensor_description
     strides::Ptr{Int64}
     device::lpt_device
     device_index::Int32
-    flags::UInt64
+    flags::lpt_flags
 end
 
 struct lpt_quantize_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     rounding::lpt_rounding
     overflow::lpt_overflow
     scale_rule::lpt_scale_rule
@@ -443,12 +447,12 @@ end
 
 struct lpt_dequantize_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
 end
 
 struct lpt_hadamard_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     size::Int32
     is_inverse::Int32
     signs::Ptr{Cvoid}
@@ -456,7 +460,7 @@ end
 
 struct lpt_convert_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     statistics::Ptr{Cvoid}
 end
 
@@ -479,7 +483,7 @@ end
 
 struct lpt_sparse_fit_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     iterations::Int32
     reserved::Int32
     damping::Cdouble
@@ -494,7 +498,7 @@ end
 
 struct lpt_gemm_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     alpha::Cdouble
     beta::Cdouble
     is_a_transposed::Int32
@@ -528,7 +532,7 @@ end
 
 struct lpt_sparse_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     kept::Int32
     of::Int32
     rule::lpt_sparse_rule
@@ -554,7 +558,7 @@ end
 
 struct lpt_weights_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     output_order::Ptr{Int32}
     input_order::Ptr{Int32}
     storage::lpt_weights_storage
@@ -565,7 +569,7 @@ end
 
 struct lpt_linear_gemm_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     hadamard_size::Int32
     hadamard_signs::lpt_hadamard_signs
     hadamard_axis::lpt_hadamard_axis
@@ -584,29 +588,27 @@ end
 
 struct lpt_linear_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     random::lpt_random
     first_row::Int64
     bias::Ptr{Cvoid}
     input_smoothing::Ptr{Cvoid}
     is_accumulated::Int32
-    reserved::Int32
+    parallel::lpt_linear_parallel
     comm::Ptr{Cvoid}
     plan::Ptr{Cvoid}
-    parallel::lpt_linear_parallel
-    reserved_two::Int32
 end
 
 struct lpt_swiglu_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     smoothing::lpt_swiglu_smoothing
     reserved::Int32
 end
 
 struct lpt_rmsnorm_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     epsilon::Cdouble
     is_accumulated::Int32
     reserved::Int32
@@ -614,7 +616,7 @@ end
 
 struct lpt_softmax_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     scale::Cdouble
     is_causal::Int32
     reserved::Int32
@@ -622,7 +624,7 @@ end
 
 struct lpt_cross_entropy_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     comm::Ptr{Cvoid}
     ignored_target::Int64
     label_smoothing::Cdouble
@@ -632,7 +634,7 @@ end
 
 struct lpt_optimizer_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     beta1::Cdouble
     beta2::Cdouble
     epsilon::Cdouble
@@ -659,7 +661,7 @@ end
 
 struct lpt_optimizer_step_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     learning_rate::Cdouble
     gradient_scale::Cdouble
     random::lpt_random
@@ -699,7 +701,7 @@ end
 
 struct lpt_gradient_buckets_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     bucket_bytes::Csize_t
     order::lpt_gradient_buckets_order
     reserved::Int32
@@ -718,7 +720,7 @@ end
 
 struct lpt_partial_plan_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     hidden_columns::Int64
     shared_columns::Int64
     rank_count::Int32
@@ -754,7 +756,7 @@ end
 
 struct lpt_reduce_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     reduction::lpt_reduction
     reserved::Int32
     factor::Cdouble
@@ -767,13 +769,13 @@ end
 
 struct lpt_all_gather_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     codec::Ptr{lpt_comm_codec}
 end
 
 struct lpt_optimizer_shard_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     reduce::Ptr{lpt_reduce_options}
 end
 
@@ -810,7 +812,7 @@ end
 
 struct lpt_comm_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     timeout_seconds::Cdouble
     bootstrap::Ptr{Cvoid}
     emulation::Ptr{lpt_comm_emulation}
@@ -818,7 +820,7 @@ end
 
 struct lpt_exaq_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     scale::Cdouble
     clip::Cdouble
     bits::Int32
@@ -827,7 +829,7 @@ end
 
 struct lpt_noise_options
     struct_size::Csize_t
-    flags::UInt64
+    flags::lpt_flags
     kind::lpt_noise_kind
     reserved::Int32
 end
@@ -950,8 +952,8 @@ lpt_tensor_device(tensor, out_index) = ccall(_symbol(:lpt_tensor_device), lpt_de
 lpt_tensor_size(context, tensor, out_size_bytes) = ccall(_symbol(:lpt_tensor_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, tensor, out_size_bytes)
 lpt_tensor_copy(context, source, target) = ccall(_symbol(:lpt_tensor_copy), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, target)
 lpt_tensor_destroy(tensor) = ccall(_symbol(:lpt_tensor_destroy), Cvoid, (Ptr{Cvoid},), tensor)
-lpt_tensor_from_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_from_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
-lpt_tensor_take_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_take_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
+lpt_tensor_from_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_from_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_flags}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
+lpt_tensor_take_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_take_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_flags}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
 lpt_tensor_to_dlpack(context, tensor, is_versioned, out_managed) = ccall(_symbol(:lpt_tensor_to_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Ptr{Cvoid}}), context, tensor, is_versioned, out_managed)
 lpt_foreign_layout_size(context, tensor, layout, out_size_bytes) = ccall(_symbol(:lpt_foreign_layout_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_foreign_layout, Ptr{Csize_t}), context, tensor, layout, out_size_bytes)
 lpt_foreign_layout_export(context, tensor, layout, buffer, buffer_bytes) = ccall(_symbol(:lpt_foreign_layout_export), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_foreign_layout, Ptr{Cvoid}, Csize_t), context, tensor, layout, buffer, buffer_bytes)

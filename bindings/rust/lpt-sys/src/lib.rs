@@ -18,6 +18,20 @@ pub const LPT_MISMATCH: lpt_status = 9;
 pub const LPT_WORK_FAILED: lpt_status = 10;
 pub const LPT_BUSY: lpt_status = 11;
 
+/// Flags of a call, of a struct or of a tensor: a sum of lpt_flags_values.
+pub type lpt_flags = u64;
+pub const LPT_CHECK_ONLY: lpt_flags = 1;
+pub const LPT_QUANTIZE_KEEP_TENSOR_SCALE: lpt_flags = 2;
+pub const LPT_GEMM_PORTABLE_ORDER: lpt_flags = 4;
+pub const LPT_GEMM_CAST_A_TO_BF16: lpt_flags = 8;
+pub const LPT_COMM_CHECKSUMS: lpt_flags = 16;
+pub const LPT_COMM_MESSAGES: lpt_flags = 32;
+pub const LPT_COMM_SKIP_CHECKS: lpt_flags = 64;
+pub const LPT_PARTIAL_SEQUENCE_PARALLEL: lpt_flags = 128;
+pub const LPT_DLPACK_READ_ONLY: lpt_flags = 256;
+pub const LPT_DLPACK_COPIED: lpt_flags = 512;
+pub const LPT_TENSOR_READ_ONLY: lpt_flags = 1024;
+
 /// A kind of device; one of lpt_device_values.
 pub type lpt_device = i32;
 pub const LPT_DEVICE_CPU: lpt_device = 0;
@@ -104,6 +118,10 @@ pub const LPT_FORMAT_E5M2FNUZ_TENSOR: lpt_format = 96;
 pub const LPT_FORMAT_NF4_1X64: lpt_format = 97;
 pub const LPT_FORMAT_BNB_FP4_1X64: lpt_format = 98;
 pub const LPT_FORMAT_DYNAMIC_1X256: lpt_format = 99;
+
+/// Rows or columns of a block: a power of two, or one of lpt_block_extent_values.
+pub type lpt_block_extent = i32;
+pub const LPT_BLOCK_EXTENT_FULL: lpt_block_extent = -1;
 
 /// The special values of an element; one of lpt_element_special_values.
 pub type lpt_element_special = i32;
@@ -358,19 +376,6 @@ pub type lpt_sparse_count = i32;
 pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
 pub const LPT_SPARSE_COUNT_PUBLISHED: lpt_sparse_count = 1;
 
-pub const LPT_CHECK_ONLY: u64 = 1;
-pub const LPT_BLOCK_EXTENT_FULL: i32 = -1;
-pub const LPT_TENSOR_READ_ONLY: u64 = 1;
-pub const LPT_DLPACK_READ_ONLY: u64 = 1;
-pub const LPT_DLPACK_COPIED: u64 = 2;
-pub const LPT_QUANTIZE_KEEP_TENSOR_SCALE: u64 = 2;
-pub const LPT_GEMM_PORTABLE_ORDER: u64 = 4;
-pub const LPT_GEMM_CAST_A_TO_BF16: u64 = 8;
-pub const LPT_COMM_CHECKSUMS: u64 = 4;
-pub const LPT_COMM_MESSAGES: u64 = 8;
-pub const LPT_COMM_SKIP_CHECKS: u64 = 16;
-pub const LPT_PARTIAL_SEQUENCE_PARALLEL: u64 = 4;
-
 /// One rank of a communicator; see lpt_comm_create_local().
 #[repr(C)]
 pub struct lpt_comm {
@@ -536,8 +541,8 @@ pub struct lpt_format_description {
     pub element: lpt_format,
     pub block_scale: lpt_format,
     pub tensor_scale: lpt_format,
-    pub block_rows: i32,
-    pub block_columns: i32,
+    pub block_rows: lpt_block_extent,
+    pub block_columns: lpt_block_extent,
     pub element_bits: i32,
     pub exponent_bits: i32,
     pub mantissa_bits: i32,
@@ -563,7 +568,7 @@ pub struct lpt_tensor_description {
     pub strides: *const i64,
     pub device: lpt_device,
     pub device_index: i32,
-    pub flags: u64,
+    pub flags: lpt_flags,
 }
 
 /// Options of lpt_quantize() and lpt_fake_quantize().
@@ -571,7 +576,7 @@ pub struct lpt_tensor_description {
 #[derive(Clone, Copy)]
 pub struct lpt_quantize_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub rounding: lpt_rounding,
     pub overflow: lpt_overflow,
     pub scale_rule: lpt_scale_rule,
@@ -606,7 +611,7 @@ pub struct lpt_statistics_info {
 #[derive(Clone, Copy)]
 pub struct lpt_dequantize_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
 }
 
 /// Options of lpt_hadamard().
@@ -614,7 +619,7 @@ pub struct lpt_dequantize_options {
 #[derive(Clone, Copy)]
 pub struct lpt_hadamard_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub size: i32,
     pub is_inverse: i32,
     pub signs: *const lpt_tensor,
@@ -625,7 +630,7 @@ pub struct lpt_hadamard_options {
 #[derive(Clone, Copy)]
 pub struct lpt_convert_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub statistics: *mut lpt_statistics,
 }
 
@@ -657,7 +662,7 @@ pub struct lpt_scaler_info {
 #[derive(Clone, Copy)]
 pub struct lpt_sparse_fit_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub iterations: i32,
     pub reserved: i32,
     pub damping: f64,
@@ -678,7 +683,7 @@ pub struct lpt_sparse_fit_info {
 #[derive(Clone, Copy)]
 pub struct lpt_gemm_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub alpha: f64,
     pub beta: f64,
     pub is_a_transposed: i32,
@@ -721,7 +726,7 @@ pub struct lpt_gemm_operands {
 #[derive(Clone, Copy)]
 pub struct lpt_sparse_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub kept: i32,
     pub of: i32,
     pub rule: lpt_sparse_rule,
@@ -753,7 +758,7 @@ pub struct lpt_sparse_info {
 #[derive(Clone, Copy)]
 pub struct lpt_weights_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub output_order: *const i32,
     pub input_order: *const i32,
     pub storage: lpt_weights_storage,
@@ -767,7 +772,7 @@ pub struct lpt_weights_options {
 #[derive(Clone, Copy)]
 pub struct lpt_linear_gemm_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub hadamard_size: i32,
     pub hadamard_signs: lpt_hadamard_signs,
     pub hadamard_axis: lpt_hadamard_axis,
@@ -792,17 +797,15 @@ pub struct lpt_linear_shape {
 #[derive(Clone, Copy)]
 pub struct lpt_linear_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub random: lpt_random,
     pub first_row: i64,
     pub bias: *const lpt_tensor,
     pub input_smoothing: *const lpt_tensor,
     pub is_accumulated: i32,
-    pub reserved: i32,
+    pub parallel: lpt_linear_parallel,
     pub comm: *mut lpt_comm,
     pub plan: *const lpt_partial_plan,
-    pub parallel: lpt_linear_parallel,
-    pub reserved_two: i32,
 }
 
 /// Options of lpt_swiglu_forward() and lpt_swiglu_backward().
@@ -810,7 +813,7 @@ pub struct lpt_linear_options {
 #[derive(Clone, Copy)]
 pub struct lpt_swiglu_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub smoothing: lpt_swiglu_smoothing,
     pub reserved: i32,
 }
@@ -820,7 +823,7 @@ pub struct lpt_swiglu_options {
 #[derive(Clone, Copy)]
 pub struct lpt_rmsnorm_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub epsilon: f64,
     pub is_accumulated: i32,
     pub reserved: i32,
@@ -831,7 +834,7 @@ pub struct lpt_rmsnorm_options {
 #[derive(Clone, Copy)]
 pub struct lpt_softmax_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub scale: f64,
     pub is_causal: i32,
     pub reserved: i32,
@@ -842,7 +845,7 @@ pub struct lpt_softmax_options {
 #[derive(Clone, Copy)]
 pub struct lpt_cross_entropy_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub comm: *mut lpt_comm,
     pub ignored_target: i64,
     pub label_smoothing: f64,
@@ -855,7 +858,7 @@ pub struct lpt_cross_entropy_options {
 #[derive(Clone, Copy)]
 pub struct lpt_optimizer_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub beta1: f64,
     pub beta2: f64,
     pub epsilon: f64,
@@ -888,7 +891,7 @@ pub struct lpt_optimizer_parameter {
 #[derive(Clone, Copy)]
 pub struct lpt_optimizer_step_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub learning_rate: f64,
     pub gradient_scale: f64,
     pub random: lpt_random,
@@ -926,7 +929,7 @@ pub struct lpt_gradients_info {
 #[derive(Clone, Copy)]
 pub struct lpt_comm_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub timeout_seconds: f64,
     pub bootstrap: *mut lpt_comm,
     pub emulation: *const lpt_comm_emulation,
@@ -951,7 +954,7 @@ pub struct lpt_comm_info {
 #[derive(Clone, Copy)]
 pub struct lpt_reduce_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub reduction: lpt_reduction,
     pub reserved: i32,
     pub factor: f64,
@@ -967,7 +970,7 @@ pub struct lpt_reduce_options {
 #[derive(Clone, Copy)]
 pub struct lpt_all_gather_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub codec: *const lpt_comm_codec,
 }
 
@@ -976,7 +979,7 @@ pub struct lpt_all_gather_options {
 #[derive(Clone, Copy)]
 pub struct lpt_gradient_buckets_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub bucket_bytes: usize,
     pub order: lpt_gradient_buckets_order,
     pub reserved: i32,
@@ -1001,7 +1004,7 @@ pub struct lpt_gradient_buckets_info {
 #[derive(Clone, Copy)]
 pub struct lpt_optimizer_shard_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub reduce: *const lpt_reduce_options,
 }
 
@@ -1010,7 +1013,7 @@ pub struct lpt_optimizer_shard_options {
 #[derive(Clone, Copy)]
 pub struct lpt_partial_plan_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub hidden_columns: i64,
     pub shared_columns: i64,
     pub rank_count: i32,
@@ -1098,7 +1101,7 @@ pub struct lpt_comm_emulation {
 #[derive(Clone, Copy)]
 pub struct lpt_exaq_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub scale: f64,
     pub clip: f64,
     pub bits: i32,
@@ -1110,7 +1113,7 @@ pub struct lpt_exaq_options {
 #[derive(Clone, Copy)]
 pub struct lpt_noise_options {
     pub struct_size: usize,
-    pub flags: u64,
+    pub flags: lpt_flags,
     pub kind: lpt_noise_kind,
     pub reserved: i32,
 }
@@ -1837,9 +1840,9 @@ extern "C" {
     /// Destroys a tensor.
     pub fn lpt_tensor_destroy(tensor: *mut lpt_tensor);
     /// Creates a tensor in memory that another library describes by DLPack 1.x, without a copy.
-    pub fn lpt_tensor_from_dlpack(context: *mut lpt_context, managed: *const c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_tensor_from_dlpack(context: *mut lpt_context, managed: *const c_void, is_versioned: i32, out_flags: *mut lpt_flags, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Creates a tensor as lpt_tensor_from_dlpack() does, and takes the ownership of the DLPack struct.
-    pub fn lpt_tensor_take_dlpack(context: *mut lpt_context, managed: *mut c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_tensor_take_dlpack(context: *mut lpt_context, managed: *mut c_void, is_versioned: i32, out_flags: *mut lpt_flags, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Creates a DLPack struct that describes a tensor for another library, without a copy.
     pub fn lpt_tensor_to_dlpack(context: *mut lpt_context, tensor: *const lpt_tensor, is_versioned: i32, out_managed: *mut *mut c_void) -> lpt_status;
     /// Returns the number of bytes that a tensor takes in a foreign layout.

@@ -73,6 +73,17 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_MISMATCH as i64, made::LPT_MISMATCH as i64);
     assert_eq!(lpt_sys::LPT_WORK_FAILED as i64, made::LPT_WORK_FAILED as i64);
     assert_eq!(lpt_sys::LPT_BUSY as i64, made::LPT_BUSY as i64);
+    assert_eq!(lpt_sys::LPT_CHECK_ONLY as i64, made::LPT_CHECK_ONLY as i64);
+    assert_eq!(lpt_sys::LPT_QUANTIZE_KEEP_TENSOR_SCALE as i64, made::LPT_QUANTIZE_KEEP_TENSOR_SCALE as i64);
+    assert_eq!(lpt_sys::LPT_GEMM_PORTABLE_ORDER as i64, made::LPT_GEMM_PORTABLE_ORDER as i64);
+    assert_eq!(lpt_sys::LPT_GEMM_CAST_A_TO_BF16 as i64, made::LPT_GEMM_CAST_A_TO_BF16 as i64);
+    assert_eq!(lpt_sys::LPT_COMM_CHECKSUMS as i64, made::LPT_COMM_CHECKSUMS as i64);
+    assert_eq!(lpt_sys::LPT_COMM_MESSAGES as i64, made::LPT_COMM_MESSAGES as i64);
+    assert_eq!(lpt_sys::LPT_COMM_SKIP_CHECKS as i64, made::LPT_COMM_SKIP_CHECKS as i64);
+    assert_eq!(lpt_sys::LPT_PARTIAL_SEQUENCE_PARALLEL as i64, made::LPT_PARTIAL_SEQUENCE_PARALLEL as i64);
+    assert_eq!(lpt_sys::LPT_DLPACK_READ_ONLY as i64, made::LPT_DLPACK_READ_ONLY as i64);
+    assert_eq!(lpt_sys::LPT_DLPACK_COPIED as i64, made::LPT_DLPACK_COPIED as i64);
+    assert_eq!(lpt_sys::LPT_TENSOR_READ_ONLY as i64, made::LPT_TENSOR_READ_ONLY as i64);
     assert_eq!(lpt_sys::LPT_DEVICE_CPU as i64, made::LPT_DEVICE_CPU as i64);
     assert_eq!(lpt_sys::LPT_DEVICE_CUDA as i64, made::LPT_DEVICE_CUDA as i64);
     assert_eq!(lpt_sys::LPT_ISA_AUTO as i64, made::LPT_ISA_AUTO as i64);
@@ -148,6 +159,7 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_FORMAT_NF4_1X64 as i64, made::LPT_FORMAT_NF4_1X64 as i64);
     assert_eq!(lpt_sys::LPT_FORMAT_BNB_FP4_1X64 as i64, made::LPT_FORMAT_BNB_FP4_1X64 as i64);
     assert_eq!(lpt_sys::LPT_FORMAT_DYNAMIC_1X256 as i64, made::LPT_FORMAT_DYNAMIC_1X256 as i64);
+    assert_eq!(lpt_sys::LPT_BLOCK_EXTENT_FULL as i64, made::LPT_BLOCK_EXTENT_FULL as i64);
     assert_eq!(lpt_sys::LPT_ELEMENT_SPECIAL_NONE as i64, made::LPT_ELEMENT_SPECIAL_NONE as i64);
     assert_eq!(lpt_sys::LPT_ELEMENT_SPECIAL_IEEE as i64, made::LPT_ELEMENT_SPECIAL_IEEE as i64);
     assert_eq!(lpt_sys::LPT_ELEMENT_SPECIAL_NAN_ONES as i64, made::LPT_ELEMENT_SPECIAL_NAN_ONES as i64);

@@ -315,7 +315,7 @@ fn lpt_linear_shape_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_linear_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_linear_options>(), 104);
+    assert_eq!(size_of::<lpt_linear_options>(), 96);
     assert_eq!(offset!(lpt_linear_options, struct_size), 0);
     assert_eq!(offset!(lpt_linear_options, flags), 8);
     assert_eq!(offset!(lpt_linear_options, random), 16);
@@ -323,11 +323,9 @@ fn lpt_linear_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_linear_options, bias), 56);
     assert_eq!(offset!(lpt_linear_options, input_smoothing), 64);
     assert_eq!(offset!(lpt_linear_options, is_accumulated), 72);
-    assert_eq!(offset!(lpt_linear_options, reserved), 76);
+    assert_eq!(offset!(lpt_linear_options, parallel), 76);
     assert_eq!(offset!(lpt_linear_options, comm), 80);
     assert_eq!(offset!(lpt_linear_options, plan), 88);
-    assert_eq!(offset!(lpt_linear_options, parallel), 96);
-    assert_eq!(offset!(lpt_linear_options, reserved_two), 100);
 }
 
 #[test]

@@ -24,6 +24,26 @@ impl Status {
     pub const BUSY: Status = Status(sys::LPT_BUSY);
 }
 
+/// Flags of a call, of a struct or of a tensor: a sum of lpt_flags_values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Flags(pub sys::lpt_flags);
+
+#[allow(missing_docs)]
+impl Flags {
+    pub const CHECK_ONLY: Flags = Flags(sys::LPT_CHECK_ONLY);
+    pub const QUANTIZE_KEEP_TENSOR_SCALE: Flags = Flags(sys::LPT_QUANTIZE_KEEP_TENSOR_SCALE);
+    pub const GEMM_PORTABLE_ORDER: Flags = Flags(sys::LPT_GEMM_PORTABLE_ORDER);
+    pub const GEMM_CAST_A_TO_BF16: Flags = Flags(sys::LPT_GEMM_CAST_A_TO_BF16);
+    pub const COMM_CHECKSUMS: Flags = Flags(sys::LPT_COMM_CHECKSUMS);
+    pub const COMM_MESSAGES: Flags = Flags(sys::LPT_COMM_MESSAGES);
+    pub const COMM_SKIP_CHECKS: Flags = Flags(sys::LPT_COMM_SKIP_CHECKS);
+    pub const PARTIAL_SEQUENCE_PARALLEL: Flags = Flags(sys::LPT_PARTIAL_SEQUENCE_PARALLEL);
+    pub const DLPACK_READ_ONLY: Flags = Flags(sys::LPT_DLPACK_READ_ONLY);
+    pub const DLPACK_COPIED: Flags = Flags(sys::LPT_DLPACK_COPIED);
+    pub const TENSOR_READ_ONLY: Flags = Flags(sys::LPT_TENSOR_READ_ONLY);
+}
+
 /// A kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -133,6 +153,16 @@ impl Format {
     pub const NF4_1X64: Format = Format(sys::LPT_FORMAT_NF4_1X64);
     pub const BNB_FP4_1X64: Format = Format(sys::LPT_FORMAT_BNB_FP4_1X64);
     pub const DYNAMIC_1X256: Format = Format(sys::LPT_FORMAT_DYNAMIC_1X256);
+}
+
+/// Rows or columns of a block: a power of two, or one of lpt_block_extent_values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct BlockExtent(pub sys::lpt_block_extent);
+
+#[allow(missing_docs)]
+impl BlockExtent {
+    pub const BLOCK_EXTENT_FULL: BlockExtent = BlockExtent(sys::LPT_BLOCK_EXTENT_FULL);
 }
 
 /// The special values of an element.
