@@ -79,7 +79,7 @@ static lpt_optimizer *make_optimizer(const struct layer *layers, lpt_format mome
     kind.elements = (int64_t)(bytes / sizeof(float));
     kind.first_moment = kind.second_moment = moments;
     kind.weight_decay = 0.01;
-    must(lpt_optimizer_add(context, optimizer, &kind, &index));
+    must(lpt_optimizer_add(context, optimizer, NULL, &kind, &index));
   }
   return optimizer;
 }

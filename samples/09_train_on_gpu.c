@@ -83,7 +83,7 @@ static struct layer make_layer(const lpt_recipe *recipe, lpt_optimizer *optimize
   copy_to_device(numbers, outputs, inputs, layer.weight);
   kind.elements = outputs * inputs;
   kind.first_moment = kind.second_moment = LPT_FORMAT_E4M3FN_1X128;
-  must(there, lpt_optimizer_add(there, optimizer, &kind, &index));
+  must(there, lpt_optimizer_add(there, optimizer, NULL, &kind, &index));
   return layer;
 }
 

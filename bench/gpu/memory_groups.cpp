@@ -131,7 +131,7 @@ void set_step(const Machine &machine, const Step &step, int64_t rows, int64_t co
   parameter.first_moment = step.first;
   parameter.second_moment = step.second;
   int64_t index = 0;
-  machine.check(lpt_optimizer_add(machine.context(), optimizer.get(), &parameter, &index));
+  machine.check(lpt_optimizer_add(machine.context(), optimizer.get(), nullptr, &parameter, &index));
   const Tensor weights = machine.numbers(LPT_FORMAT_F32, rows, columns);
   const Tensor gradients = machine.numbers(step.gradient, rows, columns);
   lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;

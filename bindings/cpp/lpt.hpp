@@ -452,9 +452,15 @@ inline Optimizer optimizer_create(const Context &context, const lpt_optimizer_op
 }
 
 inline std::int64_t optimizer_add(const Context &context, Optimizer &optimizer,
-                                  const lpt_optimizer_parameter &parameter) {
+                                  const lpt_optimizer_parameter &parameter, const char *name = nullptr) {
   std::int64_t index = -1;
-  check(context, lpt_optimizer_add(context.get(), optimizer.get(), &parameter, &index));
+  check(context, lpt_optimizer_add(context.get(), optimizer.get(), name, &parameter, &index));
+  return index;
+}
+
+inline std::int64_t optimizer_find(const Context &context, const Optimizer &optimizer, const char *name) {
+  std::int64_t index = -1;
+  check(context, lpt_optimizer_find(context.get(), optimizer.get(), name, &index));
   return index;
 }
 
@@ -738,7 +744,7 @@ inline std::vector<std::int64_t> optimizer_add_shards(const Context &context, co
   std::vector<const lpt_optimizer_parameter *> pointers;
   for (const lpt_optimizer_parameter &parameter : parameters) pointers.push_back(&parameter);
   std::vector<std::int64_t> indices(parameters.size());
-  check(context, lpt_optimizer_add_shards(context.get(), comm.get(), optimizer.get(), pointers.data(),
+  check(context, lpt_optimizer_add_shards(context.get(), comm.get(), optimizer.get(), nullptr, pointers.data(),
                                           static_cast<std::int64_t>(pointers.size()), indices.data()));
   return indices;
 }

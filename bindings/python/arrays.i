@@ -154,6 +154,28 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 %typemap(arginit) const int64_t *INT64S { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
 %typemap(freearg) const int64_t *INT64S { PyBuffer_Release(&buffer_view$argnum); }
 
+// Names, of which each may be None. The text belongs to the strings of the list.
+%typemap(in) const char *const *names (PyObject *texts = NULL) {
+  texts = PySequence_Fast($input, "names: expected a sequence of str or None");
+  if (texts == NULL) SWIG_fail;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(texts);
+  const char **names = (const char **)calloc((size_t)count + 1, sizeof(char *));
+  if (names == NULL) {
+    PyErr_NoMemory();
+    SWIG_fail;
+  }
+  $1 = (char **)names;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *name = PySequence_Fast_GET_ITEM(texts, i);
+    if (name != Py_None && !text_from(name, "name", &names[i])) SWIG_fail;
+  }
+}
+%typemap(arginit) const char *const *names "$1 = NULL;"
+%typemap(freearg) const char *const *names {
+  free((void *)$1);
+  Py_XDECREF(texts$argnum);
+}
+
 // Descriptions of parameters; returns an index for each.
 %typemap(in) (const lpt_optimizer_parameter *const *parameters, int64_t count, int64_t *out_indices) {
   int64_t count = 0;

@@ -178,16 +178,17 @@ typedef struct lpt_optimizer_shard_options {
  *
  * @param[in]     comm         Defines rank and number of ranks; later steps use it too. On the device of `optimizer`.
  * @param[in,out] optimizer    Optimizer to change.
+ * @param[in]     names        `count` names, as for lpt_optimizer_add(). NULL: no parameter has a name.
  * @param[in]     parameters   `count` full parameters of up to 2^38 elements; whole_elements and begin are 0.
- * @param[in]     count        Length of `parameters` and `out_indices`, at least 0.
+ * @param[in]     count        Length of `names`, `parameters` and `out_indices`, at least 0.
  * @param[out]    out_indices  As from lpt_optimizer_add().
- * @retval LPT_INVALID_ARGUMENT  A member of a parameter is out of range, or `comm`, `context` and `optimizer` are not
+ * @retval LPT_INVALID_ARGUMENT  A member or a name of a parameter is invalid, or `comm`, `context` and `optimizer` are not
  *                               on the same device. No parameter is added.
  * @retval LPT_UNSUPPORTED       As for lpt_optimizer_add(); no parameter is added.
  */
 LPT_API lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, lpt_optimizer *optimizer,
-                                            const lpt_optimizer_parameter *const *parameters, int64_t count,
-                                            int64_t *out_indices);
+                                            const char *const *names, const lpt_optimizer_parameter *const *parameters,
+                                            int64_t count, int64_t *out_indices);
 
 /**
  * @brief Steps parameters whose state is sharded over ranks; all ranks call it.

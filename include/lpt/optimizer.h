@@ -58,8 +58,9 @@ enum lpt_moment_format_values {
 typedef struct lpt_optimizer_options {
   size_t struct_size; /**< sizeof(lpt_optimizer_options) of the caller. */
   lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
-  double beta1;       /**< Decay of the first moment, in [0, 1); momentum of SGD. Default 0.9. */
-  /** Decay of the second moment, in [0, 1); for Lion of the first moment. Default 0.95. */
+  /** Decay of the first moment, in [0, 1); momentum of SGD. -1, the default: 0.9, for SGD 0. */
+  double beta1;
+  /** Decay of the second moment, in [0, 1); for Lion of the first moment. -1, the default: 0.999, for Lion 0.99. */
   double beta2;
   double epsilon;                           /**< Added to the root; finite, at least 0. Default 1e-8. */
   lpt_optimizer_underflow second_underflow; /**< Cast of the second moment. Default CLAMP. */
@@ -69,8 +70,11 @@ typedef struct lpt_optimizer_options {
 } lpt_optimizer_options;
 
 /** @brief Defaults of lpt_optimizer_options. */
-#define LPT_OPTIMIZER_OPTIONS_INIT \
-  { sizeof(lpt_optimizer_options), 0, 0.9, 0.95, 1e-8, LPT_OPTIMIZER_UNDERFLOW_CLAMP, LPT_OPTIMIZER_METHOD_ADAMW, 0, 0 }
+#define LPT_OPTIMIZER_OPTIONS_INIT                                                                                    \
+  {                                                                                                                   \
+    sizeof(lpt_optimizer_options), 0, -1.0, -1.0, 1e-8, LPT_OPTIMIZER_UNDERFLOW_CLAMP, LPT_OPTIMIZER_METHOD_ADAMW, 0, \
+        0                                                                                                             \
+  }
 
 /**
  * @brief Description of one parameter and of the formats of its state.
@@ -105,13 +109,15 @@ typedef struct lpt_optimizer_parameter {
   int64_t whole_elements;         /**< For a shard (ZeRO): elements of the full parameter, to 2^57. 0: not a shard. */
   /** First element of the shard in the full parameter; a multiple of the blocks of the moments. */
   int64_t begin;
+  /** Stream of the random numbers of a step, below 2^24; it replaces `lpt_random.stream`. -1, the default: the index. */
+  int64_t random_stream;
 } lpt_optimizer_parameter;
 
 /** @brief Defaults of lpt_optimizer_parameter. */
 #define LPT_OPTIMIZER_PARAMETER_INIT                                                                \
   {                                                                                                 \
     sizeof(lpt_optimizer_parameter), 0, LPT_FORMAT_F32, LPT_FORMAT_F32, 0.0, 0, 0, LPT_FORMAT_NONE, \
-        LPT_SCALER_KIND_CURRENT, LPT_SCALER_KIND_CURRENT, 0, 0                                      \
+        LPT_SCALER_KIND_CURRENT, LPT_SCALER_KIND_CURRENT, 0, 0, -1                                  \
   }
 
 /** @brief Options of lpt_optimizer_step(). */
@@ -121,7 +127,7 @@ typedef struct lpt_optimizer_step_options {
   double learning_rate; /**< Finite, at least 0. Default 1e-3. */
   /** Factor of the gradients: inverse loss scale, micro-batches. Finite. Default 1. */
   double gradient_scale;
-  lpt_random random;                   /**< Seed and step; the index of the parameter replaces the stream. */
+  lpt_random random;                   /**< Seed and step; see lpt_optimizer_parameter.random_stream. */
   lpt_rounding first_moment_rounding;  /**< Rounding of the first moment. */
   lpt_rounding second_moment_rounding; /**< Rounding of the second moment. */
   lpt_rounding parameter_rounding;     /**< Rounding of a parameter that is not f32. */
@@ -212,16 +218,31 @@ LPT_API lpt_status lpt_optimizer_set_directory(lpt_context *context, lpt_optimiz
 /**
  * @brief Adds a parameter with zero moments.
  *
+ * A saved state has the name of its parameter. A parameter with another name, or without one, does not load it.
+ *
  * @param[in,out] optimizer  Optimizer to change.
+ * @param[in]     name       UTF-8 of 1 to 255 bytes, different from the names of the other parameters; copied. NULL: no name.
  * @param[in]     parameter  Not NULL.
  * @param[out]    out_index  0 for the first parameter, then 1, 2, and so on.
- * @retval LPT_INVALID_ARGUMENT  A member of `parameter` is out of range, or `context` is of another device.
+ * @retval LPT_INVALID_ARGUMENT  A member of `parameter` is out of range, `name` is empty, too long or not unique, or
+ *                               `context` is of another device.
  * @retval LPT_UNSUPPORTED       A format of a moment or of the compensation is not listed, or expansion or delayed
  *                               scaling does not fit the format. The optimizer has 2^24 parameters.
  * @retval LPT_OUT_OF_MEMORY     Memory, or space in the directory of lpt_optimizer_set_directory(), is insufficient.
  */
-LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer,
+LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer, const char *name,
                                      const lpt_optimizer_parameter *parameter, int64_t *out_index);
+
+/**
+ * @brief Finds a parameter by its name.
+ *
+ * @param[in]  optimizer  Optimizer to read.
+ * @param[in]  name       Name that the parameter was added with.
+ * @param[out] out_index  Index of the parameter.
+ * @retval LPT_INVALID_ARGUMENT  No parameter has the name.
+ */
+LPT_API lpt_status lpt_optimizer_find(lpt_context *context, const lpt_optimizer *optimizer, const char *name,
+                                      int64_t *out_index);
 
 /**
  * @brief Steps many parameters.
@@ -243,7 +264,7 @@ LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimi
  *
  * Formats   Gradients are f32 or bf16. Parameters are f32, bf16 or LPT_FORMAT_F16_TENSOR; bf16 with a compensation.
  *
- * Random    Element i of the full parameter draws at offset + i; the stream is the index of the parameter.
+ * Random    Element i of the full parameter draws at offset + i; the stream is that of the parameter.
  *
  * Overlap   Parameters may overlap neither gradients nor each other.
  *

@@ -63,12 +63,12 @@ void ModelOptimizer::add(lpt_context *context, const std::vector<lpt_optimizer_p
   }
   std::vector<int64_t> indices(requests.size());
   if (sharers_ != nullptr) {
-    check(context, lpt_optimizer_add_shards(context, sharers_->handle(), handle_.get(), pointers.data(),
+    check(context, lpt_optimizer_add_shards(context, sharers_->handle(), handle_.get(), nullptr, pointers.data(),
                                             static_cast<int64_t>(pointers.size()), indices.data()));
     return;
   }
   for (size_t i = 0; i < requests.size(); ++i) {
-    check(context, lpt_optimizer_add(context, handle_.get(), pointers[i], &indices[i]));
+    check(context, lpt_optimizer_add(context, handle_.get(), nullptr, pointers[i], &indices[i]));
   }
 }
 

@@ -23,15 +23,24 @@ lpt_status lpt_optimizer_set_directory(lpt_context *context, lpt_optimizer *opti
   });
 }
 
-lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer, const lpt_optimizer_parameter *parameter,
-                             int64_t *out_index) {
+lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer, const char *name,
+                             const lpt_optimizer_parameter *parameter, int64_t *out_index) {
   return guard(context, [&](Context &self) -> Status {
     lpt_optimizer_parameter known = LPT_OPTIMIZER_PARAMETER_INIT;
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     if (parameter == nullptr) return invalid("parameter is NULL: expected its description");
     LPT_TRY(read_options(parameter, "parameter", known));
     LPT_TRY(check_out(out_index, "out_index"));
-    return add_parameter(self, *optimizer, known, *out_index);
+    return add_parameter(self, *optimizer, name, known, *out_index);
+  });
+}
+
+lpt_status lpt_optimizer_find(lpt_context *context, const lpt_optimizer *optimizer, const char *name,
+                              int64_t *out_index) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    LPT_TRY(check_out(out_index, "out_index"));
+    return find_parameter(*optimizer, name, *out_index);
   });
 }
 

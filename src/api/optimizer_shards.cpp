@@ -4,8 +4,8 @@
 using namespace lpt;
 
 lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, lpt_optimizer *optimizer,
-                                    const lpt_optimizer_parameter *const *parameters, int64_t count,
-                                    int64_t *out_indices) {
+                                    const char *const *names, const lpt_optimizer_parameter *const *parameters,
+                                    int64_t count, int64_t *out_indices) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
@@ -19,7 +19,7 @@ lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, 
       if (parameters[i] == nullptr) return invalid("%s is NULL: expected its description", name.c_str());
       LPT_TRY(read_options(parameters[i], name.c_str(), known[static_cast<size_t>(i)]));
     }
-    return add_shards(self, *comm, *optimizer, known, out_indices);
+    return add_shards(self, *comm, *optimizer, names, known, out_indices);
   });
 }
 

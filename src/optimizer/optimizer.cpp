@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "src/formats/dynamic_tree.hpp"
@@ -11,15 +12,19 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kMostParameters = int64_t{1} << 24;  // a parameter's index is its stream of random numbers
+constexpr int64_t kMostParameters = int64_t{1} << 24;  // an index is a stream of random numbers by default
+constexpr size_t kLongestName = 255;                   // bytes
 constexpr int64_t kGroup = 128;
 constexpr int64_t kTreeBlock = 256;
 constexpr size_t kLeastResidentBytes = size_t{4} << 20;
 
 Status check_decay(const char *name, double beta) {
-  if (beta >= 0.0 && beta < 1.0) return {};
-  return invalid("%s is %g: expected at least 0 and less than 1", name, beta);
+  if ((beta >= 0.0 && beta < 1.0) || beta == -1.0) return {};
+  return invalid("%s is %g: expected at least 0 and less than 1, or -1 for the default", name, beta);
 }
+
+double default_beta1(lpt_optimizer_method method) { return method == LPT_OPTIMIZER_METHOD_SGD ? 0.0 : 0.9; }
+double default_beta2(lpt_optimizer_method method) { return method == LPT_OPTIMIZER_METHOD_LION ? 0.99 : 0.999; }
 
 Status check_switch(const char *name, int32_t value) {
   return value == 0 || value == 1 ? Status() : invalid("%s is %d: expected 0 or 1", name, value);
@@ -143,6 +148,11 @@ Status read_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter 
   }
   out_parameter.is_compensated = option.compensation == LPT_FORMAT_BF16;
   out_parameter.weight_decay = option.weight_decay;
+  if (option.random_stream < -1 || option.random_stream >= kMostParameters) {
+    return invalid("random_stream is %lld: expected -1 or 0 to %lld", number(option.random_stream),
+                   number(kMostParameters - 1));
+  }
+  out_parameter.random_stream = option.random_stream;
   return read_shard(option, out_parameter);
 }
 
@@ -170,6 +180,8 @@ Status create_optimizer(Context &context, const lpt_optimizer_options &options, 
   }
   auto optimizer = std::make_unique<Optimizer>();
   optimizer->options = options;
+  if (options.beta1 == -1.0) optimizer->options.beta1 = default_beta1(options.method);
+  if (options.beta2 == -1.0) optimizer->options.beta2 = default_beta2(options.method);
   optimizer->allocator = context.allocator;
   optimizer->device = context.queue.device();
   if (!optimizer->device.is_cpu()) LPT_TRY(allocate_facts(context, optimizer->facts));
@@ -197,18 +209,25 @@ Status set_state_directory(Optimizer &optimizer, const char *directory, size_t r
   return {};
 }
 
-Status make_parameter(Context &context, const Optimizer &optimizer, const lpt_optimizer_parameter &option,
-                      OptimizerParameter &out_parameter) {
+Status make_parameter(Context &context, const Optimizer &optimizer, const char *name,
+                      const lpt_optimizer_parameter &option, OptimizerParameter &out_parameter) {
   LPT_TRY(check_place(context, optimizer));
+  if (name != nullptr) {
+    const size_t bytes = std::strlen(name);
+    if (bytes == 0 || bytes > kLongestName) {
+      return invalid("name has %zu bytes: expected 1 to %zu, or NULL", bytes, kLongestName);
+    }
+    out_parameter.name = name;
+  }
   LPT_TRY(read_parameter(optimizer, option, out_parameter));
   return optimizer.device.is_cpu() ? allocate_state(optimizer, out_parameter)
                                    : allocate_state_on_device(context, optimizer, out_parameter);
 }
 
-Status add_parameter(Context &context, Optimizer &optimizer, const lpt_optimizer_parameter &parameter,
+Status add_parameter(Context &context, Optimizer &optimizer, const char *name, const lpt_optimizer_parameter &parameter,
                      int64_t &out_index) {
   OptimizerParameter added;
-  LPT_TRY(make_parameter(context, optimizer, parameter, added));
+  LPT_TRY(make_parameter(context, optimizer, name, parameter, added));
   return add_parameters(optimizer, {added}, &out_index);
 }
 
@@ -219,11 +238,32 @@ Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> para
     return unsupported("the optimizer has %lld parameters: expected at most %lld with those that are added",
                        number(first), number(kMostParameters));
   }
+  std::unordered_map<std::string, int64_t> indices = optimizer.indices;
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string &name = parameters[static_cast<size_t>(i)].name;
+    if (name.empty()) continue;
+    const auto [place, is_new] = indices.emplace(name, first + i);
+    if (!is_new) {
+      return invalid("name is \"%s\": parameter %lld has it, expected another name", name.c_str(),
+                     number(place->second));
+    }
+  }
   optimizer.parameters.reserve(optimizer.parameters.size() + parameters.size());
+  optimizer.indices.swap(indices);
   for (int64_t i = 0; i < count; ++i) {
     optimizer.parameters.push_back(std::move(parameters[static_cast<size_t>(i)]));
     out_indices[i] = first + i;
   }
+  return {};
+}
+
+Status find_parameter(const Optimizer &optimizer, const char *name, int64_t &out_index) {
+  if (name == nullptr) return invalid("name is NULL: expected the name of a parameter");
+  const auto place = optimizer.indices.find(name);
+  if (place == optimizer.indices.end()) {
+    return invalid("name is \"%s\": expected the name of one of %zu parameters", name, optimizer.indices.size());
+  }
+  out_index = place->second;
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "src/base/mapped_memory.hpp"
@@ -43,6 +44,8 @@ struct Moment {
 };
 
 struct OptimizerParameter {
+  std::string name;  // empty: none
+  int64_t random_stream = -1;
   int64_t elements = 0;
   int64_t whole_elements = 0;
   int64_t begin = 0;
@@ -70,6 +73,7 @@ struct lpt_optimizer {
   std::shared_ptr<std::byte> facts;  // on a GPU: GradientFacts of the last step that sought a norm
   bool is_norm_on_device = false;    // the last step's norm is not known here yet
   std::vector<lpt::OptimizerParameter> parameters;
+  std::unordered_map<std::string, int64_t> indices;  // of the parameters with names
   lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
 };
 
@@ -80,12 +84,14 @@ using Optimizer = lpt_optimizer;
 // Under LPT_CHECK_ONLY the result is NULL.
 Status create_optimizer(Context &context, const lpt_optimizer_options &options, Optimizer **out_optimizer);
 Status set_state_directory(Optimizer &optimizer, const char *directory, size_t resident_bytes);
-Status add_parameter(Context &context, Optimizer &optimizer, const lpt_optimizer_parameter &parameter,
+Status add_parameter(Context &context, Optimizer &optimizer, const char *name, const lpt_optimizer_parameter &parameter,
                      int64_t &out_index);
 Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> parameters, int64_t *out_indices);
 Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
                       const Tensor *const *gradients, const lpt_optimizer_step_options &options,
                       Tensor *const *parameters);
+
+Status find_parameter(const Optimizer &optimizer, const char *name, int64_t &out_index);
 
 // What the last step came to. Of a norm that was found on a GPU it waits for that.
 Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_info);
@@ -108,9 +114,9 @@ Status check_place(const Context &context, const Optimizer &optimizer);
 
 int64_t element_bytes(lpt_format element);
 
-// A parameter as it is described, with its state.
-Status make_parameter(Context &context, const Optimizer &optimizer, const lpt_optimizer_parameter &option,
-                      OptimizerParameter &out_parameter);
+// A parameter as it is described, with its state. `name` may be NULL.
+Status make_parameter(Context &context, const Optimizer &optimizer, const char *name,
+                      const lpt_optimizer_parameter &option, OptimizerParameter &out_parameter);
 
 // What is saved, with memory of its own: of `parameter`, or of any shard of the same whole, which then has its place.
 Status read_state(const Optimizer &optimizer, const OptimizerParameter &parameter, bool is_any_shard,

@@ -231,7 +231,7 @@ Status run_step(Context &context, Comm &comm, Optimizer &optimizer, const StepCa
 
 }  // namespace
 
-Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer,
+Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer, const char *const *names,
                   const std::vector<lpt_optimizer_parameter> &wholes, int64_t *out_indices) {
   LPT_TRY(check_state_place(comm, optimizer));
   int64_t all = 0, first = 0;
@@ -244,7 +244,7 @@ Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer,
   for (size_t i = 0; i < wholes.size(); ++i) {
     const std::vector<int64_t> edges = edges_of(wholes[i].elements, first, all, comm.engine->ranks());
     const lpt_optimizer_parameter shard = shard_of(wholes[i], edges, static_cast<size_t>(comm.engine->rank()));
-    const Status status = make_parameter(context, optimizer, shard, added[i]);
+    const Status status = make_parameter(context, optimizer, names == nullptr ? nullptr : names[i], shard, added[i]);
     if (!status.is_ok()) return Status(status.code(), text("parameters[%zu]: %s", i, status.message().c_str()));
     added[i].edges = edges;
     first += units_of(wholes[i].elements);

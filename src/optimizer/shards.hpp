@@ -7,7 +7,7 @@
 
 namespace lpt {
 
-Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer,
+Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer, const char *const *names,
                   const std::vector<lpt_optimizer_parameter> &wholes, int64_t *out_indices);
 
 // With reduce NULL gradients hold the same bits on all ranks.

@@ -21,7 +21,8 @@ enum class Section : uint32_t {
   kSecondExponents = 6,
   kFirstAmax = 7,
   kSecondAmax = 8,
-  kCompensation = 9
+  kCompensation = 9,
+  kName = 10
 };
 
 constexpr size_t kSectionHeaderBytes = 4 + 8;
@@ -41,6 +42,7 @@ void for_each_section(const Optimizer &optimizer, const OptimizerParameter &para
   if (first.scaling == LPT_SCALER_KIND_DELAYED) visit(Section::kFirstAmax, size_t{4});
   if (second.scaling == LPT_SCALER_KIND_DELAYED) visit(Section::kSecondAmax, size_t{4});
   if (parameter.is_compensated) visit(Section::kCompensation, parameter.compensation.bytes());
+  if (!parameter.name.empty()) visit(Section::kName, parameter.name.size());
 }
 
 size_t payload_bytes(const Optimizer &optimizer, const OptimizerParameter &parameter) {
@@ -74,6 +76,8 @@ void write_section(const Optimizer &optimizer, const OptimizerParameter &paramet
       return writer.f32(parameter.second.amax);
     case Section::kCompensation:
       return write(parameter.compensation);
+    case Section::kName:
+      return writer.bytes(parameter.name.data(), parameter.name.size());
   }
 }
 
@@ -162,6 +166,13 @@ Status read_section(const Optimizer &optimizer, BlobReader &reader, Section sect
     case Section::kCompensation:
       reader.bytes(parameter.compensation.data(), parameter.compensation.bytes());
       return {};
+    case Section::kName: {
+      std::string name(bytes, 0);
+      reader.bytes(name.data(), bytes);
+      return name == parameter.name ? Status()
+                                    : Status(LPT_INVALID_STATE, text("saved state: the name is \"%s\": expected \"%s\"",
+                                                                     name.c_str(), parameter.name.c_str()));
+    }
   }
   return {};
 }

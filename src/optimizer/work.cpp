@@ -101,7 +101,7 @@ Status make_request(const Optimizer &optimizer, const lpt_optimizer_step_options
     request.compensation.element = LPT_FORMAT_BF16;
   }
   lpt_random random = options.random;
-  random.stream = static_cast<uint32_t>(index);
+  random.stream = static_cast<uint32_t>(parameter.random_stream == -1 ? index : parameter.random_stream);
   random.row_stride = 0;
   StateArray *const arrays[3] = {&request.first, &request.second, &request.parameter};
   for (uint32_t role = 0; role < 3; ++role) {

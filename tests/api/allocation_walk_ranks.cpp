@@ -78,7 +78,7 @@ lpt_status call_shards(Ranked &r) {
   parameter.first_scaling = LPT_SCALER_KIND_DELAYED;
   const lpt_optimizer_parameter *const parameters[] = {&parameter, &parameter};
   int64_t indices[2] = {};
-  LPT_TEST_TRY(lpt_optimizer_add_shards(r.c, r.comm, optimizer, parameters, 2, indices));
+  LPT_TEST_TRY(lpt_optimizer_add_shards(r.c, r.comm, optimizer, nullptr, parameters, 2, indices));
   const lpt_tensor *const gradients[] = {r.x.get(), r.x.get()};
   OwnTensor other;
   const int64_t extents[] = {kSide, kSide};

@@ -108,7 +108,7 @@ lpt_status walk_optimizer(World &w, lpt_format first, lpt_format second, bool is
     parameter.second_moment = second;
     parameter.first_scaling = first == LPT_FORMAT_E4M3FN_TENSOR ? LPT_SCALER_KIND_DELAYED : LPT_SCALER_KIND_CURRENT;
     parameter.compensation = has_compensation ? LPT_FORMAT_BF16 : LPT_FORMAT_NONE;
-    LPT_TEST_TRY(lpt_optimizer_add(w.c, optimizer, &parameter, &indices[k]));
+    LPT_TEST_TRY(lpt_optimizer_add(w.c, optimizer, nullptr, &parameter, &indices[k]));
     LPT_TEST_TRY(w.create(LPT_FORMAT_F32, sides[k], sides[k], gradients[k]));
     LPT_TEST_TRY(w.create(has_compensation ? LPT_FORMAT_BF16 : LPT_FORMAT_F32, sides[k], sides[k], values[k]));
     const Paused paused;

@@ -173,9 +173,9 @@ struct World {
     lpt_optimizer_parameter described = LPT_OPTIMIZER_PARAMETER_INIT;
     described.elements = 32;
     int64_t index = -1;
-    EXPECT_TRUE(ok(own, lpt_optimizer_add(own, optimizer.get(), &described, &index)));
+    EXPECT_TRUE(ok(own, lpt_optimizer_add(own, optimizer.get(), nullptr, &described, &index)));
     described.first_moment = described.second_moment = LPT_FORMAT_E4M3FN_TENSOR;
-    EXPECT_TRUE(ok(own, lpt_optimizer_add(own, optimizer.get(), &described, &index)));
+    EXPECT_TRUE(ok(own, lpt_optimizer_add(own, optimizer.get(), nullptr, &described, &index)));
     optimizer_state = save_parameter(0);
     watched.push_back(parameter.get());
     watched.push_back(other_parameter.get());
@@ -196,7 +196,7 @@ struct World {
     shared.elements = 32;
     const lpt_optimizer_parameter *const both[] = {&shared, &shared};
     int64_t indices[2];
-    EXPECT_TRUE(ok(own, lpt_optimizer_add_shards(own, comm.get(), shared_optimizer.get(), both, 2, indices)));
+    EXPECT_TRUE(ok(own, lpt_optimizer_add_shards(own, comm.get(), shared_optimizer.get(), nullptr, both, 2, indices)));
   }
 
   Tensor forward(int64_t rows) {
@@ -377,7 +377,7 @@ inline lpt_status add(World &w, Change change) {
   lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
   parameter.elements = 8;
   change(parameter);
-  return lpt_optimizer_add(w.c, w.optimizer.get(), &parameter, &w.out_number);
+  return lpt_optimizer_add(w.c, w.optimizer.get(), nullptr, &parameter, &w.out_number);
 }
 
 template <typename Change>

@@ -18,7 +18,7 @@ lpt_status add_shards(World &w, const lpt_comm *comm, int64_t count, Change chan
   described.elements = 32;
   change(described);
   const lpt_optimizer_parameter *const one[] = {&described};
-  return lpt_optimizer_add_shards(w.c, comm, w.optimizer.get(), one, count, &w.out_number);
+  return lpt_optimizer_add_shards(w.c, comm, w.optimizer.get(), nullptr, one, count, &w.out_number);
 }
 
 template <typename Change>
@@ -170,14 +170,14 @@ const std::vector<BadCall> kShareCalls = {
      LPT_INVALID_ARGUMENT,
      {"parameters is NULL"},
      [](World &w) {
-       return lpt_optimizer_add_shards(w.c, w.comm.get(), w.optimizer.get(), nullptr, 1, &w.out_number);
+       return lpt_optimizer_add_shards(w.c, w.comm.get(), w.optimizer.get(), nullptr, nullptr, 1, &w.out_number);
      }},
     {"optimizer_add_shards: a parameter missing",
      LPT_INVALID_ARGUMENT,
      {"parameters[0] is NULL"},
      [](World &w) {
        const lpt_optimizer_parameter *const none[] = {nullptr};
-       return lpt_optimizer_add_shards(w.c, w.comm.get(), w.optimizer.get(), none, 1, &w.out_number);
+       return lpt_optimizer_add_shards(w.c, w.comm.get(), w.optimizer.get(), nullptr, none, 1, &w.out_number);
      }},
     {"optimizer_add_shards: one that is cut already",
      LPT_INVALID_ARGUMENT,
@@ -193,7 +193,7 @@ const std::vector<BadCall> kShareCalls = {
      [](World &w) {
        const lpt_optimizer_parameter described = LPT_OPTIMIZER_PARAMETER_INIT;
        const lpt_optimizer_parameter *const one[] = {&described};
-       return lpt_optimizer_add_shards(w.c, w.comm.get(), w.optimizer.get(), one, 1, nullptr);
+       return lpt_optimizer_add_shards(w.c, w.comm.get(), w.optimizer.get(), nullptr, one, 1, nullptr);
      }},
     {"optimizer_step_shards: parameters that are whole",
      LPT_INVALID_ARGUMENT,

@@ -299,7 +299,7 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_optimizer_options, method, 44),
     OFFSET(lpt_optimizer_options, is_nesterov, 48),
     OFFSET(lpt_optimizer_options, reserved, 52),
-    SIZE(lpt_optimizer_parameter, 80),
+    SIZE(lpt_optimizer_parameter, 88),
     OFFSET(lpt_optimizer_parameter, struct_size, 0),
     OFFSET(lpt_optimizer_parameter, elements, 8),
     OFFSET(lpt_optimizer_parameter, first_moment, 16),
@@ -312,6 +312,7 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_optimizer_parameter, second_scaling, 60),
     OFFSET(lpt_optimizer_parameter, whole_elements, 64),
     OFFSET(lpt_optimizer_parameter, begin, 72),
+    OFFSET(lpt_optimizer_parameter, random_stream, 80),
     SIZE(lpt_optimizer_info, 40),
     OFFSET(lpt_optimizer_info, struct_size, 0),
     OFFSET(lpt_optimizer_info, gradient_norm, 8),
@@ -456,7 +457,7 @@ TEST(Layout, HasNoHiddenPaddingAtTheEnd) {
   EXPECT_TRUE(ends(sizeof(lpt_linear_gemm_options), offsetof(lpt_linear_gemm_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, plan), 8));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_options), offsetof(lpt_optimizer_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_optimizer_parameter), offsetof(lpt_optimizer_parameter, begin), 8));
+  EXPECT_TRUE(ends(sizeof(lpt_optimizer_parameter), offsetof(lpt_optimizer_parameter, random_stream), 8));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_info), offsetof(lpt_optimizer_info, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_gradients_info), offsetof(lpt_gradients_info, nonfinite_count), 8));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_step_options), offsetof(lpt_optimizer_step_options, gradient_norm), 8));

@@ -121,7 +121,7 @@ class Scenario {
     parameter.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
     parameter.second_moment = LPT_FORMAT_E5M2_TENSOR;
     int64_t index = -1;
-    LPT_TEST_TRY(lpt_optimizer_add(c_, optimizer.get(), &parameter, &index));
+    LPT_TEST_TRY(lpt_optimizer_add(c_, optimizer.get(), nullptr, &parameter, &index));
     const lpt_tensor *const gradients[] = {dw_.get()};
     lpt_tensor *const parameters[] = {w_.get()};
     return lpt_optimizer_step(c_, optimizer.get(), &index, 1, gradients, nullptr, parameters);
@@ -279,7 +279,7 @@ class Stepping {
       parameter.elements = elements;
       parameter.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
       parameter.second_moment = LPT_FORMAT_E5M2_1X128;
-      EXPECT_TRUE(ok(c_, lpt_optimizer_add(c_, optimizer_.get(), &parameter, &indices_[k])));
+      EXPECT_TRUE(ok(c_, lpt_optimizer_add(c_, optimizer_.get(), nullptr, &parameter, &indices_[k])));
       gradients_[k] = tensor_of(c_, LPT_FORMAT_F32, 1, elements, draw_normal(570 + k, elements));
       values_[k] = tensor_of(c_, LPT_FORMAT_F32, 1, elements, draw_normal(580 + k, elements));
     }

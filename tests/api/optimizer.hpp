@@ -56,7 +56,7 @@ class Trainee {
     }
     const lpt_optimizer_parameter parameter = parameter_of(option, elements_);
     int64_t index = -1;
-    EXPECT_TRUE(ok(context_, lpt_optimizer_add(context_, optimizer_.get(), &parameter, &index)));
+    EXPECT_TRUE(ok(context_, lpt_optimizer_add(context_, optimizer_.get(), nullptr, &parameter, &index)));
     EXPECT_EQ(0, index);
     value_ = vector_of(context_, value_format, values);
   }
@@ -114,6 +114,8 @@ class Trainee {
 inline lpt_optimizer_options options_of(lpt_optimizer_method method) {
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.method = method;
+  options.beta1 = 0.9;
+  options.beta2 = 0.95;
   return options;
 }
 

@@ -142,7 +142,7 @@ TEST(OptimizerGolden, ClipsAsTorch) {
     for (size_t k = 0; k < 2; ++k) {
       const auto count = static_cast<int64_t>(numbers[k].size());
       const lpt_optimizer_parameter parameter = parameter_of({}, count);
-      ASSERT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), &parameter, &indices[k])));
+      ASSERT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), nullptr, &parameter, &indices[k])));
       gradients.push_back(wrap(c, numbers[k], 1, count));
       values.push_back(make_tensor(c, kF32, 1, count));
     }

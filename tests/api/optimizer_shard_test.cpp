@@ -142,7 +142,7 @@ TEST(OptimizerDelayed, LooksAgainAfterNothingButZeros) {
   lpt_optimizer_parameter parameter = parameter_of(option, 10);
   parameter.second_scaling = LPT_SCALER_KIND_CURRENT;
   int64_t index = -1;
-  ASSERT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), &parameter, &index)));
+  ASSERT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), nullptr, &parameter, &index)));
   const Tensor value = make_tensor(c, kF32, 1, 10);
   for (const float number : {0.0f, 2.0f}) {
     const std::vector<float> numbers(10, number);

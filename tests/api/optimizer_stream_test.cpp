@@ -162,10 +162,10 @@ TEST(OptimizerStream, TellsWhenADiskIsFull) {
   ASSERT_TRUE(ok(c, lpt_optimizer_set_directory(c, optimizer.get(), directory.path(), 0)));
   const lpt_optimizer_parameter parameter = parameter_of({}, int64_t{1} << 50);  // 8 PiB
   int64_t index = -1;
-  EXPECT_EQ(LPT_OUT_OF_MEMORY, lpt_optimizer_add(c, optimizer.get(), &parameter, &index));
+  EXPECT_EQ(LPT_OUT_OF_MEMORY, lpt_optimizer_add(c, optimizer.get(), nullptr, &parameter, &index));
   expect_words({"has no space"}, lpt_context_error(c));
   const lpt_optimizer_parameter small = parameter_of({}, 100);
-  EXPECT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), &small, &index)));
+  EXPECT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), nullptr, &small, &index)));
   EXPECT_EQ(0, index);
 }
 

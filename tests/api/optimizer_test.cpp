@@ -10,6 +10,7 @@ constexpr int64_t kElements = 3 * 1111;
 
 Optimizer make_optimizer(lpt_context *context, lpt_optimizer_underflow underflow = LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
+  options.beta2 = 0.95;
   options.second_underflow = underflow;
   Optimizer optimizer;
   EXPECT_TRUE(ok(context, lpt_optimizer_create(context, &options, out(optimizer))));
@@ -24,7 +25,7 @@ int64_t add(lpt_context *context, lpt_optimizer *optimizer, int64_t elements, lp
   parameter.second_moment = second;
   parameter.weight_decay = weight_decay;
   int64_t index = -1;
-  EXPECT_TRUE(ok(context, lpt_optimizer_add(context, optimizer, &parameter, &index)));
+  EXPECT_TRUE(ok(context, lpt_optimizer_add(context, optimizer, nullptr, &parameter, &index)));
   return index;
 }
 

@@ -195,7 +195,7 @@ class OptimizerHolder : public Holder {
     options.method = method;
     must(lpt_optimizer_create(c_, &options, &optimizer_));
     int64_t index = -1;
-    must(lpt_optimizer_add(c_, optimizer_, &parameter, &index));
+    must(lpt_optimizer_add(c_, optimizer_, nullptr, &parameter, &index));
     use();
   }
   ~OptimizerHolder() override { lpt_optimizer_destroy(optimizer_); }

@@ -150,7 +150,7 @@ static lpt_optimizer *adamw(void) {
   parameter.second_moment = LPT_FORMAT_E4M3FN_1X128;
   parameter.weight_decay = 0.125;
   must(lpt_optimizer_create(context, NULL, &optimizer));
-  must(lpt_optimizer_add(context, optimizer, &parameter, &index));
+  must(lpt_optimizer_add(context, optimizer, NULL, &parameter, &index));
   return optimizer;
 }
 

@@ -77,12 +77,12 @@ class Training {
     for (const lpt_optimizer_parameter &option : requests) pointers.push_back(&option);
     indices_.resize(kSizes.size(), -1);
     if (is_sharded) {
-      EXPECT_TRUE(self.ok(lpt_optimizer_add_shards(self.context, self.comm, optimizer.get(), pointers.data(),
+      EXPECT_TRUE(self.ok(lpt_optimizer_add_shards(self.context, self.comm, optimizer.get(), nullptr, pointers.data(),
                                                    static_cast<int64_t>(pointers.size()), indices_.data())));
     }
     for (size_t i = 0; i < kSizes.size(); ++i) {
       if (!is_sharded) {
-        EXPECT_TRUE(self.ok(lpt_optimizer_add(self.context, optimizer.get(), pointers[i], &indices_[i])));
+        EXPECT_TRUE(self.ok(lpt_optimizer_add(self.context, optimizer.get(), nullptr, pointers[i], &indices_[i])));
       }
       EXPECT_EQ(static_cast<int64_t>(i), indices_[i]);
       const std::vector<float> start = numbers_of(0, 800 + i, kSizes[i]);
@@ -310,14 +310,14 @@ void names_what_saved_states_lack(const Rank &self) {
     shard.begin = edges[i];
     int64_t index = -1;
     size_t bytes = 0;
-    ASSERT_TRUE(self.ok(lpt_optimizer_add(self.context, shards.get(), &shard, &index)));
+    ASSERT_TRUE(self.ok(lpt_optimizer_add(self.context, shards.get(), nullptr, &shard, &index)));
     ASSERT_TRUE(self.ok(lpt_optimizer_state_size(self.context, shards.get(), index, &bytes)));
     states.emplace_back(bytes);
     ASSERT_TRUE(self.ok(lpt_optimizer_state_save(self.context, shards.get(), index, states[i].data(), bytes)));
   }
   const lpt_optimizer_parameter option = parameter_of(kinds()[0], 1000);
   int64_t index = -1;
-  ASSERT_TRUE(self.ok(lpt_optimizer_add(self.context, whole.get(), &option, &index)));
+  ASSERT_TRUE(self.ok(lpt_optimizer_add(self.context, whole.get(), nullptr, &option, &index)));
   const auto load = [&](const std::vector<size_t> &which) {
     std::vector<const void *> buffers;
     std::vector<size_t> bytes;

@@ -55,7 +55,7 @@ class Side {
     }
     for (const lpt_optimizer_parameter &option : requests) pointers.push_back(&option);
     indices_.resize(kSizes.size());
-    EXPECT_TRUE(ok(context_, lpt_optimizer_add_shards(context_, comm_, optimizer_.get(), pointers.data(),
+    EXPECT_TRUE(ok(context_, lpt_optimizer_add_shards(context_, comm_, optimizer_.get(), nullptr, pointers.data(),
                                                       static_cast<int64_t>(pointers.size()), indices_.data())));
   }
 
@@ -188,12 +188,12 @@ TEST_F(NcclShardSteps, AreOfStateAndCommOfOneDevice) {
     const lpt_optimizer_parameter *const requests[] = {&option};
     int64_t index = 0;
     EXPECT_EQ(LPT_INVALID_ARGUMENT,
-              lpt_optimizer_add_shards(self.gpu, self.bootstrap, optimizer.get(), requests, 1, &index));
+              lpt_optimizer_add_shards(self.gpu, self.bootstrap, optimizer.get(), nullptr, requests, 1, &index));
     expect_words({"optimizer keeps its state on cuda:", "expected cpu, where the comm works"}, self.error());
     EXPECT_EQ(LPT_INVALID_ARGUMENT,
-              lpt_optimizer_add_shards(self.cpu, self.comm, optimizer.get(), requests, 1, &index));
+              lpt_optimizer_add_shards(self.cpu, self.comm, optimizer.get(), nullptr, requests, 1, &index));
     expect_words({"expected a context that works there, not on cpu"}, lpt_context_error(self.cpu));
-    ASSERT_TRUE(self.ok(lpt_optimizer_add_shards(self.gpu, self.comm, optimizer.get(), requests, 1, &index)));
+    ASSERT_TRUE(self.ok(lpt_optimizer_add_shards(self.gpu, self.comm, optimizer.get(), nullptr, requests, 1, &index)));
     const Tensor value = make_tensor(self.gpu, LPT_FORMAT_F32, {4});
     lpt_tensor *const values[] = {value.get()};
     lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;

@@ -355,7 +355,7 @@ class Mlp {
       lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
       int64_t index = 0;
       parameter.elements = outputs[i] * inputs[i];
-      EXPECT_TRUE(ok(context, lpt_optimizer_add(context, optimizer_.get(), &parameter, &index)));
+      EXPECT_TRUE(ok(context, lpt_optimizer_add(context, optimizer_.get(), nullptr, &parameter, &index)));
     }
   }
 

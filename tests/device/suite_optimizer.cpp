@@ -83,7 +83,7 @@ class DeviceOptimizers : public Devices {
     const auto number = side.values.size();
     const lpt_optimizer_parameter parameter = parameter_of(kind_, count);
     int64_t index = -1;
-    ASSERT_TRUE(ok(side.context, lpt_optimizer_add(side.context, side.optimizer.get(), &parameter, &index)));
+    ASSERT_TRUE(ok(side.context, lpt_optimizer_add(side.context, side.optimizer.get(), nullptr, &parameter, &index)));
     ASSERT_EQ(static_cast<int64_t>(number), index);
     Tensor value = tensor_of(cpu(), kind_.value, 1, count, draw_normal(100 + number, count));
     side.values.push_back(&side == &here_ ? std::move(value) : there(value.get()));

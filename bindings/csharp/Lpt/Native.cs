@@ -1105,6 +1105,7 @@ namespace Lpt
         public ScalerKind SecondScaling;
         public long WholeElements;
         public long Begin;
+        public long RandomStream;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static OptimizerParameter Default()
@@ -1801,7 +1802,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
         [LibraryImport(Library)] public static partial void lpt_optimizer_destroy(IntPtr optimizer);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_optimizer_add(Context context, Optimizer optimizer, OptimizerParameter* parameter, long* out_index);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_add(Context context, Optimizer optimizer, byte* name, OptimizerParameter* parameter, long* out_index);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_find(Context context, Optimizer optimizer, byte* name, long* out_index);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, IntPtr* parameters);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientsInfo* out_info);
@@ -1840,7 +1842,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_info);
         [LibraryImport(Library)] public static partial void lpt_gradient_buckets_destroy(IntPtr buckets);
-        [LibraryImport(Library)] public static partial Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, byte** names, OptimizerParameter** parameters, long count, long* out_indices);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, OptimizerShardOptions* shards, IntPtr* parameters);
         [LibraryImport(Library)] public static partial Status lpt_partial_shared_columns(Context context, long hidden_columns, double fraction, long* out_shared_columns);
         [LibraryImport(Library)] public static partial Status lpt_partial_plan_create(Context context, PartialPlanOptions* options, IntPtr* out_plan);
@@ -2001,7 +2003,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_destroy(IntPtr optimizer);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add(Context context, Optimizer optimizer, OptimizerParameter* parameter, long* out_index);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add(Context context, Optimizer optimizer, byte* name, OptimizerParameter* parameter, long* out_index);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_find(Context context, Optimizer optimizer, byte* name, long* out_index);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, IntPtr* parameters);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientsInfo* out_info);
@@ -2040,7 +2043,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_destroy(IntPtr buckets);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, byte** names, OptimizerParameter** parameters, long count, long* out_indices);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, OptimizerShardOptions* shards, IntPtr* parameters);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_shared_columns(Context context, long hidden_columns, double fraction, long* out_shared_columns);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_create(Context context, PartialPlanOptions* options, IntPtr* out_plan);

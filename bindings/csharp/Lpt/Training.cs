@@ -89,11 +89,22 @@ namespace Lpt
             return raw;
         }
 
-        /// <summary>Adds a parameter with zero moments, and returns its index: 0, 1, 2, …</summary>
-        public long Add(Context context, OptimizerParameter parameter)
+        /// <summary>Adds a parameter with zero moments, and returns its index: 0, 1, 2, … Find() returns the index of a
+        /// name.</summary>
+        public long Add(Context context, OptimizerParameter parameter, string name = null)
         {
             long index;
-            context.Check(Native.lpt_optimizer_add(context, this, &parameter, &index));
+            fixed (byte* bytes = name == null ? null : Text.ToUtf8(name))
+                context.Check(Native.lpt_optimizer_add(context, this, bytes, &parameter, &index));
+            return index;
+        }
+
+        /// <summary>Returns the index of the parameter with this name.</summary>
+        public long Find(Context context, string name)
+        {
+            long index;
+            fixed (byte* bytes = Text.ToUtf8(name))
+                context.Check(Native.lpt_optimizer_find(context, this, bytes, &index));
             return index;
         }
 
@@ -131,7 +142,7 @@ namespace Lpt
             fixed (long* index = indices)
             {
                 for (var i = 0; i < pointers.Length; ++i) pointers[i] = (IntPtr)(first + i);
-                context.Check(Native.lpt_optimizer_add_shards(context, comm, this, (OptimizerParameter**)pointer, pointers.Length,
+                context.Check(Native.lpt_optimizer_add_shards(context, comm, this, null, (OptimizerParameter**)pointer, pointers.Length,
                                                               index));
             }
             return indices;

@@ -301,18 +301,23 @@ class Optimizer:
         self._parameters: List[dict] = []
         self._is_shared = False
 
-    def add(self, elements: int, **given: Any) -> int:
+    def add(self, elements: int, *, name: Optional[str] = None, **given: Any) -> int:
         """Add a parameter with zero moments, and return its index (lpt_optimizer_add()).
 
-        elements: the number of elements. Options: first_moment, second_moment (formats), weight_decay, compensation,
-        first_expanded, second_expanded, first_scaling, second_scaling, whole_elements, begin.
+        elements: the number of elements. name: a unique name, which saved states contain. Options: first_moment,
+        second_moment (formats), weight_decay, compensation, first_expanded, second_expanded, first_scaling, second_scaling,
+        whole_elements, begin, random_stream.
         """
         keep: list = []
         given = dict(given, elements=elements)
-        index = capi.lpt_optimizer_add(handle_of(None), self._handle,
+        index = capi.lpt_optimizer_add(handle_of(None), self._handle, name,
                                        options(capi.lpt_optimizer_parameter, given, keep))
-        self._parameters.append(given)
+        self._parameters.append(dict(given, name=name))
         return index
+
+    def find(self, name: str) -> int:
+        """Return the index of the parameter with this name (lpt_optimizer_find())."""
+        return capi.lpt_optimizer_find(handle_of(None), self._handle, name)
 
     def set_directory(self, directory: str, resident_bytes: int = 0) -> None:
         """Store the state in mapped files in directory, for state larger than memory (lpt_optimizer_set_directory())."""
@@ -341,8 +346,10 @@ class Optimizer:
         parameters: the arguments of add() for each full parameter, as dicts. Nothing is sent.
         """
         keep: list = []
-        kinds = [options(capi.lpt_optimizer_parameter, given, keep) for given in parameters]
-        indices = capi.lpt_optimizer_add_shards(handle_of(None), comm._handle, self._handle, kinds)
+        names = [given.get("name") for given in parameters]
+        kinds = [options(capi.lpt_optimizer_parameter, {key: value for key, value in given.items() if key != "name"}, keep)
+                 for given in parameters]
+        indices = capi.lpt_optimizer_add_shards(handle_of(None), comm._handle, self._handle, names, kinds)
         self._parameters.extend(dict(given) for given in parameters)
         self._is_shared = True
         return indices

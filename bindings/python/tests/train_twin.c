@@ -83,7 +83,7 @@ int main(void) {
     parameter.elements = i == 0 ? kHidden * kInputs : kOutputs * kHidden / 2;
     parameter.first_moment = parameter.second_moment = LPT_FORMAT_E4M3FN_TENSOR;
     parameter.weight_decay = 0.1;
-    need(lpt_optimizer_add(context, optimizer, &parameter, &index));
+    need(lpt_optimizer_add(context, optimizer, NULL, &parameter, &index));
   }
 
   for (int step = 0; step < kSteps; step++) {

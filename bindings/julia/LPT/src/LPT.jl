@@ -14,7 +14,7 @@ using Libdl
 
 export Context, Tensor, Recipe, Linear, Optimizer, CommGroup, Comm, Future, LPTError
 export quantize!, dequantize!, gemm!, weights_pack, weights_state_save, weights_state_load, part, bytes, format_from_name,
-    format_name, prepare!, new_saved, forward!, backward!, update!, add!, step!, state_save, state_load!, sparse_mask_select!,
+    format_name, prepare!, new_saved, forward!, backward!, update!, add!, find_parameter, step!, state_save, state_load!, sparse_mask_select!,
     sparse_mask_check, all_reduce!, all_reduce_start!, all_gather!, set_log!, set_progress!, Codec, tensor_copy!, PartialPlan,
     partial_all_reduce!, sequence_gather!, sequence_scatter!, GradientBuckets, begin!, ready!, add_shards!, step_shards!,
     state_load_many!

@@ -657,6 +657,7 @@ struct lpt_optimizer_parameter
     second_scaling::lpt_scaler_kind
     whole_elements::Int64
     var"begin"::Int64
+    random_stream::Int64
 end
 
 struct lpt_optimizer_step_options
@@ -1034,7 +1035,8 @@ lpt_cross_entropy_backward(context, logits, targets, log_sums, loss_gradient, op
 lpt_optimizer_create(context, options, out_optimizer) = ccall(_symbol(:lpt_optimizer_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_optimizer_options}, Ptr{Ptr{Cvoid}}), context, options, out_optimizer)
 lpt_optimizer_destroy(optimizer) = ccall(_symbol(:lpt_optimizer_destroy), Cvoid, (Ptr{Cvoid},), optimizer)
 lpt_optimizer_set_directory(context, optimizer, directory, resident_bytes) = ccall(_symbol(:lpt_optimizer_set_directory), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring, Csize_t), context, optimizer, directory, resident_bytes)
-lpt_optimizer_add(context, optimizer, parameter, out_index) = ccall(_symbol(:lpt_optimizer_add), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_parameter}, Ptr{Int64}), context, optimizer, parameter, out_index)
+lpt_optimizer_add(context, optimizer, name, parameter, out_index) = ccall(_symbol(:lpt_optimizer_add), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring, Ptr{lpt_optimizer_parameter}, Ptr{Int64}), context, optimizer, name, parameter, out_index)
+lpt_optimizer_find(context, optimizer, name, out_index) = ccall(_symbol(:lpt_optimizer_find), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring, Ptr{Int64}), context, optimizer, name, out_index)
 lpt_optimizer_step(context, optimizer, indices, count, gradients, options, parameters) = ccall(_symbol(:lpt_optimizer_step), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_optimizer_step_options}, Ptr{Ptr{Cvoid}}), context, optimizer, indices, count, gradients, options, parameters)
 lpt_optimizer_read(context, optimizer, out_info) = ccall(_symbol(:lpt_optimizer_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_info}), context, optimizer, out_info)
 lpt_gradients_measure(context, gradients, count, out_info) = ccall(_symbol(:lpt_gradients_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_gradients_info}), context, gradients, count, out_info)
@@ -1073,7 +1075,7 @@ lpt_gradient_buckets_ready(context, buckets, index) = ccall(_symbol(:lpt_gradien
 lpt_gradient_buckets_wait(context, buckets) = ccall(_symbol(:lpt_gradient_buckets_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, buckets)
 lpt_gradient_buckets_read(context, buckets, out_info) = ccall(_symbol(:lpt_gradient_buckets_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gradient_buckets_info}), context, buckets, out_info)
 lpt_gradient_buckets_destroy(buckets) = ccall(_symbol(:lpt_gradient_buckets_destroy), Cvoid, (Ptr{Cvoid},), buckets)
-lpt_optimizer_add_shards(context, comm, optimizer, parameters, count, out_indices) = ccall(_symbol(:lpt_optimizer_add_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{lpt_optimizer_parameter}}, Int64, Ptr{Int64}), context, comm, optimizer, parameters, count, out_indices)
+lpt_optimizer_add_shards(context, comm, optimizer, names, parameters, count, out_indices) = ccall(_symbol(:lpt_optimizer_add_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{UInt8}}, Ptr{Ptr{lpt_optimizer_parameter}}, Int64, Ptr{Int64}), context, comm, optimizer, names, parameters, count, out_indices)
 lpt_optimizer_step_shards(context, comm, optimizer, indices, count, gradients, options, shards, parameters) = ccall(_symbol(:lpt_optimizer_step_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_optimizer_step_options}, Ptr{lpt_optimizer_shard_options}, Ptr{Ptr{Cvoid}}), context, comm, optimizer, indices, count, gradients, options, shards, parameters)
 lpt_partial_shared_columns(context, hidden_columns, fraction, out_shared_columns) = ccall(_symbol(:lpt_partial_shared_columns), lpt_status, (Ptr{Cvoid}, Int64, Cdouble, Ptr{Int64}), context, hidden_columns, fraction, out_shared_columns)
 lpt_partial_plan_create(context, options, out_plan) = ccall(_symbol(:lpt_partial_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_partial_plan_options}, Ptr{Ptr{Cvoid}}), context, options, out_plan)

@@ -62,11 +62,23 @@ mutable struct Optimizer <: Handle
     end
 end
 
-"Add a parameter with zero moments, and return its index, from 0. Keywords are members of lpt_optimizer_parameter."
-function add!(context::Context, optimizer::Optimizer, elements; members...)
+"""
+    add!(context, optimizer, elements; name = nothing, members...)
+
+Add a parameter with zero moments, and return its index, from 0. Keywords are members of lpt_optimizer_parameter. [`find_parameter`](@ref)
+returns the index of a `name`.
+"""
+function add!(context::Context, optimizer::Optimizer, elements; name = nothing, members...)
     index = Ref{Int64}(-1)
     parameter = with(Lib.lpt_optimizer_parameter; elements = elements, members...)
-    check(context, Lib.lpt_optimizer_add(context, optimizer, parameter, index))
+    check(context, Lib.lpt_optimizer_add(context, optimizer, something(name, C_NULL), parameter, index))
+    index[]
+end
+
+"Return the index of the parameter with this name."
+function find_parameter(context::Context, optimizer::Optimizer, name::AbstractString)
+    index = Ref{Int64}(-1)
+    check(context, Lib.lpt_optimizer_find(context, optimizer, name, index))
     index[]
 end
 
@@ -95,7 +107,7 @@ function add_shards!(context::Context, optimizer::Optimizer, comm::Comm, paramet
     indices = fill(Int64(-1), length(kinds))
     GC.@preserve kinds begin
         pointers = [Base.unsafe_convert(Ptr{Lib.lpt_optimizer_parameter}, kind) for kind in kinds]
-        check(context, Lib.lpt_optimizer_add_shards(context, comm, optimizer, pointers, length(pointers), indices))
+        check(context, Lib.lpt_optimizer_add_shards(context, comm, optimizer, C_NULL, pointers, length(pointers), indices))
     end
     indices
 end

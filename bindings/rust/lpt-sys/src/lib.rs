@@ -884,6 +884,7 @@ pub struct lpt_optimizer_parameter {
     pub second_scaling: lpt_scaler_kind,
     pub whole_elements: i64,
     pub begin: i64,
+    pub random_stream: i64,
 }
 
 /// Options of lpt_optimizer_step().
@@ -2004,7 +2005,9 @@ extern "C" {
     /// Stores the state of an optimizer in mapped files, for state larger than memory.
     pub fn lpt_optimizer_set_directory(context: *mut lpt_context, optimizer: *mut lpt_optimizer, directory: *const c_char, resident_bytes: usize) -> lpt_status;
     /// Adds a parameter with zero moments.
-    pub fn lpt_optimizer_add(context: *mut lpt_context, optimizer: *mut lpt_optimizer, parameter: *const lpt_optimizer_parameter, out_index: *mut i64) -> lpt_status;
+    pub fn lpt_optimizer_add(context: *mut lpt_context, optimizer: *mut lpt_optimizer, name: *const c_char, parameter: *const lpt_optimizer_parameter, out_index: *mut i64) -> lpt_status;
+    /// Finds a parameter by its name.
+    pub fn lpt_optimizer_find(context: *mut lpt_context, optimizer: *const lpt_optimizer, name: *const c_char, out_index: *mut i64) -> lpt_status;
     /// Steps many parameters.
     pub fn lpt_optimizer_step(context: *mut lpt_context, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, parameters: *const *mut lpt_tensor) -> lpt_status;
     /// Reads the result of the last step.
@@ -2082,7 +2085,7 @@ extern "C" {
     /// Destroys buckets; reductions in flight continue.
     pub fn lpt_gradient_buckets_destroy(buckets: *mut lpt_gradient_buckets);
     /// Adds this rank's shards of many parameters to an optimizer; nothing is sent.
-    pub fn lpt_optimizer_add_shards(context: *mut lpt_context, comm: *const lpt_comm, optimizer: *mut lpt_optimizer, parameters: *const *const lpt_optimizer_parameter, count: i64, out_indices: *mut i64) -> lpt_status;
+    pub fn lpt_optimizer_add_shards(context: *mut lpt_context, comm: *const lpt_comm, optimizer: *mut lpt_optimizer, names: *const *const c_char, parameters: *const *const lpt_optimizer_parameter, count: i64, out_indices: *mut i64) -> lpt_status;
     /// Steps parameters whose state is sharded over ranks; all ranks call it.
     pub fn lpt_optimizer_step_shards(context: *mut lpt_context, comm: *mut lpt_comm, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, shards: *const lpt_optimizer_shard_options, parameters: *const *mut lpt_tensor) -> lpt_status;
     /// Computes how many columns a fraction of all columns shares, rounded down.

@@ -440,6 +440,7 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_optimizer_destroy as *const () as usize, made::lpt_optimizer_destroy as *const () as usize);
     assert_eq!(lpt_sys::lpt_optimizer_set_directory as *const () as usize, made::lpt_optimizer_set_directory as *const () as usize);
     assert_eq!(lpt_sys::lpt_optimizer_add as *const () as usize, made::lpt_optimizer_add as *const () as usize);
+    assert_eq!(lpt_sys::lpt_optimizer_find as *const () as usize, made::lpt_optimizer_find as *const () as usize);
     assert_eq!(lpt_sys::lpt_optimizer_step as *const () as usize, made::lpt_optimizer_step as *const () as usize);
     assert_eq!(lpt_sys::lpt_optimizer_read as *const () as usize, made::lpt_optimizer_read as *const () as usize);
     assert_eq!(lpt_sys::lpt_gradients_measure as *const () as usize, made::lpt_gradients_measure as *const () as usize);

@@ -385,7 +385,7 @@ fn lpt_optimizer_options_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_optimizer_parameter_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_optimizer_parameter>(), 80);
+    assert_eq!(size_of::<lpt_optimizer_parameter>(), 88);
     assert_eq!(offset!(lpt_optimizer_parameter, struct_size), 0);
     assert_eq!(offset!(lpt_optimizer_parameter, elements), 8);
     assert_eq!(offset!(lpt_optimizer_parameter, first_moment), 16);
@@ -398,6 +398,7 @@ fn lpt_optimizer_parameter_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_optimizer_parameter, second_scaling), 60);
     assert_eq!(offset!(lpt_optimizer_parameter, whole_elements), 64);
     assert_eq!(offset!(lpt_optimizer_parameter, begin), 72);
+    assert_eq!(offset!(lpt_optimizer_parameter, random_stream), 80);
 }
 
 #[test]

@@ -3,7 +3,8 @@ use crate::{
     Comm, Context, Error, OptimizerOptions, OptimizerParameter, OptimizerStepOptions, ReduceOptions, Result, Tensor,
 };
 use lpt_sys as sys;
-use std::os::raw::c_void;
+use std::ffi::CString;
+use std::os::raw::{c_char, c_void};
 use std::ptr::{null, null_mut};
 
 handle! {
@@ -12,6 +13,10 @@ handle! {
 }
 unsafe impl Send for Optimizer {}
 unsafe impl Sync for Optimizer {}
+
+fn text_of(name: &str) -> Result<CString> {
+    CString::new(name).map_err(|_| Error::invalid("name has a zero byte: expected a name".into()))
+}
 
 impl Optimizer {
     /// Creates an optimizer without parameters.
@@ -23,9 +28,29 @@ impl Optimizer {
 
     /// Adds a parameter with zero moments, and returns its index: 0, 1, 2, …
     pub fn add(&mut self, context: &Context, parameter: &OptimizerParameter) -> Result<i64> {
+        self.add_raw(context, null(), parameter)
+    }
+
+    /// Adds a parameter as [`Optimizer::add`] does, with a name that saved states contain.
+    pub fn add_named(&mut self, context: &Context, name: &str, parameter: &OptimizerParameter) -> Result<i64> {
+        let name = text_of(name)?;
+        self.add_raw(context, name.as_ptr(), parameter)
+    }
+
+    fn add_raw(&mut self, context: &Context, name: *const c_char, parameter: &OptimizerParameter) -> Result<i64> {
         let mut index = -1;
-        context
-            .check(unsafe { sys::lpt_optimizer_add(context.as_ptr(), self.as_ptr(), &parameter.raw, &mut index) })?;
+        context.check(unsafe {
+            sys::lpt_optimizer_add(context.as_ptr(), self.as_ptr(), name, &parameter.raw, &mut index)
+        })?;
+        Ok(index)
+    }
+
+    /// Returns the index of the parameter with this name.
+    pub fn find(&self, context: &Context, name: &str) -> Result<i64> {
+        let (name, mut index) = (text_of(name)?, -1);
+        context.check(unsafe {
+            sys::lpt_optimizer_find(context.as_ptr(), self.as_ptr(), name.as_ptr(), &mut index)
+        })?;
         Ok(index)
     }
 
@@ -63,7 +88,7 @@ impl Optimizer {
         let (mut indices, count) = (vec![-1; parameters.len()], parameters.len() as i64);
         context.check(unsafe {
             let (raw, comm, given) = (self.as_ptr(), comm.as_ptr(), parameters.as_ptr());
-            sys::lpt_optimizer_add_shards(context.as_ptr(), comm, raw, given, count, indices.as_mut_ptr())
+            sys::lpt_optimizer_add_shards(context.as_ptr(), comm, raw, null(), given, count, indices.as_mut_ptr())
         })?;
         Ok(indices)
     }

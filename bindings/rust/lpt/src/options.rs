@@ -141,6 +141,7 @@ options! {
         number elements: i64, kind first_moment: Format, kind second_moment: Format, number weight_decay: f64,
         flag is_first_expanded: i32, flag is_second_expanded: i32, kind compensation: Format,
         kind first_scaling: ScalerKind, kind second_scaling: ScalerKind, number whole_elements: i64, number begin: i64,
+        number random_stream: i64,
     }
 }
 options! {
