@@ -309,7 +309,8 @@ LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };
 %apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };
 %apply int32_t *WRITTEN { int32_t *order };
-%apply void *ADDRESS { void *managed, void *stream, void *nccl_comm };
+%apply void *ADDRESS { void *managed, void *stream, void *event, void *nccl_comm };
+%typemap(out) void *lpt_context_stream "$result = PyLong_FromVoidPtr($1);"
 %apply const void *ADDRESS { const void *managed };
 %apply (const lpt_tensor *const *HANDLES, int64_t COUNT) { (const lpt_tensor *const *parts, int32_t part_count),
                                                            (const lpt_tensor *const *gradients, int64_t count),

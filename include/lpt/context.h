@@ -238,17 +238,92 @@ LPT_API lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa);
 /**
  * @brief Changes the stream on which a GPU context queues its work.
  *
- * Work that is already queued stays on the previous stream. The new stream does not wait for it.
+ * Work that is already queued stays on the previous stream. The new stream does not wait for it; see
+ * lpt_context_wait_stream().
  *
- * Device    The call frees the scratch memory of the context. This may block until work that uses it is complete.
+ * Device    The call does not block. The context keeps scratch memory for up to 16 streams; lpt_context_trim() frees it. A
+ *           further stream frees that of the others first, which may block until work that uses it is complete.
  *
  * @param[in] context A context on a GPU.
- * @param[in] stream  A cudaStream_t of the context's device, borrowed until another one is set. NULL: CUDA's default
- *                    stream, which a new context uses.
+ * @param[in] stream  A cudaStream_t of the context's device, borrowed until another one is set. Destroy it only after its
+ *                    work is complete. NULL: CUDA's default stream, which a new context uses.
  *
  * @retval LPT_UNSUPPORTED The context works on the CPU.
  */
 LPT_API lpt_status lpt_context_set_stream(lpt_context *context, void *stream);
+
+/**
+ * @brief Returns the stream on which a context queues its work.
+ *
+ * @param[in] context NULL is allowed.
+ * @return The cudaStream_t of lpt_context_set_stream(). NULL: CUDA's default stream, or `context` is NULL or on the CPU.
+ */
+LPT_API void *lpt_context_stream(const lpt_context *context);
+
+/**
+ * @brief Makes later work of a context wait for the work that is queued on another stream so far.
+ *
+ * Device    The call does not block.
+ *
+ * @param[in] context A context on a GPU.
+ * @param[in] stream  A cudaStream_t of the context's device; NULL: CUDA's default stream.
+ *
+ * @retval LPT_UNSUPPORTED The context works on the CPU.
+ * @retval LPT_WORK_FAILED The driver rejects the stream; lpt_context_error() holds its message.
+ */
+LPT_API lpt_status lpt_context_wait_stream(lpt_context *context, void *stream);
+
+/**
+ * @brief Makes later work of another stream wait for the work that the context has queued so far.
+ *
+ * Device    The call does not block.
+ *
+ * @param[in] context A context on a GPU.
+ * @param[in] stream  A cudaStream_t of the context's device; NULL: CUDA's default stream.
+ *
+ * @retval LPT_UNSUPPORTED The context works on the CPU.
+ * @retval LPT_WORK_FAILED The driver rejects the stream; lpt_context_error() holds its message.
+ */
+LPT_API lpt_status lpt_context_notify_stream(lpt_context *context, void *stream);
+
+/**
+ * @brief Makes later work of a context wait for an event.
+ *
+ * Device    The call does not block.
+ *
+ * @param[in] context A context on a GPU.
+ * @param[in] event   A cudaEvent_t that a stream of the caller has recorded.
+ *
+ * @retval LPT_INVALID_ARGUMENT `event` is NULL.
+ * @retval LPT_UNSUPPORTED      The context works on the CPU.
+ * @retval LPT_WORK_FAILED      The driver rejects the event; lpt_context_error() holds its message.
+ */
+LPT_API lpt_status lpt_context_wait_event(lpt_context *context, void *event);
+
+/**
+ * @brief Records an event behind the work that the context has queued so far.
+ *
+ * Device    The call does not block.
+ *
+ * @param[in] context A context on a GPU.
+ * @param[in] event   A cudaEvent_t of the context's device.
+ *
+ * @retval LPT_INVALID_ARGUMENT `event` is NULL.
+ * @retval LPT_UNSUPPORTED      The context works on the CPU.
+ * @retval LPT_WORK_FAILED      The driver rejects the event; lpt_context_error() holds its message.
+ */
+LPT_API lpt_status lpt_context_record_event(lpt_context *context, void *event);
+
+/**
+ * @brief Frees scratch memory of a context, of the CPU and of the GPU, until it holds no more than a number of bytes.
+ *
+ * The next operations allocate it again.
+ *
+ * Device    On a GPU it may block until work that uses the memory is complete.
+ *
+ * @param[in] keep_bytes Bytes that may stay allocated; 0: free all.
+ */
+LPT_API lpt_status lpt_context_trim(lpt_context *context, size_t keep_bytes);
 
 /**
  * @brief Blocks until all work queued on the context's stream is complete.

@@ -56,6 +56,33 @@ lpt_status lpt_context_set_stream(lpt_context *context, void *stream) {
   return guard(context, [&](Context &self) { return set_stream(self, stream); });
 }
 
+void *lpt_context_stream(const lpt_context *context) {
+  return context == nullptr || context->kind != HandleKind::kContext ? nullptr : context->queue.stream();
+}
+
+lpt_status lpt_context_wait_stream(lpt_context *context, void *stream) {
+  return guard(context, [&](Context &self) { return wait_stream(self, stream); });
+}
+
+lpt_status lpt_context_notify_stream(lpt_context *context, void *stream) {
+  return guard(context, [&](Context &self) { return notify_stream(self, stream); });
+}
+
+lpt_status lpt_context_wait_event(lpt_context *context, void *event) {
+  return guard(context, [&](Context &self) { return wait_event(self, event); });
+}
+
+lpt_status lpt_context_record_event(lpt_context *context, void *event) {
+  return guard(context, [&](Context &self) { return record_event(self, event); });
+}
+
+lpt_status lpt_context_trim(lpt_context *context, size_t keep_bytes) {
+  return guard(context, [&](Context &self) -> Status {
+    trim_scratch(self, keep_bytes);
+    return {};
+  });
+}
+
 lpt_status lpt_context_synchronize(lpt_context *context) {
   return guard(context, [&](Context &self) { return self.queue.synchronize(); });
 }

@@ -180,14 +180,22 @@ Status Queue::make_event(Event &out_event) const {
   return {};
 }
 
-Status Queue::record(const Event &event) const {
-  return call(
-      [&](char *error, size_t bytes) { return backend_->record(device_.index, event.get(), stream_, error, bytes); });
+Status Queue::record(void *event) const {
+  return call([&](char *error, size_t bytes) { return backend_->record(device_.index, event, stream_, error, bytes); });
 }
 
-Status Queue::follow(const Event &event) const {
+Status Queue::follow(void *event) const {
+  return call([&](char *error, size_t bytes) { return backend_->follow(device_.index, stream_, event, error, bytes); });
+}
+
+Status Queue::follow_stream(void *later, void *earlier) const {
+  if (later == earlier) return {};
+  Event event;
+  LPT_TRY(make_event(event));
+  LPT_TRY(call(
+      [&](char *error, size_t bytes) { return backend_->record(device_.index, event.get(), earlier, error, bytes); }));
   return call(
-      [&](char *error, size_t bytes) { return backend_->follow(device_.index, stream_, event.get(), error, bytes); });
+      [&](char *error, size_t bytes) { return backend_->follow(device_.index, later, event.get(), error, bytes); });
 }
 
 Status Queue::is_past(const Event &event, bool &out_is_past) const {

@@ -55,8 +55,13 @@ class Queue {
 
   Status make_stream(Stream &out_stream) const;
   Status make_event(Event &out_event) const;
-  Status record(const Event &event) const;  // behind what is queued
-  Status follow(const Event &event) const;  // what is queued from now on waits for it
+  Status record(void *event) const;  // behind what is queued
+  Status follow(void *event) const;  // what is queued from now on waits for it
+  Status record(const Event &event) const { return record(event.get()); }
+  Status follow(const Event &event) const { return follow(event.get()); }
+
+  // What is queued on `later` from now on waits for what is queued on `earlier`.
+  Status follow_stream(void *later, void *earlier) const;
   Status is_past(const Event &event, bool &out_is_past) const;
 
   // How its ranks exchange bytes with others; NULL: the device has none.

@@ -97,4 +97,15 @@ void Arena::give_back(const Mark &mark) {
 
 void Arena::reset() { join(0); }
 
+size_t Arena::bytes() const {
+  size_t bytes = 0;
+  for (const Block &block : blocks_) bytes += block.bytes;
+  return bytes;
+}
+
+void Arena::clear() {
+  blocks_.clear();
+  setting_bytes_ = 0;
+}
+
 }  // namespace lpt

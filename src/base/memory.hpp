@@ -54,6 +54,10 @@ class Arena {
   // Gives everything back, likewise.
   void reset();
 
+  // Bytes of the allocator; clear() frees them. Nothing may be taken then.
+  size_t bytes() const;
+  void clear();
+
  private:
   struct Block {
     std::shared_ptr<std::byte> memory;

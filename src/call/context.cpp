@@ -23,6 +23,24 @@ Status check_threads(int32_t thread_count) {
   return {};
 }
 
+// Scratch is kept per stream, since work on one does not wait for work on another. A program that creates streams without
+// end frees that of the earlier ones.
+void use_arena_of(Context &context, void *stream) {
+  constexpr size_t most = 16;
+  if (context.device_arenas.size() >= most && !context.device_arenas.contains(stream)) context.device_arenas.clear();
+  context.device_arena = &context.device_arenas.try_emplace(stream, context.device_allocator).first->second;
+}
+
+Status check_streams(const Context &context) {
+  if (!context.queue.device().is_cpu()) return {};
+  return unsupported("the context works on the CPU, which has no streams");
+}
+
+Status check_event(const Context &context, const void *event) {
+  LPT_TRY(check_streams(context));
+  return event != nullptr ? Status() : invalid("event is NULL: expected an event of the device");
+}
+
 }  // namespace
 
 Status open_device(Context &context, const Device &device) {
@@ -31,18 +49,52 @@ Status open_device(Context &context, const Device &device) {
   context.machine.capability = context.queue.capability();
   if (device.is_cpu()) return {};
   context.device_allocator = context.queue.allocator();
-  context.device_arena = std::make_unique<Arena>(context.device_allocator);
+  use_arena_of(context, nullptr);
   log_line(context, LPT_LOG_LEVEL_INFO, "works on " + device_text(device));
   return {};
 }
 
 Status set_stream(Context &context, void *stream) {
-  if (context.queue.device().is_cpu()) return unsupported("the context works on the CPU, which has no streams");
-  if (stream == context.queue.stream()) return {};
-  // Work on the new stream does not wait for the old one's: its scratch is another, and freeing the old one waits.
-  context.device_arena = std::make_unique<Arena>(context.device_allocator);
+  LPT_TRY(check_streams(context));
+  use_arena_of(context, stream);
   context.queue.set_stream(stream);
   return {};
+}
+
+Status wait_stream(Context &context, void *stream) {
+  LPT_TRY(check_streams(context));
+  return context.queue.follow_stream(context.queue.stream(), stream);
+}
+
+Status notify_stream(Context &context, void *stream) {
+  LPT_TRY(check_streams(context));
+  return context.queue.follow_stream(stream, context.queue.stream());
+}
+
+Status wait_event(Context &context, void *event) {
+  LPT_TRY(check_event(context, event));
+  return context.queue.follow(event);
+}
+
+Status record_event(Context &context, void *event) {
+  LPT_TRY(check_event(context, event));
+  return context.queue.record(event);
+}
+
+void trim_scratch(Context &context, size_t keep_bytes) {
+  std::vector<Arena *> arenas;
+  for (auto &[stream, arena] : context.device_arenas) {
+    if (&arena != context.device_arena) arenas.push_back(&arena);
+  }
+  if (context.device_arena != nullptr) arenas.push_back(context.device_arena);
+  arenas.push_back(context.arena.get());
+  size_t bytes = 0;
+  for (const Arena *arena : arenas) bytes += arena->bytes();
+  for (Arena *arena : arenas) {
+    if (bytes <= keep_bytes) return;
+    bytes -= arena->bytes();
+    arena->clear();
+  }
 }
 
 Status create_context(const lpt_context_options &options, Context **out_context) {

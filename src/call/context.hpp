@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -63,7 +64,8 @@ struct lpt_context {
   std::unique_ptr<lpt::Arena> arena;
   lpt::Queue queue;                                          // of the device where it works
   std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU; NULL: the CPU
-  std::unique_ptr<lpt::Arena> device_arena;                  // likewise: scratch that kernels see
+  std::map<void *, lpt::Arena> device_arenas;                // likewise: scratch that kernels see, by stream
+  lpt::Arena *device_arena = nullptr;                        // likewise: the one of the current stream
   std::shared_ptr<lpt::LibrarySession> gemm_library;         // likewise, once a GEMM requested it
   std::shared_ptr<lpt::LibrarySession> gemm_sparse_library;  // likewise, of 2:4 operands
   lpt::Profile profile;
@@ -84,6 +86,13 @@ Status set_isa(Context &context, lpt_isa isa);
 Status set_threads(Context &context, int32_t thread_count);
 Status open_device(Context &context, const Device &device);
 Status set_stream(Context &context, void *stream);
+Status wait_stream(Context &context, void *stream);
+Status notify_stream(Context &context, void *stream);
+Status wait_event(Context &context, void *event);
+Status record_event(Context &context, void *event);
+
+// Frees scratch, that of the current stream and of the CPU last.
+void trim_scratch(Context &context, size_t keep_bytes);
 void log_line(Context &context, lpt_log_level level, const std::string &line);
 
 // "kernel: why it was rejected".

@@ -183,6 +183,29 @@ TEST(Allocator, DoesNotGrowOverSteps) {
   EXPECT_EQ(after_two, counter.live_bytes);
 }
 
+TEST(Allocator, TrimFreesScratchOnly) {
+  Counter counter;
+  const Context context = make_counted(counter, 1);
+  const Tensor source = make_tensor(context.get(), LPT_FORMAT_F32, 64, 64);
+  const Tensor target = make_tensor(context.get(), LPT_FORMAT_NVFP4, 64, 64);
+  const int64_t tensors = counter.live_bytes;
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.hadamard_size = 16;  // rotated in scratch
+  const auto cast = [&] {
+    EXPECT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, nullptr, target.get())));
+  };
+  cast();
+  const int64_t all = counter.live_bytes;
+  EXPECT_LT(tensors, all);
+  EXPECT_TRUE(ok(context.get(), lpt_context_trim(context.get(), static_cast<size_t>(all - tensors))));
+  EXPECT_EQ(all, counter.live_bytes);
+  EXPECT_TRUE(ok(context.get(), lpt_context_trim(context.get(), static_cast<size_t>(all - tensors - 1))));
+  EXPECT_EQ(tensors, counter.live_bytes);
+  cast();
+  EXPECT_TRUE(ok(context.get(), lpt_context_trim(context.get(), 0)));
+  EXPECT_EQ(tensors, counter.live_bytes);
+}
+
 TEST(Allocator, GivesTheSameBitsFromMemoryThatIsNotClean) {
   Counter counter;
   const Context counted = make_counted(counter, 1);

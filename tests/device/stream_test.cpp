@@ -74,6 +74,71 @@ TEST_F(StreamOrder, WorkOfAnotherStreamIsNotWaitedFor) {
   EXPECT_EQ((std::vector<double>{1, 2, 3, 4}), numbers_of(cpu.get(), found.get()));
 }
 
+TEST_F(StreamOrder, AnotherStreamIsWaitedForOnRequest) {
+  void *const seventh = reinterpret_cast<void *>(uintptr_t{7}), *const eighth = reinterpret_cast<void *>(uintptr_t{8});
+  void *const event = reinterpret_cast<void *>(uintptr_t{99});  // events are names, too
+  using Order = std::function<void(lpt_context *, lpt_context *)>;
+  const std::vector<std::pair<Order, std::vector<double>>> cases = {
+      {[](lpt_context *, lpt_context *) {}, {0, 0, 0, 0}},
+      {[&](lpt_context *, lpt_context *later) { EXPECT_TRUE(ok(later, lpt_context_wait_stream(later, seventh))); },
+       {1, 2, 3, 4}},
+      {[&](lpt_context *earlier, lpt_context *) {
+         EXPECT_TRUE(ok(earlier, lpt_context_notify_stream(earlier, eighth)));
+       },
+       {1, 2, 3, 4}},
+      {[&](lpt_context *earlier, lpt_context *later) {
+         EXPECT_TRUE(ok(earlier, lpt_context_record_event(earlier, event)));
+         EXPECT_TRUE(ok(later, lpt_context_wait_event(later, event)));
+       },
+       {1, 2, 3, 4}}};
+  for (const auto &[order, expected] : cases) {
+    const Context cpu = make_context(), one = context_on(7), other = context_on(8);
+    EXPECT_EQ(seventh, lpt_context_stream(one.get()));
+    const Tensor source = tensor_of(cpu.get(), LPT_FORMAT_F32, 1, 4, {1, 2, 3, 4});
+    const auto make = [&](const Context &context) { return make_tensor(context.get(), LPT_FORMAT_F32, 1, 4); };
+    const Tensor kept = make(one), moved = make(one), copy = make(other), found = make(cpu);
+    ASSERT_TRUE(ok(one.get(), lpt_tensor_copy(one.get(), source.get(), kept.get())));
+    ASSERT_TRUE(ok(one.get(), lpt_tensor_copy(one.get(), kept.get(), moved.get())));
+    order(one.get(), other.get());
+    ASSERT_TRUE(ok(other.get(), lpt_tensor_copy(other.get(), moved.get(), copy.get())));
+    ASSERT_TRUE(ok(other.get(), lpt_tensor_copy(other.get(), copy.get(), found.get())));
+    EXPECT_EQ(expected, numbers_of(cpu.get(), found.get()));
+    ASSERT_TRUE(ok(one.get(), lpt_context_synchronize(one.get())));
+  }
+  const Context gpu = context_on(7), cpu = make_context();
+  EXPECT_EQ(nullptr, lpt_context_stream(nullptr));
+  EXPECT_EQ(nullptr, lpt_context_stream(cpu.get()));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_context_wait_event(gpu.get(), nullptr));
+  expect_words({"event is NULL"}, lpt_context_error(gpu.get()));
+}
+
+TEST_F(StreamOrder, ManyStreamsShareOneContext) {
+  // Each change of the stream leaves work undone that uses scratch.
+  const Context cpu = make_context(), gpu = make_gpu_context();
+  const Tensor source = tensor_of(cpu.get(), LPT_FORMAT_F32, 8, 64, draw_normal(1, 8 * 64));
+  const Tensor expected = make_tensor(cpu.get(), LPT_FORMAT_NVFP4, 8, 64);
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.hadamard_size = 16;
+  ASSERT_TRUE(ok(cpu.get(), lpt_quantize(cpu.get(), source.get(), &options, expected.get(), nullptr)));
+  const Tensor there = make_tensor(gpu.get(), LPT_FORMAT_F32, 8, 64);
+  ASSERT_TRUE(ok(gpu.get(), lpt_tensor_copy(gpu.get(), source.get(), there.get())));
+  ASSERT_TRUE(ok(gpu.get(), lpt_context_synchronize(gpu.get())));
+  std::vector<Tensor> targets;
+  constexpr uintptr_t count = 20;  // more than a context keeps scratch for
+  for (uintptr_t stream = 1; stream <= count; ++stream) {
+    ASSERT_TRUE(ok(gpu.get(), lpt_context_set_stream(gpu.get(), reinterpret_cast<void *>(stream))));
+    targets.push_back(make_tensor(gpu.get(), LPT_FORMAT_NVFP4, 8, 64));
+    ASSERT_TRUE(ok(gpu.get(), lpt_quantize(gpu.get(), there.get(), &options, targets.back().get(), nullptr)));
+  }
+  for (uintptr_t stream = 1; stream <= count; ++stream) {
+    ASSERT_TRUE(ok(gpu.get(), lpt_context_set_stream(gpu.get(), reinterpret_cast<void *>(stream))));
+    const Tensor found = make_tensor(cpu.get(), LPT_FORMAT_NVFP4, 8, 64);
+    ASSERT_TRUE(ok(gpu.get(), lpt_tensor_copy(gpu.get(), targets[stream - 1].get(), found.get())));
+    EXPECT_EQ(bytes_of(cpu.get(), expected.get()), bytes_of(cpu.get(), found.get())) << stream;
+  }
+  EXPECT_TRUE(ok(gpu.get(), lpt_context_trim(gpu.get(), 0)));
+}
+
 TEST_F(StreamOrder, CastsKeepIt) {
   const auto cast = [](lpt_context *context, const lpt_tensor *source, lpt_tensor *target) {
     return lpt_quantize(context, source, nullptr, target, nullptr);

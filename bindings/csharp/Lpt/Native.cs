@@ -1686,6 +1686,12 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_context_set_threads(Context context, int thread_count);
         [LibraryImport(Library)] public static partial Status lpt_context_set_isa(Context context, Isa isa);
         [LibraryImport(Library)] public static partial Status lpt_context_set_stream(Context context, void* stream);
+        [LibraryImport(Library)] public static partial void* lpt_context_stream(Context context);
+        [LibraryImport(Library)] public static partial Status lpt_context_wait_stream(Context context, void* stream);
+        [LibraryImport(Library)] public static partial Status lpt_context_notify_stream(Context context, void* stream);
+        [LibraryImport(Library)] public static partial Status lpt_context_wait_event(Context context, void* @event);
+        [LibraryImport(Library)] public static partial Status lpt_context_record_event(Context context, void* @event);
+        [LibraryImport(Library)] public static partial Status lpt_context_trim(Context context, UIntPtr keep_bytes);
         [LibraryImport(Library)] public static partial Status lpt_context_synchronize(Context context);
         [LibraryImport(Library)] public static partial Status lpt_context_set_log(Context context, LogLevel level, IntPtr log, void* log_user);
         [LibraryImport(Library)] public static partial Status lpt_context_set_progress(Context context, IntPtr progress, void* progress_user);
@@ -1887,6 +1893,12 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_threads(Context context, int thread_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_isa(Context context, Isa isa);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_stream(Context context, void* stream);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void* lpt_context_stream(Context context);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_wait_stream(Context context, void* stream);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_notify_stream(Context context, void* stream);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_wait_event(Context context, void* @event);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_record_event(Context context, void* @event);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_trim(Context context, UIntPtr keep_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_synchronize(Context context);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_log(Context context, LogLevel level, IntPtr log, void* log_user);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_progress(Context context, IntPtr progress, void* progress_user);

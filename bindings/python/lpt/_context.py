@@ -87,6 +87,31 @@ class Context:
         capi.lpt_context_set_stream(handle_of(self), stream)
         self._stream = stream or _DEFAULT_STREAM
 
+    @property
+    def stream(self) -> int:
+        """Address of the CUDA stream of the context; 0 for the default stream of CUDA, and on the CPU."""
+        return capi.lpt_context_stream(handle_of(self))
+
+    def wait_stream(self, stream: Optional[int]) -> None:
+        """Make later work of the context wait for the work that is queued on another stream so far."""
+        capi.lpt_context_wait_stream(handle_of(self), stream)
+
+    def notify_stream(self, stream: Optional[int]) -> None:
+        """Make later work of another stream wait for the work that the context has queued so far."""
+        capi.lpt_context_notify_stream(handle_of(self), stream)
+
+    def wait_event(self, event: int) -> None:
+        """Make later work of the context wait for an event, such as torch.cuda.Event.cuda_event."""
+        capi.lpt_context_wait_event(handle_of(self), event)
+
+    def record_event(self, event: int) -> None:
+        """Record an event behind the work that the context has queued so far."""
+        capi.lpt_context_record_event(handle_of(self), event)
+
+    def trim(self, keep_bytes: int = 0) -> None:
+        """Free scratch memory until the context holds no more than keep_bytes."""
+        capi.lpt_context_trim(handle_of(self), keep_bytes)
+
     def synchronize(self) -> None:
         """Wait until all queued work is complete; on a CPU context, return at once."""
         capi.lpt_context_synchronize(handle_of(self))

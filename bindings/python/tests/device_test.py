@@ -127,7 +127,13 @@ class Gpu(unittest.TestCase):
         self.assertRaises(lpt.Unsupported, lpt.Context, device="cuda", device_index=63)
 
     def test_streams_belong_to_gpus(self):
+        self.context.set_stream(4096)
+        self.assertEqual(4096, self.context.stream)
+        self.context.wait_stream(None)
+        self.context.notify_stream(None)
+        self.context.trim()
         self.context.set_stream(None)
+        self.assertEqual(0, self.context.stream)
         self.context.synchronize()
         lpt.Context(1).synchronize()
         self.assertRaises(lpt.Unsupported, lpt.Context(1).set_stream, None)

@@ -1772,6 +1772,18 @@ extern "C" {
     pub fn lpt_context_set_isa(context: *mut lpt_context, isa: lpt_isa) -> lpt_status;
     /// Changes the stream on which a GPU context queues its work.
     pub fn lpt_context_set_stream(context: *mut lpt_context, stream: *mut c_void) -> lpt_status;
+    /// Returns the stream on which a context queues its work.
+    pub fn lpt_context_stream(context: *const lpt_context) -> *mut c_void;
+    /// Makes later work of a context wait for the work that is queued on another stream so far.
+    pub fn lpt_context_wait_stream(context: *mut lpt_context, stream: *mut c_void) -> lpt_status;
+    /// Makes later work of another stream wait for the work that the context has queued so far.
+    pub fn lpt_context_notify_stream(context: *mut lpt_context, stream: *mut c_void) -> lpt_status;
+    /// Makes later work of a context wait for an event.
+    pub fn lpt_context_wait_event(context: *mut lpt_context, event: *mut c_void) -> lpt_status;
+    /// Records an event behind the work that the context has queued so far.
+    pub fn lpt_context_record_event(context: *mut lpt_context, event: *mut c_void) -> lpt_status;
+    /// Frees scratch memory of a context, of the CPU and of the GPU, until it holds no more than a number of bytes.
+    pub fn lpt_context_trim(context: *mut lpt_context, keep_bytes: usize) -> lpt_status;
     /// Blocks until all work queued on the context's stream is complete.
     pub fn lpt_context_synchronize(context: *mut lpt_context) -> lpt_status;
     /// Changes the function that receives the log of a context, and its level.

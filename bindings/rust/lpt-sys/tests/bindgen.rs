@@ -323,6 +323,12 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_context_set_threads as *const () as usize, made::lpt_context_set_threads as *const () as usize);
     assert_eq!(lpt_sys::lpt_context_set_isa as *const () as usize, made::lpt_context_set_isa as *const () as usize);
     assert_eq!(lpt_sys::lpt_context_set_stream as *const () as usize, made::lpt_context_set_stream as *const () as usize);
+    assert_eq!(lpt_sys::lpt_context_stream as *const () as usize, made::lpt_context_stream as *const () as usize);
+    assert_eq!(lpt_sys::lpt_context_wait_stream as *const () as usize, made::lpt_context_wait_stream as *const () as usize);
+    assert_eq!(lpt_sys::lpt_context_notify_stream as *const () as usize, made::lpt_context_notify_stream as *const () as usize);
+    assert_eq!(lpt_sys::lpt_context_wait_event as *const () as usize, made::lpt_context_wait_event as *const () as usize);
+    assert_eq!(lpt_sys::lpt_context_record_event as *const () as usize, made::lpt_context_record_event as *const () as usize);
+    assert_eq!(lpt_sys::lpt_context_trim as *const () as usize, made::lpt_context_trim as *const () as usize);
     assert_eq!(lpt_sys::lpt_context_synchronize as *const () as usize, made::lpt_context_synchronize as *const () as usize);
     assert_eq!(lpt_sys::lpt_context_set_log as *const () as usize, made::lpt_context_set_log as *const () as usize);
     assert_eq!(lpt_sys::lpt_context_set_progress as *const () as usize, made::lpt_context_set_progress as *const () as usize);
