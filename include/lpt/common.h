@@ -146,6 +146,9 @@ typedef struct lpt_comm_codec lpt_comm_codec;
 /** @brief An emulated link of local ranks; its members are in lpt/research/emulation.h. */
 typedef struct lpt_comm_emulation lpt_comm_emulation;
 
+/** @brief An emulated arithmetic of a GEMM; its members are in lpt/research/emulation.h. */
+typedef struct lpt_gemm_emulation lpt_gemm_emulation;
+
 /** @brief Options of a softmax with few levels; its members are in lpt/research/exaq.h. */
 typedef struct lpt_exaq_options lpt_exaq_options;
 

@@ -28,32 +28,17 @@ enum lpt_activation_values {
 /** @brief An activation of a GEMM; one of lpt_activation_values. */
 typedef int32_t lpt_activation;
 
-/**
- * @brief How a GEMM multiplies and adds two elements.
- *
- * All values except LPT_GEMM_ARITHMETIC_NATIVE emulate other machines, element by element. f64 supports only NATIVE.
- */
-enum lpt_gemm_arithmetic_values {
-  LPT_GEMM_ARITHMETIC_NATIVE = 0,           /**< Products of the elements, added in the order of the kernel. */
-  LPT_GEMM_ARITHMETIC_L_MUL = 1,            /**< Integer addition of exponents and mantissas (arXiv 2410.00907). */
-  LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE = 2, /**< (1 + x)(1 + y) as 1 + x + y, or 2(x + y) from x + y = 1 (PAM). */
-  LPT_GEMM_ARITHMETIC_SHIFT = 3, /**< Integers shifted by powers of two: one operand e3m0, the other of integers. */
-  LPT_GEMM_ARITHMETIC_TENSOR_CORE = 4 /**< Sums of 14 bits, added to f32 every 128 steps of k, as FP8 on Hopper. */
-};
-/** @brief An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values. */
-typedef int32_t lpt_gemm_arithmetic;
-
 /** @brief Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create(). */
 typedef struct lpt_gemm_options {
-  size_t struct_size;             /**< sizeof(lpt_gemm_options) of the caller. */
-  lpt_flags flags;                /**< LPT_CHECK_ONLY, LPT_GEMM_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
-  double alpha;                   /**< Factor of a · b; finite. */
-  double beta;                    /**< Factor of the previous c; finite. With 0, c is not read. */
-  int32_t is_a_transposed;        /**< 1: a is stored as k × m; 0: as m × k. */
-  int32_t is_b_transposed;        /**< 1: b is stored as n × k; 0: as k × n. */
-  const lpt_tensor *bias;         /**< Vector of n in f32, or f64 if the sum is f64, added to each row; NULL: none. */
-  lpt_activation activation;      /**< Function applied to alpha · a · b + beta · c + bias. */
-  lpt_gemm_arithmetic arithmetic; /**< How elements are multiplied and added. */
+  size_t struct_size;        /**< sizeof(lpt_gemm_options) of the caller. */
+  lpt_flags flags;           /**< LPT_CHECK_ONLY, LPT_GEMM_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
+  double alpha;              /**< Factor of a · b; finite. */
+  double beta;               /**< Factor of the previous c; finite. With 0, c is not read. */
+  int32_t is_a_transposed;   /**< 1: a is stored as k × m; 0: as m × k. */
+  int32_t is_b_transposed;   /**< 1: b is stored as n × k; 0: as k × n. */
+  const lpt_tensor *bias;    /**< Vector of n in f32, or f64 if the sum is f64, added to each row; NULL: none. */
+  lpt_activation activation; /**< Function applied to alpha · a · b + beta · c + bias. */
+  int32_t reserved;          /**< 0. */
   /** Added after the activation: f32, bf16 or f16 of c's shape, or c itself; NULL: none. */
   const lpt_tensor *residual;
   /**
@@ -70,21 +55,12 @@ typedef struct lpt_gemm_options {
    * of dense matrices on the CPU supports it.
    */
   double outlier_threshold;
-  /**
-   * L_MUL: mantissa bits to which operands are cut, 1 to 23; 0: those of the formats. Other arithmetics take 0.
-   *
-   * TENSOR_CORE: bits of a sum, 10 to 24; 0: 14.
-   */
-  int32_t arithmetic_bits;
-  int32_t reserved; /**< 0. */
+  const lpt_gemm_emulation *emulation; /**< Emulated arithmetic of another machine; NULL, the default: none. */
 } lpt_gemm_options;
 
 /** @brief Defaults of lpt_gemm_options. */
-#define LPT_GEMM_OPTIONS_INIT                                                                                       \
-  {                                                                                                                 \
-    sizeof(lpt_gemm_options), 0, 1.0, 0.0, 0, 0, NULL, LPT_ACTIVATION_NONE, LPT_GEMM_ARITHMETIC_NATIVE, NULL, NULL, \
-        0.0, 0, 0                                                                                                   \
-  }
+#define LPT_GEMM_OPTIONS_INIT \
+  { sizeof(lpt_gemm_options), 0, 1.0, 0.0, 0, 0, NULL, LPT_ACTIVATION_NONE, 0, NULL, NULL, 0.0, NULL }
 
 /**
  * @brief Multiplies two matrices, or two batches of matrices, of any formats.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "lpt.h"
+#include "lpt/research/emulation.h"
 #include "src/base/kernel_entry.hpp"
 #include "src/formats/view.hpp"
 

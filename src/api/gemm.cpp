@@ -1,27 +1,9 @@
 #include "src/gemm/gemm.hpp"
 
-#include "src/api/guard.hpp"
+#include "src/api/gemm_options.hpp"
 #include "src/gemm/plan.hpp"
 
 using namespace lpt;
-
-namespace {
-
-// The options with the defaults of what the caller does not know, those of the cast among them too.
-struct KnownGemmOptions {
-  lpt_gemm_options gemm = LPT_GEMM_OPTIONS_INIT;
-  lpt_quantize_options quantize = LPT_QUANTIZE_OPTIONS_INIT;
-
-  Status read(const lpt_gemm_options *options) {
-    LPT_TRY(read_options(options, "options", gemm));
-    if (gemm.quantize == nullptr) return {};
-    LPT_TRY(read_options(gemm.quantize, "quantize", quantize));
-    gemm.quantize = &quantize;
-    return {};
-  }
-};
-
-}  // namespace
 
 lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, const lpt_gemm_options *options,
                     lpt_tensor *c) {

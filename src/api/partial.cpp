@@ -1,6 +1,6 @@
 #include "src/parallel/partial.hpp"
 
-#include "src/api/guard.hpp"
+#include "src/api/gemm_options.hpp"
 #include "src/parallel/sequence.hpp"
 
 using namespace lpt;
@@ -57,11 +57,11 @@ lpt_status lpt_partial_gemm(lpt_context *context, lpt_comm *comm, const lpt_part
                             const lpt_tensor *b, const lpt_gemm_options *options, lpt_tensor *c) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_writable(c, "c"));
-    lpt_gemm_options known = LPT_GEMM_OPTIONS_INIT;
-    LPT_TRY(read_options(options, "options", known));
+    KnownGemmOptions known;
+    LPT_TRY(known.read(options));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_plan(plan));
-    return partial_gemm(self, *comm, *plan, a, b, known, c);
+    return partial_gemm(self, *comm, *plan, a, b, known.gemm, c);
   });
 }
 

@@ -20,15 +20,17 @@ BitRange bits_of(lpt_gemm_arithmetic arithmetic) {
   return {0, 0};
 }
 
-// Which formats an arithmetic takes, its row says.
-Status check_arithmetic(const lpt_gemm_options &options) {
-  LPT_TRY(check_choice("arithmetic", options.arithmetic, LPT_GEMM_ARITHMETIC_TENSOR_CORE));
-  const BitRange range = bits_of(options.arithmetic);
-  const int32_t bits = options.arithmetic_bits;
+// Each kernel states the formats of its arithmetic.
+Status check_emulation(const lpt_gemm_emulation &emulation) {
+  LPT_TRY(check_choice("emulation->arithmetic", emulation.arithmetic, LPT_GEMM_ARITHMETIC_TENSOR_CORE));
+  const BitRange range = bits_of(emulation.arithmetic);
+  const int32_t bits = emulation.bits;
   if (bits == 0 || (range.most != 0 && bits >= range.least && bits <= range.most)) return {};
-  if (range.most == 0) return invalid("arithmetic_bits is %d: arithmetic %d takes 0 alone", bits, options.arithmetic);
-  return invalid("arithmetic_bits is %d: expected 0, or %d to %d with arithmetic %d", bits, range.least, range.most,
-                 options.arithmetic);
+  if (range.most == 0) {
+    return invalid("emulation->bits is %d: expected 0 with arithmetic %d", bits, emulation.arithmetic);
+  }
+  return invalid("emulation->bits is %d: expected 0, or %d to %d with arithmetic %d", bits, range.least, range.most,
+                 emulation.arithmetic);
 }
 
 // One matrix of packed weights.
@@ -47,7 +49,7 @@ Status check_gemm_options(const lpt_gemm_options &options, GemmCall &out_gemm) {
   LPT_TRY(check_choice("is_a_transposed", options.is_a_transposed, 1));
   LPT_TRY(check_choice("is_b_transposed", options.is_b_transposed, 1));
   LPT_TRY(check_choice("activation", options.activation, LPT_ACTIVATION_SWIGLU));
-  LPT_TRY(check_arithmetic(options));
+  if (options.emulation != nullptr) LPT_TRY(check_emulation(*options.emulation));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   if (!std::isfinite(options.alpha)) return invalid("alpha is %g: expected a finite number", options.alpha);
   if (!std::isfinite(options.beta)) return invalid("beta is %g: expected a finite number", options.beta);
@@ -57,8 +59,10 @@ Status check_gemm_options(const lpt_gemm_options &options, GemmCall &out_gemm) {
   out_gemm.alpha = options.alpha;
   out_gemm.beta = options.beta;
   out_gemm.is_portable = (options.flags & LPT_GEMM_PORTABLE_ORDER) != 0;
-  out_gemm.arithmetic = options.arithmetic;
-  out_gemm.arithmetic_bits = options.arithmetic_bits;
+  if (options.emulation != nullptr) {
+    out_gemm.arithmetic = options.emulation->arithmetic;
+    out_gemm.arithmetic_bits = options.emulation->bits;
+  }
   return {};
 }
 

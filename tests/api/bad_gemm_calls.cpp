@@ -110,7 +110,18 @@ const std::vector<BadCall> kGemmCalls = {
     {"gemm: unknown arithmetic",
      LPT_INVALID_ARGUMENT,
      {"arithmetic is 9"},
-     [](World &w) { return multiply(w, w.gemm, [](auto &o) { o.arithmetic = 9; }); }},
+     [](World &w) {
+       lpt_gemm_emulation emulation = LPT_GEMM_EMULATION_INIT;
+       emulation.arithmetic = 9;
+       return multiply(w, w.gemm, [&](auto &o) { o.emulation = &emulation; });
+     }},
+    {"gemm: an emulation without its size",
+     LPT_INVALID_ARGUMENT,
+     {"emulation->struct_size is 0"},
+     [](World &w) {
+       const lpt_gemm_emulation emulation = {};
+       return multiply(w, w.gemm, [&](auto &o) { o.emulation = &emulation; });
+     }},
     {"gemm: a negative threshold",
      LPT_INVALID_ARGUMENT,
      {"outlier_threshold is -1"},

@@ -10,8 +10,10 @@ namespace {
 lpt_status run(lpt_context *context, const Tensor &a, const Tensor &b, const Tensor &c, lpt_gemm_arithmetic arithmetic,
                int32_t bits = 0, uint64_t flags = 0) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  options.arithmetic = arithmetic;
-  options.arithmetic_bits = bits;
+  lpt_gemm_emulation emulation = LPT_GEMM_EMULATION_INIT;
+  emulation.arithmetic = arithmetic;
+  emulation.bits = bits;
+  options.emulation = &emulation;
   options.flags = flags;
   return lpt_gemm(context, a.get(), b.get(), &options, c.get());
 }
@@ -34,7 +36,7 @@ TEST(GemmArithmetic, RejectsBitsOutOfRangeByName) {
         EXPECT_TRUE(ok(context.get(), status)) << arithmetic << " " << bits;
       } else {
         EXPECT_EQ(LPT_INVALID_ARGUMENT, status) << arithmetic << " " << bits;
-        expect_words({"arithmetic_bits is", std::to_string(bits).c_str()}, lpt_context_error(context.get()));
+        expect_words({"emulation->bits is", std::to_string(bits).c_str()}, lpt_context_error(context.get()));
       }
     }
   }

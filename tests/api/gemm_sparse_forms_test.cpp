@@ -135,6 +135,7 @@ std::string text_of(const Ending &ending) {
 struct Call {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
+  lpt_gemm_emulation emulation = LPT_GEMM_EMULATION_INIT;
   Tensor bias, residual;
   std::vector<int64_t> extents;
   lpt_format format;
@@ -147,7 +148,8 @@ struct Call {
     bias = tensor_of(context, LPT_FORMAT_F32, std::vector<int64_t>{n}, draw_whole(643, n));
     residual = tensor_of(context, LPT_FORMAT_BF16, extents, draw_whole(644, count()));
     options.flags = ending.flags;
-    options.arithmetic = ending.arithmetic;
+    emulation.arithmetic = ending.arithmetic;
+    options.emulation = &emulation;
     options.alpha = ending.alpha;
     options.beta = ending.beta;
     options.activation = ending.activation;

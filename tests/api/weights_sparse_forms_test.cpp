@@ -83,10 +83,12 @@ struct Form {
   bool has_bias, has_residual, has_gap;
 };
 
+constexpr lpt_gemm_emulation kPiecewiseAffine = {sizeof(lpt_gemm_emulation), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0};
+
 std::string text_of(const Form &form) {
   return std::to_string(form.m) + "×" + std::to_string(form.n) + "×" + std::to_string(form.k) + " " + form.a + " by " +
          form.b + " to " + form.c + ", activation " + std::to_string(form.options.activation) + ", flags " +
-         std::to_string(form.options.flags) + ", arithmetic " + std::to_string(form.options.arithmetic) +
+         std::to_string(form.options.flags) + ", emulation " + std::to_string(form.options.emulation != nullptr) +
          ", outliers " + std::to_string(form.options.outlier_threshold) + ", beta " +
          std::to_string(form.options.beta) + (form.has_bias ? ", bias" : "") + (form.has_residual ? ", residual" : "") +
          (form.has_gap ? ", a with gaps" : "");
@@ -115,7 +117,7 @@ Form draw_form(Random &random) {
   const bool is_f64 = std::string(form.c) == "f64", is_wide = std::string(form.c).find("_row") == std::string::npos;
   form.options.alpha = random.chance(0.5) ? 1.0 : 0.25;
   if (random.chance(0.2)) form.options.flags = LPT_GEMM_PORTABLE_ORDER;
-  if (random.chance(0.15)) form.options.arithmetic = LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE;
+  if (random.chance(0.15)) form.options.emulation = &kPiecewiseAffine;
   if (is_f64) return form;
   constexpr lpt_activation kActivations[] = {LPT_ACTIVATION_NONE, LPT_ACTIVATION_NONE, LPT_ACTIVATION_GELU,
                                              LPT_ACTIVATION_SWIGLU};

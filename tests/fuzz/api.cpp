@@ -112,10 +112,11 @@ class Caller {
     options.is_a_transposed = in_.below(3);
     options.bias = maybe();
     options.activation = in_.choice(5);
-    options.arithmetic = in_.choice(5);
     options.residual = maybe();
     options.outlier_threshold = in_.real();
-    options.arithmetic_bits = in_.byte();
+    emulation_.arithmetic = in_.choice(5);
+    emulation_.bits = in_.byte();
+    options.emulation = in_.byte() % 2 == 0 ? nullptr : &emulation_;
     cast_ = cast_options();
     options.quantize = in_.byte() % 2 == 0 ? nullptr : &cast_;
     return options;
@@ -528,6 +529,7 @@ class Caller {
   lpt_scaler *scaler_ = nullptr;
   lpt_statistics *statistics_ = nullptr;
   lpt_quantize_options cast_ = LPT_QUANTIZE_OPTIONS_INIT;
+  lpt_gemm_emulation emulation_ = LPT_GEMM_EMULATION_INIT;
 };
 
 }  // namespace

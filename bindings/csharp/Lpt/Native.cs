@@ -246,16 +246,6 @@ namespace Lpt
         Swiglu = 4,
     }
 
-    /// <summary>An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values.</summary>
-    public enum GemmArithmetic : int
-    {
-        Native = 0,
-        LMul = 1,
-        PiecewiseAffine = 2,
-        Shift = 3,
-        TensorCore = 4,
-    }
-
     /// <summary>Which elements of a group are kept, and their new values; one of lpt_sparse_rule_values.</summary>
     public enum SparseRule : int
     {
@@ -448,6 +438,16 @@ namespace Lpt
         TwoShot = 3,
         OneShot = 4,
         Star = 5,
+    }
+
+    /// <summary>An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values.</summary>
+    public enum GemmArithmetic : int
+    {
+        Native = 0,
+        LMul = 1,
+        PiecewiseAffine = 2,
+        Shift = 3,
+        TensorCore = 4,
     }
 
     /// <summary>Estimator of gradient noise; one of lpt_noise_kind_values.</summary>
@@ -799,12 +799,11 @@ namespace Lpt
         public int IsBTransposed;
         public IntPtr Bias;
         public Activation Activation;
-        public GemmArithmetic Arithmetic;
+        public int Reserved;
         public IntPtr Residual;
         public IntPtr Quantize;
         public double OutlierThreshold;
-        public int ArithmeticBits;
-        public int Reserved;
+        public IntPtr Emulation;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static GemmOptions Default()
@@ -1440,6 +1439,23 @@ namespace Lpt
         {
             var value = default(CostCastRates);
             Text.Initialize("lpt_cost_cast_rates", &value, sizeof(CostCastRates));
+            return value;
+        }
+    }
+
+    /// <summary>An emulated arithmetic of a GEMM; its members are in lpt/research/emulation.h.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct GemmEmulation
+    {
+        public UIntPtr StructSize;
+        public GemmArithmetic Arithmetic;
+        public int Bits;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static GemmEmulation Default()
+        {
+            var value = default(GemmEmulation);
+            Text.Initialize("lpt_gemm_emulation", &value, sizeof(GemmEmulation));
             return value;
         }
     }

@@ -81,6 +81,10 @@ def _value(name: str, member: str, value: Any, keep: list) -> Any:
         if not isinstance(value, dict):
             raise TypeError("expected a dict of options of quantize()")
         value = options(capi.lpt_quantize_options, value, keep)
+    elif name == "emulation":
+        if not isinstance(value, dict):
+            raise TypeError("expected a dict of arithmetic and bits")
+        value = options(capi.lpt_gemm_emulation, value, keep)
     elif name in _TENSORS and not isinstance(value, int):
         value = read(value)
     elif isinstance(value, Codec):

@@ -28,7 +28,7 @@ class Options(Case):
         self.rejects(TypeError, "alpha is 'a': expected a number", multiply, alpha="a")
         self.rejects(TypeError, "bias is [1.0]: list is not a tensor", multiply, bias=[1.0])
         self.rejects(TypeError, "quantize is 3: expected a dict", multiply, quantize=3)
-        self.rejects(TypeError, "arithmetic_bits is 2.5: expected an integer", multiply, arithmetic_bits=2.5)
+        self.rejects(TypeError, "bits is 2.5: expected an integer", multiply, emulation={"arithmetic": "l_mul", "bits": 2.5})
         self.rejects(TypeError, "random is 3: expected an lpt.Random", lpt.quantize, self.x, "e4m3fn", random=3)
         self.rejects(TypeError, "random is (1, 2, 3, 4, 5, 6)", lpt.quantize, self.x, "e4m3fn", random=(1, 2, 3, 4, 5, 6))
         self.rejects(TypeError, "codec is 'x': expected lpt_comm_codec or None",

@@ -190,13 +190,6 @@ const LPT_ACTIVATION_GELU_TANH = lpt_activation(2)
 const LPT_ACTIVATION_SILU = lpt_activation(3)
 const LPT_ACTIVATION_SWIGLU = lpt_activation(4)
 
-const lpt_gemm_arithmetic = Int32
-const LPT_GEMM_ARITHMETIC_NATIVE = lpt_gemm_arithmetic(0)
-const LPT_GEMM_ARITHMETIC_L_MUL = lpt_gemm_arithmetic(1)
-const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE = lpt_gemm_arithmetic(2)
-const LPT_GEMM_ARITHMETIC_SHIFT = lpt_gemm_arithmetic(3)
-const LPT_GEMM_ARITHMETIC_TENSOR_CORE = lpt_gemm_arithmetic(4)
-
 const lpt_sparse_rule = Int32
 const LPT_SPARSE_RULE_MAGNITUDE = lpt_sparse_rule(0)
 const LPT_SPARSE_RULE_MVUE = lpt_sparse_rule(1)
@@ -321,6 +314,13 @@ const LPT_COST_ALGORITHM_TREE = lpt_cost_algorithm(2)
 const LPT_COST_ALGORITHM_TWO_SHOT = lpt_cost_algorithm(3)
 const LPT_COST_ALGORITHM_ONE_SHOT = lpt_cost_algorithm(4)
 const LPT_COST_ALGORITHM_STAR = lpt_cost_algorithm(5)
+
+const lpt_gemm_arithmetic = Int32
+const LPT_GEMM_ARITHMETIC_NATIVE = lpt_gemm_arithmetic(0)
+const LPT_GEMM_ARITHMETIC_L_MUL = lpt_gemm_arithmetic(1)
+const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE = lpt_gemm_arithmetic(2)
+const LPT_GEMM_ARITHMETIC_SHIFT = lpt_gemm_arithmetic(3)
+const LPT_GEMM_ARITHMETIC_TENSOR_CORE = lpt_gemm_arithmetic(4)
 
 const lpt_noise_kind = Int32
 const LPT_NOISE_KIND_REFERENCE = lpt_noise_kind(0)
@@ -494,23 +494,6 @@ struct lpt_sparse_fit_info
     masked_error::Cdouble
     fitted_error::Cdouble
     iteration_count::Int64
-end
-
-struct lpt_gemm_options
-    struct_size::Csize_t
-    flags::lpt_flags
-    alpha::Cdouble
-    beta::Cdouble
-    is_a_transposed::Int32
-    is_b_transposed::Int32
-    bias::Ptr{Cvoid}
-    activation::lpt_activation
-    arithmetic::lpt_gemm_arithmetic
-    residual::Ptr{Cvoid}
-    quantize::Ptr{lpt_quantize_options}
-    outlier_threshold::Cdouble
-    arithmetic_bits::Int32
-    reserved::Int32
 end
 
 struct lpt_gemm_plan_info
@@ -804,6 +787,28 @@ struct lpt_cost_cast_rates
     decode_bytes_per_second::Cdouble
 end
 
+struct lpt_gemm_emulation
+    struct_size::Csize_t
+    arithmetic::lpt_gemm_arithmetic
+    bits::Int32
+end
+
+struct lpt_gemm_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    alpha::Cdouble
+    beta::Cdouble
+    is_a_transposed::Int32
+    is_b_transposed::Int32
+    bias::Ptr{Cvoid}
+    activation::lpt_activation
+    reserved::Int32
+    residual::Ptr{Cvoid}
+    quantize::Ptr{lpt_quantize_options}
+    outlier_threshold::Cdouble
+    emulation::Ptr{lpt_gemm_emulation}
+end
+
 struct lpt_comm_emulation
     struct_size::Csize_t
     link_latency_seconds::Cdouble
@@ -899,6 +904,7 @@ _defaults(::Type{lpt_comm_codec}, value) = lpt_struct_init("lpt_comm_codec", val
 _defaults(::Type{lpt_cost_link}, value) = lpt_struct_init("lpt_cost_link", value, sizeof(lpt_cost_link))
 _defaults(::Type{lpt_cost_info}, value) = lpt_struct_init("lpt_cost_info", value, sizeof(lpt_cost_info))
 _defaults(::Type{lpt_cost_cast_rates}, value) = lpt_struct_init("lpt_cost_cast_rates", value, sizeof(lpt_cost_cast_rates))
+_defaults(::Type{lpt_gemm_emulation}, value) = lpt_struct_init("lpt_gemm_emulation", value, sizeof(lpt_gemm_emulation))
 _defaults(::Type{lpt_comm_emulation}, value) = lpt_struct_init("lpt_comm_emulation", value, sizeof(lpt_comm_emulation))
 _defaults(::Type{lpt_exaq_options}, value) = lpt_struct_init("lpt_exaq_options", value, sizeof(lpt_exaq_options))
 _defaults(::Type{lpt_noise_options}, value) = lpt_struct_init("lpt_noise_options", value, sizeof(lpt_noise_options))

@@ -210,14 +210,6 @@ pub const LPT_ACTIVATION_GELU_TANH: lpt_activation = 2;
 pub const LPT_ACTIVATION_SILU: lpt_activation = 3;
 pub const LPT_ACTIVATION_SWIGLU: lpt_activation = 4;
 
-/// An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values.
-pub type lpt_gemm_arithmetic = i32;
-pub const LPT_GEMM_ARITHMETIC_NATIVE: lpt_gemm_arithmetic = 0;
-pub const LPT_GEMM_ARITHMETIC_L_MUL: lpt_gemm_arithmetic = 1;
-pub const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE: lpt_gemm_arithmetic = 2;
-pub const LPT_GEMM_ARITHMETIC_SHIFT: lpt_gemm_arithmetic = 3;
-pub const LPT_GEMM_ARITHMETIC_TENSOR_CORE: lpt_gemm_arithmetic = 4;
-
 /// Which elements of a group are kept, and their new values; one of lpt_sparse_rule_values.
 pub type lpt_sparse_rule = i32;
 pub const LPT_SPARSE_RULE_MAGNITUDE: lpt_sparse_rule = 0;
@@ -365,6 +357,14 @@ pub const LPT_COST_ALGORITHM_TREE: lpt_cost_algorithm = 2;
 pub const LPT_COST_ALGORITHM_TWO_SHOT: lpt_cost_algorithm = 3;
 pub const LPT_COST_ALGORITHM_ONE_SHOT: lpt_cost_algorithm = 4;
 pub const LPT_COST_ALGORITHM_STAR: lpt_cost_algorithm = 5;
+
+/// An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values.
+pub type lpt_gemm_arithmetic = i32;
+pub const LPT_GEMM_ARITHMETIC_NATIVE: lpt_gemm_arithmetic = 0;
+pub const LPT_GEMM_ARITHMETIC_L_MUL: lpt_gemm_arithmetic = 1;
+pub const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE: lpt_gemm_arithmetic = 2;
+pub const LPT_GEMM_ARITHMETIC_SHIFT: lpt_gemm_arithmetic = 3;
+pub const LPT_GEMM_ARITHMETIC_TENSOR_CORE: lpt_gemm_arithmetic = 4;
 
 /// Estimator of gradient noise; one of lpt_noise_kind_values.
 pub type lpt_noise_kind = i32;
@@ -690,12 +690,11 @@ pub struct lpt_gemm_options {
     pub is_b_transposed: i32,
     pub bias: *const lpt_tensor,
     pub activation: lpt_activation,
-    pub arithmetic: lpt_gemm_arithmetic,
+    pub reserved: i32,
     pub residual: *const lpt_tensor,
     pub quantize: *const lpt_quantize_options,
     pub outlier_threshold: f64,
-    pub arithmetic_bits: i32,
-    pub reserved: i32,
+    pub emulation: *const lpt_gemm_emulation,
 }
 
 /// Properties of a plan, as lpt_gemm_plan_read() returns them.
@@ -1085,6 +1084,15 @@ pub struct lpt_cost_cast_rates {
     pub overhead_seconds: f64,
     pub encode_bytes_per_second: f64,
     pub decode_bytes_per_second: f64,
+}
+
+/// An emulated arithmetic of a GEMM; its members are in lpt/research/emulation.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_gemm_emulation {
+    pub struct_size: usize,
+    pub arithmetic: lpt_gemm_arithmetic,
+    pub bits: i32,
 }
 
 /// An emulated link of local ranks; its members are in lpt/research/emulation.h.
@@ -1677,6 +1685,18 @@ impl Default for lpt_cost_cast_rates {
         // All members accept any bytes, so that zeros are a valid lpt_cost_cast_rates.
         unsafe {
             let name = b"lpt_cost_cast_rates\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_gemm_emulation {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_gemm_emulation.
+        unsafe {
+            let name = b"lpt_gemm_emulation\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }

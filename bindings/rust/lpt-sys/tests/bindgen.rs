@@ -52,6 +52,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_cost_link>(), size_of::<made::lpt_cost_link>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_info>(), size_of::<made::lpt_cost_info>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_cast_rates>(), size_of::<made::lpt_cost_cast_rates>());
+    assert_eq!(size_of::<lpt_sys::lpt_gemm_emulation>(), size_of::<made::lpt_gemm_emulation>());
     assert_eq!(size_of::<lpt_sys::lpt_comm_emulation>(), size_of::<made::lpt_comm_emulation>());
     assert_eq!(size_of::<lpt_sys::lpt_exaq_options>(), size_of::<made::lpt_exaq_options>());
     assert_eq!(size_of::<lpt_sys::lpt_noise_options>(), size_of::<made::lpt_noise_options>());
@@ -217,11 +218,6 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_ACTIVATION_GELU_TANH as i64, made::LPT_ACTIVATION_GELU_TANH as i64);
     assert_eq!(lpt_sys::LPT_ACTIVATION_SILU as i64, made::LPT_ACTIVATION_SILU as i64);
     assert_eq!(lpt_sys::LPT_ACTIVATION_SWIGLU as i64, made::LPT_ACTIVATION_SWIGLU as i64);
-    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_NATIVE as i64, made::LPT_GEMM_ARITHMETIC_NATIVE as i64);
-    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_L_MUL as i64, made::LPT_GEMM_ARITHMETIC_L_MUL as i64);
-    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE as i64, made::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE as i64);
-    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_SHIFT as i64, made::LPT_GEMM_ARITHMETIC_SHIFT as i64);
-    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE as i64, made::LPT_GEMM_ARITHMETIC_TENSOR_CORE as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_RULE_MAGNITUDE as i64, made::LPT_SPARSE_RULE_MAGNITUDE as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_RULE_MVUE as i64, made::LPT_SPARSE_RULE_MVUE as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_RULE_MVUE_TWO_DRAWS as i64, made::LPT_SPARSE_RULE_MVUE_TWO_DRAWS as i64);
@@ -301,6 +297,11 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_COST_ALGORITHM_TWO_SHOT as i64, made::LPT_COST_ALGORITHM_TWO_SHOT as i64);
     assert_eq!(lpt_sys::LPT_COST_ALGORITHM_ONE_SHOT as i64, made::LPT_COST_ALGORITHM_ONE_SHOT as i64);
     assert_eq!(lpt_sys::LPT_COST_ALGORITHM_STAR as i64, made::LPT_COST_ALGORITHM_STAR as i64);
+    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_NATIVE as i64, made::LPT_GEMM_ARITHMETIC_NATIVE as i64);
+    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_L_MUL as i64, made::LPT_GEMM_ARITHMETIC_L_MUL as i64);
+    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE as i64, made::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE as i64);
+    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_SHIFT as i64, made::LPT_GEMM_ARITHMETIC_SHIFT as i64);
+    assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE as i64, made::LPT_GEMM_ARITHMETIC_TENSOR_CORE as i64);
     assert_eq!(lpt_sys::LPT_NOISE_KIND_REFERENCE as i64, made::LPT_NOISE_KIND_REFERENCE as i64);
     assert_eq!(lpt_sys::LPT_NOISE_KIND_TWO_DRAWS as i64, made::LPT_NOISE_KIND_TWO_DRAWS as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_COUNT_EXACT as i64, made::LPT_SPARSE_COUNT_EXACT as i64);

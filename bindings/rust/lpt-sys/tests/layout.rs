@@ -218,12 +218,11 @@ fn lpt_gemm_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_gemm_options, is_b_transposed), 36);
     assert_eq!(offset!(lpt_gemm_options, bias), 40);
     assert_eq!(offset!(lpt_gemm_options, activation), 48);
-    assert_eq!(offset!(lpt_gemm_options, arithmetic), 52);
+    assert_eq!(offset!(lpt_gemm_options, reserved), 52);
     assert_eq!(offset!(lpt_gemm_options, residual), 56);
     assert_eq!(offset!(lpt_gemm_options, quantize), 64);
     assert_eq!(offset!(lpt_gemm_options, outlier_threshold), 72);
-    assert_eq!(offset!(lpt_gemm_options, arithmetic_bits), 80);
-    assert_eq!(offset!(lpt_gemm_options, reserved), 84);
+    assert_eq!(offset!(lpt_gemm_options, emulation), 80);
 }
 
 #[test]
@@ -583,6 +582,14 @@ fn lpt_cost_cast_rates_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_cost_cast_rates, overhead_seconds), 8);
     assert_eq!(offset!(lpt_cost_cast_rates, encode_bytes_per_second), 16);
     assert_eq!(offset!(lpt_cost_cast_rates, decode_bytes_per_second), 24);
+}
+
+#[test]
+fn lpt_gemm_emulation_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_gemm_emulation>(), 16);
+    assert_eq!(offset!(lpt_gemm_emulation, struct_size), 0);
+    assert_eq!(offset!(lpt_gemm_emulation, arithmetic), 8);
+    assert_eq!(offset!(lpt_gemm_emulation, bits), 12);
 }
 
 #[test]

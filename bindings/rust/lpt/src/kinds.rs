@@ -312,20 +312,6 @@ impl Activation {
     pub const SWIGLU: Activation = Activation(sys::LPT_ACTIVATION_SWIGLU);
 }
 
-/// An arithmetic of a GEMM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub struct GemmArithmetic(pub sys::lpt_gemm_arithmetic);
-
-#[allow(missing_docs)]
-impl GemmArithmetic {
-    pub const NATIVE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_NATIVE);
-    pub const L_MUL: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_L_MUL);
-    pub const PIECEWISE_AFFINE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE);
-    pub const SHIFT: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_SHIFT);
-    pub const TENSOR_CORE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE);
-}
-
 /// Which elements of a group are kept, and their new values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -610,6 +596,20 @@ impl CostAlgorithm {
     pub const TWO_SHOT: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_TWO_SHOT);
     pub const ONE_SHOT: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_ONE_SHOT);
     pub const STAR: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_STAR);
+}
+
+/// An arithmetic of a GEMM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct GemmArithmetic(pub sys::lpt_gemm_arithmetic);
+
+#[allow(missing_docs)]
+impl GemmArithmetic {
+    pub const NATIVE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_NATIVE);
+    pub const L_MUL: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_L_MUL);
+    pub const PIECEWISE_AFFINE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE);
+    pub const SHIFT: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_SHIFT);
+    pub const TENSOR_CORE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE);
 }
 
 /// Estimator of gradient noise.
