@@ -160,6 +160,10 @@ Status plan_counting(Context &context, const Plan &plan, lpt_statistics *statist
   if (statistics == nullptr) return {};
   if (statistics->kind != HandleKind::kStatistics) return invalid("statistics is not a live handle of its kind");
   LPT_TRY(sums_of(context, *statistics, &counting.sums));
+  if (statistics->there != nullptr) {
+    return unsupported("statistics is on %s: the tensors are on the CPU, expected statistics of a CPU context",
+                       device_text(context.queue.device()).c_str());
+  }
   const MatrixView numbers = dense_view(LPT_FORMAT_F32, nullptr, plan.source.rows, plan.source.columns);
   LPT_TRY(select_kernel(context, "dequantize", dequantize_kernels(), DequantizeRequest{plan.source, numbers},
                         {plan.source.format.id, LPT_FORMAT_F32}, &counting.decode_kernel));

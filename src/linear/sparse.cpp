@@ -165,8 +165,8 @@ Status read_sparse_mask(BlobReader &reader, const Linear &linear, SparseMask &ou
   out_mask.factor = reader.f32();
   if (!reader.is_ok() || count_of_masks > 1) return blob_mismatch("sparse masks", count_of_masks, 1);
   if (!(out_mask.factor > 0.0f) || !std::isfinite(out_mask.factor)) {
-    return invalid("buffer holds the factor %g of a sparse weight: expected a number above 0",
-                   static_cast<double>(out_mask.factor));
+    return damaged_state(
+        text("the factor of a sparse weight is %g: expected a number above 0", static_cast<double>(out_mask.factor)));
   }
   if (count_of_masks == 0) return {};
   const size_t count = bits_bytes(linear);

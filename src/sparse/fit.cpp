@@ -238,7 +238,7 @@ Status check_fit_options(const lpt_sparse_fit_options &options) {
   if (options.iterations < 1 || options.iterations > 10000) {
     return invalid("iterations is %d: expected 1 to 10000", options.iterations);
   }
-  if (options.reserved != 0) return invalid("reserved is %d: expected 0", options.reserved);
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   return check_finite("damping", options.damping, 0.0, 1.0);
 }
 

@@ -328,7 +328,7 @@ Status check_sparse_options(const lpt_sparse_options &options) {
   LPT_TRY(check_sparse_group(options.kept, options.of, options.of - 1));
   LPT_TRY(check_rule(options));
   LPT_TRY(check_solver(options));
-  if (options.reserved != 0) return invalid("reserved is %d: expected 0", options.reserved);
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   return {};
 }
 

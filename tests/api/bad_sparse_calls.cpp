@@ -77,7 +77,7 @@ const std::vector<BadCall> kSparseCalls = {
      {"sharpness is"},
      [](World &w) { return select(w, [](auto &o) { o.sharpness = -1.0, o.direction = 2; }); }},
     {"select: a member that is reserved",
-     LPT_INVALID_ARGUMENT,
+     LPT_UNSUPPORTED,
      {"reserved is 1"},
      [](World &w) { return select(w, [](auto &o) { o.reserved = 1; }); }},
     {"select: a shard that begins within a group",

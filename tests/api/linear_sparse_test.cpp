@@ -193,6 +193,24 @@ TEST(SparseLinear, SavedStatesKeepTheMask) {
   EXPECT_NE(LPT_OK, lpt_linear_state_load(c, other.linear.get(), state.data(), state.size()));
 }
 
+TEST(SparseLinear, ADamagedFactorIsAnInvalidState) {
+  const Context context = make_context();
+  lpt_context *c = context.get();
+  const Recipe recipe = make_recipe(c, "sparse24_transposable");
+  SparseLayer layer(c, recipe.get());
+  layer.prepare(0);
+  size_t bytes = 0;
+  ASSERT_TRUE(ok(c, lpt_linear_state_size(c, layer.linear.get(), &bytes)));
+  std::vector<uint8_t> state(bytes);
+  ASSERT_TRUE(ok(c, lpt_linear_state_save(c, layer.linear.get(), state.data(), state.size())));
+  const size_t mask_bytes = kOut * kIn / 8;
+  const float factor = -1.0f;
+  std::memcpy(&state[state.size() - mask_bytes - sizeof factor], &factor, sizeof factor);
+  state = states::resealed(state);
+  EXPECT_EQ(LPT_INVALID_STATE, lpt_linear_state_load(c, layer.linear.get(), state.data(), state.size()));
+  expect_words({"the factor of a sparse weight is -1"}, lpt_context_error(c));
+}
+
 TEST(SparseLinear, SoftThresholdsAreFittedOnce) {
   const Context context = make_context();
   lpt_context *c = context.get();

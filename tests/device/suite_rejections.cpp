@@ -76,6 +76,17 @@ TEST_F(DeviceRejections, AreOfTheDeviceAlone) {
   for (const Call &call : kCalls) EXPECT_TRUE(ok(cpu(), call.run(cpu(), operands))) << call.name;
 }
 
+TEST_F(DeviceRejections, StatisticsOfAGpuDoNotCountTensorsOfTheCpu) {
+  Operands operands(cpu());
+  lpt_statistics *made = nullptr;
+  ASSERT_TRUE(ok(gpu(), lpt_statistics_create(gpu(), &made)));
+  const std::unique_ptr<lpt_statistics, decltype(&lpt_statistics_destroy)> statistics(made, lpt_statistics_destroy);
+  lpt_convert_options options = LPT_CONVERT_OPTIONS_INIT;
+  options.statistics = statistics.get();
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_convert(gpu(), operands.plain.get(), &options, operands.related.get()));
+  expect_words({"statistics is on cuda:0", "CPU context"}, lpt_context_error(gpu()));
+}
+
 TEST_F(DeviceRejections, ContextsOfAGpuRunNoKernelsOfTheCpu) {
   Operands operands(cpu());
   EXPECT_EQ(LPT_UNSUPPORTED, absorb(gpu(), operands));

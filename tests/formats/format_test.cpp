@@ -434,8 +434,8 @@ TEST(FormatDescription, MakesEveryCombinationThatIsAllowed) {
   for (lpt_format element = 1; element <= plain_count(); ++element) {
     for (lpt_format block_scale : {LPT_FORMAT_NONE, LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN}) {
       for (lpt_format tensor_scale : {LPT_FORMAT_NONE, LPT_FORMAT_F32}) {
-        for (int32_t rows : {0, 1, 32, LPT_BLOCK_EXTENT_FULL}) {
-          for (int32_t columns : {0, 1, 128, LPT_BLOCK_EXTENT_FULL}) {
+        for (int32_t rows : {0, 1, 32, int32_t{LPT_BLOCK_EXTENT_FULL}}) {
+          for (int32_t columns : {0, 1, 128, int32_t{LPT_BLOCK_EXTENT_FULL}}) {
             lpt_format id = LPT_FORMAT_NONE;
             const Format parts = {.element = element,
                                   .block_scale = block_scale,
