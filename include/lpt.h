@@ -62,7 +62,7 @@
  *   check(lpt_optimizer_create(context, NULL, &adamw));
  *   parameter.elements = 16 * 32;
  *   parameter.first_moment = parameter.second_moment = LPT_FORMAT_E4M3FN_TENSOR;
- *   check(lpt_optimizer_add(context, adamw, &parameter, &index));
+ *   check(lpt_optimizer_add(context, adamw, NULL, &parameter, &index));
  *   check(lpt_optimizer_step(context, adamw, &index, 1, (const lpt_tensor *const *)&DW, NULL, &W));
  *   check(lpt_linear_update_scalers(context, &layer, 1));
  *

@@ -27,7 +27,7 @@ CHANGES = [
      "lpt_context_set_threads(lpt_context *context, int64_t thread_count)", "break", "function lpt_context_set_threads"),
     ("lpt_log_level level, const char *text)", "const char *text, lpt_log_level level)", "break", "callback lpt_log_function"),
     ("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED = 22,", "break", "constant LPT_UNSUPPORTED is 22; it was 2"),
-    ("#define LPT_GEMM_PORTABLE_ORDER UINT64_C(4)", "#define LPT_GEMM_PORTABLE_ORDER UINT64_C(16)", "break", "constant LPT_GEMM_PORTABLE_ORDER"),
+    ("LPT_GEMM_PORTABLE_ORDER = 4,", "LPT_GEMM_PORTABLE_ORDER = 4096,", "break", "constant LPT_GEMM_PORTABLE_ORDER"),
     ("typedef int32_t lpt_rounding;", "typedef int64_t lpt_rounding;", "break", "type lpt_rounding is int64_t"),
     ("  uint64_t seed; ", "  uint64_t more;\n  uint64_t seed; ", "break", "member lpt_random.seed is 8"),
     ("  uint32_t step; ", "  uint32_t step;\n  uint64_t more; ", "break", "struct lpt_random is 40; it was 32"),

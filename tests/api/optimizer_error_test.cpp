@@ -33,7 +33,7 @@ size_t run_count() {
 
 std::vector<double> way(const Case &item, lpt_optimizer_underflow underflow, double sigma, uint64_t place) {
   const Context context = make_context();
-  lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
+  lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_ADAMW);
   options.second_underflow = underflow;
   Option option;
   option.first = item.first;

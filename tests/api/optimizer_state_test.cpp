@@ -189,7 +189,7 @@ std::vector<float> fixture_gradient(int t, int64_t elements) {
 // Fixtures are what the same steps give today.
 void expect_made(const std::string &name, int64_t elements, const Option &option) {
   const Context context = make_context();
-  Trainee trainee(context.get(), LPT_OPTIMIZER_OPTIONS_INIT, option,
+  Trainee trainee(context.get(), options_of(LPT_OPTIMIZER_METHOD_ADAMW), option,
                   std::vector<double>(static_cast<size_t>(elements), 0.0));
   for (int t = 0; t < 3; ++t) trainee.step(fixture_gradient(t, elements), LPT_OPTIMIZER_STEP_OPTIONS_INIT);
   if (const char *folder = std::getenv("LPT_WRITE_FIXTURES")) {

@@ -117,7 +117,7 @@ impl State {
 
 type CodecResult = std::result::Result<(), NonZeroI32>;
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
