@@ -126,7 +126,7 @@ LPT_API lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *g
  * @brief Creates the comm of one process of an MPI job; returns after all of its processes have called it.
  *
  * MPI is a plugin, liblpt_openmpi.so or liblpt_mpich.so, which is loaded from the file or directory LPT_PLUGIN_PATH.
- * Without that variable the directory is the one of this library. LPT_MPI selects openmpi or mpich. Without it the
+ * Without that variable the directory is the one of this library. LPT_MPI selects `openmpi` or `mpich`. Without it the
  * launcher of the process selects; without a launcher the first plugin that loads is used.
  *
  * The library initializes MPI if the program did not, for several threads, and finalizes it when the process ends. A

@@ -68,7 +68,7 @@ enum lpt_status_values {
   LPT_OUT_OF_MEMORY = 3, /**< An allocation failed. */
   LPT_INVALID_STATE = 4, /**< A saved state is truncated, damaged or of another kind; nothing was changed. */
   LPT_INTERNAL = 5,      /**< A defect of the library. */
-  LPT_CANCELLED = 6,     /**< The progress callback cancelled the call; outputs may hold partial results. */
+  LPT_CANCELLED = 6,     /**< The progress callback canceled the call; outputs may hold partial results. */
   LPT_ABORTED = 7,       /**< Another rank left or aborted, and the text names it; outputs may hold partial results. */
   LPT_TIMEOUT = 8,       /**< A rank did not respond before the timeout; the text names the missing ranks. */
   LPT_MISMATCH = 9,      /**< Ranks disagree about a collective, or a message was damaged. */

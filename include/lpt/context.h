@@ -361,7 +361,7 @@ typedef int32_t (*lpt_progress_function)(void *user, int64_t done, int64_t whole
  * @brief Sets a function that receives the progress of calls that may return LPT_CANCELLED, and may cancel them.
  *
  * Casts, lpt_dequantize() and GEMMs report elements of the result, about 100 times at most; a short call reports once.
- * A linear layer reports one cast or GEMM after the other, each with its own number of elements. A cancelled call
+ * A linear layer reports one cast or GEMM after the other, each with its own number of elements. A canceled call
  * leaves its outputs partly written.
  *
  * Device    On a GPU casts and GEMMs report nothing.

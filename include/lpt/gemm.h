@@ -96,7 +96,7 @@ typedef struct lpt_gemm_options {
  * @retval LPT_UNSUPPORTED      A format, or a combination of formats and options, has no kernel. `beta` is not 0, and c
  *                              is encoded or the activation is SwiGLU. The outlier threshold or LPT_GEMM_CAST_A_TO_BF16
  *                              is not supported here.
- * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_CANCELLED        The progress callback canceled the call.
  * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.
  */
 LPT_API lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
@@ -139,7 +139,7 @@ LPT_API lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt
  *                              `is_a_transposed` and `is_b_transposed` are 1. Other reasons are those of lpt_gemm().
  * @retval LPT_UNSUPPORTED      Blocks of scales span rows of groups, or c needs a copy and rows belong to no group.
  *                              Other reasons are those of lpt_gemm().
- * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_CANCELLED        The progress callback canceled the call.
  * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.
  */
 LPT_API lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
@@ -219,7 +219,7 @@ LPT_API lpt_status lpt_gemm_plan_create(lpt_context *context, const lpt_tensor *
  * @retval LPT_INVALID_ARGUMENT A tensor differs from that of the plan, or the context cannot run the kernel. Other
  *                              reasons are those of lpt_gemm().
  * @retval LPT_UNSUPPORTED      A format, or a combination of formats and operands, has no kernel.
- * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_CANCELLED        The progress callback canceled the call.
  * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.
  */
 LPT_API lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *plan, const lpt_tensor *a,

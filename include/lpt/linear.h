@@ -249,7 +249,7 @@ LPT_API lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe,
                                        const lpt_linear_gemm_options *options);
 
 /**
- * @brief Sets both operands of one GEMM to a high precision, for quantization-aware finetuning.
+ * @brief Sets both operands of one GEMM to a high precision, for quantization-aware fine-tuning.
  *
  * Both operands are cast to `format` to nearest, from x and w as passed, without rotation, draws or parts. The output
  * scale of the GEMM does not change. With lpt_linear_set_recipe() it completes a run in 4 bits with the forward GEMM,

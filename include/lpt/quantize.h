@@ -170,7 +170,7 @@ typedef struct lpt_quantize_options {
  *                              source has a NaN, and an output has neither a NaN nor scales.
  * @retval LPT_UNSUPPORTED      The format of a tensor, or a combination of output format, scale rule and other options
  *                              is not supported. Elements of a row are not adjacent.
- * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_CANCELLED        The progress callback canceled the call.
  * @retval LPT_WORK_FAILED      On a GPU, the cast cannot be queued, or work on the stream failed.
  */
 LPT_API lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, const lpt_quantize_options *options,
@@ -199,7 +199,7 @@ LPT_API lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, 
  * @retval LPT_INVALID_ARGUMENT `format` is not a format, shapes do not agree, `output` overlaps `source`, or an option
  *                              is out of range. The source has a NaN, and `format` has no NaN and no block scales.
  * @retval LPT_UNSUPPORTED      As for lpt_quantize(), or `smoothing` is e8m0fnu.
- * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_CANCELLED        The progress callback canceled the call.
  * @retval LPT_WORK_FAILED      On a GPU, the cast cannot be queued, or work on the stream failed.
  */
 LPT_API lpt_status lpt_fake_quantize(lpt_context *context, const lpt_tensor *source, lpt_format format,
@@ -303,7 +303,7 @@ typedef struct lpt_dequantize_options {
  *
  * @retval LPT_INVALID_ARGUMENT Shapes do not agree, or `output` overlaps `source`.
  * @retval LPT_UNSUPPORTED      The format of a tensor is not supported, or elements of a row are not adjacent.
- * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_CANCELLED        The progress callback canceled the call.
  * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.
  */
 LPT_API lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source, const lpt_dequantize_options *options,

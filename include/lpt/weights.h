@@ -114,7 +114,7 @@ LPT_API lpt_status lpt_weights_pack(lpt_context *context, const lpt_tensor *weig
  *
  * @retval LPT_INVALID_ARGUMENT `weights` is no matrix, `storage` is not BLOCK_SPARSE, or a tile size is out of range.
  * @retval LPT_UNSUPPORTED      The format is not supported, an order or a flag is given, or the weights are on a GPU.
- * @retval LPT_CANCELLED        The progress callback cancelled the call.
+ * @retval LPT_CANCELLED        The progress callback canceled the call.
  */
 LPT_API lpt_status lpt_weights_order(lpt_context *context, const lpt_tensor *weights,
                                      const lpt_weights_options *options, int32_t *order, int64_t *out_given_count,

@@ -1974,7 +1974,7 @@ extern "C" {
     pub fn lpt_recipe_cast_format(context: *mut lpt_context, recipe: *const lpt_recipe, cast: lpt_linear_cast, out_format: *mut lpt_format) -> lpt_status;
     /// Changes the options of one GEMM of a recipe; existing layers keep theirs.
     pub fn lpt_recipe_set_gemm(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, options: *const lpt_linear_gemm_options) -> lpt_status;
-    /// Sets both operands of one GEMM to a high precision, for quantization-aware finetuning.
+    /// Sets both operands of one GEMM to a high precision, for quantization-aware fine-tuning.
     pub fn lpt_recipe_set_high_precision(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, format: lpt_format) -> lpt_status;
     /// Makes one operand of a recipe sparse: N of every M elements are kept, before rotation and cast.
     pub fn lpt_recipe_set_sparsity(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_linear_operand, interval: i32, options: *const lpt_sparse_options) -> lpt_status;
