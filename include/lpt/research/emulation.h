@@ -36,7 +36,7 @@ struct lpt_gemm_emulation {
   lpt_gemm_arithmetic arithmetic; /**< How elements are multiplied and added. Default NATIVE. */
   /**
    * L_MUL: mantissa bits to which operands are cut, 1 to 23; 0: those of the formats. TENSOR_CORE: bits of a sum, 10 to
-   * 24; 0: 14. Other arithmetics: 0, the default.
+   * 24; 0: 14. Other values: 0, the default.
    */
   int32_t bits;
 };
