@@ -7,6 +7,7 @@ Usage: check_header.py compile HEADER                   each alone, as C99, C11,
                                                         lpt_struct_init()
        check_header.py exports HEADER EXPORTS_MAP       declared functions are the exported ones, both ways
        check_header.py docs    HEADER                   functions and parameters are documented, sentences short
+       check_header.py names   HEADER                   constants, context parameters and members follow the rules
 
 One line per offence, exit status 1.
 """
@@ -20,7 +21,7 @@ import sys
 import tempfile
 
 from check_exports import read_map
-from header_model import flattened, headers_of
+from header_model import flattened, headers_of, read_header
 
 WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-Wpadded"]
 LANGUAGES = [("c", "c99"), ("c", "c11"), ("c++", "c++11"), ("c++", "c++20")]
@@ -210,12 +211,41 @@ def check_docs(header):
     return offences, f"{len(functions)} functions, {len(headers)} headers"
 
 
+FREE_CONSTANTS = {"lpt_status", "lpt_flags"}  # a flag begins with the struct that accepts it
+
+
+def check_names(header):
+    """The rules that bindings rely on: names of constants, the place of the context and of outputs, members in pairs."""
+    model = read_header(header)
+    offences = []
+    for kind in model.kinds:
+        if kind.name not in FREE_CONSTANTS:
+            offences += [f"{name} does not begin with {kind.name.upper()}_" for name, _ in kind.constants
+                         if not name.startswith(kind.name.upper() + "_")]
+    values = [value for kind in model.kinds if kind.name == "lpt_flags" for _, value in kind.constants]
+    if any(value & (value - 1) for value in values) or len(set(values)) != len(values):
+        offences.append("two values of lpt_flags share a bit, or a value has several bits")
+    for function in model.functions:
+        names = [name for _, name in function.parameters]
+        if function.returns == "lpt_status" and names[0] != "context" and function.name != "lpt_context_create":
+            offences.append(f"{function.name} returns a status but does not begin with a context")
+        last_input = max((i for i, name in enumerate(names) if not name.startswith("out_")), default=-1)
+        if any(name.startswith("out_") for name in names[:last_input]):
+            offences.append(f"{function.name} has an input after out_ parameters")
+    for struct in model.structs:
+        end = struct.members[-1]
+        if struct.size != end.offset + end.bytes:
+            offences.append(f"{struct.name} ends with padding, which no caller clears")
+    return offences, f"{len(model.functions)} functions, {len(model.structs)} structs"
+
+
 CHECKS = {
     "compile": check_compile,
     "swig": check_swig,
     "link": check_link,
     "exports": check_exports,
     "docs": check_docs,
+    "names": check_names,
 }
 
 

@@ -450,23 +450,5 @@ TEST(Layout, OfEveryStructIsFrozen) {
   for (const Layout &layout : kLayouts) EXPECT_EQ(layout.expected, layout.found) << layout.name;
 }
 
-TEST(Layout, HasNoHiddenPaddingAtTheEnd) {
-  // A member added later must not fall into padding, which no caller clears.
-  const auto ends = [](size_t size, size_t last_offset, size_t last_size) { return size == last_offset + last_size; };
-  EXPECT_TRUE(ends(sizeof(lpt_swiglu_options), offsetof(lpt_swiglu_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_rmsnorm_options), offsetof(lpt_rmsnorm_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_cross_entropy_options), offsetof(lpt_cross_entropy_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_linear_gemm_options), offsetof(lpt_linear_gemm_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, plan), 8));
-  EXPECT_TRUE(ends(sizeof(lpt_optimizer_options), offsetof(lpt_optimizer_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_optimizer_parameter), offsetof(lpt_optimizer_parameter, random_stream), 8));
-  EXPECT_TRUE(ends(sizeof(lpt_optimizer_info), offsetof(lpt_optimizer_info, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_gradients_info), offsetof(lpt_gradients_info, nonfinite_count), 8));
-  EXPECT_TRUE(ends(sizeof(lpt_optimizer_step_options), offsetof(lpt_optimizer_step_options, gradient_norm), 8));
-  EXPECT_TRUE(ends(sizeof(lpt_scaler_options), offsetof(lpt_scaler_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_random), offsetof(lpt_random, step), 4));
-}
-
 }  // namespace
 }  // namespace lpt::test
