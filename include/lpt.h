@@ -137,6 +137,7 @@
 #include "lpt/linear.h"
 #include "lpt/nn.h"
 #include "lpt/optimizer.h"
+#include "lpt/recipe.h"
 
 /* Ranks. */
 #include "lpt/comm.h"
