@@ -6,6 +6,7 @@
 
 #include "lpt/research/emulation.h"
 #include "src/call/launch.hpp"
+#include "src/comm/custom_transport.hpp"
 #include "src/comm/local_engine.hpp"
 #include "src/comm/local_transport.hpp"
 #include "src/comm/message_engine.hpp"
@@ -33,6 +34,12 @@ Status check_options(const lpt_comm_options &options) {
   }
   if (options.bootstrap == nullptr) return {};
   return unsupported("options->bootstrap is set: expected NULL, it is for ranks on GPUs");
+}
+
+Status check_has_no_link(const lpt_comm_options &options) {
+  const lpt_comm_emulation &link = *options.emulation;
+  if (link.link_latency_seconds <= 0.0 && link.link_bytes_per_second <= 0.0) return {};
+  return unsupported("options->emulation has a link: expected none, links are emulated for local ranks");
 }
 
 EngineOptions engine_options(const lpt_comm_options &options) {
@@ -178,10 +185,7 @@ Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const
 Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
                        Comm **out_comm) {
   LPT_TRY(check_options(options));
-  const lpt_comm_emulation &link = *options.emulation;
-  if (link.link_latency_seconds > 0.0 || link.link_bytes_per_second > 0.0) {
-    return unsupported("options->emulation has a link: expected none, links are emulated for local ranks");
-  }
+  LPT_TRY(check_has_no_link(options));
   const lpt_transport_table *table = nullptr;
   LPT_TRY(find_mpi(&table));
   void *end = nullptr;
@@ -190,6 +194,23 @@ Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lp
   auto endpoint = std::make_unique<Endpoint>(*table, end);
   LPT_TRY(check_world(*table, world_ranks));
   auto engine = std::make_unique<MessageEngine>(std::move(endpoint), rank, ranks, engine_options(options));
+  LPT_TRY(engine->barrier(agreed_options(options)));
+  return make_comm(context, std::move(engine), out_comm);
+}
+
+Status create_custom_comm(Context &context, std::shared_ptr<CustomFunctions> functions, int32_t rank,
+                          int32_t rank_count, const lpt_comm_options &options, Comm **out_comm) {
+  if (rank_count < 1 || rank_count > kMostRanks) {
+    return invalid("rank_count is %d: expected 1 to %d", rank_count, kMostRanks);
+  }
+  if (rank < 0 || rank >= rank_count) return invalid("rank is %d: expected 0 to %d", rank, rank_count - 1);
+  if (!context.queue.device().is_cpu()) {
+    return unsupported("context works on %s: expected the CPU", device_text(context.queue.device()).c_str());
+  }
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_has_no_link(options));
+  auto engine = std::make_unique<MessageEngine>(open_custom_endpoint(std::move(functions), rank, rank_count), rank,
+                                                rank_count, engine_options(options));
   LPT_TRY(engine->barrier(agreed_options(options)));
   return make_comm(context, std::move(engine), out_comm);
 }

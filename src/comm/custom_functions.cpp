@@ -1,0 +1,92 @@
+#include "src/comm/custom_functions.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace lpt {
+namespace {
+
+bool is_printable(char c) { return c >= ' ' && c <= '~'; }
+
+// Texts of LPT are one line of ASCII.
+void make_printable(char *text) {
+  for (; *text != '\0'; ++text) {
+    if (!is_printable(*text)) *text = *text == '\n' || *text == '\t' ? ' ' : '?';
+  }
+}
+
+// What a function returned, as a status of the call. A number that is no status cannot be returned by a call of LPT.
+Status status_of(const char *name, int32_t code, char *words) {
+  if (code == LPT_OK) return {};
+  make_printable(words);
+  const bool is_known = code >= LPT_INVALID_ARGUMENT && code <= LPT_BUSY;
+  if (!is_known) {
+    return Status(LPT_WORK_FAILED, text("functions->%s returned %d: expected an lpt_status%s%s", name, code,
+                                        *words == '\0' ? "" : "; ", words));
+  }
+  if (*words == '\0') return Status(code, text("functions->%s failed: %s", name, lpt_status_string(code)));
+  return Status(code, text("functions->%s failed: %s", name, words));
+}
+
+}  // namespace
+
+Status check_functions(const lpt_comm_functions &functions) {
+  const char *const name = functions.name, *const end = std::find(name, name + sizeof functions.name, '\0');
+  const auto bytes = static_cast<size_t>(end - name);
+  if (bytes == 0 || bytes == sizeof functions.name) {
+    return invalid("functions->name has %zu bytes: expected 1 to %zu", bytes, sizeof functions.name - 1);
+  }
+  if (!std::all_of(name, end, is_printable)) {
+    return invalid("functions->name has a byte that is not printable: expected ASCII");
+  }
+  const char *const missing = functions.send == nullptr      ? "send"
+                              : functions.receive == nullptr ? "receive"
+                              : functions.test == nullptr    ? "test"
+                              : functions.cancel == nullptr  ? "cancel"
+                                                             : nullptr;
+  if (missing == nullptr) return {};
+  return invalid("functions->%s is NULL: expected send, receive, test and cancel", missing);
+}
+
+template <typename Function, typename... Arguments>
+Status CustomFunctions::call(const char *name, const Function &function, Arguments... arguments) {
+  char error[512] = "";
+  int32_t code = LPT_OK;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    code = function(user_, arguments..., error, sizeof error);
+  }
+  *std::rbegin(error) = '\0';
+  return status_of(name, code, error);
+}
+
+Status CustomFunctions::send(int32_t peer, int32_t tag, const void *data, int64_t bytes, void **out_request) {
+  void *request = nullptr;
+  LPT_TRY(call("send", functions_.send, peer, tag, data, bytes, &request));
+  *out_request = request;
+  return {};
+}
+
+Status CustomFunctions::receive(int32_t peer, int32_t tag, void *data, int64_t bytes, void **out_request) {
+  void *request = nullptr;
+  LPT_TRY(call("receive", functions_.receive, peer, tag, data, bytes, &request));
+  *out_request = request;
+  return {};
+}
+
+Status CustomFunctions::test(void **request) {
+  if (*request == nullptr) return {};
+  int32_t is_done = 0;
+  const Status status = call("test", functions_.test, *request, &is_done);
+  if (is_done != 0 || !status.is_ok()) *request = nullptr;
+  return status;
+}
+
+void CustomFunctions::cancel(void **request) {
+  if (*request == nullptr) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  functions_.cancel(user_, std::exchange(*request, nullptr));
+}
+
+}  // namespace lpt
