@@ -49,13 +49,35 @@ typedef struct lpt_comm_functions {
   int32_t (*test)(void *user, void *request, int32_t *out_is_done, char *error, size_t error_bytes);
   /** Frees a request that is not complete. The message may be lost or not. */
   void (*cancel)(void *user, void *request);
+  /**
+   * Sends `outgoing_bytes[q]` bytes of `outgoing[q]` to each rank q, and receives `incoming_bytes[q]` bytes from it. The
+   * entries of the own rank are ignored. Pointers with 0 bytes may be NULL. It returns when all bytes have arrived and
+   * `outgoing` may be changed, or with LPT_TIMEOUT after `timeout_seconds`; 0: no limit. All ranks call it in one order,
+   * and both sides state the same number of bytes. `stream` is NULL: ranks are on CPUs.
+   */
+  int32_t (*exchange)(void *user, void *stream, const void *const *outgoing, const int64_t *outgoing_bytes,
+                      void *const *incoming, const int64_t *incoming_bytes, double timeout_seconds, char *error,
+                      size_t error_bytes);
+  /**
+   * Reduces `elements` adjacent elements in f64, f32, bf16 or f16 over all ranks; `output` may be `input`. It serves
+   * LPT_REDUCE_ALGORITHM_NATIVE of lpt_all_reduce() only, in any order of additions. NULL: that is not supported.
+   * Otherwise as exchange().
+   */
+  int32_t (*all_reduce)(void *user, void *stream, const void *input, void *output, int64_t elements, lpt_format format,
+                        lpt_reduction reduction, double timeout_seconds, char *error, size_t error_bytes);
+  /**
+   * Makes exchange() and all_reduce() of this rank return an error, those that run and all later ones; those of other ranks
+   * should fail too. Called at most once, after an error of this rank, on any thread and while another function runs.
+   * NULL: not called, and other ranks wait up to the time limit.
+   */
+  void (*abort)(void *user);
   /** Called once, after all other functions; NULL: not called. */
   void (*close)(void *user);
 } lpt_comm_functions;
 
 /** @brief Defaults of lpt_comm_functions: the caller sets name and functions. */
 #define LPT_COMM_FUNCTIONS_INIT \
-  { sizeof(lpt_comm_functions), "", NULL, NULL, NULL, NULL, NULL }
+  { sizeof(lpt_comm_functions), "", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
  * @brief Creates the comm of one rank over the caller's transport; returns after all ranks have called it.

@@ -79,6 +79,9 @@ enum class DeviceSupport : uint8_t { kCpu, kDevices };
 // Rejects a context of another device than that of a comm.
 Status check_works_on(const Context &context, const Device &device);
 
+// Rejects a comm whose transport sends no messages from one rank to another.
+Status check_has_messages(const Comm &comm);
+
 // Rejects ranks on devices.
 Status check_on_cpus(const Comm &comm);
 

@@ -1265,6 +1265,9 @@ namespace Lpt
         public IntPtr Receive;
         public IntPtr Test;
         public IntPtr Cancel;
+        public IntPtr Exchange;
+        public IntPtr AllReduce;
+        public IntPtr Abort;
         public IntPtr Close;
 
         /// <summary>Returns the defaults of the library.</summary>

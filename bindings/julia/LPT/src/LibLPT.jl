@@ -704,6 +704,9 @@ struct lpt_comm_functions
     receive::Ptr{Cvoid}
     test::Ptr{Cvoid}
     cancel::Ptr{Cvoid}
+    exchange::Ptr{Cvoid}
+    all_reduce::Ptr{Cvoid}
+    abort::Ptr{Cvoid}
     close::Ptr{Cvoid}
 end
 

@@ -981,6 +981,9 @@ pub struct lpt_comm_functions {
     pub receive: Option<unsafe extern "C" fn(*mut c_void, i32, i32, *mut c_void, i64, *mut *mut c_void, *mut c_char, usize) -> i32>,
     pub test: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, *mut c_char, usize) -> i32>,
     pub cancel: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
+    pub exchange: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const *const c_void, *const i64, *const *mut c_void, *const i64, f64, *mut c_char, usize) -> i32>,
+    pub all_reduce: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, *mut c_void, i64, lpt_format, lpt_reduction, f64, *mut c_char, usize) -> i32>,
+    pub abort: Option<unsafe extern "C" fn(*mut c_void)>,
     pub close: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
