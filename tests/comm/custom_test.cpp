@@ -30,12 +30,12 @@ constexpr Reduction kReductions[] = {
 // What a rank gets of every collective, one after the other.
 class Results {
  public:
-  explicit Results(const Rank &self) : self_(self) {}
+  Results(const Rank &self, bool has_messages) : self_(self), has_messages_(has_messages) {}
 
   std::vector<Numbers> of(int64_t rows) {
     reduce(rows);
     move(rows);
-    if (self_.ranks > 1) pass_on(rows);
+    if (self_.ranks > 1 && has_messages_) pass_on(rows);
     return std::move(results_);
   }
 
@@ -92,21 +92,35 @@ class Results {
   }
 
   const Rank self_;
+  const bool has_messages_;
   std::vector<Numbers> results_;
 };
 
-class CustomBits : public testing::TestWithParam<int32_t> {};
-INSTANTIATE_TEST_SUITE_P(MostDelay, CustomBits, testing::Values(0, 3, 40),
-                         [](const auto &delay) { return std::to_string(delay.param); });
+struct Transport {
+  const char *name;
+  MailForm form;
+  int32_t most_delay;
+};
+
+class CustomBits : public testing::TestWithParam<Transport> {};
+INSTANTIATE_TEST_SUITE_P(Transport, CustomBits,
+                         testing::Values(Transport{"Prompt", MailForm::kMessages, 0},
+                                         Transport{"Late", MailForm::kMessages, 3},
+                                         Transport{"VeryLate", MailForm::kMessages, 40},
+                                         Transport{"Exchange", MailForm::kExchange, 0},
+                                         Transport{"Both", MailForm::kBoth, 3}),
+                         [](const auto &transport) { return std::string(transport.param.name); });
 
 TEST_P(CustomBits, AreThoseOfLocalRanks) {
+  const bool has_messages = GetParam().form != MailForm::kExchange;
   for (const int32_t ranks : {1, 2, 4}) {
     for (const int64_t rows : {4, 400}) {  // with headers, and apart
       std::vector<std::vector<Numbers>> expected(static_cast<size_t>(ranks)), found = expected;
-      run_ranks(ranks, options_of(),
-                [&](const Rank &self, Comm &) { expected[static_cast<size_t>(self.rank)] = Results(self).of(rows); });
-      run_custom_ranks(ranks, options_of(), GetParam(), [&](const Rank &self, Comm &) {
-        found[static_cast<size_t>(self.rank)] = Results(self).of(rows);
+      run_ranks(ranks, options_of(), [&](const Rank &self, Comm &) {
+        expected[static_cast<size_t>(self.rank)] = Results(self, has_messages).of(rows);
+      });
+      run_custom_ranks(ranks, options_of(), GetParam().form, GetParam().most_delay, [&](const Rank &self, Comm &) {
+        found[static_cast<size_t>(self.rank)] = Results(self, has_messages).of(rows);
       });
       EXPECT_LT(10U, expected[0].size());
       EXPECT_EQ(expected, found) << ranks << " ranks, " << rows << " rows";
@@ -115,7 +129,7 @@ TEST_P(CustomBits, AreThoseOfLocalRanks) {
 }
 
 TEST(Custom, EngineHasTheNameOfTheTransport) {
-  run_custom_ranks(2, options_of(), 0, [](const Rank &self, Comm &) {
+  run_custom_ranks(2, options_of(), MailForm::kMessages, 0, [](const Rank &self, Comm &) {
     EXPECT_STREQ("mailboxes", read(self).engine);
     lpt_comm *raw = nullptr;
     ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, 0, 0, &raw)));
@@ -126,7 +140,7 @@ TEST(Custom, EngineHasTheNameOfTheTransport) {
 
 TEST(Custom, OneRankCallsNothingButClose) {
   run_mail_ranks(
-      1, options_of(), [](MailRank &, int32_t) {},
+      1, options_of(), MailForm::kMessages, [](MailRank &, int32_t) {},
       [](const Rank &self, Comm &, MailRank &mail, lpt_status status) {
         ASSERT_TRUE(self.ok(status));
         EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
@@ -137,7 +151,7 @@ TEST(Custom, OneRankCallsNothingButClose) {
 // Comms of splits use tags of their own: the same tag of each arrives where it was sent.
 TEST(Custom, SplitsDoNotShareTags) {
   run_mail_ranks(
-      4, options_of(), [](MailRank &mail, int32_t rank) { mail.faults.most_delay = rank; },
+      4, options_of(), MailForm::kMessages, [](MailRank &mail, int32_t rank) { mail.faults.most_delay = rank; },
       [](const Rank &self, Comm &comm, MailRank &mail, lpt_status status) {
         ASSERT_TRUE(self.ok(status));
         std::vector<Comm> comms;
@@ -203,7 +217,7 @@ TEST_P(CustomFailingCalls, EndAllRanks) {
     const auto begin = std::chrono::steady_clock::now();
     std::atomic<int32_t> errors{0};
     run_mail_ranks(
-        3, options_of(kSeconds),
+        3, options_of(kSeconds), MailForm::kMessages,
         [&](MailRank &mail, int32_t rank) {
           mail.faults.most_delay = 2;
           if (rank == 1) mail.faults.function = GetParam();
@@ -244,7 +258,7 @@ TEST(CustomFailures, StatusesAndTextsOfTheTransport) {
       {12, false, LPT_WORK_FAILED, "functions->send returned 12: expected an lpt_status; call 1 of send is lost"}};
   for (const Failure &failure : kFailures) {
     run_mail_ranks(
-        2, options_of(),
+        2, options_of(), MailForm::kMessages,
         [&](MailRank &mail, int32_t rank) {
           mail.faults.function = "send";
           mail.faults.failing_call = rank == 1 ? 1 : 0;
@@ -278,7 +292,7 @@ TEST(CustomFailures, TextsBecomeOneLineOfAscii) {
 
 TEST(CustomTimeouts, ATransportThatNeverCompletesEndsCreation) {
   run_mail_ranks(
-      2, options_of(0.2), [](MailRank &mail, int32_t) { mail.faults.is_stuck = true; },
+      2, options_of(0.2), MailForm::kMessages, [](MailRank &mail, int32_t) { mail.faults.is_stuck = true; },
       [](const Rank &self, Comm &, MailRank &mail, lpt_status status) {
         EXPECT_EQ(LPT_TIMEOUT, status);
         expect_words({"comm_create", self.rank == 0 ? "rank 1" : "rank 0", "0.2 seconds"},
@@ -290,7 +304,7 @@ TEST(CustomTimeouts, ATransportThatNeverCompletesEndsCreation) {
 // A payload that does not arrive: after the call no function reads or writes the tensor.
 TEST(CustomTimeouts, ATransportThatStopsFreesTheTensor) {
   run_mail_ranks(
-      2, options_of(0.2), [](MailRank &mail, int32_t) { mail.faults.most_delay = 1; },
+      2, options_of(0.2), MailForm::kMessages, [](MailRank &mail, int32_t) { mail.faults.most_delay = 1; },
       [](const Rank &self, Comm &, MailRank &mail, lpt_status status) {
         ASSERT_TRUE(self.ok(status));
         ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
@@ -315,7 +329,7 @@ struct BadCreation {
 };
 
 const BadCreation kBadCreations[] = {
-    {"functions->send is NULL: expected send, receive, test and cancel", LPT_INVALID_ARGUMENT,
+    {"functions->send is NULL: expected send, receive, test and cancel, or exchange", LPT_INVALID_ARGUMENT,
      [](auto &functions, auto &, auto &, auto &) { functions.send = nullptr; }},
     {"functions->receive is NULL", LPT_INVALID_ARGUMENT,
      [](auto &functions, auto &, auto &, auto &) { functions.receive = nullptr; }},
@@ -333,6 +347,15 @@ const BadCreation kBadCreations[] = {
                    "a\xFF"
                    "b",
                    4);
+     }},
+    {"functions->send is NULL: expected send, receive, test and cancel, or none of them", LPT_INVALID_ARGUMENT,
+     [](auto &functions, auto &, auto &, auto &) {
+       functions = MailRank::functions(MailForm::kBoth), functions.send = nullptr;
+     }},
+    {"options->flags has LPT_COMM_CHECKSUMS: expected none", LPT_UNSUPPORTED,
+     [](auto &functions, auto &, auto &, auto &options) {
+       functions = MailRank::functions(MailForm::kBoth);
+       options.flags = LPT_COMM_CHECKSUMS;
      }},
     {"functions->struct_size is 4: expected the size of the struct", LPT_INVALID_ARGUMENT,
      [](auto &functions, auto &, auto &, auto &) { functions.struct_size = 4; }, 0},

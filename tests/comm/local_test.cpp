@@ -16,20 +16,23 @@ struct Way {
   const char *name;
   uint64_t flags;
   int32_t most_delay = -1;  // of a custom transport; -1: local ranks
+  MailForm form = MailForm::kMessages;
 };
 std::vector<int32_t> rank_counts() {
   if (kIsSanitized) return {1, 3, 4};
   return {1, 2, 3, 4, 8};
 }
 constexpr Way kLocalWays[] = {{"Shared", 0}, {"Messages", LPT_COMM_MESSAGES}, {"Checksums", LPT_COMM_CHECKSUMS}};
-constexpr Way kCustomWays[] = {{"Custom", 0, 0}, {"CustomLate", LPT_COMM_CHECKSUMS, 9}};
+constexpr Way kCustomWays[] = {
+    {"Custom", 0, 0}, {"CustomLate", LPT_COMM_CHECKSUMS, 9}, {"CustomBoth", 0, 1, MailForm::kBoth}};
+constexpr Way kExchangeWays[] = {{"Exchange", 0, 0, MailForm::kExchange}};
 
 inline void PrintTo(const Way &way, std::ostream *out) { *out << way.name; }
 
 template <typename Body>
 void run_ranks_by(const Way &way, int32_t ranks, const lpt_comm_options &options, const Body &body) {
   if (way.most_delay < 0) return run_ranks(ranks, options, body);
-  run_custom_ranks(ranks, options, way.most_delay, body);
+  run_custom_ranks(ranks, options, way.form, way.most_delay, body);
 }
 
 using Setting = std::tuple<Case, int32_t, Way>;
@@ -56,6 +59,16 @@ INSTANTIATE_TEST_SUITE_P(Suite, LocalRanks,
 INSTANTIATE_TEST_SUITE_P(CustomSuite, LocalRanks,
                          testing::Combine(testing::ValuesIn(suite()), testing::Values(2, 3),
                                           testing::ValuesIn(kCustomWays)),
+                         name_of_setting);
+
+std::vector<Case> cases_without_messages() {
+  std::vector<Case> cases = suite();
+  std::erase_if(cases, [](const Case &item) { return item.has_messages; });
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(ExchangeSuite, LocalRanks,
+                         testing::Combine(testing::ValuesIn(cases_without_messages()), testing::Values(2, 3),
+                                          testing::ValuesIn(kExchangeWays)),
                          name_of_setting);
 
 class LocalFaults : public testing::TestWithParam<Way> {

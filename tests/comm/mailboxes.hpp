@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <list>
 #include <map>
@@ -15,6 +16,9 @@
 #include "tests/comm/suite.hpp"
 
 namespace lpt::test {
+
+// The functions that a transport has.
+enum class MailForm : uint8_t { kMessages, kExchange, kBoth };
 
 // How a rank's transport behaves.
 struct MailFaults {
@@ -45,6 +49,7 @@ struct Mailboxes {
   std::mutex mutex;
   std::map<std::pair<int32_t, int32_t>, std::deque<Mail>> boxes;  // of sender and receiver
   std::list<MailRequest> sends;
+  std::atomic<bool> is_aborted{false};
 
   void deliver(MailRequest &send) {
     boxes[{send.from, send.to}].push_back({send.tag, {send.data, send.data + send.bytes}});
@@ -76,18 +81,25 @@ struct Mailboxes {
 // One rank's transport, the `user` of the functions.
 class MailRank {
  public:
-  MailRank(Mailboxes &shared, int32_t rank) : shared_(shared), rank_(rank) {}
+  MailRank(Mailboxes &shared, int32_t rank, int32_t ranks = 2) : shared_(shared), rank_(rank), ranks_(ranks) {}
   MailRank(const MailRank &) = delete;
   MailRank &operator=(const MailRank &) = delete;
   ~MailRank() { EXPECT_EQ(0, pending_) << "requests that did not end"; }
 
-  static lpt_comm_functions functions() {
+  static lpt_comm_functions functions(MailForm form = MailForm::kMessages) {
     lpt_comm_functions functions = LPT_COMM_FUNCTIONS_INIT;
     std::snprintf(functions.name, sizeof functions.name, "mailboxes");
-    functions.send = send;
-    functions.receive = receive;
-    functions.test = test;
-    functions.cancel = cancel;
+    if (form != MailForm::kExchange) {
+      functions.send = send;
+      functions.receive = receive;
+      functions.test = test;
+      functions.cancel = cancel;
+    }
+    if (form != MailForm::kMessages) {
+      functions.exchange = exchange;
+      functions.all_reduce = all_reduce;
+      functions.abort = abort;
+    }
     functions.close = close;
     return functions;
   }
@@ -96,6 +108,7 @@ class MailRank {
   std::atomic<int32_t> closes{0};
   std::atomic<int64_t> calls{0}, cancels{0};
   std::atomic<int32_t> largest_tag{0};
+  std::atomic<int64_t> exchanges{0}, reductions{0}, aborts{0};
 
  private:
   // Marks that a function runs.
@@ -194,6 +207,104 @@ class MailRank {
     use.self.end(request);
   }
 
+  // Marks that a collective runs, beside which messages may be sent.
+  class CollectiveUse {
+   public:
+    explicit CollectiveUse(void *user) : self(*static_cast<MailRank *>(user)) {
+      EXPECT_FALSE(self.is_in_collective_.exchange(true)) << "two collectives at once";
+      EXPECT_EQ(0, self.closes) << "a call after close()";
+    }
+    ~CollectiveUse() { self.is_in_collective_ = false; }
+    MailRank &self;
+  };
+
+  // Bytes of one collective go as messages of tags that the library does not use.
+  static int32_t exchange(void *user, void *stream, const void *const *outgoing, const int64_t *outgoing_bytes,
+                          void *const *incoming, const int64_t *incoming_bytes, double timeout_seconds, char *error,
+                          size_t error_bytes) {
+    const CollectiveUse use(user);
+    MailRank &self = use.self;
+    EXPECT_EQ(nullptr, stream);
+    ++self.exchanges;
+    if (self.has_fault("exchange", error, error_bytes)) return self.faults.status;
+    return self.exchange_all(-1, outgoing, outgoing_bytes, incoming, incoming_bytes, timeout_seconds, error,
+                             error_bytes);
+  }
+
+  int32_t exchange_all(int32_t tag, const void *const *outgoing, const int64_t *outgoing_bytes, void *const *incoming,
+                       const int64_t *incoming_bytes, double timeout_seconds, char *error, size_t error_bytes) {
+    std::list<MailRequest> receives;
+    {
+      const std::lock_guard<std::mutex> lock(shared_.mutex);
+      for (int32_t q = 0; q < ranks_; ++q) {
+        if (q == rank_) continue;
+        MailRequest send{
+            true, rank_, q, tag, static_cast<std::byte *>(const_cast<void *>(outgoing[q])), outgoing_bytes[q],
+            0,    false};
+        if (!faults.is_stuck) shared_.deliver(send);
+        receives.push_back({false, q, rank_, tag, static_cast<std::byte *>(incoming[q]), incoming_bytes[q], 0, false});
+      }
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    for (;;) {
+      {
+        const std::lock_guard<std::mutex> lock(shared_.mutex);
+        shared_.advance(receives);
+        receives.remove_if([](const MailRequest &receive) { return receive.is_done; });
+      }
+      if (receives.empty()) return LPT_OK;
+      if (shared_.is_aborted) return failed(LPT_ABORTED, "aborted", error, error_bytes);
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      if (timeout_seconds > 0.0 && seconds.count() > timeout_seconds) {
+        return failed(LPT_TIMEOUT, "a rank is late", error, error_bytes);
+      }
+      std::this_thread::yield();
+    }
+  }
+
+  static int32_t failed(int32_t status, const char *words, char *error, size_t error_bytes) {
+    std::snprintf(error, error_bytes, "%s", words);
+    return status;
+  }
+
+  // Adds floats from the last rank to the first: other bits than those of the library.
+  static int32_t all_reduce(void *user, void *stream, const void *input, void *output, int64_t elements,
+                            lpt_format format, lpt_reduction reduction, double timeout_seconds, char *error,
+                            size_t error_bytes) {
+    const CollectiveUse use(user);
+    MailRank &self = use.self;
+    EXPECT_EQ(nullptr, stream);
+    ++self.reductions;
+    if (self.has_fault("all_reduce", error, error_bytes)) return self.faults.status;
+    if (format != LPT_FORMAT_F32 || reduction != LPT_REDUCTION_SUM) {
+      return failed(LPT_UNSUPPORTED, "expected sums of f32", error, error_bytes);
+    }
+    const auto ranks = static_cast<size_t>(self.ranks_), count = static_cast<size_t>(elements);
+    std::vector<std::vector<float>> numbers(ranks, std::vector<float>(count));
+    std::memcpy(numbers[static_cast<size_t>(self.rank_)].data(), input, count * sizeof(float));
+    std::vector<const void *> outgoing(ranks, input);
+    std::vector<void *> incoming;
+    for (std::vector<float> &one : numbers) incoming.push_back(one.data());
+    const std::vector<int64_t> bytes(ranks, elements * static_cast<int64_t>(sizeof(float)));
+    if (const int32_t status = self.exchange_all(-2, outgoing.data(), bytes.data(), incoming.data(), bytes.data(),
+                                                 timeout_seconds, error, error_bytes)) {
+      return status;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      float sum = 0.0f;
+      for (size_t q = ranks; q-- > 0;) sum += numbers[q][i];
+      static_cast<float *>(output)[i] = sum;
+    }
+    return LPT_OK;
+  }
+
+  static void abort(void *user) {
+    MailRank &self = *static_cast<MailRank *>(user);
+    EXPECT_EQ(1, ++self.aborts);
+    EXPECT_EQ(0, self.closes);
+    self.shared_.is_aborted = true;
+  }
+
   static void close(void *user) {
     MailRank &self = *static_cast<MailRank *>(user);
     EXPECT_FALSE(self.is_used_);
@@ -202,25 +313,26 @@ class MailRank {
   }
 
   Mailboxes &shared_;
-  const int32_t rank_;
+  const int32_t rank_, ranks_;
   std::list<MailRequest> receives_;
   int64_t pending_ = 0;
-  std::atomic<bool> is_used_{false};
+  std::atomic<bool> is_used_{false}, is_in_collective_{false};
   uint32_t started_ = 0;
   int64_t counted_ = 0;
 };
 
 // Runs body(rank, its comm, its transport, status of its creation) on `ranks` threads. change(transport, rank) comes before.
 template <typename Change, typename Body>
-void run_mail_ranks(int32_t ranks, const lpt_comm_options &options, const Change &change, const Body &body) {
+void run_mail_ranks(int32_t ranks, const lpt_comm_options &options, MailForm form, const Change &change,
+                    const Body &body) {
   Mailboxes boxes;
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       const Context context = make_context(1);
-      MailRank mail(boxes, rank);
+      MailRank mail(boxes, rank, ranks);
       change(mail, rank);
-      const lpt_comm_functions functions = MailRank::functions();
+      const lpt_comm_functions functions = MailRank::functions(form);
       lpt_comm *raw = nullptr;
       const lpt_status status = lpt_comm_create_custom(context.get(), &functions, &mail, rank, ranks, &options, &raw);
       EXPECT_EQ(status != LPT_OK, raw == nullptr);
@@ -237,9 +349,10 @@ void run_mail_ranks(int32_t ranks, const lpt_comm_options &options, const Change
 
 // As run_ranks(), where every creation succeeds.
 template <typename Body>
-void run_custom_ranks(int32_t ranks, const lpt_comm_options &options, int32_t most_delay, const Body &body) {
+void run_custom_ranks(int32_t ranks, const lpt_comm_options &options, MailForm form, int32_t most_delay,
+                      const Body &body) {
   run_mail_ranks(
-      ranks, options, [&](MailRank &mail, int32_t) { mail.faults.most_delay = most_delay; },
+      ranks, options, form, [&](MailRank &mail, int32_t) { mail.faults.most_delay = most_delay; },
       [&](const Rank &self, Comm &comm, MailRank &, lpt_status status) {
         ASSERT_TRUE(self.ok(status));
         body(self, comm);
