@@ -196,6 +196,21 @@ TEST_P(CustomCollectives, ALateRankIsATimeout) {
                  });
 }
 
+// The calls agree, but bytes of rank 1 do not come.
+TEST(CustomExchange, BytesThatDoNotComeAreATimeout) {
+  run_mail_ranks(2, options_of(0.2), MailForm::kBoth, change_nothing,
+                 [](const Rank &self, Comm &, MailRank &mail, lpt_status status) {
+                   ASSERT_TRUE(self.ok(status));
+                   mail.faults.drops_exchanges = self.rank == 1;
+                   Numbers numbers(10, 1.0f);
+                   status = reduce(self, numbers);
+                   if (self.rank == 1) return;
+                   EXPECT_EQ(LPT_TIMEOUT, status);
+                   expect_words({"all_reduce: functions->exchange failed: a rank is late"},
+                                lpt_context_error(self.context));
+                 });
+}
+
 // The future of a rank that leaves, and the other rank in the same call.
 TEST_P(CustomCollectives, DestroyingACommAbortsWhatIsUnderWay) {
   std::atomic<bool> is_destroyed{false};
