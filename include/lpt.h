@@ -141,6 +141,7 @@
 
 /* Ranks. */
 #include "lpt/comm.h"
+#include "lpt/comm_custom.h"
 #include "lpt/data_parallel.h"
 #include "lpt/partial.h"
 

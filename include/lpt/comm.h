@@ -43,7 +43,7 @@ typedef struct lpt_comm_options {
   /** How long a rank waits for the others, up to 1e9 seconds; 0: without limit. Default 600. */
   double timeout_seconds;
   /**
-   * Ranks on GPUs: a comm of CPUs, local or MPI, of the same ranks in the same order. The new comm keeps a part of it, and
+   * Ranks on GPUs: a comm of CPUs, local, MPI or custom, of the same ranks in the same order. The new comm keeps a part of it, and
    * `bootstrap` may be destroyed. NULL: none, and the only value for ranks on CPUs.
    */
   lpt_comm *bootstrap;
@@ -59,7 +59,7 @@ typedef struct lpt_comm_info {
   size_t struct_size;     /**< sizeof(lpt_comm_info) of the caller. */
   int32_t rank;           /**< Index of this rank, from 0. */
   int32_t rank_count;     /**< Number of ranks. */
-  char engine[32];        /**< "local", "local messages", "openmpi", "mpich" or "nccl". */
+  char engine[32];        /**< "local", "local messages", "openmpi", "mpich", "nccl" or lpt_comm_functions. */
   int64_t collectives;    /**< Collectives that this rank completed without error. */
   int64_t bytes_sent;     /**< Payload sent to other ranks in bytes, with scales, without headers. */
   int64_t bytes_received; /**< Payload received from other ranks in bytes. */

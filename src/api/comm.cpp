@@ -1,5 +1,7 @@
 #include "src/ranks/comm.hpp"
 
+#include <cstddef>
+
 #include "lpt/research/emulation.h"
 #include "src/api/guard.hpp"
 
@@ -18,6 +20,28 @@ struct KnownCommOptions {
     comm.emulation = &emulation;
     return comm.bootstrap == nullptr ? Status() : check_handle(comm.bootstrap, HandleKind::kComm, "options->bootstrap");
   }
+};
+
+// Calls close() of functions that no comm has taken.
+class UntakenFunctions {
+ public:
+  UntakenFunctions(const lpt_comm_functions *functions, void *user) : user_(user) {
+    constexpr size_t kEnd = offsetof(lpt_comm_functions, close) + sizeof functions->close;
+    const bool is_readable =
+        functions != nullptr && functions->struct_size >= kEnd && functions->struct_size <= kMostStructBytes;
+    if (is_readable) close_ = functions->close;
+  }
+  UntakenFunctions(const UntakenFunctions &) = delete;
+  UntakenFunctions &operator=(const UntakenFunctions &) = delete;
+  ~UntakenFunctions() {
+    if (close_ != nullptr) close_(user_);
+  }
+
+  void set_taken() { close_ = nullptr; }
+
+ private:
+  void *const user_;
+  void (*close_)(void *user) = nullptr;
 };
 
 }  // namespace
@@ -83,6 +107,23 @@ lpt_status lpt_comm_adopt_nccl(lpt_context *context, void *nccl_comm, const lpt_
     if (nccl_comm == nullptr) return invalid("nccl_comm is NULL: expected an ncclComm_t");
     LPT_TRY(check_out(out_comm, "out_comm"));
     return create_nccl_comm(self, nccl_comm, known.comm, out_comm);
+  });
+}
+
+lpt_status lpt_comm_create_custom(lpt_context *context, const lpt_comm_functions *functions, void *user, int32_t rank,
+                                  int32_t rank_count, const lpt_comm_options *options, lpt_comm **out_comm) {
+  UntakenFunctions untaken(functions, user);
+  return guard(context, [&](Context &self) -> Status {
+    KnownCommOptions known;
+    lpt_comm_functions known_functions = LPT_COMM_FUNCTIONS_INIT;
+    LPT_TRY(known.read(options));
+    if (functions == nullptr) return invalid("functions is NULL: expected a lpt_comm_functions");
+    LPT_TRY(read_options(functions, "functions", known_functions));
+    LPT_TRY(check_functions(known_functions));
+    LPT_TRY(check_out(out_comm, "out_comm"));
+    auto taken = std::make_shared<CustomFunctions>(known_functions, user);
+    untaken.set_taken();
+    return create_custom_comm(self, std::move(taken), rank, rank_count, known.comm, out_comm);
   });
 }
 

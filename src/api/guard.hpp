@@ -67,12 +67,15 @@ lpt_status guard_optional(lpt_context *context, Body &&body) noexcept {
   }
 }
 
+// Of a struct of any release: a larger size is no size.
+constexpr size_t kMostStructBytes = size_t{1} << 16;
+
 // Copies the members that both sides know over the defaults in `known`. NULL leaves the defaults.
 template <typename Options>
 Status read_options(const Options *given, const char *name, Options &known) {
   if (given == nullptr) return {};
   const size_t size = given->struct_size;
-  if (size < sizeof(size_t) || size > (size_t{1} << 16)) {
+  if (size < sizeof(size_t) || size > kMostStructBytes) {
     return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
                    sizeof(Options));
   }
@@ -92,7 +95,7 @@ template <typename Values>
 Status check_values(const Values *out_info, const char *name) {
   if (out_info == nullptr) return invalid("%s is NULL: expected memory for the result", name);
   const size_t size = out_info->struct_size;
-  if (size < sizeof(size_t) || size > (size_t{1} << 16)) {
+  if (size < sizeof(size_t) || size > kMostStructBytes) {
     return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
                    sizeof(Values));
   }

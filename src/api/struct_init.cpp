@@ -56,6 +56,7 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_gradients_info, LPT_GRADIENTS_INFO_INIT)
   LPT_STRUCT(lpt_comm_options, LPT_COMM_OPTIONS_INIT)
   LPT_STRUCT(lpt_comm_info, LPT_COMM_INFO_INIT)
+  LPT_STRUCT(lpt_comm_functions, LPT_COMM_FUNCTIONS_INIT)
   LPT_STRUCT(lpt_reduce_options, LPT_REDUCE_OPTIONS_INIT)
   LPT_STRUCT(lpt_all_gather_options, LPT_ALL_GATHER_OPTIONS_INIT)
   LPT_STRUCT(lpt_gradient_buckets_options, LPT_GRADIENT_BUCKETS_OPTIONS_INIT)

@@ -21,6 +21,7 @@ Status prepare(const Comm &comm, const Tensor *input, const lpt_reduce_options &
   LPT_TRY(check_reduce_options(options));
   const bool needs_data = !is_check_only(options.flags);
   reducing.device = device_of(comm);
+  reducing.has_native_sum = comm.engine->has_sum();
   LPT_TRY(check_wide_matrix(input, "input", needs_data, reducing.input, reducing.device));
   LPT_TRY(check_wide_matrix(output, "output", needs_data, reducing.output, reducing.device));
   if (reducing.output.format.id != reducing.input.format.id) {

@@ -80,6 +80,7 @@ Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int
   ReductionPlan reducing{};
   reducing.operation = "all_reduce_many";
   reducing.device = device_of(comm);
+  reducing.has_native_sum = comm.engine->has_sum();
   reducing.input = reducing.output = vector_view(many.format, nullptr, many.elements);
   reducing.reduction = static_cast<Reduction>(options.reduction);
   reducing.factor = options.factor;

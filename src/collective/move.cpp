@@ -135,6 +135,7 @@ Status check_peer(const Comm &comm, int32_t peer) {
 }
 
 Status check_mail(const Comm &comm, const Tensor *tensor, int32_t peer, int32_t tag, MatrixView &out_view) {
+  LPT_TRY(check_has_messages(comm));
   LPT_TRY(check_moved(comm, tensor, "tensor", out_view));
   LPT_TRY(check_peer(comm, peer));
   return tag >= 0 && tag <= 32767 ? Status() : invalid("tag is %d: expected 0 to 32767", tag);

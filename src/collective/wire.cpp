@@ -23,8 +23,9 @@ Status check_no_wire(const lpt_reduce_options &options) {
 // What the engine adds up by itself.
 Status check_native(const ReductionPlan &reducing, int32_t ranks, bool is_to_all) {
   const char *const name = "options->algorithm is LPT_REDUCE_ALGORITHM_NATIVE";
-  if (reducing.device.is_cpu())
-    return unsupported("%s: expected ranks on GPUs, others have no sums of their own", name);
+  if (!reducing.has_native_sum)
+    return unsupported("%s: expected ranks on GPUs, or a custom comm with all_reduce", name);
+  if (reducing.device.is_cpu() && !is_to_all) return unsupported("%s: expected lpt_all_reduce() on CPUs", name);
   if (reducing.factor != 1.0) return unsupported("%s and options->factor is %g: expected 1", name, reducing.factor);
   const int64_t length = reducing.shares.front().count();
   const auto is_equal = [&](const Range &share) { return share.count() == length; };
@@ -146,7 +147,7 @@ Status run_to_all(Context &worker, Engine &engine, const SelectedReduction &chos
     case ReductionPath::kCodec:
       return reduce_to_all_by_codec(worker, engine, chosen.coded);
     case ReductionPath::kNative:
-      return reduce_natively(worker, static_cast<DeviceEngine &>(engine), chosen.plain, true);
+      return reduce_natively(worker, engine, chosen.plain, true);
     default:
       return reduce_to_all(worker, engine, chosen.plain);
   }
@@ -157,7 +158,7 @@ Status run_to_parts(Context &worker, Engine &engine, const SelectedReduction &ch
     case ReductionPath::kCodec:
       return reduce_to_parts_by_codec(worker, engine, chosen.coded);
     case ReductionPath::kNative:
-      return reduce_natively(worker, static_cast<DeviceEngine &>(engine), chosen.plain, false);
+      return reduce_natively(worker, engine, chosen.plain, false);
     case ReductionPath::kPlain:
       return reduce_to_parts(worker, engine, chosen.plain);
     default:

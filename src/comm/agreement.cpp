@@ -30,6 +30,53 @@ std::string describe_mismatch(int32_t rank, const char *operation, int64_t expec
               static_cast<long long>(sent), peer, rank, static_cast<long long>(expected));
 }
 
+CountTable make_count_table(int32_t rank, int32_t ranks, const Bytes *outgoing, const Bytes *incoming) {
+  const auto count = static_cast<size_t>(ranks), self = static_cast<size_t>(rank);
+  CountTable table(count, std::vector<int64_t>(2 * count));
+  for (size_t q = 0; q < count; ++q) {
+    table[self][q] = q == self ? 0 : outgoing[q].count;
+    table[self][count + q] = q == self ? 0 : incoming[q].count;
+  }
+  return table;
+}
+
+std::string describe_mismatch(const char *operation, const CountTable &table) {
+  const size_t ranks = table.size();
+  for (size_t to = 0; to < ranks; ++to) {
+    for (size_t from = 0; from < ranks; ++from) {
+      const std::string phrase = describe_mismatch(static_cast<int32_t>(to), operation, table[to][ranks + from],
+                                                   static_cast<int32_t>(from), table[from][to]);
+      if (!phrase.empty()) return phrase;
+    }
+  }
+  return {};
+}
+
+Status compare_calls(Engine &control, const Signature &signature, CountTable &table) {
+  const auto bytes_of = [](std::vector<int64_t> &row) {
+    return Bytes{reinterpret_cast<std::byte *>(row.data()), static_cast<int64_t>(row.size() * sizeof row[0])};
+  };
+  const std::vector<Bytes> outgoing(table.size(), bytes_of(table[static_cast<size_t>(control.rank())]));
+  std::vector<Bytes> incoming;
+  for (std::vector<int64_t> &row : table) incoming.push_back(bytes_of(row));
+  const ExchangeGuard guard(control);
+  LPT_TRY(control.all_to_all_v(signature, outgoing.data(), incoming.data()));
+  // Where memory is shared the rows are still those of the other ranks.
+  for (size_t q = 0; q < table.size(); ++q) {
+    if (incoming[q].data != bytes_of(table[q]).data)
+      std::memcpy(table[q].data(), incoming[q].data, static_cast<size_t>(incoming[q].count));
+  }
+  LPT_TRY(control.release());  // first: then every rank has all rows, and finds the same
+  const std::string phrase = describe_mismatch(signature.operation, table);
+  return phrase.empty() ? Status() : Status(LPT_MISMATCH, phrase);
+}
+
+bool has_bytes(const CountTable &table) {
+  return std::any_of(table.begin(), table.end(), [](const std::vector<int64_t> &row) {
+    return std::any_of(row.begin(), row.end(), [](int64_t count) { return count != 0; });
+  });
+}
+
 std::vector<int32_t> ranks_of_part(const std::vector<SplitKey> &keys, int32_t color) {
   std::vector<int32_t> ranks;
   for (size_t i = 0; i < keys.size(); ++i) {

@@ -54,30 +54,8 @@ Status DeviceEngine::end(std::shared_ptr<QueuedWork> &out_work) {
 // Every rank tells all others what goes between it and each rank, so that all find the same two that disagree.
 Status DeviceEngine::compare(const Signature &signature, const Bytes *outgoing, const Bytes *incoming) {
   if (control_ == nullptr) return {};
-  const auto ranks = static_cast<size_t>(ranks_), self = static_cast<size_t>(rank_);
-  std::vector<std::vector<int64_t>> counts(ranks, std::vector<int64_t>(2 * ranks));
-  for (size_t q = 0; q < ranks; ++q) {
-    counts[self][q] = q == self ? 0 : outgoing[q].count;
-    counts[self][ranks + q] = q == self ? 0 : incoming[q].count;
-  }
-  const auto bytes_of = [](std::vector<int64_t> &list) {
-    return Bytes{reinterpret_cast<std::byte *>(list.data()), static_cast<int64_t>(list.size() * sizeof list[0])};
-  };
-  const std::vector<Bytes> own_counts(ranks, bytes_of(counts[self]));
-  std::vector<Bytes> peer_counts;
-  for (std::vector<int64_t> &list : counts) peer_counts.push_back(bytes_of(list));
-  const ExchangeGuard guard(*control_);
-  LPT_TRY(control_->all_to_all_v(signature, own_counts.data(), peer_counts.data()));
-  for (size_t to = 0; to < ranks; ++to) {
-    for (size_t from = 0; from < ranks; ++from) {
-      const auto *const sent = reinterpret_cast<const int64_t *>(peer_counts[from].data);
-      const auto *const expected = reinterpret_cast<const int64_t *>(peer_counts[to].data) + ranks;
-      const std::string phrase = describe_mismatch(static_cast<int32_t>(to), signature.operation, expected[from],
-                                                   static_cast<int32_t>(from), sent[to]);
-      if (!phrase.empty()) return Status(LPT_MISMATCH, phrase);
-    }
-  }
-  return control_->release();
+  CountTable table = make_count_table(rank_, ranks_, outgoing, incoming);
+  return compare_calls(*control_, signature, table);
 }
 
 Status DeviceEngine::move(const std::vector<DeviceRun> &outgoing, const std::vector<DeviceRun> &incoming) {

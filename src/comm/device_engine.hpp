@@ -40,8 +40,8 @@ class DeviceEngine : public Engine {
   Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
   Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
 
-  // A sum that the wire makes in an order of its own.
-  Status sum(const Signature &signature, const DeviceSum &sum);
+  bool has_sum() const override { return true; }
+  Status sum(const Signature &signature, const DeviceSum &sum) override;
 
   Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) override;
   void interrupt(const char *reason) noexcept override;

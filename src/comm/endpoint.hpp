@@ -23,11 +23,13 @@ class Endpoint {
   bool copies_sends() const { return table_->copies_sends != 0; }
 
   // No members: NULL comes out.
-  Status split(const std::vector<int32_t> &members, double seconds, std::unique_ptr<Endpoint> &out_link) {
+  Status split(const std::vector<int32_t> &members, int64_t number, double seconds,
+               std::unique_ptr<Endpoint> &out_link) {
     auto endpoint =
         std::make_unique<Endpoint>(*table_, nullptr);  // the owner first: there may be no memory for it later
     const int32_t *const first = members.empty() ? nullptr : members.data();
-    LPT_TRY(call(table_->split, endpoint_, first, static_cast<int32_t>(members.size()), seconds, &endpoint->endpoint_));
+    LPT_TRY(call(table_->split, endpoint_, first, static_cast<int32_t>(members.size()), number, seconds,
+                 &endpoint->endpoint_));
     if (endpoint->endpoint_ != nullptr) out_link = std::move(endpoint);
     return {};
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/backends/device.hpp"
+#include "src/backends/device_transport.hpp"
 #include "src/base/status.hpp"
 
 namespace lpt {
@@ -81,8 +82,15 @@ class Engine {
   // Ends an exchange: own bytes may change afterwards. All ranks call it.
   virtual Status release() = 0;
 
+  // False: send(), receive() and split() are not supported.
+  virtual bool has_messages() const { return true; }
+
   virtual Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;
   virtual Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;
+
+  // A sum that the transport makes in an order of its own, where has_sum() is true.
+  virtual bool has_sum() const { return false; }
+  virtual Status sum(const Signature &signature, const DeviceSum &sum);
 
   // An engine for the ranks of the same color, ordered by (key, rank). All ranks call it; color -1 gets none.
   virtual Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) = 0;
@@ -118,6 +126,10 @@ class ExchangeGuard {
  private:
   Engine &engine_;
 };
+
+inline Status Engine::sum(const Signature &signature, const DeviceSum &) {
+  return Status(LPT_INTERNAL, std::string(signature.operation) + ": the transport has no sums");
+}
 
 inline Status Engine::barrier(const Signature &signature) {
   const std::vector<Bytes> nothing(static_cast<size_t>(ranks_), Bytes{nullptr, 0});

@@ -18,7 +18,6 @@ struct LocalEndpoint {
   int32_t rank;
   double latency_seconds, bytes_per_second;
   Clock::time_point is_free_at{};  // one message after the other leaves a rank
-  uint64_t splits = 0;
   bool has_sent = false;
 };
 
@@ -106,15 +105,15 @@ void close(void *link) {
 }
 
 // The first member names the part.
-int32_t split(void *link, const int32_t *members, int32_t count, double, void **out_link, char *, size_t) {
+int32_t split(void *link, const int32_t *members, int32_t count, int64_t number, double, void **out_link, char *,
+              size_t) {
   LocalEndpoint &self = local(link);
-  const uint64_t split = self.splits++;
   if (members == nullptr) return LPT_OK;
   const auto place = static_cast<int32_t>(std::find(members, members + count, self.rank) - members);
   try {
     auto part =
         std::make_unique<LocalEndpoint>(LocalEndpoint{nullptr, place, self.latency_seconds, self.bytes_per_second});
-    part->group = self.group->part_of({split, members[0]}, count);
+    part->group = self.group->part_of({static_cast<uint64_t>(number), members[0]}, count);
     *out_link = part.release();
   } catch (const std::bad_alloc &) {
     // Others wait for this rank in the part, which breaks up with the whole.

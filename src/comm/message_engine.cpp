@@ -17,6 +17,12 @@ constexpr double kFarewellSeconds = 1.0;
 // In place of the sequence number of an exchange: all failures count, or none.
 constexpr uint64_t kAllFailures = UINT64_MAX, kNoFailure = 0;
 
+// What ranks exchange in a split.
+struct SplitRequest {
+  SplitKey key;
+  int64_t next_comm;
+};
+
 EngineOptions options_of_part(EngineOptions options) {
   options.damaged_message = 0;  // counted on the whole
   return options;
@@ -422,22 +428,31 @@ Status MessageEngine::receive(const Signature &signature, int32_t peer, int32_t 
 // ---- parts
 
 Status MessageEngine::split_parts(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) {
-  std::vector<SplitKey> keys(static_cast<size_t>(ranks_), {color, key});
+  SplitRequest mine{{color, key}, *next_comm_};
+  std::vector<SplitRequest> all(static_cast<size_t>(ranks_), mine);
   std::vector<Bytes> outgoing, incoming;
-  SplitKey mine{color, key};
-  for (SplitKey &each : keys) {
+  for (SplitRequest &each : all) {
     outgoing.push_back({reinterpret_cast<std::byte *>(&mine), sizeof mine});
     incoming.push_back({reinterpret_cast<std::byte *>(&each), sizeof each});
   }
   LPT_TRY(exchange_all({"split", 0, 0, 0, 0}, outgoing.data(), incoming.data()));
   LPT_TRY(release_all());
   LPT_TRY(check_failures(kAllFailures));
+  std::vector<SplitKey> keys;
+  int64_t number = 0;
+  for (const SplitRequest &each : all) {
+    keys.push_back(each.key);
+    number = std::max(number, each.next_comm);
+  }
+  *next_comm_ = number + 1;
   const std::vector<int32_t> part = color < 0 ? std::vector<int32_t>() : ranks_of_part(keys, color);
   std::unique_ptr<Endpoint> endpoint;
-  LPT_TRY(channel_.endpoint().split(part, options_.timeout_seconds, endpoint));
+  LPT_TRY(channel_.endpoint().split(part, number, options_.timeout_seconds, endpoint));
   if (endpoint != nullptr) {
-    out_engine = std::make_unique<MessageEngine>(std::move(endpoint), place_in_part(part, rank_),
-                                                 static_cast<int32_t>(part.size()), options_of_part(options_));
+    auto engine = std::make_unique<MessageEngine>(std::move(endpoint), place_in_part(part, rank_),
+                                                  static_cast<int32_t>(part.size()), options_of_part(options_));
+    engine->next_comm_ = next_comm_;
+    out_engine = std::move(engine);
   }
   // A rank that failed tells so here: in a part that it has not made no one would hear of it.
   for (Bytes &bytes : outgoing) bytes.count = 0;

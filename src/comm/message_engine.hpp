@@ -92,6 +92,8 @@ class MessageEngine : public Engine {
   void leave();
 
   const EngineOptions options_;
+  // The number of the next comm among those that splits make of one: greater than those of all comms of this rank.
+  std::shared_ptr<std::atomic<int64_t>> next_comm_ = std::make_shared<std::atomic<int64_t>>(1);
   std::mutex work_;  // held by the thread that is in the engine
   MessageChannel channel_;
   std::vector<Peer> peers_;

@@ -8,7 +8,7 @@
 extern "C" {
 
 // Raised when what is here changes. Functions are added at the end only, and counted by struct_size.
-#define LPT_WIRE_ABI 3
+#define LPT_WIRE_ABI 4
 
 #define LPT_WIRE_ANY_RANK (-1)
 
@@ -29,9 +29,10 @@ typedef struct lpt_transport_table {
                   int32_t *out_world_ranks, char *error, size_t error_bytes);
 
   // A link among `members`, in whose order its ranks are counted; the caller is one of them, or wants none: NULL. All ranks
-  // of the link call it, each with its own part; LPT_TIMEOUT where somebody does not within `seconds`, 0: for ever.
-  int32_t (*split)(void *endpoint, const int32_t *members, int32_t count, double seconds, void **out_link, char *error,
-                   size_t error_bytes);
+  // of the link call it, each with its own part; LPT_TIMEOUT where somebody does not within `seconds`, 0: for ever. `number`,
+  // from 1, is the same on all of them, and greater than that of each link that one of them has had from the same open().
+  int32_t (*split)(void *endpoint, const int32_t *members, int32_t count, int64_t number, double seconds,
+                   void **out_link, char *error, size_t error_bytes);
 
   // Start a message and return. `data` stays as it is until the request is done. Messages from one rank to another with one
   // tag arrive in their order, and take what was requested in its order; they may be shorter than what was requested. The

@@ -6,6 +6,8 @@
 
 #include "lpt/research/emulation.h"
 #include "src/call/launch.hpp"
+#include "src/comm/custom_transport.hpp"
+#include "src/comm/exchange_engine.hpp"
 #include "src/comm/local_engine.hpp"
 #include "src/comm/local_transport.hpp"
 #include "src/comm/message_engine.hpp"
@@ -33,6 +35,12 @@ Status check_options(const lpt_comm_options &options) {
   }
   if (options.bootstrap == nullptr) return {};
   return unsupported("options->bootstrap is set: expected NULL, it is for ranks on GPUs");
+}
+
+Status check_has_no_link(const lpt_comm_options &options) {
+  const lpt_comm_emulation &link = *options.emulation;
+  if (link.link_latency_seconds <= 0.0 && link.link_bytes_per_second <= 0.0) return {};
+  return unsupported("options->emulation has a link: expected none, links are emulated for local ranks");
 }
 
 EngineOptions engine_options(const lpt_comm_options &options) {
@@ -178,10 +186,7 @@ Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const
 Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
                        Comm **out_comm) {
   LPT_TRY(check_options(options));
-  const lpt_comm_emulation &link = *options.emulation;
-  if (link.link_latency_seconds > 0.0 || link.link_bytes_per_second > 0.0) {
-    return unsupported("options->emulation has a link: expected none, links are emulated for local ranks");
-  }
+  LPT_TRY(check_has_no_link(options));
   const lpt_transport_table *table = nullptr;
   LPT_TRY(find_mpi(&table));
   void *end = nullptr;
@@ -194,8 +199,48 @@ Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lp
   return make_comm(context, std::move(engine), out_comm);
 }
 
+namespace {
+
+// What only messages can do.
+Status check_exchange_options(const CustomFunctions &functions, const lpt_comm_options &options) {
+  if (!functions.has_exchange()) return {};
+  const char *const given = (options.flags & LPT_COMM_CHECKSUMS) != 0 ? "options->flags has LPT_COMM_CHECKSUMS"
+                            : options.emulation->damaged_message != 0 ? "options->emulation has a damaged message"
+                                                                      : nullptr;
+  if (given == nullptr) return {};
+  return unsupported("%s: expected none, functions->exchange has no checksums", given);
+}
+
+}  // namespace
+
+Status create_custom_comm(Context &context, std::shared_ptr<CustomFunctions> functions, int32_t rank,
+                          int32_t rank_count, const lpt_comm_options &options, Comm **out_comm) {
+  if (rank_count < 1 || rank_count > kMostRanks) {
+    return invalid("rank_count is %d: expected 1 to %d", rank_count, kMostRanks);
+  }
+  if (rank < 0 || rank >= rank_count) return invalid("rank is %d: expected 0 to %d", rank, rank_count - 1);
+  if (!context.queue.device().is_cpu()) {
+    return unsupported("context works on %s: expected the CPU", device_text(context.queue.device()).c_str());
+  }
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_has_no_link(options));
+  LPT_TRY(check_exchange_options(*functions, options));
+  std::unique_ptr<Engine> engine;
+  if (functions->has_messages()) {
+    engine = std::make_unique<MessageEngine>(open_custom_endpoint(functions, rank, rank_count), rank, rank_count,
+                                             engine_options(options));
+  }
+  if (functions->has_exchange() || functions->has_all_reduce()) {
+    engine = std::make_unique<ExchangeEngine>(std::move(functions), std::move(engine), rank, rank_count,
+                                              engine_options(options));
+  }
+  LPT_TRY(engine->barrier(agreed_options(options)));
+  return make_comm(context, std::move(engine), out_comm);
+}
+
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm) {
   if (color < -1) return invalid("color is %d: expected at least 0, or -1 for no part", color);
+  LPT_TRY(check_has_messages(comm));
   std::unique_ptr<Engine> part;
   LPT_TRY(run_collective(
       context, comm, [&](Context &, Engine &engine) { return engine.split(color, key, part); }, nullptr,
@@ -224,6 +269,12 @@ Status check_works_on(const Context &context, const Device &device) {
   if (context.queue.device() == device) return {};
   return invalid("context works on %s: expected %s, where the comm does", device_text(context.queue.device()).c_str(),
                  device_text(device).c_str());
+}
+
+Status check_has_messages(const Comm &comm) {
+  if (comm.engine->has_messages()) return {};
+  return unsupported("the transport %s has only exchange: expected send, receive, test and cancel",
+                     comm.engine->name());
 }
 
 Status check_on_cpus(const Comm &comm) {

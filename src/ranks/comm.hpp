@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/call/context.hpp"
+#include "src/comm/custom_functions.hpp"
 #include "src/comm/device_engine.hpp"
 #include "src/comm/local_group.hpp"
 #include "src/comm/progress_thread.hpp"
@@ -52,6 +53,8 @@ Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const
                          Comm **out_comm);
 Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
                        Comm **out_comm);
+Status create_custom_comm(Context &context, std::shared_ptr<CustomFunctions> functions, int32_t rank,
+                          int32_t rank_count, const lpt_comm_options &options, Comm **out_comm);
 // nccl.cpp. `communicator` and the bootstrap comm of the options may be NULL, not both.
 Status create_nccl_comm(Context &context, void *communicator, const lpt_comm_options &options, Comm **out_comm);
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm);
@@ -75,6 +78,9 @@ enum class DeviceSupport : uint8_t { kCpu, kDevices };
 
 // Rejects a context of another device than that of a comm.
 Status check_works_on(const Context &context, const Device &device);
+
+// Rejects a comm whose transport sends no messages from one rank to another.
+Status check_has_messages(const Comm &comm);
 
 // Rejects ranks on devices.
 Status check_on_cpus(const Comm &comm);

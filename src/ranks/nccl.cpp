@@ -28,7 +28,8 @@ Status check_place(const Context &context, const Comm *bootstrap, const void *co
   if (bootstrap == nullptr && communicator == nullptr) {
     return invalid("options->bootstrap is NULL: expected a comm of the same ranks on CPUs");
   }
-  if (bootstrap == nullptr || device_of(*bootstrap).is_cpu()) return {};
+  if (bootstrap == nullptr) return {};
+  if (device_of(*bootstrap).is_cpu()) return check_has_messages(*bootstrap);
   return invalid("options->bootstrap works on %s: expected ranks on CPUs", device_text(device_of(*bootstrap)).c_str());
 }
 

@@ -313,6 +313,21 @@ class QueuedSum {
   std::vector<const void *> sources_;
 };
 
+// Of the CPU: every rank gets the whole.
+Status reduce_natively_on_cpu(Context &worker, Engine &engine, const ReductionPlan &reducing) {
+  const Range whole{0, reducing.shares.back().end};
+  const FlatView input(reducing.input), output(reducing.output);
+  std::byte *read = nullptr, *written = nullptr;
+  const auto bytes = static_cast<size_t>(input.bytes(whole.count()));
+  if (!input.is_run(whole)) LPT_TRY(worker.arena->take(bytes, &read));
+  if (!output.is_run(whole)) LPT_TRY(worker.arena->take(bytes, &written));
+  const MatrixView from = input.gathered(whole, read), to = output.writable_span(whole, written);
+  LPT_TRY(engine.sum(signature_of(reducing), {reducing.input.format.id, static_cast<lpt_reduction>(reducing.reduction),
+                                              from.data, to.data, whole.count(), false}));
+  output.write_back(whole, to);
+  return {};
+}
+
 Status queue_to_all(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing) {
   const int64_t elements = reducing.shares.back().end;
   if (elements == 0) return engine.barrier(signature_of(reducing));
@@ -372,9 +387,10 @@ Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &red
   return Messages(worker, engine, reducing).scatter(lines_of(reducing.output));
 }
 
-Status reduce_natively(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing, bool is_to_all) {
+Status reduce_natively(Context &worker, Engine &engine, const ReductionPlan &reducing, bool is_to_all) {
   const int64_t elements = reducing.shares.back().end;
   if (elements == 0) return engine.barrier(signature_of(reducing));
+  if (engine.device().is_cpu()) return reduce_natively_on_cpu(worker, engine, reducing);
   DeviceFlatView input, output;
   LPT_TRY(input.gather(worker, reducing.input));
   LPT_TRY(output.place(worker, reducing.output));

@@ -18,6 +18,7 @@ struct ReductionPlan {
   std::vector<Range> shares;                 // of each rank, in elements of the input
   int64_t site;                              // what else must agree: ranks in different passes are reported apart
   Device device;
+  bool has_native_sum;  // of all ranks, by the engine
 };
 
 Signature signature_of(const ReductionPlan &reducing);
@@ -38,7 +39,7 @@ Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reduc
 // Every rank gets its share.
 Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing);
 
-// On devices: by the sums of their own wire.
-Status reduce_natively(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing, bool is_to_all);
+// By the sums of the engine.
+Status reduce_natively(Context &worker, Engine &engine, const ReductionPlan &reducing, bool is_to_all);
 
 }  // namespace lpt

@@ -81,7 +81,7 @@ const std::vector<BadCall> kCollectiveCalls = {
      }},
     {"all_reduce: sums of GPUs on the CPU",
      LPT_UNSUPPORTED,
-     {"LPT_REDUCE_ALGORITHM_NATIVE", "expected ranks on GPUs"},
+     {"LPT_REDUCE_ALGORITHM_NATIVE", "expected ranks on GPUs, or a custom comm with all_reduce"},
      [](World &w) {
        lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
        options.algorithm = LPT_REDUCE_ALGORITHM_NATIVE;

@@ -20,10 +20,10 @@ int32_t open_link(const int32_t *fortran_handle, void **out_link, int32_t *out_r
   return code;
 }
 
-int32_t split(void *link, const int32_t *members, int32_t count, double seconds, void **out_link, char *error,
-              size_t error_bytes) {
+int32_t split(void *link, const int32_t *members, int32_t count, int64_t number, double seconds, void **out_link,
+              char *error, size_t error_bytes) {
   if (is_last) sleep(2);
-  return real->split(link, members, count, seconds, out_link, error, error_bytes);
+  return real->split(link, members, count, number, seconds, out_link, error, error_bytes);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct Rank {
 struct Case {
   const char *name;
   void (*run)(const Rank &);
+  bool has_messages = false;  // from one rank to another, or splits
 };
 inline void PrintTo(const Case &item, std::ostream *out) { *out << item.name; }
 

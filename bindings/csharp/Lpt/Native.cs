@@ -1259,6 +1259,30 @@ namespace Lpt
         }
     }
 
+    /// <summary>Functions of a transport that sends bytes between ranks, for lpt_comm_create_custom().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CommFunctions
+    {
+        public UIntPtr StructSize;
+        public fixed byte Name[32];
+        public IntPtr Send;
+        public IntPtr Receive;
+        public IntPtr Test;
+        public IntPtr Cancel;
+        public IntPtr Exchange;
+        public IntPtr AllReduce;
+        public IntPtr Abort;
+        public IntPtr Close;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static CommFunctions Default()
+        {
+            var value = default(CommFunctions);
+            Text.Initialize("lpt_comm_functions", &value, sizeof(CommFunctions));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_gradient_buckets_create().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GradientBucketsOptions
@@ -1858,6 +1882,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
+        [LibraryImport(Library)] public static partial Status lpt_comm_create_custom(Context context, CommFunctions* functions, void* user, int rank, int rank_count, CommOptions* options, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, GradientBucketsOptions* options, IntPtr* out_buckets);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
@@ -2065,6 +2090,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_custom(Context context, CommFunctions* functions, void* user, int rank, int rank_count, CommOptions* options, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, GradientBucketsOptions* options, IntPtr* out_buckets);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);

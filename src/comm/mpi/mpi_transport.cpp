@@ -156,8 +156,8 @@ int32_t wait_for(Making &making, double seconds, char *error, size_t error_bytes
 }
 
 // One communicator serves all parts, for no two have a rank in common. MPI_Comm_split() would wait for ever.
-int32_t split(void *endpoint, const int32_t *members, int32_t count, double seconds, void **out_link, char *error,
-              size_t error_bytes) {
+int32_t split(void *endpoint, const int32_t *members, int32_t count, int64_t, double seconds, void **out_link,
+              char *error, size_t error_bytes) {
   if (is_left) return left(error, error_bytes);
   const MpiLink &self = mpi(endpoint);
   auto *making = new Making;

@@ -683,6 +683,19 @@ struct lpt_comm_info
     seconds::Cdouble
 end
 
+struct lpt_comm_functions
+    struct_size::Csize_t
+    name::NTuple{32,UInt8}
+    send::Ptr{Cvoid}
+    receive::Ptr{Cvoid}
+    test::Ptr{Cvoid}
+    cancel::Ptr{Cvoid}
+    exchange::Ptr{Cvoid}
+    all_reduce::Ptr{Cvoid}
+    abort::Ptr{Cvoid}
+    close::Ptr{Cvoid}
+end
+
 struct lpt_gradient_buckets_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -895,6 +908,7 @@ _defaults(::Type{lpt_comm_options}, value) = lpt_struct_init("lpt_comm_options",
 _defaults(::Type{lpt_comm_info}, value) = lpt_struct_init("lpt_comm_info", value, sizeof(lpt_comm_info))
 _defaults(::Type{lpt_reduce_options}, value) = lpt_struct_init("lpt_reduce_options", value, sizeof(lpt_reduce_options))
 _defaults(::Type{lpt_all_gather_options}, value) = lpt_struct_init("lpt_all_gather_options", value, sizeof(lpt_all_gather_options))
+_defaults(::Type{lpt_comm_functions}, value) = lpt_struct_init("lpt_comm_functions", value, sizeof(lpt_comm_functions))
 _defaults(::Type{lpt_gradient_buckets_options}, value) = lpt_struct_init("lpt_gradient_buckets_options", value, sizeof(lpt_gradient_buckets_options))
 _defaults(::Type{lpt_gradient_buckets_info}, value) = lpt_struct_init("lpt_gradient_buckets_info", value, sizeof(lpt_gradient_buckets_info))
 _defaults(::Type{lpt_optimizer_shard_options}, value) = lpt_struct_init("lpt_optimizer_shard_options", value, sizeof(lpt_optimizer_shard_options))
@@ -1081,6 +1095,7 @@ lpt_send(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_send
 lpt_receive(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_receive), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, tensor, peer, tag, out_future)
 lpt_all_reduce_many(context, comm, tensors, count, options, out_future) = ccall(_symbol(:lpt_all_reduce_many), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_reduce_options}, Ptr{Ptr{Cvoid}}), context, comm, tensors, count, options, out_future)
 lpt_comm_compare(context, comm, tensor, out_is_same) = ccall(_symbol(:lpt_comm_compare), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, comm, tensor, out_is_same)
+lpt_comm_create_custom(context, functions, user, rank, rank_count, options, out_comm) = ccall(_symbol(:lpt_comm_create_custom), lpt_status, (Ptr{Cvoid}, Ptr{lpt_comm_functions}, Ptr{Cvoid}, Int32, Int32, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, functions, user, rank, rank_count, options, out_comm)
 lpt_gradient_buckets_create(context, comm, gradients, count, options, out_buckets) = ccall(_symbol(:lpt_gradient_buckets_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_gradient_buckets_options}, Ptr{Ptr{Cvoid}}), context, comm, gradients, count, options, out_buckets)
 lpt_gradient_buckets_begin(context, buckets, is_last, options) = ccall(_symbol(:lpt_gradient_buckets_begin), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_reduce_options}), context, buckets, is_last, options)
 lpt_gradient_buckets_ready(context, buckets, index) = ccall(_symbol(:lpt_gradient_buckets_ready), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64), context, buckets, index)

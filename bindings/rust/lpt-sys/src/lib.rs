@@ -974,6 +974,22 @@ pub struct lpt_all_gather_options {
     pub codec: *const lpt_comm_codec,
 }
 
+/// Functions of a transport that sends bytes between ranks, for lpt_comm_create_custom().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_comm_functions {
+    pub struct_size: usize,
+    pub name: [c_char; 32],
+    pub send: Option<unsafe extern "C" fn(*mut c_void, i32, i32, *const c_void, i64, *mut *mut c_void, *mut c_char, usize) -> i32>,
+    pub receive: Option<unsafe extern "C" fn(*mut c_void, i32, i32, *mut c_void, i64, *mut *mut c_void, *mut c_char, usize) -> i32>,
+    pub test: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, *mut c_char, usize) -> i32>,
+    pub cancel: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
+    pub exchange: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const *const c_void, *const i64, *const *mut c_void, *const i64, f64, *mut c_char, usize) -> i32>,
+    pub all_reduce: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, *mut c_void, i64, lpt_format, lpt_reduction, f64, *mut c_char, usize) -> i32>,
+    pub abort: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub close: Option<unsafe extern "C" fn(*mut c_void)>,
+}
+
 /// Options of lpt_gradient_buckets_create().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1583,6 +1599,18 @@ impl Default for lpt_all_gather_options {
     }
 }
 
+impl Default for lpt_comm_functions {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_comm_functions.
+        unsafe {
+            let name = b"lpt_comm_functions\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_gradient_buckets_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2104,6 +2132,8 @@ extern "C" {
     pub fn lpt_all_reduce_many(context: *mut lpt_context, comm: *mut lpt_comm, tensors: *const *mut lpt_tensor, count: i64, options: *const lpt_reduce_options, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Returns whether a tensor has the same bits on all ranks; eight bytes of each rank are sent.
     pub fn lpt_comm_compare(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *const lpt_tensor, out_is_same: *mut i32) -> lpt_status;
+    /// Creates the comm of one rank over the caller's transport; returns after all ranks have called it.
+    pub fn lpt_comm_create_custom(context: *mut lpt_context, functions: *const lpt_comm_functions, user: *mut c_void, rank: i32, rank_count: i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Groups gradients in buckets, each reduced in place by one message as soon as its gradients are ready.
     pub fn lpt_gradient_buckets_create(context: *mut lpt_context, comm: *mut lpt_comm, gradients: *const *mut lpt_tensor, count: i64, options: *const lpt_gradient_buckets_options, out_buckets: *mut *mut lpt_gradient_buckets) -> lpt_status;
     /// Starts a backward pass.

@@ -43,6 +43,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_comm_info>(), size_of::<made::lpt_comm_info>());
     assert_eq!(size_of::<lpt_sys::lpt_reduce_options>(), size_of::<made::lpt_reduce_options>());
     assert_eq!(size_of::<lpt_sys::lpt_all_gather_options>(), size_of::<made::lpt_all_gather_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_comm_functions>(), size_of::<made::lpt_comm_functions>());
     assert_eq!(size_of::<lpt_sys::lpt_gradient_buckets_options>(), size_of::<made::lpt_gradient_buckets_options>());
     assert_eq!(size_of::<lpt_sys::lpt_gradient_buckets_info>(), size_of::<made::lpt_gradient_buckets_info>());
     assert_eq!(size_of::<lpt_sys::lpt_optimizer_shard_options>(), size_of::<made::lpt_optimizer_shard_options>());
@@ -480,6 +481,7 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_receive as *const () as usize, made::lpt_receive as *const () as usize);
     assert_eq!(lpt_sys::lpt_all_reduce_many as *const () as usize, made::lpt_all_reduce_many as *const () as usize);
     assert_eq!(lpt_sys::lpt_comm_compare as *const () as usize, made::lpt_comm_compare as *const () as usize);
+    assert_eq!(lpt_sys::lpt_comm_create_custom as *const () as usize, made::lpt_comm_create_custom as *const () as usize);
     assert_eq!(lpt_sys::lpt_gradient_buckets_create as *const () as usize, made::lpt_gradient_buckets_create as *const () as usize);
     assert_eq!(lpt_sys::lpt_gradient_buckets_begin as *const () as usize, made::lpt_gradient_buckets_begin as *const () as usize);
     assert_eq!(lpt_sys::lpt_gradient_buckets_ready as *const () as usize, made::lpt_gradient_buckets_ready as *const () as usize);

@@ -482,6 +482,21 @@ fn lpt_all_gather_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_comm_functions_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_comm_functions>(), 104);
+    assert_eq!(offset!(lpt_comm_functions, struct_size), 0);
+    assert_eq!(offset!(lpt_comm_functions, name), 8);
+    assert_eq!(offset!(lpt_comm_functions, send), 40);
+    assert_eq!(offset!(lpt_comm_functions, receive), 48);
+    assert_eq!(offset!(lpt_comm_functions, test), 56);
+    assert_eq!(offset!(lpt_comm_functions, cancel), 64);
+    assert_eq!(offset!(lpt_comm_functions, exchange), 72);
+    assert_eq!(offset!(lpt_comm_functions, all_reduce), 80);
+    assert_eq!(offset!(lpt_comm_functions, abort), 88);
+    assert_eq!(offset!(lpt_comm_functions, close), 96);
+}
+
+#[test]
 fn lpt_gradient_buckets_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_gradient_buckets_options>(), 40);
     assert_eq!(offset!(lpt_gradient_buckets_options, struct_size), 0);
