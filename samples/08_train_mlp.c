@@ -69,8 +69,10 @@ static void forward(struct layer *layer, const lpt_tensor *input, lpt_tensor *ou
 }
 
 static lpt_optimizer *make_optimizer(const struct layer *layers, lpt_format moments) {
+  lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   lpt_optimizer *optimizer = NULL;
-  must(lpt_optimizer_create(context, NULL, &optimizer));
+  options.beta2 = 0.95;
+  must(lpt_optimizer_create(context, &options, &optimizer));
   for (int i = 0; i < 4; ++i) {
     lpt_optimizer_parameter kind = LPT_OPTIMIZER_PARAMETER_INIT;
     size_t bytes = 0;

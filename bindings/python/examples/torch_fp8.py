@@ -91,7 +91,7 @@ def main(recipe="fp8_current"):
     model = torch.nn.Sequential(Linear(64, 128, recipe=recipe), torch.nn.SiLU(), Linear(128, 8, recipe=recipe))
     baseline = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.SiLU(), torch.nn.Linear(128, 8))
     baseline.load_state_dict(model.state_dict())
-    optimizer = AdamW(model.parameters(), lr=3e-3)
+    optimizer = AdamW(model.parameters(), lr=3e-3, beta2=0.95)
     baseline_optimizer = torch.optim.AdamW(baseline.parameters(), lr=3e-3, betas=(0.9, 0.95))
     teacher = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.Tanh(), torch.nn.Linear(32, 8))
     for step in range(301):

@@ -55,7 +55,7 @@ def train(numbers, linear, adamw, update):
 
 def by_lpt(numbers, recipe):
     moments = "f32" if recipe == "f32" else "e4m3fn_1x128"
-    return train(numbers, lambda *shape: Linear(*shape, recipe=recipe), lambda them: AdamW(them, lr=3e-3, moments=moments),
+    return train(numbers, lambda *shape: Linear(*shape, recipe=recipe), lambda them: AdamW(them, lr=3e-3, moments=moments, beta2=0.95),
                  lambda model: lpt.update([module.layer for module in model if isinstance(module, Linear)]))
 
 
