@@ -147,7 +147,7 @@ TEST(CppBinding, TakesFunctionsOfATransport) {
   const lpt::Context context;
   int closes = 0;
   EXPECT_EQ(rejection([&] { lpt::comm_create_custom(context, functions, &closes, 0, 2); }),
-            "work on a device failed: functions->exchange failed: no cable");
+            "work failed: functions->exchange failed: no cable");
   EXPECT_EQ(1, closes);
   {
     const auto alone = lpt::comm_create_custom(context, functions, &closes, 0, 1);
