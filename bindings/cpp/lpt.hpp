@@ -570,6 +570,14 @@ inline Comm comm_create_mpi(const Context &context, const lpt_comm_options *opti
   return Comm(raw);
 }
 
+/** @brief Creates one rank of a communicator over functions of the caller, which get `user` as their first argument. */
+inline Comm comm_create_custom(const Context &context, const lpt_comm_functions &functions, void *user,
+                               std::int32_t rank, std::int32_t rank_count, const lpt_comm_options *options = nullptr) {
+  lpt_comm *raw = nullptr;
+  check(context, lpt_comm_create_custom(context.get(), &functions, user, rank, rank_count, options, &raw));
+  return Comm(raw);
+}
+
 /** @brief Returns rank, number of ranks, engine and counters of traffic. */
 inline lpt_comm_info comm_read(const Context &context, const Comm &comm) {
   lpt_comm_info values = LPT_COMM_INFO_INIT;

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "tests/api/allocation_walk.hpp"
+#include "tests/comm/mailboxes.hpp"
 
 namespace lpt::test {
 namespace {
@@ -125,20 +126,16 @@ lpt_status call_layers(Ranked &r) {
   return lpt_cross_entropy_backward(r.c, r.x.get(), targets.data(), logs, nullptr, &entropy, r.y.get());
 }
 
-// The other rank must learn of a failure at once, not by the time limit.
-lpt_status walk_ranks(World &w, uint64_t flags, lpt_status (*call)(Ranked &)) {
-  OwnGroup group;
-  LPT_TEST_TRY(lpt_comm_group_create(nullptr, 2, group.out()));
-  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-  options.flags = flags;
-  options.timeout_seconds = 20.0;
+// Runs call(rank) on two ranks, and the first one on this thread. The other rank must learn of a failure at once, not by the
+// time limit.
+template <typename Create>
+lpt_status walk_two(World &w, const Create &create, lpt_status (*call)(Ranked &)) {
   lpt_status statuses[2] = {};
   const auto run = [&](lpt_context *context, int32_t rank) {
     Ranked ranked(context);
     ranked.rank = rank;
     lpt_status &status = statuses[rank];
-    status = lpt_comm_create_local(context, group, rank, &options, ranked.comm.out());
-    if (status != LPT_OK) lpt_comm_group_abort(group);
+    status = create(context, rank, ranked.comm.out());
     if (status == LPT_OK) status = call(ranked);
   };
   std::unique_ptr<std::thread> other;
@@ -153,11 +150,65 @@ lpt_status walk_ranks(World &w, uint64_t flags, lpt_status (*call)(Ranked &)) {
   return statuses[0];
 }
 
+lpt_status walk_ranks(World &w, uint64_t flags, lpt_status (*call)(Ranked &)) {
+  OwnGroup group;
+  LPT_TEST_TRY(lpt_comm_group_create(nullptr, 2, group.out()));
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.flags = flags;
+  options.timeout_seconds = 20.0;
+  const auto create = [&](lpt_context *context, int32_t rank, lpt_comm **out_comm) {
+    const lpt_status status = lpt_comm_create_local(context, group, rank, &options, out_comm);
+    if (status != LPT_OK) lpt_comm_group_abort(group);
+    return status;
+  };
+  return walk_two(w, create, call);
+}
+
+// The transport of the test, whose own allocations do not count.
+template <auto kFunction>
+struct Uncounted;
+template <typename Result, typename... Arguments, Result (*lpt_comm_functions::*kFunction)(Arguments...)>
+struct Uncounted<kFunction> {
+  static Result call(Arguments... arguments) {
+    const Paused paused;
+    return (MailRank::functions(MailForm::kBoth).*kFunction)(arguments...);
+  }
+};
+
+lpt_status walk_custom_ranks(World &w, MailForm form, lpt_status (*call)(Ranked &)) {
+  Mailboxes boxes;
+  MailRank mails[] = {{boxes, 0}, {boxes, 1}};
+  lpt_comm_functions functions = MailRank::functions(form);
+  if (form != MailForm::kExchange) {
+    functions.send = Uncounted<&lpt_comm_functions::send>::call;
+    functions.receive = Uncounted<&lpt_comm_functions::receive>::call;
+    functions.test = Uncounted<&lpt_comm_functions::test>::call;
+    functions.cancel = Uncounted<&lpt_comm_functions::cancel>::call;
+  }
+  if (form != MailForm::kMessages) functions.exchange = Uncounted<&lpt_comm_functions::exchange>::call;
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.timeout_seconds = 20.0;
+  const auto create = [&](lpt_context *context, int32_t rank, lpt_comm **out_comm) {
+    const lpt_status status = lpt_comm_create_custom(context, &functions, &mails[rank], rank, 2, &options, out_comm);
+    // One that fails before it has called a function ends the others by the program's own means.
+    if (status != LPT_OK) boxes.is_down = true;
+    return status;
+  };
+  const lpt_status status = walk_two(w, create, call);
+  const Paused paused;
+  for (const MailRank &mail : mails) EXPECT_EQ(1, mail.closes);
+  return status;
+}
+
 }  // namespace
 
 const std::vector<Walk> kRankWalks = {
     {"Collectives", [](World &w) { return walk_ranks(w, 0, call_collectives); }},
     {"CollectivesByMessages", [](World &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_collectives); }, false},
+    {"CollectivesByCustomMessages",
+     [](World &w) { return walk_custom_ranks(w, MailForm::kMessages, call_collectives); }, false},
+    {"CollectivesByExchangeAndMessages",
+     [](World &w) { return walk_custom_ranks(w, MailForm::kBoth, call_collectives); }, false},
     {"Buckets", [](World &w) { return walk_ranks(w, 0, call_buckets); }},
     {"Shards", [](World &w) { return walk_ranks(w, 0, call_shards); }},
     {"ShardsByMessages", [](World &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_shards); }, false},

@@ -134,6 +134,28 @@ TEST(CppBinding, AddsUpOverRanksThatAreThreads) {
   EXPECT_EQ(numbers[1], 5.0f);
 }
 
+// A transport that fails at once: its text is thrown, and `user` comes back to be freed.
+TEST(CppBinding, TakesFunctionsOfATransport) {
+  lpt_comm_functions functions = LPT_COMM_FUNCTIONS_INIT;
+  std::snprintf(functions.name, sizeof functions.name, "broken");
+  functions.exchange = [](void *, void *, const void *const *, const std::int64_t *, void *const *,
+                          const std::int64_t *, double, char *error, std::size_t error_bytes) -> std::int32_t {
+    std::snprintf(error, error_bytes, "no cable");
+    return LPT_WORK_FAILED;
+  };
+  functions.close = [](void *user) { ++*static_cast<int *>(user); };
+  const lpt::Context context;
+  int closes = 0;
+  EXPECT_EQ(rejection([&] { lpt::comm_create_custom(context, functions, &closes, 0, 2); }),
+            "work failed: functions->exchange failed: no cable");
+  EXPECT_EQ(1, closes);
+  {
+    const auto alone = lpt::comm_create_custom(context, functions, &closes, 0, 1);
+    EXPECT_STREQ("broken", lpt::comm_read(context, alone).engine);
+  }
+  EXPECT_EQ(2, closes);
+}
+
 void cast(const lpt::Context &context) {
   const std::vector<float> numbers(64, 1.5f);
   auto fp8 = lpt::tensor_create(context, LPT_FORMAT_E4M3FN, 8, 8);

@@ -150,7 +150,7 @@ TEST_P(CustomCollectives, AFailureEndsAllRanks) {
     SCOPED_TRACE("exchange " + std::to_string(k));
     std::atomic<int32_t> errors{0};
     run_mail_ranks(
-        3, options_of(), GetParam(),
+        3, options_of(5.0), GetParam(),
         [&](MailRank &mail, int32_t rank) {
           mail.faults.function = "exchange";
           mail.faults.failing_call = rank == 1 ? k : 0;
@@ -171,7 +171,7 @@ TEST_P(CustomCollectives, AFailureEndsAllRanks) {
 
 TEST_P(CustomCollectives, AFailureOfASumEndsAllRanks) {
   run_mail_ranks(
-      3, options_of(), GetParam(),
+      3, options_of(5.0), GetParam(),
       [&](MailRank &mail, int32_t rank) {
         mail.faults.function = "all_reduce";
         mail.faults.failing_call = rank == 1 ? 1 : 0;

@@ -151,7 +151,7 @@ TEST(Custom, OneRankCallsNothingButClose) {
 // Comms of splits use tags of their own: the same tag of each arrives where it was sent.
 TEST(Custom, SplitsDoNotShareTags) {
   run_mail_ranks(
-      4, options_of(), MailForm::kMessages, [](MailRank &mail, int32_t rank) { mail.faults.most_delay = rank; },
+      4, options_of(10.0), MailForm::kMessages, [](MailRank &mail, int32_t rank) { mail.faults.most_delay = rank; },
       [](const Rank &self, Comm &comm, MailRank &mail, lpt_status status) {
         ASSERT_TRUE(self.ok(status));
         std::vector<Comm> comms;

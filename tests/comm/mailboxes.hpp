@@ -51,6 +51,7 @@ struct Mailboxes {
   std::map<std::pair<int32_t, int32_t>, std::deque<Mail>> boxes;  // of sender and receiver
   std::list<MailRequest> sends;
   std::atomic<bool> is_aborted{false};
+  std::atomic<bool> is_down{false};  // test() and exchange() fail
 
   void deliver(MailRequest &send) {
     boxes[{send.from, send.to}].push_back({send.tag, {send.data, send.data + send.bytes}});
@@ -198,6 +199,10 @@ class MailRank {
     EXPECT_NE(nullptr, found) << "a request is tested after its end";
     if (found == nullptr) return LPT_INTERNAL;
     const bool is_faulty = self.has_fault("test", error, error_bytes);
+    if (self.shared_.is_down) {
+      self.end(request);
+      return failed(LPT_ABORTED, "the transport is down", error, error_bytes);
+    }
     *out_is_done = found->is_done ? 1 : 0;
     if (found->is_done || is_faulty) self.end(request);
     return is_faulty ? self.faults.status : LPT_OK;
@@ -257,7 +262,7 @@ class MailRank {
         receives.remove_if([](const MailRequest &receive) { return receive.is_done; });
       }
       if (receives.empty()) return LPT_OK;
-      if (shared_.is_aborted) return failed(LPT_ABORTED, "aborted", error, error_bytes);
+      if (shared_.is_aborted || shared_.is_down) return failed(LPT_ABORTED, "aborted", error, error_bytes);
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
       if (timeout_seconds > 0.0 && seconds.count() > timeout_seconds) {
         return failed(LPT_TIMEOUT, "a rank is late", error, error_bytes);

@@ -1,6 +1,7 @@
 use crate::handle::handle;
 use crate::{codec, Codec, CommOptions, Context, Error, ReduceOptions, Result, Tensor};
 use lpt_sys as sys;
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -52,6 +53,26 @@ impl Comm {
     pub fn mpi(context: &Context, options: &CommOptions) -> Result<Comm> {
         let mut raw = null_mut();
         context.check(unsafe { sys::lpt_comm_create_mpi(context.as_ptr(), &options.raw, &mut raw) })?;
+        Ok(Comm::from_raw(raw))
+    }
+
+    /// Creates a rank over functions of the caller; returns after all ranks have called it.
+    ///
+    /// # Safety
+    ///
+    /// The functions follow the rules of `lpt_comm_functions`. They get `user`, which `close` may free.
+    pub unsafe fn custom(
+        context: &Context,
+        functions: &sys::lpt_comm_functions,
+        user: *mut c_void,
+        rank: i32,
+        rank_count: i32,
+        options: &CommOptions,
+    ) -> Result<Comm> {
+        let mut raw = null_mut();
+        context.check(unsafe {
+            sys::lpt_comm_create_custom(context.as_ptr(), functions, user, rank, rank_count, &options.raw, &mut raw)
+        })?;
         Ok(Comm::from_raw(raw))
     }
 

@@ -104,6 +104,42 @@ fn step_full(steps: usize) -> (Vec<Vec<f32>>, Vec<u8>) {
 }
 
 #[test]
+fn functions_of_a_transport_fail_with_their_text() {
+    use std::ffi::{c_char, c_void};
+
+    #[allow(clippy::too_many_arguments)]
+    unsafe extern "C" fn exchange(
+        _: *mut c_void,
+        _: *mut c_void,
+        _: *const *const c_void,
+        _: *const i64,
+        _: *const *mut c_void,
+        _: *const i64,
+        _: f64,
+        error: *mut c_char,
+        _: usize,
+    ) -> i32 {
+        std::ptr::copy_nonoverlapping(c"no cable".as_ptr(), error, 9);
+        lpt_sys::LPT_WORK_FAILED
+    }
+    unsafe extern "C" fn close(user: *mut c_void) {
+        *user.cast::<i32>() += 1;
+    }
+    let mut functions = lpt_sys::lpt_comm_functions { exchange: Some(exchange), close: Some(close), ..Default::default() };
+    functions.name[0] = b'x' as c_char;
+    let context = Context::new().unwrap();
+    let mut closes = 0i32;
+    let user: *mut c_void = (&raw mut closes).cast();
+    let options = CommOptions::default();
+    let error = unsafe { Comm::custom(&context, &functions, user, 0, 2, &options) }.err().unwrap();
+    assert!(error.to_string().contains("functions->exchange failed: no cable"), "{error}");
+    let comm = unsafe { Comm::custom(&context, &functions, user, 0, 1, &options) }.unwrap();
+    assert_eq!(comm.values(&context).unwrap().rank_count, 1);
+    drop(comm);
+    assert_eq!(closes, 2);
+}
+
+#[test]
 fn shards_step_like_the_full_parameter() {
     let shards = on_ranks(|context, mut comm, rank| {
         let mut optimizer = Optimizer::new(context, &OptimizerOptions::default()).unwrap();
