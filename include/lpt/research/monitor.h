@@ -142,14 +142,14 @@ LPT_API lpt_status lpt_monitor_record(lpt_context *context, lpt_monitor *monitor
  * that ran since adds the values of lpt_monitor_record_statistics(). An example is name/forward_input/clipped. Casts
  * are forward_input, forward_weight, dgrad_gradient, dgrad_weight, wgrad_gradient and wgrad_input.
  *
- * Device    Layers of CPU contexts. For a layer on a GPU the amax values are not those of the GPU; use
- *           lpt_linear_scaler_read() and lpt_monitor_record().
+ * Device    The layer is on the device of `context`. On a GPU the call waits for the stream. A layer on a GPU cannot be
+ *           watched.
  *
  * @param[in,out] monitor  Monitor to change.
  * @param[in]     step     Step count of the caller.
  * @param[in]     name     Name of the layer, not empty.
  * @param[in]     linear   Layer to read.
- * @retval LPT_INVALID_ARGUMENT  `name` is empty.
+ * @retval LPT_INVALID_ARGUMENT  `name` is empty, or `context` is of another device than the layer.
  */
 LPT_API lpt_status lpt_monitor_record_linear(lpt_context *context, lpt_monitor *monitor, int64_t step, const char *name,
                                              const lpt_linear *linear);
