@@ -65,7 +65,7 @@ end
 """
     add!(context, optimizer, elements; name = nothing, members...)
 
-Add a parameter with zero moments, and return its index, from 0. Keywords are members of lpt_optimizer_parameter. [`find_parameter`](@ref)
+Add a parameter with zero moments, and return its index, from 0. Keywords are members of lpt_optimizer_parameter. `find_parameter`
 returns the index of a `name`.
 """
 function add!(context::Context, optimizer::Optimizer, elements; name = nothing, members...)
