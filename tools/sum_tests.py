@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Sums ctest's JUnit reports into the closing line `N passed, N failed, N skipped`.
+"""Sum ctest's JUnit reports into the closing line `N passed, N failed, N skipped`.
 
 Usage: sum_tests.py REPORT...
 
-A case that is a suite of gtest counts as the tests that it says it ran; one that broke off in their midst as one failure and those
-that had passed. A report that is missing, unreadable or empty stands for a run that broke off and counts as one failure.
-Exit status 1 if anything failed.
+A case that is a suite of GoogleTest counts as the tests that it ran. A suite that ended early counts as one failure and the
+tests that had passed. A report that is missing, unreadable or empty counts as one failure. The end of the output of each failed
+case is printed before the sum. Exit status 1 if anything failed.
 """
 import collections
 import pathlib
@@ -14,44 +14,60 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 SKIPPED = r": Skipped\n\s*(.+)"
+TAIL_LINES = 30
 
 
 def read_cases(report):
-    """The test cases of one report; an exception says what is wrong with it."""
+    """Return the test cases of one report."""
     if not report.exists():
-        raise ValueError("no report; what went wrong stands further up")
+        raise ValueError("no report: see the errors above")
     cases = ElementTree.parse(report).getroot().findall("testcase")
     if not cases:
         raise ValueError("no test ran")
     return cases
 
 
+def output_of(case):
+    return case.findtext("system-out") or ""
+
+
 def skip_reason(case):
-    """Why a case was skipped on purpose; None where it was not."""
+    """Return why a case was skipped on purpose; None if it was not."""
     if case.get("status") == "disabled":
         return "disabled"
     skipped = case.find("skipped")
-    # ctest also says "skipped" of a missing program or a failed fixture; those it counts as failures, and so do we.
+    # ctest also marks a missing program or a failed fixture as skipped: it counts them as failures, and so does this script.
     if skipped is None or not skipped.get("message", "").startswith("SKIP_"):
         return None
-    out = case.findtext("system-out") or ""
-    said = re.search(SKIPPED, out) or re.search(r"skipped: (.+)", out)  # of gtest; of a script
-    return said.group(1).strip() if said else f"{case.get('name')} gave no reason"
+    out = output_of(case)
+    found = re.search(SKIPPED, out) or re.search(r"skipped: (.+)", out)  # of GoogleTest; of a script
+    return found.group(1).strip() if found else f"{case.get('name')} gave no reason"
 
 
 def is_suite(case):
-    """Whether a case is many tests of gtest: tests/discover_suites.cmake names it as gtest's filter does."""
+    """Return whether a case is many tests of GoogleTest: tests/discover_suites.cmake names it as GoogleTest's filter does."""
     return ".*" in case.get("name")
 
 
 def sum_suite(case):
-    """What a suite says: how many passed, which failed, why others were skipped."""
-    said = case.findtext("system-out") or ""
-    passed = len(re.findall(r"^\[       OK \] ", said, re.MULTILINE))
-    failed = re.findall(r"^\[  FAILED  \] (\S+?),? .*\(\d+ ms\)$", said, re.MULTILINE)
+    """Return the number of passed tests of a suite, the names of failed tests, and the reasons of skipped ones."""
+    out = output_of(case)
+    passed = len(re.findall(r"^\[       OK \] ", out, re.MULTILINE))
+    failed = re.findall(r"^\[  FAILED  \] (\S+?),? .*\(\d+ ms\)$", out, re.MULTILINE)
     if case.get("status") != "run" and not failed:
         failed = [case.get("name")]
-    return passed, failed, [reason.strip() for reason in re.findall(SKIPPED, said)]
+    return passed, failed, [reason.strip() for reason in re.findall(SKIPPED, out)]
+
+
+def failure_lines(case):
+    """Return the lines that explain a failed case: for GoogleTest the output of the first failed test, otherwise the last lines."""
+    out = output_of(case)
+    if is_suite(case):
+        ends = re.search(r"^\[  FAILED  \] .*\(\d+ ms\)$", out, re.MULTILINE)
+        begin = out.rfind("[ RUN      ]", 0, ends.start() if ends else len(out))
+        lines = out[max(begin, 0):ends.end() if ends else len(out)].splitlines()
+        return lines if len(lines) <= TAIL_LINES else lines[:TAIL_LINES // 2] + ["[…]"] + lines[-TAIL_LINES // 2:]
+    return out.splitlines()[-TAIL_LINES:]
 
 
 def main(reports):
@@ -60,9 +76,10 @@ def main(reports):
         try:
             cases = read_cases(report)
         except (OSError, ValueError, ElementTree.ParseError) as problem:
-            failed.append(f"{report.stem}: broke off ({problem})")
+            failed.append(f"{report.stem}: ended early ({problem})")
             continue
         for case in cases:
+            before = len(failed)
             if is_suite(case):
                 suite_passed, suite_failed, reasons = sum_suite(case)
                 passed += suite_passed
@@ -74,6 +91,8 @@ def main(reports):
                 skip_counts[f"{report.stem}: {reason}"] += 1
             else:
                 failed.append(f"{report.stem}: {case.get('name')}")
+            if len(failed) > before:
+                print(f"-- {report.stem}: {case.get('name')}", *failure_lines(case), sep="\n   ")
     for reason, count in sorted(skip_counts.items()):
         print(f"skipped {count} in {reason}")
     for name in failed:
