@@ -44,11 +44,11 @@ static lpt_tensor *view(const lpt_tensor *whole, int64_t column, int64_t columns
   return part;
 }
 
-static void copy_to_device(float *numbers, int64_t rows, int64_t columns, lpt_tensor *tensor) {
+static void copy_to_device(const void *memory, lpt_format format, int64_t rows, int64_t columns, lpt_tensor *tensor) {
   lpt_tensor *source = NULL;
-  must(here, lpt_tensor_wrap_matrix(here, LPT_FORMAT_F32, numbers, rows, columns, 0, &source));
+  must(here, lpt_tensor_wrap_const_matrix(here, format, memory, rows, columns, 0, &source));
   must(there, lpt_tensor_copy(there, source, tensor));
-  must(there, lpt_context_synchronize(there)); /* the copy is queued: `numbers` must stay until then */
+  must(there, lpt_context_synchronize(there)); /* the copy is queued: `memory` must stay until then */
   lpt_tensor_destroy(source);
 }
 
@@ -80,7 +80,7 @@ static struct layer make_layer(const lpt_recipe *recipe, lpt_optimizer *optimize
   extent = (int64_t)bytes;
   must(there, lpt_tensor_create(there, LPT_FORMAT_UINT8, 1, &extent, &layer.saved));
   draw(numbers, outputs * inputs, 1.7 / sqrt(inputs));
-  copy_to_device(numbers, outputs, inputs, layer.weight);
+  copy_to_device(numbers, LPT_FORMAT_F32, outputs, inputs, layer.weight);
   kind.elements = outputs * inputs;
   kind.first_moment = kind.second_moment = LPT_FORMAT_E4M3FN_1X128;
   must(there, lpt_optimizer_add(there, optimizer, NULL, &kind, &index));
@@ -158,17 +158,22 @@ int main(int count, char **arguments) {
   must(there, lpt_tensor_create(there, LPT_FORMAT_F64, 1, &one, &loss));
   must(there, lpt_tensor_create(there, LPT_FORMAT_F64, 1, &rows, &sums));
   draw(teacher, kClasses * kInputs, 1.0);
-  for (int batch = 0; batch < kBatches; ++batch) draw_batch(teacher, x[batch], targets[batch]);
+  lpt_tensor *classes[kBatches];
+  for (int batch = 0; batch < kBatches; ++batch) {
+    draw_batch(teacher, x[batch], targets[batch]);
+    classes[batch] = make(LPT_FORMAT_INT64, 1, kRows);
+    copy_to_device(targets[batch], LPT_FORMAT_INT64, 1, kRows, classes[batch]);
+  }
 
   double begin = 0.0, end = 0.0;
   for (int index = 0; index < kSteps; ++index) {
-    const int64_t *const classes = targets[index % kBatches];
-    copy_to_device(x[index % kBatches], kRows, kInputs, X);
+    const lpt_tensor *const target = classes[index % kBatches];
+    copy_to_device(x[index % kBatches], LPT_FORMAT_F32, kRows, kInputs, X);
     forward(&layers[0], X, H);
     must(there, lpt_swiglu_forward(there, gate, up, NULL, S, NULL));
     forward(&layers[1], S, Y);
-    must(there, lpt_cross_entropy_forward(there, Y, classes, NULL, loss, sums));
-    must(there, lpt_cross_entropy_backward(there, Y, classes, sums, NULL, NULL, DY));
+    must(there, lpt_cross_entropy_forward(there, Y, target, NULL, loss, sums));
+    must(there, lpt_cross_entropy_backward(there, Y, target, sums, NULL, NULL, DY));
     backward(&layers[1], DY, DS);
     must(there, lpt_swiglu_backward(there, gate, up, DS, NULL, gate_gradient, up_gradient));
     backward(&layers[0], DH, NULL);
@@ -180,6 +185,7 @@ int main(int count, char **arguments) {
 
   lpt_tensor *const tensors[] = {gate, up, gate_gradient, up_gradient, X, H, S, Y, DY, DS, DH, loss, sums};
   for (int i = 0; i < 13; ++i) lpt_tensor_destroy(tensors[i]);
+  for (int i = 0; i < kBatches; ++i) lpt_tensor_destroy(classes[i]);
   for (int i = 0; i < 2; ++i) {
     lpt_linear_destroy(layers[i].linear);
     lpt_tensor *const own[] = {layers[i].saved, layers[i].weight, layers[i].gradient};

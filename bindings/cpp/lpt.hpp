@@ -203,6 +203,10 @@ template <>
 inline constexpr lpt_format format_of<std::uint8_t> = LPT_FORMAT_UINT8;
 template <>
 inline constexpr lpt_format format_of<std::int16_t> = LPT_FORMAT_INT16;
+template <>
+inline constexpr lpt_format format_of<std::int32_t> = LPT_FORMAT_INT32;
+template <>
+inline constexpr lpt_format format_of<std::int64_t> = LPT_FORMAT_INT64;
 
 /** @brief Returns the format of a name such as "mxfp8_e4m3". */
 inline lpt_format format_from_name(const std::string &name) {

@@ -141,19 +141,6 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   }
 }
 
-// A buffer of int64, not copied and not padded: the caller checks its size.
-%typemap(in) const int64_t *INT64S (Py_buffer buffer_view) {
-  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_ND | PyBUF_FORMAT) != 0) SWIG_fail;
-  if (buffer_view.itemsize != 8 || buffer_view.format == NULL || strchr("ql", buffer_view.format[0]) == NULL) {
-    PyErr_Format(PyExc_TypeError, "$symname: $1_name has format %.10s: expected a buffer of int64",
-                 buffer_view.format == NULL ? "B" : buffer_view.format);
-    SWIG_fail;
-  }
-  $1 = (int64_t *)buffer_view.buf;
-}
-%typemap(arginit) const int64_t *INT64S { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
-%typemap(freearg) const int64_t *INT64S { PyBuffer_Release(&buffer_view$argnum); }
-
 // Names, of which each may be None. The text belongs to the strings of the list.
 %typemap(in) const char *const *names (PyObject *texts = NULL) {
   texts = PySequence_Fast($input, "names: expected a sequence of str or None");
@@ -301,9 +288,7 @@ LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
 %apply (int32_t RANK, const int64_t *NUMBERS) { (int32_t rank, const int64_t *extents) };
 %apply const int64_t *NUMBERS { const int64_t *begins, const int64_t *extents, const int64_t *counts,
                                 const int64_t *send_counts, const int64_t *receive_counts, const int64_t *row_counts };
-%apply const int64_t *INT64S { const int64_t *targets };
-%apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *group_ends, int64_t group_count),
-                                                 (const int64_t *indices, int64_t count) };
+%apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *indices, int64_t count) };
 %apply const double *NUMBERS { const double *bytes };
 %apply (const double *NUMBERS, int64_t COUNT) { (const double *seconds, int64_t count) };
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };

@@ -107,7 +107,8 @@ typedef struct {
 static const BufferType kBufferTypes[] = {
     {'f', LPT_FORMAT_F32, 2, 32},  {'d', LPT_FORMAT_F64, 2, 64},   {'e', LPT_FORMAT_F16, 2, 16},
     {'b', LPT_FORMAT_INT8, 0, 8},  {'B', LPT_FORMAT_UINT8, 1, 8},  {'?', LPT_FORMAT_UINT8, 1, 8},
-    {'h', LPT_FORMAT_INT16, 0, 16}, {'c', LPT_FORMAT_UINT8, 1, 8}};
+    {'h', LPT_FORMAT_INT16, 0, 16}, {'c', LPT_FORMAT_UINT8, 1, 8}, {'i', LPT_FORMAT_INT32, 0, 32},
+    {'q', LPT_FORMAT_INT64, 0, 64}, {'l', LPT_FORMAT_INT64, 0, 64}, {'l', LPT_FORMAT_INT32, 0, 32}};
 
 static char type_code_of(const Py_buffer *buffer) {
   const char *text = buffer->format != NULL ? buffer->format : "B";
@@ -133,10 +134,10 @@ static lpt_tensor *take_buffer(WrappedBuffer *wrapped, int use, int *out_is_copi
   const char type_code = type_code_of(buffer);
   const BufferType *found = NULL;
   for (size_t i = 0; i < sizeof kBufferTypes / sizeof *kBufferTypes; ++i) {
-    if (kBufferTypes[i].type_code == type_code) found = &kBufferTypes[i];
+    if (kBufferTypes[i].type_code == type_code && kBufferTypes[i].bits == 8 * buffer->itemsize) found = &kBufferTypes[i];
   }
   if (found == NULL) {
-    PyErr_Format(PyExc_TypeError, "buffer has format '%s': expected f, d, e, b, B, h or ?, or a format argument",
+    PyErr_Format(PyExc_TypeError, "buffer has format '%s': expected f, d, e, b, B, h, i, l, q or ?, or a format argument",
                  buffer->format != NULL ? buffer->format : "");
     return NULL;
   }

@@ -24,22 +24,25 @@ typedef int64_t lpt_format;
  *
  * Elements below 8 bits are packed: the first element of a byte has the lowest bits. A pack is the smallest number of
  * elements that fills whole bytes.
+ *
+ * Casts and arithmetic accept formats of numbers. These are all except int32 and int64, which hold indices, and uint8
+ * without zero points, which holds bytes.
  */
 enum lpt_format_values {
-  LPT_FORMAT_NONE = 0,      /**< No format. */
-  LPT_FORMAT_F64 = 1,       /**< IEEE binary64; for references and tests. */
-  LPT_FORMAT_F32 = 2,       /**< IEEE binary32. */
-  LPT_FORMAT_F16 = 3,       /**< IEEE binary16. */
-  LPT_FORMAT_BF16 = 4,      /**< bfloat16: 8 exponent and 7 mantissa bits. */
-  LPT_FORMAT_E4M3FN = 5,    /**< OCP FP8: bias 7, maximum 448, NaN 0x7F, no infinity. */
-  LPT_FORMAT_E4M3 = 6,      /**< IEEE-like FP8: bias 7, maximum 240, infinity and NaN. */
-  LPT_FORMAT_E5M2 = 7,      /**< OCP FP8: bias 15, maximum 57344, infinity and NaN. */
-  LPT_FORMAT_E2M1FN = 8,    /**< OCP FP4: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and a sign; two per byte. */
-  LPT_FORMAT_E8M0FNU = 9,   /**< Scale 2^(code - 127): NaN 0xFF, no zero, no sign. */
-  LPT_FORMAT_INT8 = 10,     /**< Signed integer; casts use -127 to 127. */
-  LPT_FORMAT_UINT8 = 11,    /**< Unsigned integer; without zero points only bytes, such as masks, which casts reject. */
-  LPT_FORMAT_E4M3FNUZ = 12, /**< FP8: bias 8, maximum 240, NaN 0x80, no infinity, no -0. */
-  LPT_FORMAT_E5M2FNUZ = 13, /**< FP8: bias 16, maximum 57344, NaN 0x80, no infinity, no -0. */
+  LPT_FORMAT_NONE = 0,         /**< No format. */
+  LPT_FORMAT_F64 = 1,          /**< IEEE binary64; for references and tests. */
+  LPT_FORMAT_F32 = 2,          /**< IEEE binary32. */
+  LPT_FORMAT_F16 = 3,          /**< IEEE binary16. */
+  LPT_FORMAT_BF16 = 4,         /**< bfloat16: 8 exponent and 7 mantissa bits. */
+  LPT_FORMAT_E4M3FN = 5,       /**< OCP FP8: bias 7, maximum 448, NaN 0x7F, no infinity. */
+  LPT_FORMAT_E4M3 = 6,         /**< IEEE-like FP8: bias 7, maximum 240, infinity and NaN. */
+  LPT_FORMAT_E5M2 = 7,         /**< OCP FP8: bias 15, maximum 57344, infinity and NaN. */
+  LPT_FORMAT_E2M1FN = 8,       /**< OCP FP4: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and a sign; two per byte. */
+  LPT_FORMAT_E8M0FNU = 9,      /**< Scale 2^(code - 127): NaN 0xFF, no zero, no sign. */
+  LPT_FORMAT_INT8 = 10,        /**< Signed integer; casts use -127 to 127. */
+  LPT_FORMAT_UINT8 = 11,       /**< Unsigned integer; without zero points bytes, such as masks. */
+  LPT_FORMAT_E4M3FNUZ = 12,    /**< FP8: bias 8, maximum 240, NaN 0x80, no infinity, no -0. */
+  LPT_FORMAT_E5M2FNUZ = 13,    /**< FP8: bias 16, maximum 57344, NaN 0x80, no infinity, no -0. */
   LPT_FORMAT_E4M3B11FNUZ = 14, /**< FP8: bias 11, maximum 30, NaN 0x80, no infinity, no -0. */
   LPT_FORMAT_E3M4 = 15,        /**< IEEE-like FP8: bias 3, maximum 15.5, infinity and NaN. */
   LPT_FORMAT_E3M2FN = 16,      /**< OCP FP6: bias 3, maximum 28; four in three bytes. */
@@ -53,6 +56,8 @@ enum lpt_format_values {
   LPT_FORMAT_Q1_6 = 24,    /**< Fixed point: int8 / 64; casts use -127/64 to 127/64. The element of mxint8. */
   LPT_FORMAT_NF4 = 25,     /**< The 16 normal-float levels of QLoRA, -1 to 1; two per byte. */
   LPT_FORMAT_BNB_FP4 = 26, /**< The 16 levels of FP4 in bitsandbytes, -1 to 1; two per byte. */
+  LPT_FORMAT_INT32 = 27,   /**< Signed 32-bit integer: indices, such as targets. */
+  LPT_FORMAT_INT64 = 28,   /**< Signed 64-bit integer: indices, such as targets. */
 
   LPT_FORMAT_E4M3FN_TENSOR = 64,   /**< e4m3fn, one f32 scale. */
   LPT_FORMAT_E4M3FN_ROW = 65,      /**< e4m3fn, one f32 scale per row. */

@@ -71,10 +71,10 @@ typedef struct lpt_gemm_options {
  *           a and c are rows. If b has leading axes too (or a, stored transposed), the call is a batch. Each matrix of
  *           c then has its matrix of a and of b, or one is used for all. Leading axes may have any strides.
  *
- * Formats   a and b are of any format except uint8 without zero points. b may be packed, see lpt_weights_pack(). c is
- *           f32, bf16, f16, f64, or any format that lpt_quantize() writes. If a, b or c is f64, dense or 2:4, the sum
- *           and `bias` are f64. A c of f64 takes no activation, no residual and no outliers. An encoded c is first
- *           computed in f32, in a copy of all of c.
+ * Formats   a and b are of any format of numbers. b may be packed, see lpt_weights_pack(). c is f32, bf16, f16, f64, or
+ *           any format that lpt_quantize() writes. If a, b or c is f64, dense or 2:4, the sum and `bias` are f64. A c of
+ *           f64 takes no activation, no residual and no outliers. An encoded c is first computed in f32, in a copy of
+ *           all of c.
  *
  * Rounding  Products are exact or rounded once. Sums are in f32, or exact in int32 if a kernel multiplies integers. The
  *           order of a sum depends on the kernel and the shape, never on the number of threads; see
@@ -130,21 +130,21 @@ LPT_API lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt
  *
  * @param[in]     a           First operand.
  * @param[in]     b           Second operand.
- * @param[in]     group_ends  Array of `group_count` numbers from 0 to t, none below the one before it.
- * @param[in]     group_count At least 0.
+ * @param[in]     group_ends  Vector of groups, int32 or int64: numbers from 0 to t, none below the one before it. Read
+ *                            before the call returns, also with LPT_CHECK_ONLY.
  * @param[in]     options     NULL: the defaults. `outlier_threshold` must be 0.
  * @param[in,out] c           Result; read only if `beta` is not 0, or if it is also `residual`.
  *
- * @retval LPT_INVALID_ARGUMENT `group_ends` is out of range or falls, or `group_count` is not that of b or c. Both
+ * @retval LPT_INVALID_ARGUMENT `group_ends` is out of range or falls, or b or c has another number of groups. Both
  *                              `is_a_transposed` and `is_b_transposed` are 1. Other reasons are those of lpt_gemm().
  * @retval LPT_UNSUPPORTED      Blocks of scales span rows of groups, or c needs a copy and rows belong to no group.
+ *                              `group_ends` is in memory of a GPU.
  *                              Other reasons are those of lpt_gemm().
  * @retval LPT_CANCELLED        The progress callback canceled the call.
  * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.
  */
 LPT_API lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
-                                    const int64_t *group_ends, int64_t group_count, const lpt_gemm_options *options,
-                                    lpt_tensor *c);
+                                    const lpt_tensor *group_ends, const lpt_gemm_options *options, lpt_tensor *c);
 
 /** @brief Properties of a plan, as lpt_gemm_plan_read() returns them. */
 typedef struct lpt_gemm_plan_info {

@@ -121,13 +121,13 @@ LPT_API lpt_status lpt_linear_set_recipe(lpt_context *context, lpt_linear *linea
  * bits of ranks.
  *
  * @param[in,out] linear   Layer to change.
- * @param[in]     weight   output_columns × input_columns; any format except uint8.
+ * @param[in]     weight   output_columns × input_columns; any format of numbers.
  * @param[in]     options  Random numbers, where the recipe casts weights stochastically or draws signs; `comm` and
  *                         `parallel`. NULL for the defaults.
  * @retval LPT_INVALID_ARGUMENT  `weight` has another shape, or it is f64 where earlier weights were not, or the
  *                               reverse. An option is out of range, or `plan` and `comm` do not fit each other or the
  *                               layer.
- * @retval LPT_UNSUPPORTED       `weight` is uint8, f64 on a GPU, or f64 with sparse weights. No kernel of the device
+ * @retval LPT_UNSUPPORTED       `weight` holds no numbers, is f64 on a GPU, or f64 with sparse weights. No kernel of the device
  *                               supports a cast.
  * @retval LPT_CANCELLED         The progress callback returned nonzero.
  */

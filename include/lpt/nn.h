@@ -255,26 +255,28 @@ typedef struct lpt_cross_entropy_options {
  * second holds four f64 per row: maximum, sum of exponentials, target logit and sum of logits. Every rank combines them
  * in rank order, in f64, and gets the same bits.
  *
- * Device    `targets` is in CPU memory for every context. On a GPU a comm must belong to the GPU of the context and
+ * Device    On a GPU, `targets` may be in memory of the GPU or of the CPU. The call reads CPU memory before it returns,
+ *           and checks every target. It does not check targets in GPU memory, and does not wait for them: the loss and
+ *           the gradient of a row whose target is no class are NaN. A comm must belong to the GPU of the context and
  *           compare calls.
  *
  * Threads   With a comm the call is a collective: all ranks call it, and it returns what collectives return (see
  *           comm.h).
  *
  * @param[in]  logits    Rows × classes of this rank.
- * @param[in]  targets   One class per row, from 0, numbered over all ranks; the same on all ranks. NULL only without
- *                       rows.
+ * @param[in]  targets   One class per row, from 0, numbered over all ranks; the same on all ranks. A dense vector, or the
+ *                       leading axes of `logits`; LPT_FORMAT_INT32 or LPT_FORMAT_INT64.
  * @param[in]  options   NULL for the defaults.
  * @param[out] loss      Vector of rows with LPT_LOSS_REDUCTION_NONE, else of 1; f32 or f64. No overlap with `logits`.
  * @param[out] log_sums  Vector of rows, f64: l, for lpt_cross_entropy_backward(). NULL: not computed.
- * @retval LPT_INVALID_ARGUMENT  A target is neither a class nor `ignored_target`; the text names its row. Shapes do not
- *                               agree, tensors overlap, or an option is out of range. On a GPU, `targets` is in GPU
- *                               memory, or `comm` belongs to another device.
+ * @retval LPT_INVALID_ARGUMENT  A target in CPU memory is neither a class nor `ignored_target`; the text names its row.
+ *                               Shapes or formats do not agree, tensors overlap, or an option is out of range. `comm`
+ *                               belongs to another device.
  * @retval LPT_UNSUPPORTED       No kernel of the device supports a format, or `comm` of a GPU has LPT_COMM_SKIP_CHECKS.
- * @retval LPT_MISMATCH          Targets, `ignored_target`, `label_smoothing`, or the rows or format of `logits` differ
- *                               between ranks.
+ * @retval LPT_MISMATCH          Targets in CPU memory, `ignored_target`, `label_smoothing`, or the rows or format of
+ *                               `logits` differ between ranks.
  */
-LPT_API lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_tensor *logits, const int64_t *targets,
+LPT_API lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_tensor *logits, const lpt_tensor *targets,
                                              const lpt_cross_entropy_options *options, lpt_tensor *loss,
                                              lpt_tensor *log_sums);
 
@@ -301,7 +303,7 @@ LPT_API lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_ten
  * @retval LPT_UNSUPPORTED       As for lpt_cross_entropy_forward().
  * @retval LPT_MISMATCH          As for lpt_cross_entropy_forward().
  */
-LPT_API lpt_status lpt_cross_entropy_backward(lpt_context *context, const lpt_tensor *logits, const int64_t *targets,
+LPT_API lpt_status lpt_cross_entropy_backward(lpt_context *context, const lpt_tensor *logits, const lpt_tensor *targets,
                                               const lpt_tensor *log_sums, const lpt_tensor *loss_gradient,
                                               const lpt_cross_entropy_options *options, lpt_tensor *logits_gradient);
 

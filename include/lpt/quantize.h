@@ -131,8 +131,7 @@ typedef struct lpt_quantize_options {
  * Shapes    `source` and `quantized` are rows × columns, `transposed` is columns × rows. Blocks follow the rows of each
  *           output.
  *
- * Formats   `source` is f64, f32, bf16 or f16. Outputs are of any format except 2:4 formats, and uint8 without zero
- *           points.
+ * Formats   `source` is f64, f32, bf16 or f16. Outputs are of any format of numbers except 2:4 formats.
  *
  * Rounding  A cast computes `round(value · (1 / scale))` in f32, by the rounding of the options. f64 is rounded to f32
  *           first. Subnormals are kept. The result does not depend on the number of threads.
@@ -287,8 +286,7 @@ typedef struct lpt_dequantize_options {
  *
  * Shapes    `source` and `output` are rows × columns.
  *
- * Formats   `source` is of any format except 2:4 formats, and uint8 without zero points. `output` is f64, f32, bf16 or
- *           f16.
+ * Formats   `source` is of any format of numbers except 2:4 formats. `output` is f64, f32, bf16 or f16.
  *
  * Rounding  Values are computed in f32. bf16 and f16 are rounded to nearest even, to infinity beyond their range. f64
  *           to f64 is copied.

@@ -198,7 +198,7 @@ LPT_API void lpt_recipe_destroy(lpt_recipe *recipe);
  *
  * @param[in,out] recipe   Recipe to change.
  * @param[in]     cast     Which operand.
- * @param[in]     format   Any dense format except uint8; LPT_FORMAT_NONE: the operand is not cast.
+ * @param[in]     format   Any dense format of numbers; LPT_FORMAT_NONE: the operand is not cast.
  * @param[in]     options  Rounding, overflow, scale rule, random bits; NULL for the defaults. Handles and random
  *                         numbers belong to calls of a layer.
  * @retval LPT_INVALID_ARGUMENT  `cast`, `format` or a member of `options` is out of range, or `options` holds a handle
@@ -253,7 +253,7 @@ LPT_API lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe,
  *
  * @param[in,out] recipe   Recipe to change.
  * @param[in]     product  Which GEMM.
- * @param[in]     format   Any dense format except uint8; LPT_FORMAT_NONE: operands are not cast.
+ * @param[in]     format   Any dense format of numbers; LPT_FORMAT_NONE: operands are not cast.
  * @retval LPT_INVALID_ARGUMENT  `product` or `format` is out of range.
  */
 LPT_API lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,

@@ -327,8 +327,8 @@ LPT_API void lpt_tensor_destroy(lpt_tensor *tensor);
 /**
  * @brief Creates a tensor in memory that another library describes by DLPack 1.x, without a copy.
  *
- * Formats   Types float of 16, 32 and 64 bits, bfloat, int of 2, 4, 8 and 16 bits, and uint of 4 and 8 bits. Type bool,
- *           as uint8. The float8, float6 and float4 types that have a format. Lanes become elements of the last axis,
+ * Formats   Types float of 16, 32 and 64 bits, bfloat, int of 2 to 64 bits, and uint of 4 and 8 bits. Type bool, as
+ *           uint8. The float8, float6 and float4 types that have a format. Lanes become elements of the last axis,
  *           which must be dense. Scales are separate tensors: import each one and join them with lpt_tensor_combine().
  *
  * Shapes    Rank and strides as for lpt_tensor_wrap(); `byte_offset` is added. Elements below 8 bits must be packed,

@@ -72,8 +72,8 @@ typedef struct lpt_weights_options {
  *
  * Shapes    `weights` is n × k (output columns by input columns of the layer), or experts × n × k.
  *
- * Formats   Any except f64, and uint8 without zero points. BLOCK_SPARSE requires that code 0 is zero, and has no zero
- *           points. A 2:4 matrix is expanded first; with BITMASK it takes the bytes of its 2:4 format.
+ * Formats   Any format of numbers except f64. BLOCK_SPARSE requires that code 0 is zero, and has no zero points. A 2:4
+ *           matrix is expanded first; with BITMASK it takes the bytes of its 2:4 format.
  *
  * Device    The CPU; `weights` are in its memory.
  *

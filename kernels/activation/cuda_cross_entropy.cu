@@ -1,5 +1,5 @@
-// Cross entropy: a block of threads takes a row of logits, whose sums are made in f64 of exponentials in f32; losses are reckoned as
-// on the CPU, and added up in the order of rows.
+// Cross entropy. A block of threads reads a row of logits: exponentials are f32, their sums f64. Losses are computed as on the
+// CPU, and added in the order of rows.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_steps.hpp"
@@ -105,14 +105,34 @@ __global__ void __launch_bounds__(kLineThreads) cross_entropy_gradient(GradientJ
 
 // ---- losses: one thread for each row
 
+// One block, which alone writes the count.
+__global__ void __launch_bounds__(kLineThreads) places(PlacesRequest job) {
+  double counted = 0.0;
+  for (int64_t row = threadIdx.x; row < job.rows; row += kLineThreads) {
+    const int64_t target = index_at(job.targets, job.is_wide, row);
+    const bool is_class = target >= 0 && target < job.classes, is_counted = target != job.ignored_target;
+    job.places[row] = !is_counted ? kUncounted : is_class ? target - job.first : kNoClass;
+    counted += is_counted ? 1.0 : 0.0;
+  }
+  counted = block_sum(counted);
+  if (threadIdx.x == 0) *job.counted = static_cast<int64_t>(counted);
+}
+
+__device__ __forceinline__ double divided(double value, const int64_t *divisor) {
+  return divisor == nullptr || *divisor == 0 ? value : value / static_cast<double>(*divisor);
+}
+
+__device__ __forceinline__ double of_counted(double value, int64_t place) {
+  return place == kUncounted ? 0.0 : place == kNoClass ? static_cast<double>(bits_float(0x7FC00000u)) : value;
+}
+
 __global__ void __launch_bounds__(kLineThreads) row_losses(LossesRequest job) {
   const int64_t row = int64_t{blockIdx.x} * kLineThreads + threadIdx.x;
   if (row >= job.rows) return;
   const RowSums sums = joined_sums(job.sums, job.ranks, job.rows, row);
   const double log_sum = log_sum_of(sums);
-  const double loss = job.places[row] == kUncounted ? 0.0 : row_loss(sums, log_sum, job.label_smoothing, job.classes);
   if (job.log_sums != nullptr) job.log_sums[row] = log_sum;
-  job.losses[row] = loss;
+  job.losses[row] = of_counted(row_loss(sums, log_sum, job.label_smoothing, job.classes), job.places[row]);
 }
 
 __device__ __forceinline__ void store_loss(const LossesRequest &job, int64_t index, double loss) {
@@ -141,7 +161,7 @@ __global__ void __launch_bounds__(kLineThreads) loss_sum(LossesRequest job) {
     }
     __syncthreads();
   }
-  if (threadIdx.x == 0) store_loss(job, 0, job.divisor == 0.0 ? sum : sum / job.divisor);
+  if (threadIdx.x == 0) store_loss(job, 0, divided(sum, job.divisor));
 }
 
 __global__ void __launch_bounds__(kLineThreads) loss_factors(LossFactorsRequest job) {
@@ -153,8 +173,7 @@ __global__ void __launch_bounds__(kLineThreads) loss_factors(LossFactorsRequest 
     factor = job.is_f64 ? static_cast<const double *>(job.gradient)[index]
                         : static_cast<double>(static_cast<const float *>(job.gradient)[index]);
   }
-  if (job.divisor != 0.0) factor /= job.divisor;
-  job.factors[row] = job.places[row] == kUncounted ? 0.0 : factor;
+  job.factors[row] = of_counted(divided(factor, job.divisor), job.places[row]);
 }
 
 uint32_t blocks_of_threads(int64_t count) { return static_cast<uint32_t>((count + kLineThreads - 1) / kLineThreads); }
@@ -182,6 +201,10 @@ void cross_entropy_gradient_cuda(const CrossEntropyGradientRequest &request, voi
                            logits.columns};
   const FragmentGrid grid = fragment_grid(logits.rows, logits.columns, kLineThreads);
   LPT_LAUNCH(cross_entropy_gradient, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+}
+
+void places_cuda(const PlacesRequest &request, void *stream) {
+  LPT_LAUNCH(places, 1, kLineThreads, 0, stream, request);
 }
 
 void losses_cuda(const LossesRequest &request, void *stream) {

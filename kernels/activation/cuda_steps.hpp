@@ -40,26 +40,36 @@ struct GradientSumRequest {
   bool is_accumulated;
 };
 
-// What cross entropy makes of its rows' sums. Exact: the bits of the CPU.
+// The place of each target among the columns of this rank: kUncounted of an ignored target, kNoClass of one that is no class.
+struct PlacesRequest {
+  const void *targets;
+  bool is_wide;  // int64, which are int32 else
+  int64_t rows, ignored_target;
+  int64_t first, classes;  // the first class of this rank, the classes of all ranks
+  int64_t *counted;        // written: the number of rows that are not ignored
+  int64_t *places;         // written
+};
+
+// The losses of rows, or their sum. Exact: the bits of the CPU. A row without a class gives NaN.
 struct LossesRequest {
   const RowSums *sums;    // of rank after rank
-  const int64_t *places;  // kUncounted: the row does not count
+  const int64_t *places;  // of PlacesRequest
   int64_t ranks, rows, classes;
   double label_smoothing;
   double *log_sums;  // NULL, or written: log sum exp(x) of each row
   double *losses;    // written: scratch of `rows` numbers
-  void *out;    // written: with is_for_rows each row's loss, else their sum, which is divided by a divisor other than 0
-  bool is_f64;  // out, which is f32 else
+  void *out;         // written: with is_for_rows each row's loss, else their sum
+  bool is_f64;       // out, which is f32 else
   bool is_for_rows;
-  double divisor;
+  const int64_t *divisor;  // of the sum; NULL, or 0: it is not divided
 };
 
-// factors[r] = what the gradient of row r is multiplied by: 0 in rows that do not count.
+// factors[r] = what the gradient of row r is multiplied by: 0 in ignored rows, NaN in rows without a class.
 struct LossFactorsRequest {
   const void *gradient;  // of out above; NULL: ones
   bool is_f64;
   bool is_for_rows;
-  double divisor;  // 0: none
+  const int64_t *divisor;  // NULL, or 0: none
   const int64_t *places;
   int64_t rows;
   double *factors;  // written
@@ -69,6 +79,7 @@ std::span<const KernelEntry<SmoothingRequest>> smoothing_device_kernels();
 std::span<const KernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels();
 std::span<const KernelEntry<GradientPartsRequest>> gradient_parts_device_kernels();
 std::span<const KernelEntry<GradientSumRequest>> gradient_sum_device_kernels();
+std::span<const KernelEntry<PlacesRequest>> places_device_kernels();
 std::span<const KernelEntry<LossesRequest>> losses_device_kernels();
 std::span<const KernelEntry<LossFactorsRequest>> loss_factors_device_kernels();
 
@@ -76,6 +87,7 @@ void smoothing_cuda(const SmoothingRequest &request, void *stream);
 void rmsnorm_sum_cuda(const RmsnormSumRequest &request, void *stream);
 void gradient_parts_cuda(const GradientPartsRequest &request, void *stream);
 void gradient_sum_cuda(const GradientSumRequest &request, void *stream);
+void places_cuda(const PlacesRequest &request, void *stream);
 void losses_cuda(const LossesRequest &request, void *stream);
 void loss_factors_cuda(const LossFactorsRequest &request, void *stream);
 

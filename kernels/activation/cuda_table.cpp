@@ -84,6 +84,7 @@ constexpr KernelEntry<CrossEntropySumsRequest> kCrossEntropySums[] = {
 constexpr KernelEntry<CrossEntropyGradientRequest> kCrossEntropyGradient[] = {
     {"cross_entropy_gradient_cuda", 80, unsupported_cross_entropy_gradient, cross_entropy_gradient_cuda}};
 constexpr KernelEntry<EpilogueRequest> kFinish[] = {{"finish_cuda", 80, unsupported_finish, finish_cuda}};
+constexpr KernelEntry<PlacesRequest> kPlaces[] = {{"places_cuda", 80, nullptr, places_cuda}};
 constexpr KernelEntry<LossesRequest> kLosses[] = {{"losses_cuda", 80, nullptr, losses_cuda}};
 constexpr KernelEntry<LossFactorsRequest> kLossFactors[] = {{"loss_factors_cuda", 80, nullptr, loss_factors_cuda}};
 constexpr KernelEntry<SmoothingRequest> kSmoothing[] = {{"smoothing_cuda", 80, nullptr, smoothing_cuda}};
@@ -115,6 +116,7 @@ std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient
   return kCrossEntropyGradient;
 }
 std::span<const KernelEntry<EpilogueRequest>> epilogue_device_kernels() { return kFinish; }
+std::span<const KernelEntry<PlacesRequest>> places_device_kernels() { return kPlaces; }
 std::span<const KernelEntry<LossesRequest>> losses_device_kernels() { return kLosses; }
 std::span<const KernelEntry<LossFactorsRequest>> loss_factors_device_kernels() { return kLossFactors; }
 

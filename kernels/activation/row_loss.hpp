@@ -8,8 +8,12 @@
 
 namespace lpt {
 
-// The place of a row that does not count.
-constexpr int64_t kUncounted = INT64_MIN / 2;
+// The place of an ignored row, and of a row whose target is no class.
+constexpr int64_t kUncounted = INT64_MIN / 2, kNoClass = kUncounted + 1;
+
+LPT_HOST_DEVICE static inline int64_t index_at(const void *indices, bool is_wide, int64_t place) {
+  return is_wide ? static_cast<const int64_t *>(indices)[place] : static_cast<const int32_t *>(indices)[place];
+}
 
 // What all ranks know of a row, from what each of them knows: `all` has the rows of rank after rank. In their order, the same bits
 // on all.

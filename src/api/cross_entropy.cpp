@@ -13,7 +13,7 @@ Status read_call(const lpt_cross_entropy_options *options, lpt_cross_entropy_opt
 
 }  // namespace
 
-lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_tensor *logits, const int64_t *targets,
+lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_tensor *logits, const lpt_tensor *targets,
                                      const lpt_cross_entropy_options *options, lpt_tensor *loss, lpt_tensor *log_sums) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_writable(loss, "loss"));
@@ -24,7 +24,7 @@ lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_tensor *log
   });
 }
 
-lpt_status lpt_cross_entropy_backward(lpt_context *context, const lpt_tensor *logits, const int64_t *targets,
+lpt_status lpt_cross_entropy_backward(lpt_context *context, const lpt_tensor *logits, const lpt_tensor *targets,
                                       const lpt_tensor *log_sums, const lpt_tensor *loss_gradient,
                                       const lpt_cross_entropy_options *options, lpt_tensor *logits_gradient) {
   return guard(context, [&](Context &self) -> Status {

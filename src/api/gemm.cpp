@@ -15,13 +15,13 @@ lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor 
   });
 }
 
-lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, const int64_t *group_ends,
-                            int64_t group_count, const lpt_gemm_options *options, lpt_tensor *c) {
+lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
+                            const lpt_tensor *group_ends, const lpt_gemm_options *options, lpt_tensor *c) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_writable(c, "c"));
     KnownGemmOptions known;
     LPT_TRY(known.read(options));
-    return gemm_grouped(self, a, b, group_ends, group_count, known.gemm, c);
+    return gemm_grouped(self, a, b, group_ends, known.gemm, c);
   });
 }
 

@@ -162,7 +162,7 @@ Status read_cast(Context &context, const lpt_quantize_options &options, const Ma
 // The options against one format.
 Status check_target_format(const Format &format, const char *name, bool is_transposed,
                            const lpt_quantize_options &options, const Cast &cast) {
-  if (format.id == LPT_FORMAT_UINT8) return unsupported("%s is uint8: it holds bytes, not numbers", name);
+  LPT_TRY(check_holds_numbers(format.id, name));
   if (format.is_sparse) return unsupported("%s is %s: expected a dense format", name, format_name(format.id).c_str());
   if (options.scaler != nullptr && (format.has_block_scale() || !format.has_tensor_scale())) {
     return unsupported("scaler is given and %s is %s: a scaler serves formats with one tensor scale", name,
@@ -280,7 +280,7 @@ Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_o
   const Device &device = context.queue.device();
   LPT_TRY(check_matrix(source, "source", needs_data, source_view, device));
   LPT_TRY(check_matrix(output, "output", needs_data, output_view, device));
-  if (source_view.format.id == LPT_FORMAT_UINT8) return unsupported("source is uint8: it holds bytes, not numbers");
+  LPT_TRY(check_holds_numbers(source_view.format.id, "source"));
   LPT_TRY(check_wide_float(output_view, "output"));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
   LPT_TRY(check_no_overlap(output_view, "output", source_view, "source"));

@@ -17,9 +17,7 @@ bool is_wide(const MatrixView &view) { return is_wide_float(view.format.id); }
 Status check_stored_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
                            const Device &device) {
   LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
-  if (out_view.format.element == LPT_FORMAT_UINT8) {
-    return unsupported("%s is uint8: it holds bytes, not numbers", name);
-  }
+  LPT_TRY(check_holds_numbers(out_view.format.id, name));
   if (out_view.format.block_rows > 1) {
     return unsupported("%s is %s: expected blocks one row high", name, format_name(out_view.format.id).c_str());
   }

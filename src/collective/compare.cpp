@@ -64,7 +64,7 @@ uint64_t hash_of(const SegmentList &segments) {
 
 Status compare_over_ranks(Context &context, Comm &comm, const Tensor *tensor, bool &out_is_same) {
   MatrixView view;
-  LPT_TRY(check_matrix(tensor, "tensor", true, view));
+  LPT_TRY(check_any_matrix(tensor, "tensor", true, view));
   const Signature signature{"comm_compare", view.format.id, view.rows, view.columns, 0};
   return run_collective(
       context, comm,

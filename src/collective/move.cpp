@@ -87,7 +87,7 @@ Status run_moving(Context &context, Comm &comm, Moving moving, Future **out_futu
 
 // A tensor that is sent: dense, its columns adjacent, and where the comm works.
 Status check_moved(const Comm &comm, const Tensor *tensor, const char *name, MatrixView &out_view) {
-  return check_matrix(tensor, name, true, out_view, device_of(comm));
+  return check_any_matrix(tensor, name, true, out_view, device_of(comm));
 }
 
 // Parts of one tensor go to or come from many: each has scales of its own.

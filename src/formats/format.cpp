@@ -283,6 +283,12 @@ const char *preset_name(lpt_format id) {
   return preset != nullptr ? preset->name : nullptr;
 }
 
+Status check_holds_numbers(lpt_format id, const char *name) {
+  if (id != LPT_FORMAT_UINT8 && !is_index_format(id)) return {};
+  return unsupported("%s is %s: it holds %s, not numbers", name, preset_name(id),
+                     is_index_format(id) ? "indices" : "bytes");
+}
+
 Status check_format(lpt_format id, Format &out_format) {
   if (find_format(id, out_format)) return {};
   return invalid("format is %lld: expected one of lpt_format_values or a number of lpt_format_from_description()",

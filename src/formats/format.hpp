@@ -51,7 +51,10 @@ constexpr int64_t packed_bytes(Packing packing, int64_t columns) {
 }
 inline int64_t row_bytes(lpt_format plain, int64_t columns) { return packed_bytes(packing_of(plain), columns); }
 
-// The element of a plain format of at most 16 bits; f32 and f64 have none (they are not encoded).
+// Integers that select rows or classes: stored, copied and sent as they are, and no operand of casts or arithmetic.
+constexpr bool is_index_format(lpt_format id) { return id == LPT_FORMAT_INT32 || id == LPT_FORMAT_INT64; }
+
+// The element of a plain format of at most 16 bits; f32, f64 and index formats have none (they are not encoded).
 bool has_element(lpt_format plain);
 Element element_of(lpt_format plain);
 
@@ -75,6 +78,9 @@ const char *preset_name(lpt_format id);
 
 // False for a number that is no format.
 bool find_format(lpt_format id, Format &out_format);
+
+// Rejects uint8, which holds bytes, and indices.
+Status check_holds_numbers(lpt_format id, const char *name);
 
 // An error names the number.
 Status check_format(lpt_format id, Format &out_format);

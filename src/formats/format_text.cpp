@@ -50,6 +50,7 @@ std::string element_text(lpt_format id) {
     const bool is_signed = is.mantissa_bits < is.element_bits;
     result += text("  code: %s%s\n", is_signed ? "two's complement integer" : "integer without a sign",
                    is.exponent_bias != 0 ? text(", times 2^-%d", is.exponent_bias).c_str() : "");
+    if (is_index_format(id)) return result + "  holds indices: casts and arithmetic reject it\n";
     if (is_signed)
       result += text("  the least code, %g, is read but never written\n",
                      -std::ldexp(1.0, is.element_bits - 1 - is.exponent_bias));

@@ -86,6 +86,8 @@ constexpr PlainPreset kPlains[] = {
     {"q1_6",        LPT_FORMAT_Q1_6,        { 8, 0, 7,  6, LPT_ELEMENT_SPECIAL_INTEGER, 127.0 / 64, &kElementQ16}},
     {"nf4",         LPT_FORMAT_NF4,         { 4, 0, 0,  0, LPT_ELEMENT_SPECIAL_LIST,    1,     &kElementNf4}},
     {"bnb_fp4",     LPT_FORMAT_BNB_FP4,     { 4, 0, 0,  0, LPT_ELEMENT_SPECIAL_LIST,    1,     &kElementBnbFp4}},
+    {"int32",       LPT_FORMAT_INT32,       {32, 0, 31, 0, LPT_ELEMENT_SPECIAL_INTEGER, INT32_MAX, nullptr}},
+    {"int64",       LPT_FORMAT_INT64,       {64, 0, 63, 0, LPT_ELEMENT_SPECIAL_INTEGER, 0x1p63, nullptr}},
 };
 // clang-format on
 

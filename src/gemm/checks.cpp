@@ -87,10 +87,7 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
   } else {
     LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   }
-  if (out_view.format.element == LPT_FORMAT_UINT8 && out_view.format.is_plain()) {
-    return unsupported("%s is uint8: it holds bytes, not numbers", name);
-  }
-  return {};
+  return check_holds_numbers(out_view.format.id, name);
 }
 
 Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view,

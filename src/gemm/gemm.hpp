@@ -7,7 +7,7 @@
 namespace lpt {
 
 Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c);
-Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const int64_t *group_ends, int64_t group_count,
+Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const Tensor *group_ends,
                     const lpt_gemm_options &options, Tensor *c);
 
 // A GEMM whose row was picked before.

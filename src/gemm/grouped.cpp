@@ -11,23 +11,33 @@ namespace lpt {
 namespace {
 
 struct Groups {
-  const int64_t *ends;
+  MatrixView ends;  // a vector
   int64_t count;
 
-  int64_t begin(int64_t group) const { return group == 0 ? 0 : ends[group - 1]; }
-  int64_t rows(int64_t group) const { return ends[group] - begin(group); }
+  int64_t begin(int64_t group) const { return group == 0 ? 0 : index_at(ends, group - 1); }
+  int64_t rows(int64_t group) const { return begin(group + 1) - begin(group); }
   int64_t end() const { return begin(count); }
 };
 
-Status check_groups(const Groups &groups, int64_t rows) {
-  if (groups.count < 0) return invalid("group_count is %lld: expected at least 0", number(groups.count));
-  if (groups.count > 0 && groups.ends == nullptr) {
-    return invalid("group_ends is NULL: expected %lld numbers", number(groups.count));
+Status read_groups(const Tensor *tensor, const Device &device, Groups &out_groups) {
+  MatrixView &ends = out_groups.ends;
+  LPT_TRY(check_indices(tensor, "group_ends", true, ends, device));
+  if (!tensor->device.is_cpu()) {
+    return unsupported("group_ends is on %s: expected memory of the CPU", device_text(tensor->device).c_str());
   }
+  if (shape_of(*tensor).rows > 1) {
+    return invalid("group_ends is %s: expected a vector", tensor_text(*tensor).c_str());
+  }
+  out_groups.count = ends.columns;
+  return {};
+}
+
+Status check_groups(const Groups &groups, int64_t rows) {
   for (int64_t g = 0; g < groups.count; ++g) {
-    if (groups.rows(g) < 0 || groups.ends[g] > rows) {
-      return invalid("group_ends[%lld] is %lld: expected %lld to %lld, the rows of a", number(g),
-                     number(groups.ends[g]), number(groups.begin(g)), number(rows));
+    const int64_t end = index_at(groups.ends, g);
+    if (end < groups.begin(g) || end > rows) {
+      return invalid("group_ends[%lld] is %lld: expected %lld to %lld, the rows of a", number(g), number(end),
+                     number(groups.begin(g)), number(rows));
     }
   }
   return {};
@@ -46,8 +56,7 @@ Status check_rows(const Tensor *tensor, const char *name, bool needs_data, Matri
   if (format.has_block_scale() && format.block_rows != 1 && format.block_rows != LPT_BLOCK_EXTENT_FULL) {
     return unsupported("%s is %s: blocks of scales span rows of groups", name, tensor_text(*tensor).c_str());
   }
-  if (format.id == LPT_FORMAT_UINT8) return unsupported("%s is uint8: it holds bytes, not numbers", name);
-  return {};
+  return check_holds_numbers(format.id, name);
 }
 
 Status check_group_count(const Tensor *tensor, const char *name, int64_t count) {
@@ -145,14 +154,15 @@ Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b,
 
 }  // namespace
 
-Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const int64_t *group_ends, int64_t group_count,
+Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const Tensor *group_ends,
                     const lpt_gemm_options &options, Tensor *c) {
   GemmCall common;
   LPT_TRY(check_gemm_options(options, common));
   LPT_TRY(check_no_outliers(options, "a grouped GEMM"));
   LPT_TRY(check_axes(a, "a", 2, context.queue.device()));
   LPT_TRY(check_tensor(c, "c", context.queue.device()));
-  const Groups groups{group_ends, group_count};
+  Groups groups{};
+  LPT_TRY(read_groups(group_ends, context.queue.device(), groups));
   return options.is_a_transposed != 0 ? multiply_along_groups(context, a, b, groups, options, common, c)
                                       : multiply_rows(context, a, b, groups, options, common, c);
 }

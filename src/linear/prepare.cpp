@@ -34,7 +34,7 @@ Status copy_scalers(const Context &context, const Linear &linear, Next &next) {
 // A weight with scales, or of small elements, is decoded: its casts would share its parts.
 Status read_weight(const Call &call, const Tensor *tensor, const Linear &linear, MatrixView &out_view) {
   LPT_TRY(check_matrix(tensor, "weight", !call.is_check_only, out_view, device_of(call)));
-  if (out_view.format.element == LPT_FORMAT_UINT8) return unsupported("weight is uint8: it holds bytes, not numbers");
+  LPT_TRY(check_holds_numbers(out_view.format.id, "weight"));
   LPT_TRY(check_shape(out_view, "weight", linear.output_columns, linear.input_columns,
                       "the layer's output by input columns"));
   if (!out_view.format.is_plain() || !is_wide_float(out_view.format.id)) {

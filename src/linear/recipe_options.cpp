@@ -72,7 +72,7 @@ Status check_gemm_options(lpt_linear_gemm gemm, const lpt_linear_gemm_options &o
 Status check_numbers(lpt_format format) {
   Format known;
   if (format == LPT_FORMAT_NONE) return {};
-  if (find_format(format, known) && known.id != LPT_FORMAT_UINT8 && !known.is_sparse) return {};
+  if (find_format(format, known) && check_holds_numbers(format, "format").is_ok() && !known.is_sparse) return {};
   return invalid("format is %s: expected a dense format of numbers", format_name(format).c_str());
 }
 

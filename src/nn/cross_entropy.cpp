@@ -1,5 +1,6 @@
 #include "src/nn/cross_entropy.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -39,15 +40,17 @@ bool is_f64(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
 struct Loss {
   Context &context;
   const lpt_cross_entropy_options &options;
-  const int64_t *targets;
   bool needs_data;
   MatrixView logits;
+  MatrixView targets;                // a vector
+  bool is_target_here = true;        // the CPU can read the targets
   int64_t first = 0, classes = 0;    // of this rank, of all
-  int64_t counted = 0;               // rows
-  std::vector<int64_t> places = {};  // of targets in this rank's columns
+  int64_t counted = 0;               // rows, where the CPU can read the targets
+  std::vector<int64_t> places = {};  // of targets in this rank's columns, on the CPU
 
   const Device &device() const { return context.queue.device(); }
-  bool counts(int64_t row) const { return targets[row] != options.ignored_target; }
+  int64_t target(int64_t row) const { return index_at(targets, row); }
+  bool counts(int64_t row) const { return target(row) != options.ignored_target; }
   bool is_for_rows() const { return options.reduction == LPT_LOSS_REDUCTION_NONE; }  // every row keeps its loss
   int64_t loss_count() const { return is_for_rows() ? logits.rows : 1; }
 
@@ -56,7 +59,7 @@ struct Loss {
   double off() const { return classes == 0 ? 0.0 : options.label_smoothing / static_cast<double>(classes); }
 };
 
-// A number that stands for all that ranks must agree in.
+// A hash of the arguments that must be equal on all ranks; without targets that the CPU cannot read.
 int64_t agreed_number(const Loss &loss) {
   auto sum = std::bit_cast<uint64_t>(loss.options.label_smoothing);
   const auto mix = [&](int64_t number) {
@@ -64,7 +67,7 @@ int64_t agreed_number(const Loss &loss) {
     sum ^= sum >> 29;
   };
   mix(loss.options.ignored_target);
-  for (int64_t r = 0; r < loss.logits.rows; ++r) mix(loss.targets[r]);
+  for (int64_t r = 0; loss.is_target_here && r < loss.logits.rows; ++r) mix(loss.target(r));
   return static_cast<int64_t>(sum);
 }
 
@@ -123,7 +126,7 @@ Status find_classes(Loss &loss) {
 
 Status find_places(Loss &loss) {
   for (int64_t r = 0; r < loss.logits.rows; ++r) {
-    const int64_t target = loss.targets[r];
+    const int64_t target = loss.target(r);
     const bool is_class = target >= 0 && target < loss.classes;
     if (loss.counts(r) && !is_class) {
       return invalid("%s is %lld: expected a class, 0 to %lld, or ignored_target, %lld", item("targets", r).c_str(),
@@ -135,13 +138,17 @@ Status find_places(Loss &loss) {
   return {};
 }
 
-Status prepare(const Tensor *logits, Loss &loss) {
+Status prepare(const Tensor *logits, const Tensor *targets, Loss &loss) {
   LPT_TRY(check_options(loss.options));
   LPT_TRY(check_wide_matrix(logits, "logits", loss.needs_data, loss.logits, loss.device()));
-  if (loss.needs_data && loss.targets == nullptr && loss.logits.rows > 0) {
-    return invalid("targets is NULL: expected a class for each of %lld rows", number(loss.logits.rows));
-  }
-  return {};
+  LPT_TRY(check_indices(targets, "targets", loss.needs_data, loss.targets, loss.device()));
+  loss.is_target_here = targets->device.is_cpu();
+  const bool is_vector = shape_of(*targets).rows == 1 && loss.targets.columns == loss.logits.rows;
+  const bool has_leading_axes = targets->rank == logits->rank - 1 &&
+                                std::equal(targets->extents, targets->extents + targets->rank, logits->extents);
+  if (is_vector || has_leading_axes) return {};
+  return invalid("targets is %s: expected a vector of %lld, or the leading axes of logits, %s",
+                 tensor_text(*targets).c_str(), number(loss.logits.rows), tensor_text(*logits).c_str());
 }
 
 void write_number(const MatrixView &vector, int64_t index, double value) {
@@ -200,14 +207,36 @@ Status take_numbers(Context &context, int64_t count, Number **out) {
   return {};
 }
 
-// Copies from memory that the caller may change at once: it is not page-locked, so CUDA has read it when it returns.
-Status take_places(Context &context, const std::vector<int64_t> &places, const int64_t **out) {
-  const auto count = static_cast<int64_t>(places.size());
-  const int64_t bytes = count * static_cast<int64_t>(sizeof(int64_t));
-  int64_t *memory = nullptr;
-  LPT_TRY(take_numbers(context, count, &memory));
+// The targets in memory of the device. A copy from CPU memory has read it when it returns: it is not page-locked.
+Status take_targets(const Loss &loss, const void **out) {
+  *out = loss.targets.data;
+  if (!loss.is_target_here) return {};
+  const int64_t bytes = row_bytes(loss.targets.format.id, loss.targets.columns);
+  std::byte *memory = nullptr;
+  LPT_TRY(take_scratch(loss.context, static_cast<size_t>(bytes), &memory));
   *out = memory;
-  return context.queue.copy({memory, bytes, places.data(), bytes, bytes, 1});
+  return loss.context.queue.copy({memory, bytes, loss.targets.data, bytes, bytes, 1});
+}
+
+// Memory of the places of targets and of the number of counted rows.
+Status take_places(const Loss &loss, PlacesRequest &places) {
+  LPT_TRY(take_targets(loss, &places.targets));
+  LPT_TRY(take_numbers(loss.context, loss.logits.rows + 1, &places.counted));
+  places.places = places.counted + 1;
+  places.first = loss.first;
+  places.classes = loss.classes;
+  return {};
+}
+
+PlacesRequest places_of(const Loss &loss) {
+  return {
+      nullptr, loss.targets.format.id == LPT_FORMAT_INT64, loss.logits.rows, loss.options.ignored_target, 0, 0, nullptr,
+      nullptr};
+}
+
+// What the sum of losses is divided by; NULL: it is not.
+const int64_t *divisor_of(const Loss &loss, const PlacesRequest &places) {
+  return loss.options.reduction == LPT_LOSS_REDUCTION_MEAN ? places.counted : nullptr;
 }
 
 // Hosts exchange their numbers of classes.
@@ -221,16 +250,6 @@ Status check_comm_on_device(const Loss &loss) {
   if (comm.device_engine->compares()) return {};
   return unsupported(
       "options->comm has LPT_COMM_SKIP_CHECKS: expected ranks whose hosts tell each other their classes");
-}
-
-// Targets are read here.
-Status find_on_device(Loss &loss) {
-  const std::string place = device_text(loss.device());
-  if (loss.logits.rows > 0 && loss.context.queue.check(loss.targets, "targets").is_ok()) {
-    return invalid("targets is memory of %s: expected the CPU's", place.c_str());
-  }
-  LPT_TRY(find_classes(loss));
-  return find_places(loss);
 }
 
 // Exchanges the sums of rows: `all` has those of every rank, one rank after the other.
@@ -252,15 +271,19 @@ Status queue_forward(const Loss &loss, const MatrixView &out, double *log_sums, 
   Context &context = loss.context;
   const Comm *comm = loss.options.comm;
   const int64_t rows = loss.logits.rows;
+  PlacesRequest places = places_of(loss);
   CrossEntropySumsRequest sums{loss.logits, nullptr, nullptr};
   LossesRequest losses{};
+  const KernelEntry<PlacesRequest> *places_kernel = nullptr;
   const KernelEntry<CrossEntropySumsRequest> *sums_kernel = nullptr;
   const KernelEntry<LossesRequest> *losses_kernel = nullptr;
+  LPT_TRY(select_kernel(context, "places", places, {loss.targets.format.id}, &places_kernel));
   LPT_TRY(select_kernel(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
   LPT_TRY(select_kernel(context, "losses", losses, {out.format.id}, &losses_kernel));
   if (is_check_only) return {};
   const int64_t ranks = comm == nullptr ? 1 : comm->engine->ranks(), rank = comm == nullptr ? 0 : comm->engine->rank();
-  LPT_TRY(take_places(context, loss.places, &sums.places));
+  LPT_TRY(take_places(loss, places));
+  sums.places = places.places;
   RowSums *all = nullptr;
   LPT_TRY(take_numbers(context, ranks * rows, &all));
   sums.sums = all + rank * rows;
@@ -277,7 +300,8 @@ Status queue_forward(const Loss &loss, const MatrixView &out, double *log_sums, 
             .out = out.data,
             .is_f64 = is_f64(out),
             .is_for_rows = loss.is_for_rows(),
-            .divisor = divisor_of(loss)};
+            .divisor = divisor_of(loss, places)};
+  LPT_TRY(queue_kernel(context, *places_kernel, places));
   LPT_TRY(queue_kernel(context, *sums_kernel, sums));
   if (comm != nullptr) LPT_TRY(share_sums(loss, all));
   return queue_kernel(context, *losses_kernel, losses);
@@ -287,19 +311,24 @@ Status queue_backward(const Loss &loss, const double *log_sums, const MatrixView
                       const MatrixView &gradient, bool is_check_only) {
   Context &context = loss.context;
   const int64_t rows = loss.logits.rows;
+  PlacesRequest places = places_of(loss);
   CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, log_sums, nullptr, loss.on(), loss.off()};
   LossFactorsRequest factors{
-      loss_gradient.data, is_f64(loss_gradient), loss.is_for_rows(), divisor_of(loss), nullptr, rows, nullptr};
+      loss_gradient.data, is_f64(loss_gradient), loss.is_for_rows(), nullptr, nullptr, rows, nullptr};
+  const KernelEntry<PlacesRequest> *places_kernel = nullptr;
+  LPT_TRY(select_kernel(context, "places", places, {loss.targets.format.id}, &places_kernel));
   const KernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
   const KernelEntry<LossFactorsRequest> *factors_kernel = nullptr;
   LPT_TRY(
       select_kernel(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id}, &kernel));
   LPT_TRY(select_kernel(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_kernel));
   if (is_check_only) return {};
-  LPT_TRY(take_places(context, loss.places, &factors.places));
+  LPT_TRY(take_places(loss, places));
   LPT_TRY(take_numbers(context, rows, &factors.factors));
-  whole.places = factors.places;
+  factors.divisor = divisor_of(loss, places);
+  factors.places = whole.places = places.places;
   whole.factors = factors.factors;
+  LPT_TRY(queue_kernel(context, *places_kernel, places));
   LPT_TRY(queue_kernel(context, *factors_kernel, factors));
   return queue_kernel(context, *kernel, whole);
 }
@@ -312,16 +341,17 @@ Status queue_loss(Loss &loss, const Run &run) {
   LPT_TRY(run(true));
   if (!loss.needs_data) return {};
   loss.context.choices.resize(reported);
-  LPT_TRY(find_on_device(loss));
+  LPT_TRY(find_classes(loss));
+  if (loss.is_target_here) LPT_TRY(find_places(loss));
   return run(false);
 }
 
 }  // namespace
 
-Status cross_entropy_forward(Context &context, const Tensor *logits, const int64_t *targets,
+Status cross_entropy_forward(Context &context, const Tensor *logits, const Tensor *targets,
                              const lpt_cross_entropy_options &options, Tensor *loss_tensor, Tensor *log_sums) {
-  Loss loss{context, options, targets, !is_check_only(options.flags), {}};
-  LPT_TRY(prepare(logits, loss));
+  Loss loss{context, options, !is_check_only(options.flags), {}, {}};
+  LPT_TRY(prepare(logits, targets, loss));
   const int64_t rows = loss.logits.rows;
   MatrixView losses;
   void *log_data = nullptr;
@@ -359,11 +389,11 @@ Status cross_entropy_forward(Context &context, const Tensor *logits, const int64
   return {};
 }
 
-Status cross_entropy_backward(Context &context, const Tensor *logits, const int64_t *targets, const Tensor *log_sums,
+Status cross_entropy_backward(Context &context, const Tensor *logits, const Tensor *targets, const Tensor *log_sums,
                               const Tensor *loss_gradient, const lpt_cross_entropy_options &options,
                               Tensor *logits_gradient) {
-  Loss loss{context, options, targets, !is_check_only(options.flags), {}};
-  LPT_TRY(prepare(logits, loss));
+  Loss loss{context, options, !is_check_only(options.flags), {}, {}};
+  LPT_TRY(prepare(logits, targets, loss));
   const int64_t rows = loss.logits.rows;
   void *log_data = nullptr;
   MatrixView factors_from, gradient;

@@ -7,9 +7,9 @@
 namespace lpt {
 
 // `targets` has a class for each row of logits.
-Status cross_entropy_forward(Context &context, const Tensor *logits, const int64_t *targets,
+Status cross_entropy_forward(Context &context, const Tensor *logits, const Tensor *targets,
                              const lpt_cross_entropy_options &options, Tensor *loss, Tensor *log_sums);
-Status cross_entropy_backward(Context &context, const Tensor *logits, const int64_t *targets, const Tensor *log_sums,
+Status cross_entropy_backward(Context &context, const Tensor *logits, const Tensor *targets, const Tensor *log_sums,
                               const Tensor *loss_gradient, const lpt_cross_entropy_options &options,
                               Tensor *logits_gradient);
 

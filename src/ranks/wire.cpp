@@ -32,7 +32,7 @@ Status check_wire_format(const lpt_reduce_options &options, const Format &own, F
     return unsupported("options->wire is %s and input is f64: f64 is sent as it is", name.c_str());
   }
   if (out_format.is_sparse) return unsupported("options->wire is %s: expected a dense format", name.c_str());
-  if (out_format.id == LPT_FORMAT_UINT8 || out_format.element == LPT_FORMAT_F64) {
+  if (!check_holds_numbers(out_format.id, "wire").is_ok() || out_format.element == LPT_FORMAT_F64) {
     return unsupported("options->wire is %s: expected f32, or fewer bits that are numbers", name.c_str());
   }
   if (!can_tell_nan(out_format)) {

@@ -27,6 +27,12 @@ Status check_tensor(const Tensor *tensor, const char *name, const Device &device
 
 Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
                     const Device &device) {
+  LPT_TRY(check_any_matrix(tensor, name, needs_data, out_view, device));
+  return is_index_format(out_view.format.id) ? check_holds_numbers(out_view.format.id, name) : Status();
+}
+
+Status check_any_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                        const Device &device) {
   LPT_TRY(check_tensor(tensor, name, device));
   LPT_TRY(matrix_of(*tensor, name, out_view));
   const bool is_empty = out_view.rows == 0 || out_view.columns == 0;
@@ -49,6 +55,25 @@ Status check_vector(const Tensor *tensor, const char *name, lpt_format format, i
   }
   *out_data = view.data;
   return {};
+}
+
+Status check_indices(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                     const Device &device) {
+  const bool is_on_cpu = tensor != nullptr && tensor->kind == HandleKind::kTensor && tensor->device.is_cpu();
+  LPT_TRY(check_any_matrix(tensor, name, needs_data, out_view, is_on_cpu ? Device() : device));
+  if (!is_index_format(out_view.format.id)) {
+    return invalid("%s is %s: expected int32 or int64", name, format_name(out_view.format.id).c_str());
+  }
+  if (out_view.rows > 1 && out_view.row_stride != out_view.columns) {
+    return unsupported("%s has stride %lld from row to row: expected dense indices", name, number(out_view.row_stride));
+  }
+  out_view = vector_view(out_view.format.id, out_view.data, out_view.rows * out_view.columns);
+  return {};
+}
+
+int64_t index_at(const MatrixView &indices, int64_t place) {
+  return indices.format.id == LPT_FORMAT_INT64 ? static_cast<const int64_t *>(indices.data)[place]
+                                               : static_cast<const int32_t *>(indices.data)[place];
 }
 
 Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,

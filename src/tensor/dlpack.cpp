@@ -23,6 +23,8 @@ constexpr Type kTypes[] = {
     {"int", 0, 4, LPT_FORMAT_INT4},
     {"int", 0, 8, LPT_FORMAT_INT8},
     {"int", 0, 16, LPT_FORMAT_INT16},
+    {"int", 0, 32, LPT_FORMAT_INT32},
+    {"int", 0, 64, LPT_FORMAT_INT64},
     {"uint", 1, 4, LPT_FORMAT_UINT4},
     {"uint", 1, 8, LPT_FORMAT_UINT8},
     {"float", 2, 16, LPT_FORMAT_F16},

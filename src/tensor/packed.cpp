@@ -31,7 +31,7 @@ int64_t lines_per_expert(const Tensor &sparse_packed) {
 }  // namespace
 
 bool is_packable(const Format &format) {
-  return format.element != LPT_FORMAT_F64 && format.id != LPT_FORMAT_UINT8 && !format.is_sparse;
+  return format.element != LPT_FORMAT_F64 && check_holds_numbers(format.id, "weights").is_ok() && !format.is_sparse;
 }
 
 int64_t filled_experts(const Tensor &packed) {

@@ -98,7 +98,7 @@ lpt_status call_layers(Ranked &r) {
   OwnRecipe recipe;
   OwnLinear linear;
   OwnPartialPlan plan;
-  OwnTensor loss, logs;
+  OwnTensor loss, logs, classes;
   lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
   shape.input_columns = shape.output_columns = kSide;
   LPT_TEST_TRY(lpt_recipe_create(r.c, "fp8_trillion", recipe.out()));
@@ -122,8 +122,9 @@ lpt_status call_layers(Ranked &r) {
   LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F64, 1, rows, logs.out()));
   lpt_cross_entropy_options entropy = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   entropy.comm = r.comm;
-  LPT_TEST_TRY(lpt_cross_entropy_forward(r.c, r.x.get(), targets.data(), &entropy, loss, logs));
-  return lpt_cross_entropy_backward(r.c, r.x.get(), targets.data(), logs, nullptr, &entropy, r.y.get());
+  LPT_TEST_TRY(lpt_tensor_wrap_const_matrix(r.c, LPT_FORMAT_INT64, targets.data(), 1, kSide, 0, classes.out()));
+  LPT_TEST_TRY(lpt_cross_entropy_forward(r.c, r.x.get(), classes, &entropy, loss, logs));
+  return lpt_cross_entropy_backward(r.c, r.x.get(), classes, logs, nullptr, &entropy, r.y.get());
 }
 
 // Runs call(rank) on two ranks, and the first one on this thread. The other rank must learn of a failure at once, not by the

@@ -192,17 +192,19 @@ lpt_status walk_many_gemms(World &w) {
   LPT_TEST_TRY(lpt_tensor_create(w.c, LPT_FORMAT_BF16, 3, bricks, right.out()));
   LPT_TEST_TRY(lpt_tensor_create(w.c, LPT_FORMAT_F32, 3, results, result.out()));
   LPT_TEST_TRY(lpt_gemm(w.c, left, right, nullptr, result));
-  const int64_t ends[] = {10, 10, 40, kSide};
+  static const int64_t numbers[] = {10, 10, 40, kSide};
+  OwnTensor ends;
+  LPT_TEST_TRY(lpt_tensor_wrap_const_matrix(w.c, LPT_FORMAT_INT64, numbers, 1, 4, 0, ends.out()));
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.activation = LPT_ACTIVATION_SWIGLU;
   OwnTensor gated;
   LPT_TEST_TRY(w.create(LPT_FORMAT_BF16, kSide, kSide / 2, gated));
-  LPT_TEST_TRY(lpt_gemm_grouped(w.c, w.x.get(), right, ends, 4, &options, gated));
+  LPT_TEST_TRY(lpt_gemm_grouped(w.c, w.x.get(), right, ends, &options, gated));
   lpt_gemm_options along = LPT_GEMM_OPTIONS_INIT;
   along.is_a_transposed = 1;
   OwnTensor gradients;
   LPT_TEST_TRY(lpt_tensor_create(w.c, LPT_FORMAT_F32, 3, bricks, gradients.out()));
-  return lpt_gemm_grouped(w.c, w.x.get(), w.y.get(), ends, 4, &along, gradients);
+  return lpt_gemm_grouped(w.c, w.x.get(), w.y.get(), ends, &along, gradients);
 }
 
 lpt_status walk_weights(World &w) {
@@ -276,7 +278,7 @@ lpt_status walk_sparse(World &w) {
 
 lpt_status walk_layers(World &w) {
   static const std::vector<int64_t> targets(kSide, 3);
-  OwnTensor out_codes, gradient, other, sums, logs, loss, smoothing;
+  OwnTensor out_codes, gradient, other, sums, logs, loss, smoothing, classes;
   LPT_TEST_TRY(w.create(LPT_FORMAT_F32, kSide, kSide, gradient));
   LPT_TEST_TRY(w.create(LPT_FORMAT_F32, kSide, kSide, other));
   LPT_TEST_TRY(w.create(LPT_FORMAT_F32, 1, kSide, sums));
@@ -289,8 +291,9 @@ lpt_status walk_layers(World &w) {
   LPT_TEST_TRY(lpt_rmsnorm_backward(w.c, w.x.get(), w.vector.get(), sums, w.y.get(), nullptr, gradient, nullptr));
   LPT_TEST_TRY(lpt_swiglu_forward(w.c, w.x.get(), w.y.get(), nullptr, w.z.get(), nullptr));
   LPT_TEST_TRY(lpt_swiglu_backward(w.c, w.x.get(), w.y.get(), w.z.get(), nullptr, gradient, other));
-  LPT_TEST_TRY(lpt_cross_entropy_forward(w.c, w.x.get(), targets.data(), nullptr, loss, logs));
-  return lpt_cross_entropy_backward(w.c, w.x.get(), targets.data(), logs, nullptr, nullptr, gradient);
+  LPT_TEST_TRY(lpt_tensor_wrap_const_matrix(w.c, LPT_FORMAT_INT64, targets.data(), 1, kSide, 0, classes.out()));
+  LPT_TEST_TRY(lpt_cross_entropy_forward(w.c, w.x.get(), classes, nullptr, loss, logs));
+  return lpt_cross_entropy_backward(w.c, w.x.get(), classes, logs, nullptr, nullptr, gradient);
 }
 
 lpt_status walk_measures(World &w) {

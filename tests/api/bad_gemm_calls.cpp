@@ -24,18 +24,18 @@ lpt_status multiply_groups(World &w, const std::vector<int64_t> &ends, const Ten
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   change(options);
   const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-  return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends.data(), 2, &options, c.get());
+  return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), wrap(w.owner.get(), ends).get(), &options, c.get());
 }
 
 // The same along the rows of a and b, to some matrices.
 template <typename Change>
 lpt_status multiply_along(World &w, const Tensor &b, int64_t matrices, Change change) {
-  const int64_t ends[] = {3, 4};
+  const std::vector<int64_t> ends = {3, 4};
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_a_transposed = 1;
   change(options);
   const Tensor c = make_tensor(w.owner.get(), LPT_FORMAT_F32, {matrices, 8, 6});
-  return lpt_gemm_grouped(w.c, w.a.get(), b.get(), ends, 2, &options, c.get());
+  return lpt_gemm_grouped(w.c, w.a.get(), b.get(), wrap(w.owner.get(), ends).get(), &options, c.get());
 }
 
 // Two GEMMs of 8 × 8 and 8 × 8: c begins where the second matrix of a or b does.
@@ -156,17 +156,17 @@ const std::vector<BadCall> kGemmCalls = {
      LPT_INVALID_ARGUMENT,
      {"group_ends[1] is 1", "expected 3 to 4"},
      [](World &w) {
-       const int64_t ends[] = {3, 1};
+       const std::vector<int64_t> ends = {3, 1};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends, 2, nullptr, w.gemm.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), wrap(w.owner.get(), ends).get(), nullptr, w.gemm.get());
      }},
     {"gemm grouped: fewer matrices than groups",
      LPT_INVALID_ARGUMENT,
      {"b is 2 x 8 x 6", "expected 3 matrices"},
      [](World &w) {
-       const int64_t ends[] = {1, 2, 4};
+       const std::vector<int64_t> ends = {1, 2, 4};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends, 3, nullptr, w.gemm.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), wrap(w.owner.get(), ends).get(), nullptr, w.gemm.get());
      }},
     {"gemm: batches of another length",
      LPT_INVALID_ARGUMENT,
@@ -290,10 +290,25 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm grouped: no ends",
      LPT_INVALID_ARGUMENT,
-     {"group_ends is NULL", "2 numbers"},
+     {"group_ends is NULL"},
      [](World &w) {
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), nullptr, 2, nullptr, w.gemm.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), nullptr, nullptr, w.gemm.get());
+     }},
+    {"gemm grouped: ends that are no indices",
+     LPT_INVALID_ARGUMENT,
+     {"group_ends is f32", "int32 or int64"},
+     [](World &w) {
+       const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), w.line_output.get(), nullptr, w.gemm.get());
+     }},
+    {"gemm grouped: ends of two axes",
+     LPT_INVALID_ARGUMENT,
+     {"group_ends is 2 x 2 int32", "vector"},
+     [](World &w) {
+       const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
+       const Tensor ends = make_tensor(w.owner.get(), LPT_FORMAT_INT32, {2, 2});
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends.get(), nullptr, w.gemm.get());
      }},
     {"gemm grouped: outliers",
      LPT_UNSUPPORTED,
@@ -318,19 +333,20 @@ const std::vector<BadCall> kGemmCalls = {
      LPT_UNSUPPORTED,
      {"a is 16 x 32 nvfp4_16x16", "span rows of groups"},
      [](World &w) {
-       const int64_t ends[] = {3, 16};
+       const std::vector<int64_t> ends = {3, 16};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 32, 6});
-       return lpt_gemm_grouped(w.c, w.square_blocks.get(), experts.get(), ends, 2, nullptr, output_of(w, 16, 6).get());
+       return lpt_gemm_grouped(w.c, w.square_blocks.get(), experts.get(), wrap(w.owner.get(), ends).get(), nullptr,
+                               output_of(w, 16, 6).get());
      }},
     {"gemm grouped: c over a matrix of b",
      LPT_INVALID_ARGUMENT,
      {"c at", "overlaps b"},
      [](World &w) {
-       const int64_t ends[] = {3, 4};
+       const std::vector<int64_t> ends = {3, 4};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
        const Tensor c = wrap(w.owner.get(), LPT_FORMAT_F32,
                              static_cast<float *>(describe(w.owner.get(), experts.get()).data) + 60, 4, 6);
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends, 2, nullptr, c.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), wrap(w.owner.get(), ends).get(), nullptr, c.get());
      }},
     {"gemm grouped: rows along k that differ",
      LPT_INVALID_ARGUMENT,
@@ -348,10 +364,11 @@ const std::vector<BadCall> kGemmCalls = {
      LPT_INVALID_ARGUMENT,
      {"c is 4 x 6", "expected 3 axes"},
      [](World &w) {
-       const int64_t ends[] = {3, 4};
+       const std::vector<int64_t> ends = {3, 4};
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
        options.is_a_transposed = 1;
-       return lpt_gemm_grouped(w.c, w.a.get(), output_of(w, 4, 6).get(), ends, 2, &options, w.gemm.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), output_of(w, 4, 6).get(), wrap(w.owner.get(), ends).get(), &options,
+                               w.gemm.get());
      }},
     {"gemm batch: a cast for numbers",
      LPT_INVALID_ARGUMENT,

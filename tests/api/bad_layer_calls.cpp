@@ -5,16 +5,16 @@ namespace lpt::test {
 namespace {
 
 template <typename Change>
-lpt_status lose(World &w, const int64_t *targets, const Tensor &loss, Change change) {
+lpt_status lose(World &w, const std::vector<int64_t> &targets, const Tensor &loss, Change change) {
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   change(options);
-  return lpt_cross_entropy_forward(w.c, w.gate.get(), targets, &options, loss.get(), nullptr);
+  return lpt_cross_entropy_forward(w.c, w.gate.get(), wrap(w.c, targets).get(), &options, loss.get(), nullptr);
 }
 
 void change_nothing(lpt_cross_entropy_options &) {}
 
-constexpr int64_t kClasses[] = {0, 7, 3, 1};
-constexpr int64_t kNoClasses[] = {0, 8, 3, 1};
+const std::vector<int64_t> kClasses = {0, 7, 3, 1};
+const std::vector<int64_t> kNoClasses = {0, 8, 3, 1};
 
 }  // namespace
 
@@ -26,7 +26,21 @@ const std::vector<BadCall> kLayerCalls = {
     {"cross_entropy_forward: no targets",
      LPT_INVALID_ARGUMENT,
      {"targets is NULL"},
-     [](World &w) { return lose(w, nullptr, view(w.c, w.line_output.get(), {0}, {1}), change_nothing); }},
+     [](World &w) {
+       return lpt_cross_entropy_forward(w.c, w.gate.get(), nullptr, nullptr, w.line_output.get(), nullptr);
+     }},
+    {"cross_entropy_forward: too few targets",
+     LPT_INVALID_ARGUMENT,
+     {"targets is int64 1 x 3", "vector of 4"},
+     [](World &w) {
+       return lose(w, {0, 1, 2}, view(w.c, w.line_output.get(), {0}, {1}), change_nothing);
+     }},
+    {"cross_entropy_forward: targets that are no indices",
+     LPT_INVALID_ARGUMENT,
+     {"targets is f32", "int32 or int64"},
+     [](World &w) {
+       return lpt_cross_entropy_forward(w.c, w.gate.get(), w.inverse_rms.get(), nullptr, w.line_output.get(), nullptr);
+     }},
     {"cross_entropy_forward: a loss for each of other rows",
      LPT_INVALID_ARGUMENT,
      {"loss is 8", "vector of 1"},
@@ -52,8 +66,8 @@ const std::vector<BadCall> kLayerCalls = {
      LPT_INVALID_ARGUMENT,
      {"log_sums is f32", "f64"},
      [](World &w) {
-       return lpt_cross_entropy_backward(w.c, w.gate.get(), kClasses, w.inverse_rms.get(), nullptr, nullptr,
-                                         w.activation.get());
+       return lpt_cross_entropy_backward(w.c, w.gate.get(), wrap(w.c, kClasses).get(), w.inverse_rms.get(), nullptr,
+                                         nullptr, w.activation.get());
      }},
     {"swiglu_forward: unknown smoothing",
      LPT_INVALID_ARGUMENT,

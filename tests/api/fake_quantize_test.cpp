@@ -12,7 +12,8 @@ std::vector<lpt_format> targets() {
   std::vector<lpt_format> formats;
   for (int64_t i = 0; i < lpt_format_count(); ++i) {
     const lpt_format id = lpt_format_at(i);
-    const bool is_target = id >= LPT_FORMAT_F16 && id != LPT_FORMAT_UINT8 && id != LPT_FORMAT_E8M0FNU;
+    const bool is_target = id >= LPT_FORMAT_F16 && id != LPT_FORMAT_UINT8 && id != LPT_FORMAT_E8M0FNU &&
+                           id != LPT_FORMAT_INT32 && id != LPT_FORMAT_INT64;
     if (is_target) formats.push_back(id);
   }
   return formats;

@@ -276,7 +276,7 @@ TEST(GemmBatch, EndsEachMatrixAsAGemmAlone) {
 
 TEST(GemmGrouped, EndsTheRowsOfEachGroupAsAGemmAlone) {
   const int64_t count = Endings::kCount, m = Endings::kM, n = Endings::kN, k = Endings::kK;
-  const int64_t ends[] = {m, 2 * m, 3 * m};
+  const std::vector<int64_t> ends = {m, 2 * m, 3 * m};
   for (const Ending &ending : kEndings) {
     for (const bool is_shared : {true, false}) {
       const Endings w(ending);
@@ -286,8 +286,8 @@ TEST(GemmGrouped, EndsTheRowsOfEachGroupAsAGemmAlone) {
       const Tensor c = w.all(622, ending.format, {count * m, w.columns()});
       const lpt_gemm_options options = w.options(residual.get(), is_shared ? one.get() : many.get());
       ASSERT_TRUE(ok(w.context(), lpt_gemm_grouped(w.context(), w.all(620, LPT_FORMAT_BF16, {count * m, k}).get(),
-                                                   w.all(621, LPT_FORMAT_F32, {count, k, n}).get(), ends, count,
-                                                   &options, c.get())));
+                                                   w.all(621, LPT_FORMAT_F32, {count, k, n}).get(),
+                                                   wrap(w.context(), ends).get(), &options, c.get())));
       std::vector<Tensor> rows;
       std::vector<const lpt_tensor *> biases;
       for (int64_t i = 0; i < (is_shared ? 1 : count); ++i) {
@@ -336,9 +336,10 @@ TEST_P(GemmWithoutK, BatchWritesTheOtherTerms) {
 TEST_P(GemmWithoutK, GroupedRowsWriteTheOtherTerms) {
   const Tensor c = sevens({kCount * kM, kN});
   const lpt_gemm_options all = options();
-  const int64_t ends[] = {kM, kCount * kM};
-  ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({kCount * kM, 0}).get(),
-                                                  empty({kCount, 0, kN}).get(), ends, kCount, &all, c.get())));
+  const std::vector<int64_t> ends = {kM, kCount * kM};
+  ASSERT_TRUE(
+      ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({kCount * kM, 0}).get(), empty({kCount, 0, kN}).get(),
+                                          wrap(context_.get(), ends).get(), &all, c.get())));
   expect_terms(c.get());
 }
 
@@ -346,9 +347,9 @@ TEST_P(GemmWithoutK, GroupsWithoutRowsWriteTheOtherTerms) {
   const Tensor c = sevens({kCount, kM, kN});
   lpt_gemm_options all = options();
   all.is_a_transposed = 1;
-  const int64_t ends[] = {0, 0};
-  ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({0, kM}).get(), empty({0, kN}).get(), ends,
-                                                  kCount, &all, c.get())));
+  const std::vector<int64_t> ends = {0, 0};
+  ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({0, kM}).get(), empty({0, kN}).get(),
+                                                  wrap(context_.get(), ends).get(), &all, c.get())));
   expect_terms(c.get());
 }
 
@@ -363,9 +364,9 @@ TEST_P(GemmWithoutK, PackedWeightsWriteTheOtherTerms) {
     const Tensor c = sevens({kCount * kM, kN});
     lpt_gemm_options all = options();
     all.is_b_transposed = 1;
-    const int64_t ends[] = {kM, kCount * kM};
-    ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({kCount * kM, 0}).get(), packed.get(), ends,
-                                                    kCount, &all, c.get())));
+    const std::vector<int64_t> ends = {kM, kCount * kM};
+    ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({kCount * kM, 0}).get(), packed.get(),
+                                                    wrap(context_.get(), ends).get(), &all, c.get())));
     expect_terms(c.get());
   }
 }
@@ -395,7 +396,7 @@ TEST(GemmGrouped, MultipliesRowsByTheMatrixOfTheirGroup) {
         options.is_b_transposed = 1;
         options.bias = biases.get();
         ASSERT_TRUE(ok(context.get(), lpt_gemm_grouped(context.get(), a.get(), is_packed ? packed.get() : b.get(),
-                                                       ends.data(), groups, &options, c.get())));
+                                                       wrap(context.get(), ends).get(), &options, c.get())));
         const std::vector<double> left = numbers_of(context.get(), a.get()), right = numbers_of(context.get(), b.get());
         const std::vector<double> given = numbers_of(context.get(), c.get());
         for (int64_t g = 0, begin = 0; g < groups; begin = ends[static_cast<size_t>(g)], ++g) {
@@ -429,8 +430,8 @@ TEST(GemmGrouped, MultipliesAlongTheRowsOfGroups) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_a_transposed = 1;
   options.beta = 0.5;
-  ASSERT_TRUE(
-      ok(context.get(), lpt_gemm_grouped(context.get(), a.get(), b.get(), ends.data(), groups, &options, c.get())));
+  ASSERT_TRUE(ok(context.get(), lpt_gemm_grouped(context.get(), a.get(), b.get(), wrap(context.get(), ends).get(),
+                                                 &options, c.get())));
   const std::vector<double> left = numbers_of(context.get(), a.get()), right = numbers_of(context.get(), b.get());
   const std::vector<double> given = numbers_of(context.get(), c.get());
   for (int64_t g = 0, begin = 0; g < groups; begin = ends[static_cast<size_t>(g)], ++g) {
@@ -464,7 +465,7 @@ TEST(GemmBatch, CastsAToBf16WhereTheFlagIsSet) {
 
 TEST(GemmGrouped, CastsAToBf16WhereTheFlagIsSet) {
   const int64_t rows = 20, n = 33, k = 64;
-  const int64_t ends[] = {5, 5, rows};
+  const std::vector<int64_t> ends = {5, 5, rows};
   const Context context = make_context(2);
   lpt_context *const c = context.get();
   const Tensor a = tensor_of(c, LPT_FORMAT_F32, rows, k, draw_normal(634, rows * k));
@@ -477,9 +478,9 @@ TEST(GemmGrouped, CastsAToBf16WhereTheFlagIsSet) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_a_transposed = is_along ? 1 : 0;
     options.is_b_transposed = is_along ? 0 : 1;
-    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, cast.get(), b.get(), ends, 3, &options, expected.get())));
+    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, cast.get(), b.get(), wrap(c, ends).get(), &options, expected.get())));
     options.flags = LPT_GEMM_CAST_A_TO_BF16;
-    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, a.get(), b.get(), ends, 3, &options, given.get())));
+    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, a.get(), b.get(), wrap(c, ends).get(), &options, given.get())));
     EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, given.get())) << (is_along ? "along k" : "rows");
   }
 }

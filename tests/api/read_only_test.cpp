@@ -23,7 +23,7 @@ constexpr Output kOutputs[] = {
     {"output", [](World &w, lpt_tensor *t) { return lpt_sparse_fit(w.c, w.source.get(), w.source.get(), w.source.get(), nullptr, t, nullptr, nullptr); }},
     {"bias_change", [](World &w, lpt_tensor *t) { return lpt_sparse_fit(w.c, w.source.get(), w.source.get(), w.source.get(), nullptr, nullptr, t, nullptr); }},
     {"c", [](World &w, lpt_tensor *t) { return lpt_gemm(w.c, w.source.get(), w.source.get(), nullptr, t); }},
-    {"c", [](World &w, lpt_tensor *t) { return lpt_gemm_grouped(w.c, w.source.get(), w.source.get(), nullptr, 0, nullptr, t); }},
+    {"c", [](World &w, lpt_tensor *t) { return lpt_gemm_grouped(w.c, w.source.get(), w.source.get(), nullptr, nullptr, t); }},
     {"c", [](World &w, lpt_tensor *t) { return lpt_gemm_plan_run(w.c, nullptr, w.source.get(), w.source.get(), nullptr, t); }},
     {"mask", [](World &w, lpt_tensor *t) { return lpt_sparse_mask_select(w.c, w.source.get(), nullptr, t, nullptr, nullptr); }},
     {"masked", [](World &w, lpt_tensor *t) { return lpt_sparse_mask_select(w.c, w.source.get(), nullptr, nullptr, t, nullptr); }},

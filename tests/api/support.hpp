@@ -109,6 +109,11 @@ inline Tensor wrap(lpt_context *context, const std::vector<double> &data, int64_
   return wrap(context, LPT_FORMAT_F64, data.data(), rows, columns);
 }
 
+// A vector of indices.
+inline Tensor wrap(lpt_context *context, const std::vector<int64_t> &indices) {
+  return wrap(context, LPT_FORMAT_INT64, indices.data(), 1, static_cast<int64_t>(indices.size()));
+}
+
 inline Tensor view(lpt_context *context, const lpt_tensor *tensor, const std::vector<int64_t> &begins,
                    const std::vector<int64_t> &extents) {
   Tensor part;

@@ -309,8 +309,7 @@ struct Experts {
   }
   lpt_status multiply() const {
     const lpt_gemm_options gemm = transposed_b();
-    return lpt_gemm_grouped(c, a.get(), packed.get(), ends.data(), static_cast<int64_t>(ends.size()), &gemm,
-                            result.get());
+    return lpt_gemm_grouped(c, a.get(), packed.get(), wrap(c, ends).get(), &gemm, result.get());
   }
 
   lpt_context *c;

@@ -62,16 +62,15 @@ struct Passes {
   std::vector<double> losses, log_sums, gradient;
 };
 
-Passes passes_of(lpt_context *context, const lpt_tensor *logits, const std::vector<int64_t> &targets,
+Passes passes_of(lpt_context *context, const lpt_tensor *logits, const lpt_tensor *targets,
                  const lpt_cross_entropy_options &options, const std::function<Tensor(const lpt_tensor *)> &read) {
   const int64_t losses = options.reduction == LPT_LOSS_REDUCTION_NONE ? kRows : 1;
   const lpt_tensor_description facts = describe(context, logits);
   const Tensor loss = make_tensor(context, LPT_FORMAT_F64, {losses}),
                log_sums = make_tensor(context, LPT_FORMAT_F64, {kRows}),
                gradient = make_tensor(context, LPT_FORMAT_F32, {facts.extents, facts.extents + facts.rank});
-  EXPECT_TRUE(
-      ok(context, lpt_cross_entropy_forward(context, logits, targets.data(), &options, loss.get(), log_sums.get())));
-  EXPECT_TRUE(ok(context, lpt_cross_entropy_backward(context, logits, targets.data(), log_sums.get(), nullptr, &options,
+  EXPECT_TRUE(ok(context, lpt_cross_entropy_forward(context, logits, targets, &options, loss.get(), log_sums.get())));
+  EXPECT_TRUE(ok(context, lpt_cross_entropy_backward(context, logits, targets, log_sums.get(), nullptr, &options,
                                                      gradient.get())));
   const Context reader = make_context(1);
   const auto numbers = [&](const Tensor &tensor) { return numbers_of(reader.get(), read(tensor.get()).get()); };
@@ -89,18 +88,19 @@ TEST_P(NcclLayers, ShareTheClassesOfALoss) {
     const Problem problem;
     const Tensor all = tensor_of(self.cpu, LPT_FORMAT_F32, kRows, kClasses, problem.logits);
     const Tensor own = there(self, problem.cut(self, problem.logits).get());
+    const Tensor targets = wrap(self.cpu, problem.targets), gpu_targets = there(self, targets.get());
     for (const double smoothing : {0.0, 0.1}) {
       for (const lpt_loss_reduction reduction :
            {LPT_LOSS_REDUCTION_MEAN, LPT_LOSS_REDUCTION_SUM, LPT_LOSS_REDUCTION_NONE}) {
-        const Passes alone = passes_of(self.cpu, all.get(), problem.targets, options_of(nullptr, smoothing, reduction),
+        const Passes alone = passes_of(self.cpu, all.get(), targets.get(), options_of(nullptr, smoothing, reduction),
                                        [&](const lpt_tensor *tensor) {
                                          return tensor_of(self.cpu, describe(self.cpu, tensor).format, 1,
                                                           static_cast<int64_t>(numbers_of(self.cpu, tensor).size()),
                                                           numbers_of(self.cpu, tensor));
                                        });
-        const Passes shared =
-            passes_of(self.gpu, own.get(), problem.targets, options_of(self.comm, smoothing, reduction),
-                      [&](const lpt_tensor *tensor) { return here(self, tensor); });
+        const Passes shared = passes_of(self.gpu, own.get(), (smoothing > 0.0 ? gpu_targets : targets).get(),
+                                        options_of(self.comm, smoothing, reduction),
+                                        [&](const lpt_tensor *tensor) { return here(self, tensor); });
         expect_near(alone.losses, shared.losses, 1e-6);
         expect_near(alone.log_sums, shared.log_sums, 1e-6);
         expect_near(numbers_of(self.cpu, problem.cut(self, alone.gradient).get()), shared.gradient, 1e-6);
@@ -126,7 +126,8 @@ TEST_F(NcclLayerRejections, OfALossSayWhereRanksWork) {
     const Tensor loss = make_tensor(self.gpu, LPT_FORMAT_F32, {1});
     const auto forward = [&](lpt_comm *comm) {
       const lpt_cross_entropy_options options = options_of(comm, 0.0, LPT_LOSS_REDUCTION_MEAN);
-      return lpt_cross_entropy_forward(self.gpu, own.get(), problem.targets.data(), &options, loss.get(), nullptr);
+      return lpt_cross_entropy_forward(self.gpu, own.get(), wrap(self.cpu, problem.targets).get(), &options, loss.get(),
+                                       nullptr);
     };
     EXPECT_EQ(LPT_INVALID_ARGUMENT, forward(self.bootstrap));
     expect_words({"options->comm works on cpu: expected cuda:", ", as the context"}, self.error());

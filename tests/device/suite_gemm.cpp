@@ -344,7 +344,7 @@ TEST_F(DeviceGemms, OfABatchAreOneByOne) {
 }
 
 TEST_F(DeviceGemms, OfGroupsAreOneByOne) {
-  const int64_t ends[] = {3, 3, 12, 16};
+  const std::vector<int64_t> ends = {3, 3, 12, 16};
   const Tensor a = draw(LPT_FORMAT_E4M3FN_ROW, 16, 64, 13), b = draw_many(LPT_FORMAT_E4M3FN_ROW, {4, 32, 64}, 14);
   const Tensor bias = draw(kF32, 4, 32, 15);
   const Tensor c = make_tensor(cpu(), kF32, 16, 32), there_c = make_tensor(gpu(), kF32, 16, 32);
@@ -352,21 +352,23 @@ TEST_F(DeviceGemms, OfGroupsAreOneByOne) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = 1;
   options.bias = there_bias.get();
-  ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), ends, 4, &options, there_c.get())));
+  ASSERT_TRUE(ok(
+      gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), wrap(cpu(), ends).get(), &options, there_c.get())));
   options.bias = bias.get();
-  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), ends, 4, &options, c.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), wrap(cpu(), ends).get(), &options, c.get())));
   expect_near(c.get(), there_c.get());
 }
 
 TEST_F(DeviceGemms, OfGroupsAlongKAreOneByOne) {
-  const int64_t ends[] = {5, 5, 16};
+  const std::vector<int64_t> ends = {5, 5, 16};
   const Tensor a = draw(kBf16, 16, 12, 16), b = draw(kBf16, 16, 10, 17);
   const Tensor c = make_tensor(cpu(), kF32, {3, 12, 10}), there_c = make_tensor(gpu(), kF32, {3, 12, 10});
   const Tensor there_a = there(a.get()), there_b = there(b.get());
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_a_transposed = 1;
-  ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), ends, 3, &options, there_c.get())));
-  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), ends, 3, &options, c.get())));
+  ASSERT_TRUE(ok(
+      gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), wrap(cpu(), ends).get(), &options, there_c.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), wrap(cpu(), ends).get(), &options, c.get())));
   expect_near(c.get(), there_c.get());
 }
 

@@ -186,9 +186,11 @@ TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheCpu) {
   }
 }
 
-// Six classes, of which the third row counts for none; every row's loss, their sum, their mean.
+// Six classes; the third row is ignored. The loss of every row, their sum and their mean, with targets of the GPU and the CPU.
 TEST_F(DeviceLayers, CrossEntropyIsNearTheCpuThereAndBack) {
-  constexpr int64_t kTargets[] = {0, 5, -7, 3, 2};
+  const Tensor targets = wrap(cpu(), {0, 5, -7, 3, 2});
+  const int32_t narrow[] = {0, 5, -7, 3, 2};
+  const Tensor gpu_targets = there(wrap(cpu(), LPT_FORMAT_INT32, narrow, 1, 5).get());
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   options.ignored_target = -7;
   for (const lpt_loss_reduction reduction :
@@ -198,35 +200,53 @@ TEST_F(DeviceLayers, CrossEntropyIsNearTheCpuThereAndBack) {
     const lpt_format precision = reduction == LPT_LOSS_REDUCTION_MEAN ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
     const int64_t count = reduction == LPT_LOSS_REDUCTION_NONE ? 5 : 1;
     const Tensor logits = numbers(LPT_FORMAT_BF16, 5, 6, 19), factors = vector(count, 20);
-    const Both loss = both(precision, {count}), logs = both(LPT_FORMAT_F64, {5}), dx = both(LPT_FORMAT_F32, {5, 6});
-    ASSERT_TRUE(ok(
-        cpu(), lpt_cross_entropy_forward(cpu(), logits.get(), kTargets, &options, loss.here.get(), logs.here.get())));
-    ASSERT_TRUE(ok(gpu(), lpt_cross_entropy_forward(gpu(), there(logits.get()).get(), kTargets, &options,
-                                                    loss.there.get(), logs.there.get())));
-    expect_near(loss, 0, "loss");
-    expect_near(logs, 0, "log_sums");
-    const lpt_tensor *const given = reduction == LPT_LOSS_REDUCTION_SUM ? nullptr : factors.get();
-    const Tensor given_on_device = there(factors.get());
-    ASSERT_TRUE(ok(cpu(), lpt_cross_entropy_backward(cpu(), logits.get(), kTargets, logs.here.get(), given, &options,
-                                                     dx.here.get())));
-    ASSERT_TRUE(ok(gpu(), lpt_cross_entropy_backward(
-                              gpu(), there(logits.get()).get(), kTargets, there(logs.here.get()).get(),
-                              given == nullptr ? nullptr : given_on_device.get(), &options, dx.there.get())));
-    expect_near(dx, 1, "logits_gradient");
+    for (const lpt_tensor *given_targets : {targets.get(), gpu_targets.get()}) {
+      const Both loss = both(precision, {count}), logs = both(LPT_FORMAT_F64, {5}), dx = both(LPT_FORMAT_F32, {5, 6});
+      ASSERT_TRUE(ok(cpu(), lpt_cross_entropy_forward(cpu(), logits.get(), targets.get(), &options, loss.here.get(),
+                                                      logs.here.get())));
+      ASSERT_TRUE(ok(gpu(), lpt_cross_entropy_forward(gpu(), there(logits.get()).get(), given_targets, &options,
+                                                      loss.there.get(), logs.there.get())));
+      expect_near(loss, 0, "loss");
+      expect_near(logs, 0, "log_sums");
+      const lpt_tensor *const given = reduction == LPT_LOSS_REDUCTION_SUM ? nullptr : factors.get();
+      const Tensor given_on_device = there(factors.get());
+      ASSERT_TRUE(ok(cpu(), lpt_cross_entropy_backward(cpu(), logits.get(), targets.get(), logs.here.get(), given,
+                                                       &options, dx.here.get())));
+      ASSERT_TRUE(ok(gpu(), lpt_cross_entropy_backward(
+                                gpu(), there(logits.get()).get(), given_targets, there(logs.here.get()).get(),
+                                given == nullptr ? nullptr : given_on_device.get(), &options, dx.there.get())));
+      expect_near(dx, 1, "logits_gradient");
+    }
   }
 }
 
-TEST_F(DeviceLayers, CrossEntropyReadsTargetsOfTheCpuAlone) {
+TEST_F(DeviceLayers, CrossEntropyRejectsTargetsOfTheCpuThatAreNoClass) {
   const Tensor logits = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64), loss = make_tensor(gpu(), LPT_FORMAT_F32, {1});
-  const lpt_tensor_description facts = describe(gpu(), logits.get());
-  const int64_t targets[] = {0, 1, 64, 2};
-  EXPECT_EQ(LPT_INVALID_ARGUMENT,
-            lpt_cross_entropy_forward(gpu(), logits.get(), targets, nullptr, loss.get(), nullptr));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_cross_entropy_forward(gpu(), logits.get(), wrap(cpu(), {0, 1, 64, 2}).get(),
+                                                            nullptr, loss.get(), nullptr));
   expect_words({"targets[2] is 64", "0 to 63"}, lpt_context_error(gpu()));
-  EXPECT_EQ(LPT_INVALID_ARGUMENT,
-            lpt_cross_entropy_forward(gpu(), logits.get(), static_cast<const int64_t *>(facts.data), nullptr,
-                                      loss.get(), nullptr));
-  expect_words({"targets is memory of cuda:0", "CPU"}, lpt_context_error(gpu()));
+}
+
+// The host does not read them: their rows are NaN, and no other row.
+TEST_F(DeviceLayers, CrossEntropyGivesNanForTargetsOfTheGpuThatAreNoClass) {
+  lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
+  options.reduction = LPT_LOSS_REDUCTION_NONE;
+  const Tensor targets = there(wrap(cpu(), {0, 64, -1, -2}).get());
+  const Tensor logits = there(numbers(LPT_FORMAT_F32, 4, 64, 21).get());
+  const Tensor loss = make_tensor(gpu(), LPT_FORMAT_F32, {4}), logs = make_tensor(gpu(), LPT_FORMAT_F64, {4});
+  const Tensor dx = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64);
+  ASSERT_TRUE(
+      ok(gpu(), lpt_cross_entropy_forward(gpu(), logits.get(), targets.get(), &options, loss.get(), logs.get())));
+  ASSERT_TRUE(ok(
+      gpu(), lpt_cross_entropy_backward(gpu(), logits.get(), targets.get(), logs.get(), nullptr, &options, dx.get())));
+  const std::vector<double> losses = numbers_of(cpu(), here(loss.get()).get());
+  const std::vector<double> gradient = numbers_of(cpu(), here(dx.get()).get());
+  const bool is_nan[] = {false, true, false, true};
+  for (size_t row = 0; row < 4; ++row) {
+    EXPECT_EQ(is_nan[row], std::isnan(losses[row])) << row;
+    for (size_t c = 0; c < 64; ++c) EXPECT_EQ(is_nan[row], std::isnan(gradient[row * 64 + c])) << row << ", " << c;
+  }
+  EXPECT_EQ(0.0, losses[2]);
 }
 
 // The rows of private columns alone.

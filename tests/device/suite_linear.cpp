@@ -362,8 +362,9 @@ class Mlp {
   // One step on a batch; its loss, cross entropy of the columns.
   double step(uint32_t index) {
     const Tensor x = there({kBatch, kInputs}, draw_normal(700 + index % 4, kBatch * kInputs));
-    std::vector<int64_t> targets(kBatch);
-    for (int64_t i = 0; i < kBatch; ++i) targets[static_cast<size_t>(i)] = (i + index % 4) % kInputs;
+    std::vector<int64_t> classes(kBatch);
+    for (int64_t i = 0; i < kBatch; ++i) classes[static_cast<size_t>(i)] = (i + index % 4) % kInputs;
+    const Tensor targets = wrap(cpu_, classes);
     const Tensor gate_up = activations(2 * kHidden), s = activations(kHidden), y = activations(kInputs);
     const Tensor dy = activations(kInputs), ds = activations(kHidden), d_gate_up = activations(2 * kHidden);
     const Tensor loss = make_tensor(context_, LPT_FORMAT_F64, {1}),
@@ -374,8 +375,8 @@ class Mlp {
     const Tensor gate = half(gate_up, 0), up = half(gate_up, kHidden);
     must(lpt_swiglu_forward(context_, gate.get(), up.get(), nullptr, s.get(), nullptr));
     forward(1, s, options, saved[1], y);
-    must(lpt_cross_entropy_forward(context_, y.get(), targets.data(), nullptr, loss.get(), logs.get()));
-    must(lpt_cross_entropy_backward(context_, y.get(), targets.data(), logs.get(), nullptr, nullptr, dy.get()));
+    must(lpt_cross_entropy_forward(context_, y.get(), targets.get(), nullptr, loss.get(), logs.get()));
+    must(lpt_cross_entropy_backward(context_, y.get(), targets.get(), logs.get(), nullptr, nullptr, dy.get()));
     backward(1, saved[1], dy, options, ds.get());
     const Tensor d_gate = half(d_gate_up, 0), d_up = half(d_gate_up, kHidden);
     must(lpt_swiglu_backward(context_, gate.get(), up.get(), ds.get(), nullptr, d_gate.get(), d_up.get()));

@@ -453,9 +453,9 @@ TEST(FormatDescription, MakesEveryCombinationThatIsAllowed) {
       }
     }
   }
-  // 26 plain; all but f64, f32, e8m0fnu, uint8 and uint4 with a tensor scale alone, or with 3 block scales, 2 ways of
+  // 28 plain; all but f64, f32, int32, int64, e8m0fnu, uint8 and uint4 with a tensor scale alone, or with 3 block scales, 2 ways of
   // tensor scale and 8 blocks.
-  EXPECT_EQ(26 + 21 * (1 + 3 * 2 * 8), count);
+  EXPECT_EQ(28 + 21 * (1 + 3 * 2 * 8), count);
   EXPECT_EQ(static_cast<size_t>(count), ids.size());
 }
 

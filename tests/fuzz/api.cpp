@@ -65,7 +65,7 @@ class Caller {
   lpt_format format() {
     const uint8_t value = in_.byte();
     if (value >= 250) return static_cast<lpt_format>(in_.word());
-    return value < 150 ? LPT_FORMAT_F32 + value % 24 : LPT_FORMAT_E4M3FN_TENSOR + (value - 150) % 64;
+    return value < 150 ? LPT_FORMAT_F32 + value % 27 : LPT_FORMAT_E4M3FN_TENSOR + (value - 150) % 64;
   }
   lpt_format dense() {
     static constexpr lpt_format kDense[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64,
@@ -295,11 +295,15 @@ class Caller {
 
   lpt_status grouped() {
     const lpt_gemm_options options = gemm_options();
-    int64_t ends[4];
-    for (int64_t &end : ends) end = in_.extent();
+    int64_t numbers[4];
+    for (int64_t &number : numbers) number = in_.extent();
     lpt_tensor *const a = tensor(), *const b = tensor();
     const int64_t count = in_.below(6) - 1;
-    return lpt_gemm_grouped(c_, a, b, ends, count, &options, tensor());
+    lpt_tensor *ends = nullptr;
+    if (count >= 0 && count <= 4) lpt_tensor_wrap_matrix(c_, LPT_FORMAT_INT64, numbers, 1, count, 0, &ends);
+    const lpt_status status = lpt_gemm_grouped(c_, a, b, count == 5 ? tensor() : ends, &options, tensor());
+    lpt_tensor_destroy(ends);
+    return status;
   }
 
   lpt_status plan() {

@@ -130,9 +130,55 @@ TEST(SimtCrossEntropy, TheGradientMayTakeThePlaceOfItsLogits) {
   }
 }
 
-// 600 rows are three passes of the threads that add up.
+// Classes 10 to 39 of 100 are those of the rank; 600 rows are three steps of the threads.
+template <typename Index>
+void check_places(bool is_wide) {
+  constexpr int64_t kRows = 600;
+  std::vector<Index> targets;
+  for (int64_t row = 0; row < kRows; ++row) targets.push_back(static_cast<Index>(row % 105 - 3));
+  int64_t counted = -1;
+  std::vector<int64_t> places(kRows);
+  take_next_order();
+  places_device_kernels().front().queue({targets.data(), is_wide, kRows, -2, 10, 100, &counted, places.data()},
+                                        nullptr);
+  int64_t expected = 0;
+  for (size_t row = 0; row < places.size(); ++row) {
+    const int64_t target = targets[row];
+    const bool is_class = target >= 0 && target < 100;
+    expected += target == -2 ? 0 : 1;
+    EXPECT_EQ(target == -2 ? kUncounted : is_class ? target - 10 : kNoClass, places[row]) << row;
+  }
+  EXPECT_EQ(expected, counted);
+}
+
+TEST(SimtCrossEntropy, PlacesAreThoseOfTargets) {
+  check_places<int32_t>(false);
+  check_places<int64_t>(true);
+}
+
+TEST(SimtCrossEntropy, NoRowIsCountedWithoutRows) {
+  int64_t counted = -1;
+  places_device_kernels().front().queue({nullptr, true, 0, -1, 0, 8, &counted, nullptr}, nullptr);
+  EXPECT_EQ(0, counted);
+}
+
+TEST(SimtCrossEntropy, RowsWithoutAClassAreNan) {
+  const RowSums sums[] = {{0.0, 1.0, -3.0, 0.0}, {0.0, 1.0, -4.0, 0.0}};
+  const int64_t places[] = {kNoClass, 2};
+  double losses[2], factors[2];
+  float out[2];
+  losses_device_kernels().front().queue({sums, places, 1, 2, 8, 0.0, nullptr, losses, out, false, true, nullptr},
+                                        nullptr);
+  loss_factors_device_kernels().front().queue({nullptr, false, true, nullptr, places, 2, factors}, nullptr);
+  EXPECT_TRUE(std::isnan(out[0]));
+  EXPECT_EQ(4.0f, out[1]);
+  EXPECT_TRUE(std::isnan(factors[0]));
+  EXPECT_EQ(1.0, factors[1]);
+}
+
+// 600 rows are three steps of the threads that add.
 TEST(SimtCrossEntropy, LossesAreThoseOfTheDefinitionInTheOrderOfRows) {
-  constexpr int64_t kRows = 600, kClasses = 50;
+  constexpr int64_t kRows = 600, kClasses = 50, kCounted = 500;
   Random random(94);
   std::vector<RowSums> sums;
   std::vector<int64_t> places;
@@ -144,7 +190,7 @@ TEST(SimtCrossEntropy, LossesAreThoseOfTheDefinitionInTheOrderOfRows) {
   for (const bool is_f64 : {false, true}) {
     std::vector<double> log_sums(kRows), losses(kRows), out(1);
     LossesRequest request{sums.data(),     places.data(), 1,          kRows,  kClasses, 0.1,
-                          log_sums.data(), losses.data(), out.data(), is_f64, false,    500};
+                          log_sums.data(), losses.data(), out.data(), is_f64, false,    &kCounted};
     take_next_order();
     losses_device_kernels().front().queue(request, nullptr);
     double sum = 0.0;
@@ -165,7 +211,8 @@ TEST(SimtCrossEntropy, EveryRowMayKeepItsLoss) {
   const int64_t places[] = {1, kUncounted, 2};
   double losses[3];
   float out[3];
-  losses_device_kernels().front().queue({sums, places, 1, 3, 8, 0.0, nullptr, losses, out, false, true, 0.0}, nullptr);
+  losses_device_kernels().front().queue({sums, places, 1, 3, 8, 0.0, nullptr, losses, out, false, true, nullptr},
+                                        nullptr);
   EXPECT_EQ(3.0f, out[0]);
   EXPECT_EQ(0.0f, out[1]);
   EXPECT_EQ(5.0f, out[2]);
@@ -173,7 +220,7 @@ TEST(SimtCrossEntropy, EveryRowMayKeepItsLoss) {
 
 TEST(SimtCrossEntropy, WithoutRowsTheSumIsZero) {
   double out = 5.0;
-  losses_device_kernels().front().queue({nullptr, nullptr, 1, 0, 8, 0.0, nullptr, nullptr, &out, true, false, 0.0},
+  losses_device_kernels().front().queue({nullptr, nullptr, 1, 0, 8, 0.0, nullptr, nullptr, &out, true, false, nullptr},
                                         nullptr);
   EXPECT_EQ(0.0, out);
 }
@@ -182,13 +229,14 @@ TEST(SimtCrossEntropy, FactorsAreOnesOrWhatWasGiven) {
   const int64_t places[] = {1, kUncounted, 2};
   const double doubles[] = {3.0, 4.0, 5.0};
   const float floats[] = {6.0f};
+  const int64_t divisor = 2, none = 0;
   double factors[3];
   const auto &row = loss_factors_device_kernels().front();
-  row.queue({nullptr, false, false, 2.0, places, 3, factors}, nullptr);
+  row.queue({nullptr, false, false, &divisor, places, 3, factors}, nullptr);
   EXPECT_EQ(std::vector<double>({0.5, 0.0, 0.5}), std::vector<double>(factors, factors + 3));
-  row.queue({doubles, true, true, 0.0, places, 3, factors}, nullptr);
+  row.queue({doubles, true, true, nullptr, places, 3, factors}, nullptr);
   EXPECT_EQ(std::vector<double>({3.0, 0.0, 5.0}), std::vector<double>(factors, factors + 3));
-  row.queue({floats, false, false, 0.0, places, 3, factors}, nullptr);
+  row.queue({floats, false, false, &none, places, 3, factors}, nullptr);
   EXPECT_EQ(std::vector<double>({6.0, 0.0, 6.0}), std::vector<double>(factors, factors + 3));
 }
 

@@ -49,7 +49,11 @@ std::string scaled_names(lpt_format element) {
     std::string &names = description->block_columns > 1 ? grouped : others;
     names += (names.empty() ? "" : ", ") + format_name(format);
   }
-  if (grouped.empty() && others.empty()) return format_name(element) + "/1x32/f32";
+  if (grouped.empty() && others.empty()) {
+    const std::string scaled = format_name(element) + "/1x32/f32";
+    lpt_format format = LPT_FORMAT_NONE;
+    return lpt_format_from_name(nullptr, scaled.c_str(), &format) == LPT_OK ? scaled : "see lpt formats";
+  }
   return grouped + (grouped.empty() || others.empty() ? "" : ", ") + others;
 }
 

@@ -8,7 +8,8 @@ namespace Lpt
     public sealed unsafe partial class Tensor
     {
         private static readonly Dictionary<Type, Format> formats = new Dictionary<Type, Format> {
-            { typeof(double), Format.F64 }, { typeof(float), Format.F32 }, { typeof(short), Format.Int16 },
+            { typeof(double), Format.F64 }, { typeof(float), Format.F32 }, { typeof(long), Format.Int64 },
+            { typeof(int), Format.Int32 }, { typeof(short), Format.Int16 },
             { typeof(sbyte), Format.Int8 }, { typeof(byte), Format.Uint8 },
         };
 

@@ -12,6 +12,7 @@ __all__ = ["GemmPlan", "Statistics", "convert", "cross_entropy", "cross_entropy_
            "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save", "weights_unpack"]
 
 from array import array
+from math import prod
 
 from . import capi
 from ._context import Context, constant, handle_of, values_of
@@ -180,23 +181,29 @@ def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Op
     return result
 
 
-def gemm_grouped(a: Any, b: Any, group_ends: Sequence[int], *, out: Any = None, format: Format = "f32",
+def _indices_of(indices: Any) -> Tensor:
+    """Wrap a tensor of int32 or int64, or a sequence of integers."""
+    is_tensor = type(indices) is Tensor or hasattr(indices, "__dlpack__") or isinstance(indices, (array, memoryview))
+    return read(indices if is_tensor else array("q", indices))
+
+
+def gemm_grouped(a: Any, b: Any, group_ends: Any, *, out: Any = None, format: Format = "f32",
                  context: Optional[Context] = None, **given: Any) -> Tensor:
     """Multiply groups of rows, each by its own matrix, as in a mixture of experts (lpt_gemm_grouped()).
 
-    group_ends: the end row of each group. Rows before group_ends[0] are multiplied by b[0], rows from there to
+    group_ends: the end row of each group, as int32 or int64, or a sequence of integers. Rows before group_ends[0] are multiplied by b[0], rows from there to
     group_ends[1] by b[1], and so on. Options as for gemm().
     """
     keep: list = []
-    left, right = multiplied(a), multiplied(b)
+    left, right, ends = multiplied(a), multiplied(b), _indices_of(group_ends)
     if out is None:
         if given.get("a_transposed"):
-            shape: Tuple[int, ...] = (len(group_ends), left.shape[-1], right.shape[-1])
+            shape: Tuple[int, ...] = (len(ends), left.shape[-1], right.shape[-1])
         else:
             shape = left.shape[:-1] + (right.shape[-2 if given.get("b_transposed") else -1],)
         out = empty(shape, format, context=context)
     result = written(out)
-    capi.lpt_gemm_grouped(handle_of(context), left, right, group_ends,
+    capi.lpt_gemm_grouped(handle_of(context), left, right, ends,
                           options(capi.lpt_gemm_options, given, keep), result)
     return result
 
@@ -363,23 +370,6 @@ def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-
     return result, sums, inverse
 
 
-def _targets_of(targets: Any, logits: Tensor) -> Any:
-    """Return targets as a buffer of int64, one for each row of logits."""
-    try:
-        view = memoryview(targets)
-        is_buffer = view.itemsize == 8 and view.format in ("q", "l") and view.c_contiguous
-    except TypeError:
-        is_buffer = False
-    result = targets if is_buffer else array("q", targets)
-    count = memoryview(result).nbytes // 8
-    rows = 1
-    for extent in logits.shape[:-1]:
-        rows *= extent
-    if count != rows:
-        raise ValueError(f"targets has {count} numbers: expected {rows}, one for each row of logits")
-    return result
-
-
 def _loss_options(reduction: str, given: dict, keep: list) -> Any:
     return options(capi.lpt_cross_entropy_options, dict(given, reduction=constant("LPT_LOSS_REDUCTION_", reduction)), keep)
 
@@ -388,7 +378,7 @@ def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context
                   **given: Any) -> Tuple[Tensor, Tensor]:
     """Compute the cross-entropy loss -log(softmax(logits)[target]) of each row, in nats (lpt_cross_entropy_forward()).
 
-    targets: one class for each row, as a buffer of int64 or a sequence.
+    targets: one class for each row, as int32 or int64, or a sequence of integers.
     reduction: "mean", "sum" or "none".
     Returns the loss and log_sums, the logarithm of the sum of exponentials of each row, for cross_entropy_backward().
 
@@ -396,12 +386,12 @@ def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context
     """
     keep: list = []
     source = read(logits)
-    rows = _targets_of(targets, source)
-    count = memoryview(rows).nbytes // 8
+    count = prod(source.shape[:-1])
     loss = empty(count if reduction == "none" else 1,
                  "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32", context=context)
     sums = empty(count, "f64", context=context)
-    capi.lpt_cross_entropy_forward(handle_of(context), source, rows, _loss_options(reduction, given, keep), loss, sums)
+    capi.lpt_cross_entropy_forward(handle_of(context), source, _indices_of(targets), _loss_options(reduction, given, keep), loss,
+                                   sums)
     return loss, sums
 
 
@@ -411,7 +401,7 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
     keep: list = []
     source = read(logits)
     result = _result(out, source, _result_format(source), context)
-    capi.lpt_cross_entropy_backward(handle_of(context), source, _targets_of(targets, source), read(log_sums),
+    capi.lpt_cross_entropy_backward(handle_of(context), source, _indices_of(targets), read(log_sums),
                                     None if loss_gradient is None else read(loss_gradient),
                                     _loss_options(reduction, given, keep), result)
     return result

@@ -179,8 +179,8 @@ class Tensor(capi.lpt_tensor):
         return dequantize(self, format, out=out)
 
     def tolist(self) -> Any:
-        """Return the decoded elements as nested lists of floats."""
-        return memoryview(self if self.format in ("f32", "f64") else self.dequantize()).tolist()
+        """Return the decoded elements as nested lists of floats; int32 and int64 elements as lists of integers."""
+        return memoryview(self if self.format in ("f32", "f64", "int32", "int64") else self.dequantize()).tolist()
 
     def numpy(self) -> Any:
         """Return a NumPy array that shares memory, with a dtype of ml_dtypes if NumPy has none for the format."""

@@ -1,6 +1,7 @@
 """GEMM, layers and sparsity, compared with their definitions in float64 of the standard library."""
 import math
 import unittest
+from array import array
 
 import lpt
 from lpt import capi
@@ -138,6 +139,22 @@ class Layers(Case):
         self.near([[0.25, 0.75]], y.tolist())
         self.near([[0.25 * (1 - 0.25), -0.25 * 0.75]], lpt.softmax_backward(y, floats([1.0, 0.0], [1, 2])).tolist())
         self.near([[1.0, 0.0], [0.5, 0.5]], lpt.softmax(floats([0.0] * 4, [2, 2]), causal=True).tolist())
+
+    def test_targets_of_cross_entropy_may_be_of_any_integer_type(self):
+        logits, targets = floats(Draws().list(12), [2, 2, 3]), [2, 0, -1, 1]
+        expected = lpt.cross_entropy(logits, targets, reduction="none")[0].tolist()
+        self.assertEqual((4, 0.0), (len(expected), expected[2]))
+        shaped = lpt.Tensor(memoryview(array("i", targets)).cast("B").cast("i", [2, 2]))
+        self.assertEqual(("int32", (2, 2)), (shaped.format, shaped.shape))
+        for given in (shaped, array("i", targets), array("l", targets), memoryview(array("q", targets)), tuple(targets)):
+            loss, sums = lpt.cross_entropy(logits, given, reduction="none")
+            self.assertEqual(expected, loss.tolist())
+            self.assertEqual((2, 2, 3), lpt.cross_entropy_backward(logits, given, sums, reduction="none").shape)
+        self.assertEqual([[2, 0], [-1, 1]], shaped.tolist())
+        with self.assertRaisesRegex(lpt.InvalidArgument, "targets is 3 int64: expected a vector of 4"):
+            lpt.cross_entropy(logits, [0, 1, 2])
+        with self.assertRaisesRegex(lpt.Unsupported, "source is int32: it holds indices, not numbers"):
+            lpt.quantize(shaped, "nvfp4")
 
     def test_inverse_hadamard_restores_the_input(self):
         x = floats(Draws(5).list(32), [1, 32])

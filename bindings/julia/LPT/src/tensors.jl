@@ -5,10 +5,12 @@ mutable struct Tensor <: Handle
     Tensor(raw::Ptr{Cvoid}, memory) = own(new(raw, memory), :lpt_tensor_destroy)
 end
 
-const Number = Union{Float64,Float32,Float16,Int16,Int8,UInt8}
+const Number = Union{Float64,Float32,Float16,Int64,Int32,Int16,Int8,UInt8}
 format_of(::Type{Float64}) = Lib.LPT_FORMAT_F64
 format_of(::Type{Float32}) = Lib.LPT_FORMAT_F32
 format_of(::Type{Float16}) = Lib.LPT_FORMAT_F16
+format_of(::Type{Int64}) = Lib.LPT_FORMAT_INT64
+format_of(::Type{Int32}) = Lib.LPT_FORMAT_INT32
 format_of(::Type{Int16}) = Lib.LPT_FORMAT_INT16
 format_of(::Type{Int8}) = Lib.LPT_FORMAT_INT8
 format_of(::Type{UInt8}) = Lib.LPT_FORMAT_UINT8

@@ -82,6 +82,8 @@ pub const LPT_FORMAT_INT16: lpt_format = 23;
 pub const LPT_FORMAT_Q1_6: lpt_format = 24;
 pub const LPT_FORMAT_NF4: lpt_format = 25;
 pub const LPT_FORMAT_BNB_FP4: lpt_format = 26;
+pub const LPT_FORMAT_INT32: lpt_format = 27;
+pub const LPT_FORMAT_INT64: lpt_format = 28;
 pub const LPT_FORMAT_E4M3FN_TENSOR: lpt_format = 64;
 pub const LPT_FORMAT_E4M3FN_ROW: lpt_format = 65;
 pub const LPT_FORMAT_E4M3FN_1X128: lpt_format = 66;
@@ -1951,7 +1953,7 @@ extern "C" {
     /// Multiplies two matrices, or two batches of matrices, of any formats.
     pub fn lpt_gemm(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies groups of rows, each by its own matrix, as in a mixture of experts.
-    pub fn lpt_gemm_grouped(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, group_ends: *const i64, group_count: i64, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_gemm_grouped(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, group_ends: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Checks a GEMM and selects its kernel once for many calls.
     pub fn lpt_gemm_plan_create(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *const lpt_tensor, out_plan: *mut *mut lpt_gemm_plan) -> lpt_status;
     /// Multiplies matrices by a plan.
@@ -2055,9 +2057,9 @@ extern "C" {
     /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), where y is `output`.
     pub fn lpt_softmax_backward(context: *mut lpt_context, output: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_softmax_options, input_gradient: *mut lpt_tensor) -> lpt_status;
     /// Computes the loss -log softmax(logits)\[target\] of every row, in nats; ranks may share the classes.
-    pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const lpt_tensor, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_cross_entropy_forward() for the logits of this rank.
-    pub fn lpt_cross_entropy_backward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, log_sums: *const lpt_tensor, loss_gradient: *const lpt_tensor, options: *const lpt_cross_entropy_options, logits_gradient: *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_cross_entropy_backward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const lpt_tensor, log_sums: *const lpt_tensor, loss_gradient: *const lpt_tensor, options: *const lpt_cross_entropy_options, logits_gradient: *mut lpt_tensor) -> lpt_status;
     /// Creates an optimizer without parameters.
     pub fn lpt_optimizer_create(context: *mut lpt_context, options: *const lpt_optimizer_options, out_optimizer: *mut *mut lpt_optimizer) -> lpt_status;
     /// Destroys an optimizer and its state.

@@ -41,6 +41,12 @@ unsafe impl Number for f64 {
 unsafe impl Number for f32 {
     const FORMAT: Format = Format::F32;
 }
+unsafe impl Number for i64 {
+    const FORMAT: Format = Format::INT64;
+}
+unsafe impl Number for i32 {
+    const FORMAT: Format = Format::INT32;
+}
 unsafe impl Number for i16 {
     const FORMAT: Format = Format::INT16;
 }
