@@ -90,7 +90,8 @@ typedef struct lpt_comm_functions {
  *           or if its `struct_size` does not include `close` or is out of range.
  *
  * @param[in]  context     On the CPU.
- * @param[in]  functions   Copied. `send`, `receive`, `test` and `cancel` are required.
+ * @param[in]  functions   Copied. `send`, `receive`, `test` and `cancel` are given, or `exchange`, or all of them. A comm
+ *                         of `exchange` alone has no splits, and no lpt_send() and lpt_receive().
  * @param[in]  user        First argument of the functions.
  * @param[in]  rank        0 to rank_count - 1.
  * @param[in]  rank_count  1 to 1024, the same on all ranks.

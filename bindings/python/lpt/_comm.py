@@ -1,4 +1,4 @@
-"""Communicators of local threads, MPI processes or NCCL ranks, and their collectives."""
+"""Communicators of local threads, MPI processes, NCCL ranks or a transport of the caller, and their collectives."""
 from __future__ import annotations
 
 __all__ = ["Comm", "Future", "GradientBuckets", "Group", "PartialPlan"]
@@ -9,6 +9,7 @@ from ._context import Context, handle_of, values_of
 from ._errors import Busy
 from ._options import codec_struct, options
 from ._tensor import Tensor, empty, format_number, read, written
+from ._transport import TransportCalls
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
@@ -148,6 +149,35 @@ class Comm:
         if nccl_comm is None:
             return cls(capi.lpt_comm_create_nccl(handle_of(context), settings))
         return cls(capi.lpt_comm_adopt_nccl(handle_of(context), nccl_comm, settings))
+
+    @classmethod
+    def custom(cls, transport: Any, rank: int, rank_count: int, *, context: Optional[Context] = None,
+               **given: Any) -> "Comm":
+        """Create a rank over a transport of the caller, such as torch.distributed (lpt_comm_create_custom()).
+
+        transport is an object with these methods:
+
+        send(peer, tag, data), receive(peer, tag, data): start a message of all bytes of data, a memoryview. They return a
+        request, or None if the message is complete. data is valid until the request is complete. Messages from one rank to
+        another with one tag arrive in the order of their sends.
+        test(request): return whether the request is complete, and make progress with all requests.
+        cancel(request): end a request that is not complete.
+
+        exchange(outgoing, incoming, timeout_seconds): exchange the bytes of all ranks, with one memoryview for each. A
+        transport may have it beside the other methods, or alone; a comm of exchange() alone has no splits.
+
+        Optional methods: all_reduce(source, target, format, reduction, timeout_seconds), where format is "f64", "f32", "bf16" or "f16" and
+        reduction is "sum", "average", "maximum" or "minimum"; abort(); close(). An attribute name is the engine of values.
+
+        One method runs at a time, except abort(). A method must not wait for other ranks, except exchange() and all_reduce().
+        It must not call a collective. If a method raises, the collective raises lpt.Aborted with the text of the exception;
+        after TimeoutError it raises lpt.Timeout.
+
+        Options: timeout_seconds, flags.
+        """
+        keep: list = []
+        return cls(capi.lpt_comm_create_custom(handle_of(context), TransportCalls(transport, rank_count), rank, rank_count,
+                                               options(capi.lpt_comm_options, given, keep)))
 
     @property
     def values(self) -> dict:
