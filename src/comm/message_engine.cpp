@@ -198,6 +198,7 @@ bool MessageEngine::are_bytes_under_way() const {
 // Looks and steps until step(is_present) says so.
 template <typename Step>
 Status MessageEngine::wait(const Deadline &deadline, uint64_t sequence, const Step &step) {
+  is_late_ = false;
   for (Backoff backoff;;) {
     // What has come counts, even if it was the last that could come.
     const Status seen = look();
@@ -206,7 +207,10 @@ Status MessageEngine::wait(const Deadline &deadline, uint64_t sequence, const St
     LPT_TRY(step(is_present));
     if (is_present) return {};
     LPT_TRY(seen);
-    if (deadline.is_over()) return Status(LPT_TIMEOUT, "out of time");
+    if (deadline.is_over()) {
+      is_late_ = true;
+      return Status(LPT_TIMEOUT, "out of time");
+    }
     // Bytes of a wire that copies them do not move as we look.
     backoff.pause(!channel_.endpoint().copies_sends() && are_bytes_under_way());
   }
@@ -321,7 +325,7 @@ Status MessageEngine::exchange_all(const Signature &signature, const Bytes *outg
     }
     return {};
   });
-  if (status.code() == LPT_TIMEOUT && broken_.is_ok()) {
+  if (is_late_ && broken_.is_ok()) {
     return fail_alike(LPT_TIMEOUT, text("%s: rank %s did not come within %g seconds", signature.operation,
                                         missing().c_str(), options_.timeout_seconds));
   }
@@ -336,7 +340,7 @@ Status MessageEngine::release_all() {
     return {};
   });
   if (status.is_ok()) finished_ = sequence_;
-  if (status.code() != LPT_TIMEOUT || !broken_.is_ok()) return status;
+  if (!is_late_ || !broken_.is_ok()) return status;
   return fail_alike(LPT_TIMEOUT, text("%s: bytes of rank %d were not taken within %g seconds", operation_, rank_,
                                       options_.timeout_seconds));
 }
@@ -408,7 +412,7 @@ Status MessageEngine::receive_mail(const Signature &signature, int32_t peer, int
     is_present = pending_.front().is_present;
     return is_present ? Status() : check_failures(kAllFailures);
   });
-  if (status.code() == LPT_TIMEOUT && broken_.is_ok()) {
+  if (is_late_ && broken_.is_ok()) {
     return fail_alike(LPT_TIMEOUT, text("receive: rank %d sent nothing with tag %d within %g seconds", peer, tag,
                                         options_.timeout_seconds));
   }

@@ -101,6 +101,7 @@ class MessageEngine : public Engine {
   uint64_t sequence_ = 0;       // of exchanges
   uint64_t finished_ = 0;       // of them, released too
   const char *operation_ = "";  // of the last one
+  bool is_late_ = false;        // the last wait() ended at its deadline
   Status broken_;
   PeerFailure failures_;
   std::atomic<bool> is_interrupted_{false};

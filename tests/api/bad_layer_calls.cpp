@@ -31,7 +31,7 @@ const std::vector<BadCall> kLayerCalls = {
      }},
     {"cross_entropy_forward: too few targets",
      LPT_INVALID_ARGUMENT,
-     {"targets is int64 1 x 3", "vector of 4"},
+     {"targets is 1 x 3 int64", "vector of 4"},
      [](World &w) {
        return lose(w, {0, 1, 2}, view(w.c, w.line_output.get(), {0}, {1}), change_nothing);
      }},

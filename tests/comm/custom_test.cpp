@@ -277,6 +277,21 @@ TEST(CustomFailures, StatusesAndTextsOfTheTransport) {
   }
 }
 
+// It is not that of a deadline of LPT.
+TEST(CustomFailures, ATimeoutOfTheTransportKeepsItsText) {
+  run_mail_ranks(
+      2, options_of(), MailForm::kMessages,
+      [&](MailRank &mail, int32_t rank) {
+        mail.faults.function = "test";
+        mail.faults.failing_call = rank == 1 ? 1 : 0;
+        mail.faults.status = LPT_TIMEOUT;
+      },
+      [&](const Rank &self, Comm &, MailRank &, lpt_status status) {
+        EXPECT_EQ(self.rank == 1 ? LPT_TIMEOUT : LPT_ABORTED, status);
+        expect_words({"functions->test failed: call 1 of test is lost"}, lpt_context_error(self.context));
+      });
+}
+
 // The text of a transport may be any bytes; texts of LPT are one line of ASCII.
 TEST(CustomFailures, TextsBecomeOneLineOfAscii) {
   lpt_comm_functions functions = MailRank::functions();
