@@ -1,6 +1,6 @@
 /**
  * @file nn.h
- * @brief Operations between linear layers: SwiGLU, RMSNorm, softmax and cross-entropy loss.
+ * @brief Operations between linear layers: embedding, SwiGLU, RMSNorm, softmax and cross-entropy loss.
  *
  * Shapes    An operation folds leading axes into rows. Elements of a row are adjacent (stride 1).
  *
@@ -19,6 +19,66 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** @brief Options of lpt_embedding_forward() and lpt_embedding_backward(). */
+typedef struct lpt_embedding_options {
+  size_t struct_size;     /**< sizeof(lpt_embedding_options) of the caller. */
+  lpt_flags flags;        /**< LPT_CHECK_ONLY or 0. */
+  int64_t padding_index;  /**< Backward: rows with this index add nothing. Default -1: none. */
+  int32_t is_accumulated; /**< Backward: 1 adds to `weight_gradient`, 0 overwrites it. Default 0. */
+  int32_t reserved;       /**< Must be 0. */
+} lpt_embedding_options;
+
+/** @brief Defaults of lpt_embedding_options. */
+#define LPT_EMBEDDING_OPTIONS_INIT \
+  { sizeof(lpt_embedding_options), 0, -1, 0, 0 }
+
+/**
+ * @brief Looks up rows of a table: row r of `output` is row indices[r] of `weight`.
+ *
+ * Formats   `weight` may be stored by lpt_quantize() in any format whose blocks are one row high; on a GPU it is f32,
+ *           bf16 or f16.
+ *
+ * Rounding  Rows of the format of `output` are copied. Others are decoded in f32 and rounded once.
+ *
+ * Device    On a GPU, `indices` may be in memory of the GPU or of the CPU. The call reads CPU memory before it returns,
+ *           and checks every index. It does not check indices in GPU memory: an index that is no row of `weight` gives
+ *           a row of NaN.
+ *
+ * @param[in]  weight   Classes × columns.
+ * @param[in]  indices  One row of `weight` per row of `output`, from 0: a dense vector, or the leading axes of `output`;
+ *                      LPT_FORMAT_INT32 or LPT_FORMAT_INT64.
+ * @param[in]  options  NULL for the defaults.
+ * @param[out] output   Rows × columns; no overlap with `weight`.
+ * @retval LPT_INVALID_ARGUMENT  An index in CPU memory is no row of `weight`; the text names its place. Shapes or
+ *                               formats do not agree, tensors overlap, or an option is out of range.
+ * @retval LPT_UNSUPPORTED       `weight` has blocks of more than one row, or no kernel of the device supports a format.
+ */
+LPT_API lpt_status lpt_embedding_forward(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *indices,
+                                         const lpt_embedding_options *options, lpt_tensor *output);
+
+/**
+ * @brief Computes the gradient of the table of lpt_embedding_forward().
+ *
+ * Row i of `weight_gradient` is the sum of the rows r of `output_gradient` with indices[r] = i.
+ *
+ * Formats   `weight_gradient` is f32, or f64 where `output_gradient` is f64.
+ *
+ * Rounding  Rows are added one after the other, in their order. Each addition is rounded to the format of
+ *           `weight_gradient`, so that the result does not depend on threads or devices.
+ *
+ * Device    As in lpt_embedding_forward(); an index in GPU memory that is no row of `weight_gradient` adds nothing.
+ *
+ * @param[in]     indices          As in lpt_embedding_forward(), for the rows of `output_gradient`.
+ * @param[in]     output_gradient  Rows × columns.
+ * @param[in]     options          NULL for the defaults.
+ * @param[in,out] weight_gradient  Classes × columns; no overlap with `output_gradient`.
+ * @retval LPT_INVALID_ARGUMENT  As for lpt_embedding_forward(); `padding_index` is allowed.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format.
+ */
+LPT_API lpt_status lpt_embedding_backward(lpt_context *context, const lpt_tensor *indices,
+                                          const lpt_tensor *output_gradient, const lpt_embedding_options *options,
+                                          lpt_tensor *weight_gradient);
 
 /** @brief Smoothing of a SwiGLU for the cast that follows; one of lpt_swiglu_smoothing_values. */
 typedef int32_t lpt_swiglu_smoothing;
@@ -256,8 +316,8 @@ typedef struct lpt_cross_entropy_options {
  * in rank order, in f64, and gets the same bits.
  *
  * Device    On a GPU, `targets` may be in memory of the GPU or of the CPU. The call reads CPU memory before it returns,
- *           and checks every target. It does not check targets in GPU memory, and does not wait for them: the loss and
- *           the gradient of a row whose target is no class are NaN. A comm must belong to the GPU of the context and
+ *           and checks every target. It does not check targets in GPU memory, and does not wait for them. There a row
+ *           whose target is no class has a loss and a gradient of NaN. A comm must belong to the GPU of the context and
  *           compare calls.
  *
  * Threads   With a comm the call is a collective: all ranks call it, and it returns what collectives return (see

@@ -94,6 +94,16 @@ struct CrossEntropyGradientRequest {
   double on, off;
 };
 
+// gradient(i, c) = [gradient(i, c) +] the sum over the rows r with places[r] = i of output_gradient(r, c), for the classes i with
+// i mod parts = part. Exact: rows are added in their order, in the format of the gradient. Places outside of it add nothing.
+struct EmbeddingGradientRequest {
+  MatrixView output_gradient;  // f64, f32, bf16 or f16
+  MatrixView gradient;         // f32; f64 where output_gradient is f64
+  const int64_t *places;       // of each row
+  int64_t part, parts;         // a device ignores them
+  bool is_accumulated;
+};
+
 // out(i, j) = activation(x(i, j)) + residual(i, j): the sum in f32, rounded once to out's f32, bf16 or f16, to nearest even
 // and beyond the largest number to infinity. Exact, by the functions of src/formats/functions.hpp. With
 // LPT_ACTIVATION_SWIGLU x has 2 · columns: (g · sigmoid(g)) · up with g = x(i, j), up = x(i, j + columns), so
@@ -117,6 +127,7 @@ std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_kernels();
 std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_kernels();
 std::span<const KernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_kernels();
 std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_kernels();
+std::span<const KernelEntry<EmbeddingGradientRequest>> embedding_gradient_kernels();
 std::span<const KernelEntry<EpilogueRequest>> epilogue_kernels();
 
 }  // namespace lpt

@@ -17,6 +17,7 @@ void softmax_exaq_cuda(const SoftmaxExaqRequest &request, void *stream);
 void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream);
 void cross_entropy_sums_cuda(const CrossEntropySumsRequest &request, void *stream);
 void cross_entropy_gradient_cuda(const CrossEntropyGradientRequest &request, void *stream);
+void embedding_gradient_cuda(const EmbeddingGradientRequest &request, void *stream);
 void finish_cuda(const EpilogueRequest &request, void *stream);
 
 std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_device_kernels();
@@ -28,6 +29,7 @@ std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_device_kernels();
 std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_kernels();
 std::span<const KernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels();
 std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels();
+std::span<const KernelEntry<EmbeddingGradientRequest>> embedding_gradient_device_kernels();
 std::span<const KernelEntry<EpilogueRequest>> epilogue_device_kernels();
 
 }  // namespace lpt

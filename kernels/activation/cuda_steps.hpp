@@ -50,6 +50,14 @@ struct PlacesRequest {
   int64_t *places;         // written
 };
 
+// output(r, c) = weight(places[r], c), rounded to the format of the output; NaN where the place is no row of the weight. Codes of
+// the same format are copied.
+struct EmbeddingRequest {
+  MatrixView weight;
+  const int64_t *places;
+  MatrixView output;
+};
+
 // The losses of rows, or their sum. Exact: the bits of the CPU. A row without a class gives NaN.
 struct LossesRequest {
   const RowSums *sums;    // of rank after rank
@@ -80,6 +88,7 @@ std::span<const KernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels();
 std::span<const KernelEntry<GradientPartsRequest>> gradient_parts_device_kernels();
 std::span<const KernelEntry<GradientSumRequest>> gradient_sum_device_kernels();
 std::span<const KernelEntry<PlacesRequest>> places_device_kernels();
+std::span<const KernelEntry<EmbeddingRequest>> embedding_device_kernels();
 std::span<const KernelEntry<LossesRequest>> losses_device_kernels();
 std::span<const KernelEntry<LossFactorsRequest>> loss_factors_device_kernels();
 
@@ -88,6 +97,7 @@ void rmsnorm_sum_cuda(const RmsnormSumRequest &request, void *stream);
 void gradient_parts_cuda(const GradientPartsRequest &request, void *stream);
 void gradient_sum_cuda(const GradientSumRequest &request, void *stream);
 void places_cuda(const PlacesRequest &request, void *stream);
+void embedding_cuda(const EmbeddingRequest &request, void *stream);
 void losses_cuda(const LossesRequest &request, void *stream);
 void loss_factors_cuda(const LossFactorsRequest &request, void *stream);
 

@@ -64,6 +64,13 @@ const char *unsupported_cross_entropy_gradient(const CrossEntropyGradientRequest
   return unsupported_views({&r.logits, &r.gradient});
 }
 
+const char *unsupported_embedding(const EmbeddingRequest &r) { return unsupported_views({&r.weight, &r.output}); }
+
+const char *unsupported_embedding_gradient(const EmbeddingGradientRequest &r) {
+  if (r.gradient.format.id != LPT_FORMAT_F32) return "gives a gradient of f32 only";
+  return unsupported_views({&r.output_gradient, &r.gradient});
+}
+
 const char *unsupported_finish(const EpilogueRequest &r) {
   const bool has_residual = r.residual.format.id != LPT_FORMAT_NONE;
   return has_residual ? unsupported_views({&r.residual, &r.out}) : unsupported_views({&r.out});
@@ -83,6 +90,9 @@ constexpr KernelEntry<CrossEntropySumsRequest> kCrossEntropySums[] = {
     {"cross_entropy_sums_cuda", 80, unsupported_cross_entropy_sums, cross_entropy_sums_cuda}};
 constexpr KernelEntry<CrossEntropyGradientRequest> kCrossEntropyGradient[] = {
     {"cross_entropy_gradient_cuda", 80, unsupported_cross_entropy_gradient, cross_entropy_gradient_cuda}};
+constexpr KernelEntry<EmbeddingRequest> kEmbedding[] = {{"embedding_cuda", 80, unsupported_embedding, embedding_cuda}};
+constexpr KernelEntry<EmbeddingGradientRequest> kEmbeddingGradient[] = {
+    {"embedding_gradient_cuda", 80, unsupported_embedding_gradient, embedding_gradient_cuda}};
 constexpr KernelEntry<EpilogueRequest> kFinish[] = {{"finish_cuda", 80, unsupported_finish, finish_cuda}};
 constexpr KernelEntry<PlacesRequest> kPlaces[] = {{"places_cuda", 80, nullptr, places_cuda}};
 constexpr KernelEntry<LossesRequest> kLosses[] = {{"losses_cuda", 80, nullptr, losses_cuda}};
@@ -114,6 +124,10 @@ std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_ker
 std::span<const KernelEntry<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels() { return kCrossEntropySums; }
 std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels() {
   return kCrossEntropyGradient;
+}
+std::span<const KernelEntry<EmbeddingRequest>> embedding_device_kernels() { return kEmbedding; }
+std::span<const KernelEntry<EmbeddingGradientRequest>> embedding_gradient_device_kernels() {
+  return kEmbeddingGradient;
 }
 std::span<const KernelEntry<EpilogueRequest>> epilogue_device_kernels() { return kFinish; }
 std::span<const KernelEntry<PlacesRequest>> places_device_kernels() { return kPlaces; }

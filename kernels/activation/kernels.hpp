@@ -23,6 +23,7 @@ void softmax_exaq_ref(const SoftmaxExaqRequest &request);
 void softmax_backward_any_ref(const SoftmaxBackwardRequest &request);
 void cross_entropy_sums_any_ref(const CrossEntropySumsRequest &request);
 void cross_entropy_gradient_any_ref(const CrossEntropyGradientRequest &request);
+void embedding_gradient_any_ref(const EmbeddingGradientRequest &request);
 void finish_any_ref(const EpilogueRequest &request);
 
 LPT_DECLARE_SIMD(swiglu_forward, SwigluForwardRequest)
@@ -33,6 +34,7 @@ LPT_DECLARE_SIMD(softmax_forward, SoftmaxForwardRequest)
 LPT_DECLARE_SIMD(softmax_backward, SoftmaxBackwardRequest)
 LPT_DECLARE_SIMD(cross_entropy_sums, CrossEntropySumsRequest)
 LPT_DECLARE_SIMD(cross_entropy_gradient, CrossEntropyGradientRequest)
+LPT_DECLARE_SIMD(embedding_gradient, EmbeddingGradientRequest)
 LPT_DECLARE_SIMD(finish, EpilogueRequest)
 
 }  // namespace lpt

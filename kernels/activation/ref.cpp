@@ -221,7 +221,26 @@ float activate(lpt_activation activation, const float *x, int64_t columns) {
   }
 }
 
+template <typename T>
+void add_to_classes(const EmbeddingGradientRequest &request) {
+  const MatrixView &gradient = request.gradient;
+  for (int64_t i = request.part; i < gradient.rows && !request.is_accumulated; i += request.parts) {
+    for (int64_t c = 0; c < gradient.columns; ++c) store<T>(gradient, i, c, 0);
+  }
+  for (int64_t r = 0; r < request.output_gradient.rows; ++r) {
+    const int64_t i = request.places[r];
+    if (i < 0 || i >= gradient.rows || i % request.parts != request.part) continue;
+    for (int64_t c = 0; c < gradient.columns; ++c) {
+      store<T>(gradient, i, c, load<T>(gradient, i, c) + load<T>(request.output_gradient, r, c));
+    }
+  }
+}
+
 }  // namespace
+
+void embedding_gradient_any_ref(const EmbeddingGradientRequest &request) {
+  is_double(request.gradient) ? add_to_classes<double>(request) : add_to_classes<float>(request);
+}
 
 void finish_any_ref(const EpilogueRequest &request) {
   for (int64_t row = 0; row < request.rows; ++row) {

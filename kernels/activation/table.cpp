@@ -72,6 +72,10 @@ const char *unsupported_cross_entropy_gradient_any(const CrossEntropyGradientReq
   return unsupported_any({&request.logits, &request.gradient});
 }
 
+const char *unsupported_embedding_gradient_any(const EmbeddingGradientRequest &request) {
+  return unsupported_any({&request.output_gradient, &request.gradient});
+}
+
 // Without a residual its place names out, so that nothing is requested of it.
 const MatrixView &residual_or_out(const EpilogueRequest &request) {
   return request.residual.data == nullptr ? request.out : request.residual;
@@ -117,6 +121,11 @@ const char *unsupported_softmax_forward_vectors(const SoftmaxForwardRequest &req
 
 const char *unsupported_softmax_backward_vectors(const SoftmaxBackwardRequest &request) {
   return unsupported_vectors({&request.output, &request.output_gradient, &request.input_gradient});
+}
+
+const char *unsupported_embedding_gradient_vectors(const EmbeddingGradientRequest &request) {
+  if (request.gradient.format.id != LPT_FORMAT_F32) return "the gradient is not f32";
+  return unsupported_vectors({&request.output_gradient, &request.gradient});
 }
 
 const char *unsupported_cross_entropy_sums_vectors(const CrossEntropySumsRequest &request) {
@@ -190,6 +199,13 @@ std::span<const KernelEntry<CrossEntropyGradientRequest>> cross_entropy_gradient
   static constexpr KernelEntry<CrossEntropyGradientRequest> kernels[] = {
       LPT_SIMD_ENTRIES(cross_entropy_gradient, unsupported_cross_entropy_gradient_vectors)
           LPT_REF_ENTRY(cross_entropy_gradient_any, unsupported_cross_entropy_gradient_any)};
+  return kernels;
+}
+
+std::span<const KernelEntry<EmbeddingGradientRequest>> embedding_gradient_kernels() {
+  static constexpr KernelEntry<EmbeddingGradientRequest> kernels[] = {
+      LPT_SIMD_ENTRIES(embedding_gradient, unsupported_embedding_gradient_vectors)
+          LPT_REF_ENTRY(embedding_gradient_any, unsupported_embedding_gradient_any)};
   return kernels;
 }
 

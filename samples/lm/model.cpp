@@ -1,6 +1,6 @@
 #include "model.hpp"
 
-#include <algorithm>
+#include "indices.hpp"
 
 namespace lm {
 
@@ -26,11 +26,6 @@ Slice head_slice(const Parallel &parallel) {
   return ranks == nullptr ? Slice{} : Slice{.rank = ranks->rank(), .ranks = ranks->ranks()};
 }
 
-template <typename T>
-Matrix<T> make_table(lpt_context *context, const Parameter &embedding, lpt_format format) {
-  return format == kFormatOf<T> ? Matrix<T>() : Matrix<T>(context, embedding.rows, embedding.columns);
-}
-
 }  // namespace
 
 template <typename T>
@@ -46,8 +41,7 @@ Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &
       norm_(parameters_.norm(context, "norm", shape.width)),
       head_(context, make_recipe(context, precision.head_recipe.c_str()).get(),
             parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain, false, head_slice(parallel)),
-            parallel.tensor, LPT_LINEAR_PARALLEL_COLUMNS),
-      table_(make_table<T>(context, *embedding_, sizeof(T) == sizeof(float) ? precision.state.weight : kFormatOf<T>)) {
+            parallel.tensor, LPT_LINEAR_PARALLEL_COLUMNS) {
   prepare(context, 0);
 }
 
@@ -117,14 +111,11 @@ void Model<T>::prepare(lpt_context *context, uint32_t step) {
   for (Linear *linear : linears()) {
     linear->prepare(context, seed_, step);
   }
-  if (table_.rows() > 0) {
-    check(context, lpt_dequantize(context, embedding_->value.get(), nullptr, table_.tensor()));
-  }
 }
 
 template <typename T>
 size_t Model<T>::cast_bytes(lpt_context *context) {
-  size_t bytes = table_.values().size_bytes();
+  size_t bytes = 0;
   for (const Linear *linear : linears()) {
     bytes += linear->cast_bytes(context);
   }
@@ -147,7 +138,8 @@ Pass Model<T>::located(const Pass &pass, int64_t rows) const {
 template <typename T>
 void Model<T>::forward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass, Activations<T> &kept) {
   const Pass here = located(pass, static_cast<int64_t>(inputs.size()));
-  embed(context, inputs, kept.stream[0]);
+  check(context, lpt_embedding_forward(context, embedding_->value.get(), Indices(context, inputs).tensor(), nullptr,
+                                       kept.stream[0].tensor()));
   for (size_t i = 0; i < blocks_.size(); ++i) {
     blocks_[i].forward(context, kept.stream[i % 2], here, kept.blocks[i], kept.scratch, kept.stream[(i + 1) % 2]);
   }
@@ -175,33 +167,11 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
   if (parallel_.tensor != nullptr) {
     parallel_.tensor->reduce(context, kept.gradient.tensor());
   }
-  embed_backward(context, inputs, pass, kept.gradient);
+  lpt_embedding_options embedding = LPT_EMBEDDING_OPTIONS_INIT;
+  embedding.is_accumulated = norm.is_accumulated;
+  check(context, lpt_embedding_backward(context, Indices(context, inputs).tensor(), kept.gradient.tensor(), &embedding,
+                                        embedding_->gradient.get()));
   pass.tell(context, *embedding_);
-}
-
-template <typename T>
-void Model<T>::embed(lpt_context *context, std::span<const uint8_t> inputs, const Matrix<T> &stream) const {
-  const auto *table =
-      table_.rows() > 0 ? table_.row(0) : static_cast<const T *>(tensor_data(context, embedding_->value.get()));
-  for (size_t r = 0; r < inputs.size(); ++r) {
-    std::copy_n(table + inputs[r] * shape_.width, shape_.width, stream.row(static_cast<int64_t>(r)));
-  }
-}
-
-template <typename T>
-void Model<T>::embed_backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass,
-                              const Matrix<T> &gradient) {
-  auto *table = static_cast<T *>(tensor_data(context, embedding_->gradient.get()));
-  if (!pass.is_accumulated) {
-    std::fill_n(table, embedding_->elements(), T(0));
-  }
-  for (size_t r = 0; r < inputs.size(); ++r) {
-    const T *from = gradient.row(static_cast<int64_t>(r));
-    T *to = table + inputs[r] * shape_.width;
-    for (int64_t c = 0; c < shape_.width; ++c) {
-      to[c] += from[c];
-    }
-  }
 }
 
 template struct Activations<float>;

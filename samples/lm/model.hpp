@@ -62,9 +62,6 @@ class Model {
   void renew_recipes(lpt_context *context, uint32_t step);
   int64_t tensor_ranks() const;
   Pass located(const Pass &pass, int64_t rows) const;
-  void embed(lpt_context *context, std::span<const uint8_t> inputs, const Matrix<T> &stream) const;
-  void embed_backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass,
-                      const Matrix<T> &gradient);
 
   ModelShape shape_;
   Precision precision_;
@@ -75,7 +72,6 @@ class Model {
   std::deque<Block<T>> blocks_;
   Parameter *norm_;
   Linear head_;
-  Matrix<T> table_;  // the embedding as rows of T; empty while the parameter itself is that
 };
 
 extern template class Model<float>;

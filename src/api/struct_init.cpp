@@ -46,6 +46,7 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_linear_shape, LPT_LINEAR_SHAPE_INIT)
   LPT_STRUCT(lpt_linear_options, LPT_LINEAR_OPTIONS_INIT)
   LPT_STRUCT(lpt_swiglu_options, LPT_SWIGLU_OPTIONS_INIT)
+  LPT_STRUCT(lpt_embedding_options, LPT_EMBEDDING_OPTIONS_INIT)
   LPT_STRUCT(lpt_rmsnorm_options, LPT_RMSNORM_OPTIONS_INIT)
   LPT_STRUCT(lpt_softmax_options, LPT_SOFTMAX_OPTIONS_INIT)
   LPT_STRUCT(lpt_cross_entropy_options, LPT_CROSS_ENTROPY_OPTIONS_INIT)

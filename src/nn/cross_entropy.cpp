@@ -1,15 +1,13 @@
 #include "src/nn/cross_entropy.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
-#include "kernels/activation/cuda_steps.hpp"
 #include "kernels/activation/row_loss.hpp"
-#include "src/call/launch.hpp"
+#include "src/nn/places.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -141,14 +139,10 @@ Status find_places(Loss &loss) {
 Status prepare(const Tensor *logits, const Tensor *targets, Loss &loss) {
   LPT_TRY(check_options(loss.options));
   LPT_TRY(check_wide_matrix(logits, "logits", loss.needs_data, loss.logits, loss.device()));
-  LPT_TRY(check_indices(targets, "targets", loss.needs_data, loss.targets, loss.device()));
+  LPT_TRY(check_row_indices(targets, "targets", *logits, "logits", loss.logits.rows, loss.needs_data, loss.targets,
+                            loss.device()));
   loss.is_target_here = targets->device.is_cpu();
-  const bool is_vector = shape_of(*targets).rows == 1 && loss.targets.columns == loss.logits.rows;
-  const bool has_leading_axes = targets->rank == logits->rank - 1 &&
-                                std::equal(targets->extents, targets->extents + targets->rank, logits->extents);
-  if (is_vector || has_leading_axes) return {};
-  return invalid("targets is %s: expected a vector of %lld, or the leading axes of logits, %s",
-                 tensor_text(*targets).c_str(), number(loss.logits.rows), tensor_text(*logits).c_str());
+  return {};
 }
 
 void write_number(const MatrixView &vector, int64_t index, double value) {
@@ -199,44 +193,13 @@ std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
 
 // ---- on a device
 
-template <typename Number>
-Status take_numbers(Context &context, int64_t count, Number **out) {
-  std::byte *memory = nullptr;
-  LPT_TRY(take_scratch(context, static_cast<size_t>(count) * sizeof(Number), &memory));
-  *out = reinterpret_cast<Number *>(memory);
-  return {};
-}
-
-// The targets in memory of the device. A copy from CPU memory has read it when it returns: it is not page-locked.
-Status take_targets(const Loss &loss, const void **out) {
-  *out = loss.targets.data;
-  if (!loss.is_target_here) return {};
-  const int64_t bytes = row_bytes(loss.targets.format.id, loss.targets.columns);
-  std::byte *memory = nullptr;
-  LPT_TRY(take_scratch(loss.context, static_cast<size_t>(bytes), &memory));
-  *out = memory;
-  return loss.context.queue.copy({memory, bytes, loss.targets.data, bytes, bytes, 1});
-}
-
-// Memory of the places of targets and of the number of counted rows.
-Status take_places(const Loss &loss, PlacesRequest &places) {
-  LPT_TRY(take_targets(loss, &places.targets));
-  LPT_TRY(take_numbers(loss.context, loss.logits.rows + 1, &places.counted));
-  places.places = places.counted + 1;
-  places.first = loss.first;
-  places.classes = loss.classes;
-  return {};
-}
-
-PlacesRequest places_of(const Loss &loss) {
-  return {
-      nullptr, loss.targets.format.id == LPT_FORMAT_INT64, loss.logits.rows, loss.options.ignored_target, 0, 0, nullptr,
-      nullptr};
-}
-
 // What the sum of losses is divided by; NULL: it is not.
-const int64_t *divisor_of(const Loss &loss, const PlacesRequest &places) {
-  return loss.options.reduction == LPT_LOSS_REDUCTION_MEAN ? places.counted : nullptr;
+const int64_t *divisor_of(const Loss &loss, const DevicePlaces &places) {
+  return loss.options.reduction == LPT_LOSS_REDUCTION_MEAN ? places.request.counted : nullptr;
+}
+
+Status choose_places(const Loss &loss, DevicePlaces &places) {
+  return choose_places(loss.context, loss.targets, loss.is_target_here, loss.options.ignored_target, places);
 }
 
 // Hosts exchange their numbers of classes.
@@ -271,19 +234,18 @@ Status queue_forward(const Loss &loss, const MatrixView &out, double *log_sums, 
   Context &context = loss.context;
   const Comm *comm = loss.options.comm;
   const int64_t rows = loss.logits.rows;
-  PlacesRequest places = places_of(loss);
+  DevicePlaces places;
   CrossEntropySumsRequest sums{loss.logits, nullptr, nullptr};
   LossesRequest losses{};
-  const KernelEntry<PlacesRequest> *places_kernel = nullptr;
   const KernelEntry<CrossEntropySumsRequest> *sums_kernel = nullptr;
   const KernelEntry<LossesRequest> *losses_kernel = nullptr;
-  LPT_TRY(select_kernel(context, "places", places, {loss.targets.format.id}, &places_kernel));
+  LPT_TRY(choose_places(loss, places));
   LPT_TRY(select_kernel(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
   LPT_TRY(select_kernel(context, "losses", losses, {out.format.id}, &losses_kernel));
   if (is_check_only) return {};
   const int64_t ranks = comm == nullptr ? 1 : comm->engine->ranks(), rank = comm == nullptr ? 0 : comm->engine->rank();
-  LPT_TRY(take_places(loss, places));
-  sums.places = places.places;
+  LPT_TRY(queue_places(context, loss.first, loss.classes, places));
+  sums.places = places.request.places;
   RowSums *all = nullptr;
   LPT_TRY(take_numbers(context, ranks * rows, &all));
   sums.sums = all + rank * rows;
@@ -301,7 +263,6 @@ Status queue_forward(const Loss &loss, const MatrixView &out, double *log_sums, 
             .is_f64 = is_f64(out),
             .is_for_rows = loss.is_for_rows(),
             .divisor = divisor_of(loss, places)};
-  LPT_TRY(queue_kernel(context, *places_kernel, places));
   LPT_TRY(queue_kernel(context, *sums_kernel, sums));
   if (comm != nullptr) LPT_TRY(share_sums(loss, all));
   return queue_kernel(context, *losses_kernel, losses);
@@ -311,24 +272,22 @@ Status queue_backward(const Loss &loss, const double *log_sums, const MatrixView
                       const MatrixView &gradient, bool is_check_only) {
   Context &context = loss.context;
   const int64_t rows = loss.logits.rows;
-  PlacesRequest places = places_of(loss);
+  DevicePlaces places;
   CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, log_sums, nullptr, loss.on(), loss.off()};
   LossFactorsRequest factors{
       loss_gradient.data, is_f64(loss_gradient), loss.is_for_rows(), nullptr, nullptr, rows, nullptr};
-  const KernelEntry<PlacesRequest> *places_kernel = nullptr;
-  LPT_TRY(select_kernel(context, "places", places, {loss.targets.format.id}, &places_kernel));
+  LPT_TRY(choose_places(loss, places));
   const KernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
   const KernelEntry<LossFactorsRequest> *factors_kernel = nullptr;
   LPT_TRY(
       select_kernel(context, "cross_entropy_gradient", whole, {loss.logits.format.id, gradient.format.id}, &kernel));
   LPT_TRY(select_kernel(context, "loss_factors", factors, {LPT_FORMAT_F64}, &factors_kernel));
   if (is_check_only) return {};
-  LPT_TRY(take_places(loss, places));
+  LPT_TRY(queue_places(context, loss.first, loss.classes, places));
   LPT_TRY(take_numbers(context, rows, &factors.factors));
   factors.divisor = divisor_of(loss, places);
-  factors.places = whole.places = places.places;
+  factors.places = whole.places = places.request.places;
   whole.factors = factors.factors;
-  LPT_TRY(queue_kernel(context, *places_kernel, places));
   LPT_TRY(queue_kernel(context, *factors_kernel, factors));
   return queue_kernel(context, *kernel, whole);
 }

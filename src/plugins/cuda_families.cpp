@@ -95,6 +95,8 @@ std::span<const DeviceFamily> cuda_families() {
       family("cross_entropy_gradient", cross_entropy_gradient_device_kernels()),
       family("finish", epilogue_device_kernels()),
       family("places", places_device_kernels()),
+      family("embedding", embedding_device_kernels()),
+      family("embedding_gradient", embedding_gradient_device_kernels()),
       family("losses", losses_device_kernels()),
       family("loss_factors", loss_factors_device_kernels()),
       family("scale", columns_device_kernels()),

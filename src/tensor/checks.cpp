@@ -1,5 +1,7 @@
 #include "src/tensor/checks.hpp"
 
+#include <algorithm>
+
 namespace lpt {
 
 Status check_data(const Tensor &tensor, const char *name) {
@@ -69,6 +71,17 @@ Status check_indices(const Tensor *tensor, const char *name, bool needs_data, Ma
   }
   out_view = vector_view(out_view.format.id, out_view.data, out_view.rows * out_view.columns);
   return {};
+}
+
+Status check_row_indices(const Tensor *tensor, const char *name, const Tensor &rows_of, const char *rows_name,
+                         int64_t rows, bool needs_data, MatrixView &out_view, const Device &device) {
+  LPT_TRY(check_indices(tensor, name, needs_data, out_view, device));
+  const bool is_vector = shape_of(*tensor).rows == 1 && out_view.columns == rows;
+  const bool has_leading_axes =
+      tensor->rank == rows_of.rank - 1 && std::equal(tensor->extents, tensor->extents + tensor->rank, rows_of.extents);
+  if (is_vector || has_leading_axes) return {};
+  return invalid("%s is %s: expected a vector of %lld, or the leading axes of %s, %s", name,
+                 tensor_text(*tensor).c_str(), number(rows), rows_name, tensor_text(rows_of).c_str());
 }
 
 int64_t index_at(const MatrixView &indices, int64_t place) {

@@ -28,6 +28,10 @@ Status check_vector(const Tensor *tensor, const char *name, lpt_format format, i
 Status check_indices(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
                      const Device &device);
 
+// Indices of the rows of `rows_of`, of which there are `rows`: a vector, or its leading axes.
+Status check_row_indices(const Tensor *tensor, const char *name, const Tensor &rows_of, const char *rows_name,
+                         int64_t rows, bool needs_data, MatrixView &out_view, const Device &device);
+
 // One of the indices, which are in memory of the CPU.
 int64_t index_at(const MatrixView &indices, int64_t place);
 

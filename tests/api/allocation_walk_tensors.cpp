@@ -293,7 +293,9 @@ lpt_status walk_layers(World &w) {
   LPT_TEST_TRY(lpt_swiglu_backward(w.c, w.x.get(), w.y.get(), w.z.get(), nullptr, gradient, other));
   LPT_TEST_TRY(lpt_tensor_wrap_const_matrix(w.c, LPT_FORMAT_INT64, targets.data(), 1, kSide, 0, classes.out()));
   LPT_TEST_TRY(lpt_cross_entropy_forward(w.c, w.x.get(), classes, nullptr, loss, logs));
-  return lpt_cross_entropy_backward(w.c, w.x.get(), classes, logs, nullptr, nullptr, gradient);
+  LPT_TEST_TRY(lpt_cross_entropy_backward(w.c, w.x.get(), classes, logs, nullptr, nullptr, gradient));
+  LPT_TEST_TRY(lpt_embedding_forward(w.c, w.x.get(), classes, nullptr, gradient));
+  return lpt_embedding_backward(w.c, classes, w.x.get(), nullptr, gradient);
 }
 
 lpt_status walk_measures(World &w) {

@@ -24,7 +24,7 @@ lpt_status multiply_groups(World &w, const std::vector<int64_t> &ends, const Ten
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   change(options);
   const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-  return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), wrap(w.owner.get(), ends).get(), &options, c.get());
+  return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), indices_of(w.owner.get(), ends).get(), &options, c.get());
 }
 
 // The same along the rows of a and b, to some matrices.
@@ -35,7 +35,7 @@ lpt_status multiply_along(World &w, const Tensor &b, int64_t matrices, Change ch
   options.is_a_transposed = 1;
   change(options);
   const Tensor c = make_tensor(w.owner.get(), LPT_FORMAT_F32, {matrices, 8, 6});
-  return lpt_gemm_grouped(w.c, w.a.get(), b.get(), wrap(w.owner.get(), ends).get(), &options, c.get());
+  return lpt_gemm_grouped(w.c, w.a.get(), b.get(), indices_of(w.owner.get(), ends).get(), &options, c.get());
 }
 
 // Two GEMMs of 8 × 8 and 8 × 8: c begins where the second matrix of a or b does.
@@ -158,7 +158,8 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) {
        const std::vector<int64_t> ends = {3, 1};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), wrap(w.owner.get(), ends).get(), nullptr, w.gemm.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), indices_of(w.owner.get(), ends).get(), nullptr,
+                               w.gemm.get());
      }},
     {"gemm grouped: fewer matrices than groups",
      LPT_INVALID_ARGUMENT,
@@ -166,7 +167,8 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) {
        const std::vector<int64_t> ends = {1, 2, 4};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), wrap(w.owner.get(), ends).get(), nullptr, w.gemm.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), indices_of(w.owner.get(), ends).get(), nullptr,
+                               w.gemm.get());
      }},
     {"gemm: batches of another length",
      LPT_INVALID_ARGUMENT,
@@ -335,8 +337,8 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) {
        const std::vector<int64_t> ends = {3, 16};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 32, 6});
-       return lpt_gemm_grouped(w.c, w.square_blocks.get(), experts.get(), wrap(w.owner.get(), ends).get(), nullptr,
-                               output_of(w, 16, 6).get());
+       return lpt_gemm_grouped(w.c, w.square_blocks.get(), experts.get(), indices_of(w.owner.get(), ends).get(),
+                               nullptr, output_of(w, 16, 6).get());
      }},
     {"gemm grouped: c over a matrix of b",
      LPT_INVALID_ARGUMENT,
@@ -346,7 +348,7 @@ const std::vector<BadCall> kGemmCalls = {
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
        const Tensor c = wrap(w.owner.get(), LPT_FORMAT_F32,
                              static_cast<float *>(describe(w.owner.get(), experts.get()).data) + 60, 4, 6);
-       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), wrap(w.owner.get(), ends).get(), nullptr, c.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), indices_of(w.owner.get(), ends).get(), nullptr, c.get());
      }},
     {"gemm grouped: rows along k that differ",
      LPT_INVALID_ARGUMENT,
@@ -367,8 +369,8 @@ const std::vector<BadCall> kGemmCalls = {
        const std::vector<int64_t> ends = {3, 4};
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
        options.is_a_transposed = 1;
-       return lpt_gemm_grouped(w.c, w.a.get(), output_of(w, 4, 6).get(), wrap(w.owner.get(), ends).get(), &options,
-                               w.gemm.get());
+       return lpt_gemm_grouped(w.c, w.a.get(), output_of(w, 4, 6).get(), indices_of(w.owner.get(), ends).get(),
+                               &options, w.gemm.get());
      }},
     {"gemm batch: a cast for numbers",
      LPT_INVALID_ARGUMENT,

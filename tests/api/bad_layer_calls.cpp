@@ -8,7 +8,7 @@ template <typename Change>
 lpt_status lose(World &w, const std::vector<int64_t> &targets, const Tensor &loss, Change change) {
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   change(options);
-  return lpt_cross_entropy_forward(w.c, w.gate.get(), wrap(w.c, targets).get(), &options, loss.get(), nullptr);
+  return lpt_cross_entropy_forward(w.c, w.gate.get(), indices_of(w.c, targets).get(), &options, loss.get(), nullptr);
 }
 
 void change_nothing(lpt_cross_entropy_options &) {}
@@ -66,8 +66,35 @@ const std::vector<BadCall> kLayerCalls = {
      LPT_INVALID_ARGUMENT,
      {"log_sums is f32", "f64"},
      [](World &w) {
-       return lpt_cross_entropy_backward(w.c, w.gate.get(), wrap(w.c, kClasses).get(), w.inverse_rms.get(), nullptr,
-                                         nullptr, w.activation.get());
+       return lpt_cross_entropy_backward(w.c, w.gate.get(), indices_of(w.c, kClasses).get(), w.inverse_rms.get(),
+                                         nullptr, nullptr, w.activation.get());
+     }},
+    {"embedding_forward: an index that is no row",
+     LPT_INVALID_ARGUMENT,
+     {"indices[2] is 4", "0 to 3"},
+     [](World &w) {
+       return lpt_embedding_forward(w.c, w.gate.get(), indices_of(w.c, {0, 3, 4, 1}).get(), nullptr,
+                                    w.activation.get());
+     }},
+    {"embedding_forward: other columns",
+     LPT_INVALID_ARGUMENT,
+     {"output is 4 x 6", "4 x 8", "weight"},
+     [](World &w) {
+       return lpt_embedding_forward(w.c, w.gate.get(), indices_of(w.c, kClasses).get(), nullptr, w.gemm.get());
+     }},
+    {"embedding_backward: an index below the padding",
+     LPT_INVALID_ARGUMENT,
+     {"indices[1] is -2", "0 to 3"},
+     [](World &w) {
+       return lpt_embedding_backward(w.c, indices_of(w.c, {-1, -2, 0, 0}).get(), w.gate.get(), nullptr,
+                                     w.activation.get());
+     }},
+    {"embedding_backward: a gradient in bf16",
+     LPT_INVALID_ARGUMENT,
+     {"weight_gradient is bf16", "expected f32"},
+     [](World &w) {
+       const Tensor gradient = make_tensor(w.owner.get(), LPT_FORMAT_BF16, 4, 8);
+       return lpt_embedding_backward(w.c, indices_of(w.c, {0, 1, 2, 3}).get(), w.gate.get(), nullptr, gradient.get());
      }},
     {"swiglu_forward: unknown smoothing",
      LPT_INVALID_ARGUMENT,

@@ -52,7 +52,7 @@ class CrossEntropyTargets : public testing::Test {
 };
 
 TEST_F(CrossEntropyTargets, MayBeNarrowOrHaveTheLeadingAxesOfLogits) {
-  const Results expected = results_of(c, matrix_.get(), wrap(c, wide_).get());
+  const Results expected = results_of(c, matrix_.get(), indices_of(c, wide_).get());
   const auto check = [&](const Tensor &logits, const Tensor &targets) {
     EXPECT_EQ(expected, results_of(c, logits.get(), targets.get()));
   };

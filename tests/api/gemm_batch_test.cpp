@@ -287,7 +287,7 @@ TEST(GemmGrouped, EndsTheRowsOfEachGroupAsAGemmAlone) {
       const lpt_gemm_options options = w.options(residual.get(), is_shared ? one.get() : many.get());
       ASSERT_TRUE(ok(w.context(), lpt_gemm_grouped(w.context(), w.all(620, LPT_FORMAT_BF16, {count * m, k}).get(),
                                                    w.all(621, LPT_FORMAT_F32, {count, k, n}).get(),
-                                                   wrap(w.context(), ends).get(), &options, c.get())));
+                                                   indices_of(w.context(), ends).get(), &options, c.get())));
       std::vector<Tensor> rows;
       std::vector<const lpt_tensor *> biases;
       for (int64_t i = 0; i < (is_shared ? 1 : count); ++i) {
@@ -339,7 +339,7 @@ TEST_P(GemmWithoutK, GroupedRowsWriteTheOtherTerms) {
   const std::vector<int64_t> ends = {kM, kCount * kM};
   ASSERT_TRUE(
       ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({kCount * kM, 0}).get(), empty({kCount, 0, kN}).get(),
-                                          wrap(context_.get(), ends).get(), &all, c.get())));
+                                          indices_of(context_.get(), ends).get(), &all, c.get())));
   expect_terms(c.get());
 }
 
@@ -349,7 +349,7 @@ TEST_P(GemmWithoutK, GroupsWithoutRowsWriteTheOtherTerms) {
   all.is_a_transposed = 1;
   const std::vector<int64_t> ends = {0, 0};
   ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({0, kM}).get(), empty({0, kN}).get(),
-                                                  wrap(context_.get(), ends).get(), &all, c.get())));
+                                                  indices_of(context_.get(), ends).get(), &all, c.get())));
   expect_terms(c.get());
 }
 
@@ -366,7 +366,7 @@ TEST_P(GemmWithoutK, PackedWeightsWriteTheOtherTerms) {
     all.is_b_transposed = 1;
     const std::vector<int64_t> ends = {kM, kCount * kM};
     ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({kCount * kM, 0}).get(), packed.get(),
-                                                    wrap(context_.get(), ends).get(), &all, c.get())));
+                                                    indices_of(context_.get(), ends).get(), &all, c.get())));
     expect_terms(c.get());
   }
 }
@@ -396,7 +396,7 @@ TEST(GemmGrouped, MultipliesRowsByTheMatrixOfTheirGroup) {
         options.is_b_transposed = 1;
         options.bias = biases.get();
         ASSERT_TRUE(ok(context.get(), lpt_gemm_grouped(context.get(), a.get(), is_packed ? packed.get() : b.get(),
-                                                       wrap(context.get(), ends).get(), &options, c.get())));
+                                                       indices_of(context.get(), ends).get(), &options, c.get())));
         const std::vector<double> left = numbers_of(context.get(), a.get()), right = numbers_of(context.get(), b.get());
         const std::vector<double> given = numbers_of(context.get(), c.get());
         for (int64_t g = 0, begin = 0; g < groups; begin = ends[static_cast<size_t>(g)], ++g) {
@@ -430,7 +430,7 @@ TEST(GemmGrouped, MultipliesAlongTheRowsOfGroups) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_a_transposed = 1;
   options.beta = 0.5;
-  ASSERT_TRUE(ok(context.get(), lpt_gemm_grouped(context.get(), a.get(), b.get(), wrap(context.get(), ends).get(),
+  ASSERT_TRUE(ok(context.get(), lpt_gemm_grouped(context.get(), a.get(), b.get(), indices_of(context.get(), ends).get(),
                                                  &options, c.get())));
   const std::vector<double> left = numbers_of(context.get(), a.get()), right = numbers_of(context.get(), b.get());
   const std::vector<double> given = numbers_of(context.get(), c.get());
@@ -478,9 +478,9 @@ TEST(GemmGrouped, CastsAToBf16WhereTheFlagIsSet) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_a_transposed = is_along ? 1 : 0;
     options.is_b_transposed = is_along ? 0 : 1;
-    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, cast.get(), b.get(), wrap(c, ends).get(), &options, expected.get())));
+    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, cast.get(), b.get(), indices_of(c, ends).get(), &options, expected.get())));
     options.flags = LPT_GEMM_CAST_A_TO_BF16;
-    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, a.get(), b.get(), wrap(c, ends).get(), &options, given.get())));
+    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, a.get(), b.get(), indices_of(c, ends).get(), &options, given.get())));
     EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, given.get())) << (is_along ? "along k" : "rows");
   }
 }

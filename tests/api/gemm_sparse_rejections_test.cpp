@@ -24,7 +24,7 @@ TEST(SparseGemmRejections, GroupsRejectSparseMatricesByName) {
     int64_t count = 1;
     for (const int64_t extent : extents) count *= extent;
     const Tensor result = tensor_of(c, LPT_FORMAT_F32, extents, part(sevens, 0, count));
-    const lpt_status status = lpt_gemm_grouped(c, left, right, wrap(c, ends).get(), &options, result.get());
+    const lpt_status status = lpt_gemm_grouped(c, left, right, indices_of(c, ends).get(), &options, result.get());
     EXPECT_TRUE(status == LPT_INVALID_ARGUMENT || status == LPT_UNSUPPORTED) << status;
     expect_words(words, lpt_context_error(c));
     EXPECT_EQ(part(sevens, 0, count), numbers_of(c, result.get()));

@@ -53,6 +53,8 @@ constexpr Output kOutputs[] = {
     {"output", [](World &w, lpt_tensor *t) { return lpt_exaq_softmax_forward(w.c, w.source.get(), nullptr, t); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_softmax_forward(w.c, w.source.get(), nullptr, t); }},
     {"input_gradient", [](World &w, lpt_tensor *t) { return lpt_softmax_backward(w.c, w.source.get(), w.source.get(), nullptr, t); }},
+    {"output", [](World &w, lpt_tensor *t) { return lpt_embedding_forward(w.c, w.source.get(), w.source.get(), nullptr, t); }},
+    {"weight_gradient", [](World &w, lpt_tensor *t) { return lpt_embedding_backward(w.c, w.source.get(), w.source.get(), nullptr, t); }},
     {"loss", [](World &w, lpt_tensor *t) { return lpt_cross_entropy_forward(w.c, w.source.get(), nullptr, nullptr, t, nullptr); }},
     {"log_sums", [](World &w, lpt_tensor *t) { return lpt_cross_entropy_forward(w.c, w.source.get(), nullptr, nullptr, nullptr, t); }},
     {"logits_gradient", [](World &w, lpt_tensor *t) { return lpt_cross_entropy_backward(w.c, w.source.get(), nullptr, w.source.get(), w.source.get(), nullptr, t); }},

@@ -109,9 +109,13 @@ inline Tensor wrap(lpt_context *context, const std::vector<double> &data, int64_
   return wrap(context, LPT_FORMAT_F64, data.data(), rows, columns);
 }
 
-// A vector of indices.
-inline Tensor wrap(lpt_context *context, const std::vector<int64_t> &indices) {
-  return wrap(context, LPT_FORMAT_INT64, indices.data(), 1, static_cast<int64_t>(indices.size()));
+// A vector of indices, in memory of its own.
+inline Tensor indices_of(lpt_context *context, const std::vector<int64_t> &indices) {
+  const auto count = static_cast<int64_t>(indices.size());
+  Tensor tensor;
+  EXPECT_TRUE(ok(context, lpt_tensor_create_matrix(context, LPT_FORMAT_INT64, 1, count, out(tensor))));
+  if (count > 0) std::memcpy(lpt_tensor_data(tensor.get()), indices.data(), indices.size() * sizeof(int64_t));
+  return tensor;
 }
 
 inline Tensor view(lpt_context *context, const lpt_tensor *tensor, const std::vector<int64_t> &begins,

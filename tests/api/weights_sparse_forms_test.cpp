@@ -309,7 +309,7 @@ struct Experts {
   }
   lpt_status multiply() const {
     const lpt_gemm_options gemm = transposed_b();
-    return lpt_gemm_grouped(c, a.get(), packed.get(), wrap(c, ends).get(), &gemm, result.get());
+    return lpt_gemm_grouped(c, a.get(), packed.get(), indices_of(c, ends).get(), &gemm, result.get());
   }
 
   lpt_context *c;

@@ -300,11 +300,12 @@ TEST(SparseWeights, AreGroupedAndPlanned) {
   const std::vector<int64_t> ends = {7, 20};
   const lpt_gemm_options gemm = transposed_b();
   const Tensor expected = make_tensor(c, LPT_FORMAT_F32, m, n);
-  ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, a.get(), dense.get(), wrap(c, ends).get(), &gemm, expected.get())));
+  ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, a.get(), dense.get(), indices_of(c, ends).get(), &gemm, expected.get())));
   for (const lpt_weights_options &options : {bitmask(), tiles(32, 64)}) {
     const Tensor sparse_packed = pack(c, weights.get(), &options);
     const Tensor found = make_tensor(c, LPT_FORMAT_F32, m, n);
-    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, a.get(), sparse_packed.get(), wrap(c, ends).get(), &gemm, found.get())));
+    ASSERT_TRUE(
+        ok(c, lpt_gemm_grouped(c, a.get(), sparse_packed.get(), indices_of(c, ends).get(), &gemm, found.get())));
     const std::vector<double> one = numbers_of(c, expected.get()), other = numbers_of(c, found.get());
     for (size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(one[i], other[i], 1e-4);
     const Tensor first = view(c, sparse_packed.get(), {0, 0, 0}, {1, n, k});

@@ -93,8 +93,9 @@ void check_losses(const Rank &self, double smoothing, lpt_loss_reduction reducti
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F64, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F64, {is_each ? kRows : 1});
   const Tensor log_sums = make_tensor(self.context, LPT_FORMAT_F64, {kRows});
-  ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(self.context, logits.get(), wrap(self.context, problem.targets).get(),
-                                                &options, loss.get(), log_sums.get())));
+  ASSERT_TRUE(
+      self.ok(lpt_cross_entropy_forward(self.context, logits.get(), indices_of(self.context, problem.targets).get(),
+                                        &options, loss.get(), log_sums.get())));
   EXPECT_TRUE(is_same(self, loss));
   EXPECT_TRUE(is_same(self, log_sums));
   const Numbers found = numbers_of(self.context, loss.get());
@@ -106,8 +107,9 @@ void check_losses(const Rank &self, double smoothing, lpt_loss_reduction reducti
   Numbers factors(is_each ? kRows : 1);
   for (size_t i = 0; i < factors.size(); ++i) factors[i] = 0.5 + static_cast<double>(i);
   const Tensor loss_gradient = vector_of(self.context, LPT_FORMAT_F64, factors);
-  ASSERT_TRUE(self.ok(lpt_cross_entropy_backward(self.context, logits.get(), wrap(self.context, problem.targets).get(),
-                                                 log_sums.get(), loss_gradient.get(), &options, logits.get())));
+  ASSERT_TRUE(
+      self.ok(lpt_cross_entropy_backward(self.context, logits.get(), indices_of(self.context, problem.targets).get(),
+                                         log_sums.get(), loss_gradient.get(), &options, logits.get())));
   const Numbers gradient = numbers_of(self.context, logits.get());
   for (int64_t r = 0; r < kRows; ++r) {
     const double factor =
@@ -146,11 +148,12 @@ void takes_every_wide_format(const Rank &self) {
     const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {1});
     const Tensor log_sums = make_tensor(self.context, LPT_FORMAT_F64, {kRows});
     const Tensor gradient = make_tensor(self.context, format, kRows, problem.own);
-    ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(self.context, logits.get(), wrap(self.context, problem.targets).get(),
-                                                  &options, loss.get(), log_sums.get())));
+    ASSERT_TRUE(
+        self.ok(lpt_cross_entropy_forward(self.context, logits.get(), indices_of(self.context, problem.targets).get(),
+                                          &options, loss.get(), log_sums.get())));
     EXPECT_NEAR(reduced(exact.losses, LPT_LOSS_REDUCTION_MEAN), numbers_of(self.context, loss.get())[0], 4e-6);
     ASSERT_TRUE(
-        self.ok(lpt_cross_entropy_backward(self.context, logits.get(), wrap(self.context, problem.targets).get(),
+        self.ok(lpt_cross_entropy_backward(self.context, logits.get(), indices_of(self.context, problem.targets).get(),
                                            log_sums.get(), nullptr, &options, gradient.get())));
     const Numbers found = numbers_of(self.context, gradient.get());
     for (int64_t r = 0; r < kRows; ++r) {
@@ -171,11 +174,11 @@ void is_the_loss_without_a_comm(const Rank &self) {
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor with = make_tensor(self.context, LPT_FORMAT_F64, {kRows}),
                without = make_tensor(self.context, LPT_FORMAT_F64, {kRows});
-  ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(self.context, logits.get(), wrap(self.context, problem.targets).get(),
-                                                &options, with.get(), nullptr)));
+  ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(
+      self.context, logits.get(), indices_of(self.context, problem.targets).get(), &options, with.get(), nullptr)));
   options.comm = nullptr;
-  ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(self.context, logits.get(), wrap(self.context, problem.targets).get(),
-                                                &options, without.get(), nullptr)));
+  ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(
+      self.context, logits.get(), indices_of(self.context, problem.targets).get(), &options, without.get(), nullptr)));
   EXPECT_EQ(numbers_of(self.context, with.get()), numbers_of(self.context, without.get()));
 }
 
@@ -190,8 +193,8 @@ void tells_what_is_not_a_number(const Rank &self) {
   const lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_NONE);
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {kRows});
-  ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(self.context, logits.get(), wrap(self.context, problem.targets).get(),
-                                                &options, loss.get(), nullptr)));
+  ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(
+      self.context, logits.get(), indices_of(self.context, problem.targets).get(), &options, loss.get(), nullptr)));
   const Numbers found = numbers_of(self.context, loss.get());
   for (const size_t row : {0, 1, 2}) EXPECT_TRUE(std::isnan(found[row])) << row;
   EXPECT_EQ(static_cast<double>(INFINITY), found[3]);
@@ -204,8 +207,8 @@ void unsupported_what_is_no_class(const Rank &self) {
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {1});
   const auto reject = [&](const lpt_cross_entropy_options &options, const std::vector<const char *> &words) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT,
-              lpt_cross_entropy_forward(self.context, logits.get(), wrap(self.context, problem.targets).get(), &options,
-                                        loss.get(), nullptr));
+              lpt_cross_entropy_forward(self.context, logits.get(), indices_of(self.context, problem.targets).get(),
+                                        &options, loss.get(), nullptr));
     expect_words(words, lpt_context_error(self.context));
   };
   lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_MEAN);
@@ -231,8 +234,8 @@ void finds_targets_that_differ(const Rank &self) {
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {1});
   EXPECT_EQ(LPT_MISMATCH,
-            lpt_cross_entropy_forward(self.context, logits.get(), wrap(self.context, problem.targets).get(), &options,
-                                      loss.get(), nullptr));
+            lpt_cross_entropy_forward(self.context, logits.get(), indices_of(self.context, problem.targets).get(),
+                                      &options, loss.get(), nullptr));
   expect_words({"cross_entropy"}, lpt_context_error(self.context));
 }
 

@@ -88,7 +88,7 @@ TEST_P(NcclLayers, ShareTheClassesOfALoss) {
     const Problem problem;
     const Tensor all = tensor_of(self.cpu, LPT_FORMAT_F32, kRows, kClasses, problem.logits);
     const Tensor own = there(self, problem.cut(self, problem.logits).get());
-    const Tensor targets = wrap(self.cpu, problem.targets), gpu_targets = there(self, targets.get());
+    const Tensor targets = indices_of(self.cpu, problem.targets), gpu_targets = there(self, targets.get());
     for (const double smoothing : {0.0, 0.1}) {
       for (const lpt_loss_reduction reduction :
            {LPT_LOSS_REDUCTION_MEAN, LPT_LOSS_REDUCTION_SUM, LPT_LOSS_REDUCTION_NONE}) {
@@ -126,8 +126,8 @@ TEST_F(NcclLayerRejections, OfALossSayWhereRanksWork) {
     const Tensor loss = make_tensor(self.gpu, LPT_FORMAT_F32, {1});
     const auto forward = [&](lpt_comm *comm) {
       const lpt_cross_entropy_options options = options_of(comm, 0.0, LPT_LOSS_REDUCTION_MEAN);
-      return lpt_cross_entropy_forward(self.gpu, own.get(), wrap(self.cpu, problem.targets).get(), &options, loss.get(),
-                                       nullptr);
+      return lpt_cross_entropy_forward(self.gpu, own.get(), indices_of(self.cpu, problem.targets).get(), &options,
+                                       loss.get(), nullptr);
     };
     EXPECT_EQ(LPT_INVALID_ARGUMENT, forward(self.bootstrap));
     expect_words({"options->comm works on cpu: expected cuda:", ", as the context"}, self.error());

@@ -146,9 +146,9 @@ TEST_F(DeviceFinishes, OfBatchesAndGroupsAreTheSame) {
   options.activation = LPT_ACTIVATION_SWIGLU;
   const Tensor c = make_tensor(cpu(), LPT_FORMAT_E4M3FN_ROW, 16, 12);
   const Tensor there_c = make_tensor(gpu(), LPT_FORMAT_E4M3FN_ROW, 16, 12);
-  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), wrap(cpu(), ends).get(), &options, c.get())));
-  ASSERT_TRUE(ok(
-      gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), wrap(cpu(), ends).get(), &options, there_c.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), indices_of(cpu(), ends).get(), &options, c.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), indices_of(cpu(), ends).get(), &options,
+                                         there_c.get())));
   EXPECT_EQ(bytes_of(cpu(), c.get()), bytes_on_device(there_c.get()));
   const Tensor all = make_tensor(cpu(), kBf16, {4, 16, 24}), there_all = make_tensor(gpu(), kBf16, {4, 16, 24});
   options.activation = LPT_ACTIVATION_GELU;

@@ -352,10 +352,10 @@ TEST_F(DeviceGemms, OfGroupsAreOneByOne) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = 1;
   options.bias = there_bias.get();
-  ASSERT_TRUE(ok(
-      gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), wrap(cpu(), ends).get(), &options, there_c.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), indices_of(cpu(), ends).get(), &options,
+                                         there_c.get())));
   options.bias = bias.get();
-  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), wrap(cpu(), ends).get(), &options, c.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), indices_of(cpu(), ends).get(), &options, c.get())));
   expect_near(c.get(), there_c.get());
 }
 
@@ -366,9 +366,9 @@ TEST_F(DeviceGemms, OfGroupsAlongKAreOneByOne) {
   const Tensor there_a = there(a.get()), there_b = there(b.get());
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_a_transposed = 1;
-  ASSERT_TRUE(ok(
-      gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), wrap(cpu(), ends).get(), &options, there_c.get())));
-  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), wrap(cpu(), ends).get(), &options, c.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), indices_of(cpu(), ends).get(), &options,
+                                         there_c.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), indices_of(cpu(), ends).get(), &options, c.get())));
   expect_near(c.get(), there_c.get());
 }
 

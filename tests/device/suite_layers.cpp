@@ -188,7 +188,7 @@ TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheCpu) {
 
 // Six classes; the third row is ignored. The loss of every row, their sum and their mean, with targets of the GPU and the CPU.
 TEST_F(DeviceLayers, CrossEntropyIsNearTheCpuThereAndBack) {
-  const Tensor targets = wrap(cpu(), {0, 5, -7, 3, 2});
+  const Tensor targets = indices_of(cpu(), {0, 5, -7, 3, 2});
   const int32_t narrow[] = {0, 5, -7, 3, 2};
   const Tensor gpu_targets = there(wrap(cpu(), LPT_FORMAT_INT32, narrow, 1, 5).get());
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
@@ -222,7 +222,7 @@ TEST_F(DeviceLayers, CrossEntropyIsNearTheCpuThereAndBack) {
 
 TEST_F(DeviceLayers, CrossEntropyRejectsTargetsOfTheCpuThatAreNoClass) {
   const Tensor logits = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64), loss = make_tensor(gpu(), LPT_FORMAT_F32, {1});
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_cross_entropy_forward(gpu(), logits.get(), wrap(cpu(), {0, 1, 64, 2}).get(),
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_cross_entropy_forward(gpu(), logits.get(), indices_of(cpu(), {0, 1, 64, 2}).get(),
                                                             nullptr, loss.get(), nullptr));
   expect_words({"targets[2] is 64", "0 to 63"}, lpt_context_error(gpu()));
 }
@@ -231,7 +231,7 @@ TEST_F(DeviceLayers, CrossEntropyRejectsTargetsOfTheCpuThatAreNoClass) {
 TEST_F(DeviceLayers, CrossEntropyGivesNanForTargetsOfTheGpuThatAreNoClass) {
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   options.reduction = LPT_LOSS_REDUCTION_NONE;
-  const Tensor targets = there(wrap(cpu(), {0, 64, -1, -2}).get());
+  const Tensor targets = there(indices_of(cpu(), {0, 64, -1, -2}).get());
   const Tensor logits = there(numbers(LPT_FORMAT_F32, 4, 64, 21).get());
   const Tensor loss = make_tensor(gpu(), LPT_FORMAT_F32, {4}), logs = make_tensor(gpu(), LPT_FORMAT_F64, {4});
   const Tensor dx = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64);
@@ -247,6 +247,38 @@ TEST_F(DeviceLayers, CrossEntropyGivesNanForTargetsOfTheGpuThatAreNoClass) {
     for (size_t c = 0; c < 64; ++c) EXPECT_EQ(is_nan[row], std::isnan(gradient[row * 64 + c])) << row << ", " << c;
   }
   EXPECT_EQ(0.0, losses[2]);
+}
+
+// Indices of both memories; the table may be of another format than the rows.
+TEST_F(DeviceLayers, EmbeddingsHaveTheBitsOfTheCpu) {
+  const Tensor indices = indices_of(cpu(), {2, 0, 2, 5, 1}), indices_on_device = there(indices.get());
+  for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
+    const Tensor table = numbers(format, 6, 40, 27), rows = numbers(format, 5, 40, 28);
+    for (const lpt_tensor *given : {indices.get(), indices_on_device.get()}) {
+      const Both output = both(LPT_FORMAT_BF16, {5, 40}), gradient = both(LPT_FORMAT_F32, {6, 40});
+      ASSERT_TRUE(ok(cpu(), lpt_embedding_forward(cpu(), table.get(), indices.get(), nullptr, output.here.get())));
+      ASSERT_TRUE(
+          ok(gpu(), lpt_embedding_forward(gpu(), there(table.get()).get(), given, nullptr, output.there.get())));
+      expect_equal(output, "output");
+      lpt_embedding_options options = LPT_EMBEDDING_OPTIONS_INIT;
+      options.padding_index = 5;
+      ASSERT_TRUE(ok(cpu(), lpt_embedding_backward(cpu(), indices.get(), rows.get(), &options, gradient.here.get())));
+      ASSERT_TRUE(
+          ok(gpu(), lpt_embedding_backward(gpu(), given, there(rows.get()).get(), &options, gradient.there.get())));
+      expect_equal(gradient, "weight_gradient");
+    }
+  }
+}
+
+TEST_F(DeviceLayers, EmbeddingsCheckIndicesOfTheCpuAlone) {
+  const Tensor table = there(numbers(LPT_FORMAT_F32, 6, 40, 29).get()),
+               output = make_tensor(gpu(), LPT_FORMAT_F32, 2, 40);
+  const Tensor indices = indices_of(cpu(), {1, 6});
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_embedding_forward(gpu(), table.get(), indices.get(), nullptr, output.get()));
+  expect_words({"indices[1] is 6", "0 to 5"}, lpt_context_error(gpu()));
+  ASSERT_TRUE(ok(gpu(), lpt_embedding_forward(gpu(), table.get(), there(indices.get()).get(), nullptr, output.get())));
+  const std::vector<double> found = numbers_of(cpu(), here(output.get()).get());
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(i >= 40, std::isnan(found[i])) << i;
 }
 
 // The rows of private columns alone.

@@ -364,7 +364,7 @@ class Mlp {
     const Tensor x = there({kBatch, kInputs}, draw_normal(700 + index % 4, kBatch * kInputs));
     std::vector<int64_t> classes(kBatch);
     for (int64_t i = 0; i < kBatch; ++i) classes[static_cast<size_t>(i)] = (i + index % 4) % kInputs;
-    const Tensor targets = wrap(cpu_, classes);
+    const Tensor targets = indices_of(cpu_, classes);
     const Tensor gate_up = activations(2 * kHidden), s = activations(kHidden), y = activations(kInputs);
     const Tensor dy = activations(kInputs), ds = activations(kHidden), d_gate_up = activations(2 * kHidden);
     const Tensor loss = make_tensor(context_, LPT_FORMAT_F64, {1}),

@@ -45,6 +45,8 @@ constexpr NamedPreset kPresets[] = {
     {LPT_FORMAT_Q1_6, "q1_6", nullptr},
     {LPT_FORMAT_NF4, "nf4", nullptr},
     {LPT_FORMAT_BNB_FP4, "bnb_fp4", nullptr},
+    {LPT_FORMAT_INT32, "int32", nullptr},
+    {LPT_FORMAT_INT64, "int64", nullptr},
     {LPT_FORMAT_E4M3FN_TENSOR, "e4m3fn_tensor", "e4m3fn/tensor/f32"},
     {LPT_FORMAT_E4M3FN_ROW, "e4m3fn_row", "e4m3fn/row/f32"},
     {LPT_FORMAT_E4M3FN_1X128, "e4m3fn_1x128", "e4m3fn/1x128/f32"},
@@ -175,7 +177,7 @@ TEST(Format, TakesADescribedFormatApart) {
 }
 
 TEST(Format, RejectsNumbersThatAreNone) {
-  std::vector<lpt_format> numbers = {LPT_FORMAT_NONE, -1, 27, 63, 99, 12345, INT64_MIN, INT64_MAX, lpt_format{1} << 62};
+  std::vector<lpt_format> numbers = {LPT_FORMAT_NONE, -1, 29, 63, 99, 12345, INT64_MIN, INT64_MAX, lpt_format{1} << 62};
   for (const NamedPreset &preset : kPresets) numbers.push_back(preset.id | lpt_format{1} << 62);
   for (lpt_format number : numbers) {
     Format format;

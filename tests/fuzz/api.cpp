@@ -1,26 +1,19 @@
 // The fuzz target of the interface: bytes are read as calls with handles, options and extents of any value. Every call returns a
 // status that the interface lists, an error has a text, and all memory comes back.
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
 #include "tests/api/states.hpp"
-#include "tests/fuzz/call_reader.hpp"
+#include "tests/fuzz/call_values.hpp"
 
 namespace {
 
-constexpr size_t kTensors = 8;
 constexpr int kMostCalls = 64;
 
-class Caller {
+class Caller : lpt::test::CallValues {
  public:
-  Caller(lpt_context *context, lpt::test::CallReader &in) : c_(context), in_(in) {}
-  ~Caller() {
-    for (lpt_tensor *tensor : tensors_) lpt_tensor_destroy(tensor);
-    lpt_scaler_destroy(scaler_);
-    lpt_statistics_destroy(statistics_);
-  }
+  using CallValues::CallValues;
 
   void run() {
     using Call = lpt_status (Caller::*)();
@@ -33,7 +26,7 @@ class Caller {
         &Caller::check_mask, &Caller::absorb,     &Caller::fit,      &Caller::write_out,  &Caller::read_in,
         &Caller::softmax,    &Caller::rmsnorm,    &Caller::swiglu,   &Caller::signs,      &Caller::scale,
         &Caller::statistics, &Caller::name,       &Caller::isa,      &Caller::dlpack,     &Caller::linear,
-        &Caller::order,      &Caller::decay};
+        &Caller::order,      &Caller::decay,      &Caller::indexed};
     for (int calls = 0; calls < kMostCalls && !in_.is_at_end(); ++calls) {
       const size_t call = in_.byte() % std::size(kCalls);
       judge((this->*kCalls[call])(), call);
@@ -41,103 +34,6 @@ class Caller {
   }
 
  private:
-  void judge(lpt_status status, size_t call) const {
-    const bool is_listed = status >= LPT_OK && status <= LPT_BUSY && status != LPT_INTERNAL && status != LPT_BUSY;
-    if (is_listed && (status == LPT_OK || *lpt_context_error(c_) != '\0')) return;
-    std::fprintf(stderr, "call %zu: %d: %s\n", call, status, lpt_context_error(c_));
-    std::abort();
-  }
-
-  lpt_tensor *&slot() { return tensors_[in_.byte() % kTensors]; }
-  lpt_tensor *tensor() { return slot(); }
-  // Often NULL, where a tensor may be left out.
-  lpt_tensor *maybe() { return in_.byte() % 2 == 0 ? nullptr : tensor(); }
-
-  // Takes the place of what is in a slot.
-  void put(lpt_tensor *made, lpt_status status, uint64_t flags = 0) {
-    if ((made != nullptr) != (status == LPT_OK && (flags & LPT_CHECK_ONLY) == 0)) judge(LPT_INTERNAL, 0);
-    if (made == nullptr) return;
-    lpt_tensor *&place = slot();
-    lpt_tensor_destroy(place);
-    place = made;
-  }
-
-  lpt_format format() {
-    const uint8_t value = in_.byte();
-    if (value >= 250) return static_cast<lpt_format>(in_.word());
-    return value < 150 ? LPT_FORMAT_F32 + value % 27 : LPT_FORMAT_E4M3FN_TENSOR + (value - 150) % 64;
-  }
-  lpt_format dense() {
-    static constexpr lpt_format kDense[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64,
-                                            LPT_FORMAT_UINT8};
-    return kDense[in_.byte() % std::size(kDense)];
-  }
-
-  lpt_random random() {
-    lpt_random random = LPT_RANDOM_INIT;
-    if (in_.byte() % 4 == 0) random.seed = in_.word();
-    if (in_.byte() % 16 == 0) random.offset = static_cast<int64_t>(in_.word());
-    if (in_.byte() % 16 == 0) random.row_stride = in_.extent();
-    return random;
-  }
-
-  lpt_quantize_options cast_options() {
-    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-    if (in_.byte() % 2 == 0) return options;
-    options.flags = in_.flags();
-    options.rounding = in_.choice(5);
-    options.overflow = in_.choice(2);
-    options.scale_rule = in_.choice(21);
-    options.stochastic_bits = in_.byte() % 2 == 0 ? 16 : in_.byte();
-    options.philox_rounds = in_.byte() % 2 == 0 ? 7 : in_.byte() % 16;
-    options.hadamard_size = in_.byte() % 4 == 0 ? in_.byte() : 0;
-    options.random = random();
-    options.scaler = in_.byte() % 2 == 0 ? nullptr : scaler_;
-    options.statistics = in_.byte() % 2 == 0 ? nullptr : statistics_;
-    if (in_.byte() % 2 == 0) return options;
-    options.smoothing = maybe();
-    options.hadamard_signs = maybe();
-    options.random_words = maybe();
-    options.scale_list = maybe();
-    return options;
-  }
-
-  lpt_gemm_options gemm_options() {
-    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-    options.is_b_transposed = in_.byte() % 4 != 0 ? 1 : 0;
-    if (in_.byte() % 2 == 0) return options;
-    options.flags = in_.flags();
-    options.alpha = in_.real();
-    options.beta = in_.real();
-    options.is_a_transposed = in_.below(3);
-    options.bias = maybe();
-    options.activation = in_.choice(5);
-    options.residual = maybe();
-    options.outlier_threshold = in_.real();
-    emulation_.arithmetic = in_.choice(5);
-    emulation_.bits = in_.byte();
-    options.emulation = in_.byte() % 2 == 0 ? nullptr : &emulation_;
-    cast_ = cast_options();
-    options.quantize = in_.byte() % 2 == 0 ? nullptr : &cast_;
-    return options;
-  }
-
-  lpt_sparse_options sparse_options() {
-    lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
-    if (in_.byte() % 2 == 0) return options;
-    options.flags = in_.flags();
-    options.kept = in_.below(20);
-    options.of = in_.below(36);
-    options.rule = in_.choice(4);
-    options.direction = in_.choice(3);
-    options.solver = in_.choice(6);
-    options.iterations = in_.below(64) - 1;
-    options.sharpness = in_.real();
-    options.random = random();
-    options.importance = maybe();
-    return options;
-  }
-
   // ---- tensors
 
   lpt_status create() {
@@ -482,6 +378,27 @@ class Caller {
     return lpt_swiglu_backward(c_, gate, up, output, &options, gate_gradient, maybe());
   }
 
+  lpt_status indexed() {
+    lpt_embedding_options embedding = LPT_EMBEDDING_OPTIONS_INIT;
+    embedding.padding_index = in_.extent();
+    embedding.is_accumulated = in_.below(3);
+    lpt_cross_entropy_options entropy = LPT_CROSS_ENTROPY_OPTIONS_INIT;
+    entropy.ignored_target = in_.extent();
+    entropy.label_smoothing = in_.real();
+    entropy.reduction = in_.choice(3);
+    lpt_tensor *const indices = tensor(), *const first = tensor(), *const second = tensor(), *const last = maybe();
+    switch (in_.below(4)) {
+      case 0:
+        return lpt_embedding_forward(c_, first, indices, &embedding, second);
+      case 1:
+        return lpt_embedding_backward(c_, indices, first, &embedding, second);
+      case 2:
+        return lpt_cross_entropy_forward(c_, first, indices, &entropy, second, last);
+      default:
+        return lpt_cross_entropy_backward(c_, first, indices, last, maybe(), &entropy, second);
+    }
+  }
+
   lpt_status linear() {
     const char *const name = lpt_recipe_name(in_.below(24));
     if (name == nullptr) return LPT_OK;
@@ -526,14 +443,6 @@ class Caller {
   }
 
   lpt_status isa() { return lpt_context_set_isa(c_, in_.choice(6)); }
-
-  lpt_context *const c_;
-  lpt::test::CallReader &in_;
-  std::array<lpt_tensor *, kTensors> tensors_{};
-  lpt_scaler *scaler_ = nullptr;
-  lpt_statistics *statistics_ = nullptr;
-  lpt_quantize_options cast_ = LPT_QUANTIZE_OPTIONS_INIT;
-  lpt_gemm_emulation emulation_ = LPT_GEMM_EMULATION_INIT;
 };
 
 }  // namespace

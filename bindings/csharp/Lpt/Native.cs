@@ -990,6 +990,25 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_embedding_forward() and lpt_embedding_backward().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct EmbeddingOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public long PaddingIndex;
+        public int IsAccumulated;
+        public int Reserved;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static EmbeddingOptions Default()
+        {
+            var value = default(EmbeddingOptions);
+            Text.Initialize("lpt_embedding_options", &value, sizeof(EmbeddingOptions));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_swiglu_forward() and lpt_swiglu_backward().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SwigluOptions
@@ -1838,6 +1857,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_embedding_forward(Context context, Tensor weight, Tensor indices, EmbeddingOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_embedding_backward(Context context, Tensor indices, Tensor output_gradient, EmbeddingOptions* options, Tensor weight_gradient);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_forward(Context context, Tensor gate, Tensor up, SwigluOptions* options, Tensor output, Tensor smoothing);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_backward(Context context, Tensor gate, Tensor up, Tensor output_gradient, SwigluOptions* options, Tensor gate_gradient, Tensor up_gradient);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
@@ -2046,6 +2067,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_embedding_forward(Context context, Tensor weight, Tensor indices, EmbeddingOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_embedding_backward(Context context, Tensor indices, Tensor output_gradient, EmbeddingOptions* options, Tensor weight_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_forward(Context context, Tensor gate, Tensor up, SwigluOptions* options, Tensor output, Tensor smoothing);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_backward(Context context, Tensor gate, Tensor up, Tensor output_gradient, SwigluOptions* options, Tensor gate_gradient, Tensor up_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);

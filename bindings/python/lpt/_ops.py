@@ -5,8 +5,8 @@ are members of the options struct of the operation in lpt.h.
 """
 from __future__ import annotations
 
-__all__ = ["GemmPlan", "Statistics", "convert", "cross_entropy", "cross_entropy_backward", "dequantize",
-           "fake_quantize", "foreign_layout_export", "foreign_layout_import", "format_describe",
+__all__ = ["GemmPlan", "Statistics", "convert", "cross_entropy", "cross_entropy_backward", "dequantize", "embedding",
+           "embedding_backward", "fake_quantize", "foreign_layout_export", "foreign_layout_import", "format_describe",
            "format_from_description", "gemm", "gemm_grouped", "hadamard", "quantize", "random_signs", "rmsnorm",
            "rmsnorm_backward", "rmsnorm_sum", "softmax", "softmax_backward", "swiglu", "swiglu_backward",
            "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save", "weights_unpack"]
@@ -404,6 +404,40 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
     capi.lpt_cross_entropy_backward(handle_of(context), source, _indices_of(targets), read(log_sums),
                                     None if loss_gradient is None else read(loss_gradient),
                                     _loss_options(reduction, given, keep), result)
+    return result
+
+
+def embedding(weight: Any, indices: Any, *, out: Any = None, format: Optional[Format] = None,
+              context: Optional[Context] = None) -> Tensor:
+    """Look up rows of a table (lpt_embedding_forward()).
+
+    weight: a matrix, also quantized with blocks that are one row high. indices: int32 or int64, or a sequence of integers.
+    The result has the shape of indices and one more axis. format: by default that of weight, or f32 if weight has codes.
+    """
+    table, rows = read(weight), _indices_of(indices)
+    if out is None:
+        name = _result_format(table) if format is None else format
+        out = empty((*rows.shape, table.shape[-1]), name, context=context)
+    result = written(out)
+    capi.lpt_embedding_forward(handle_of(context), table, rows, None, result)
+    return result
+
+
+def embedding_backward(indices: Any, output_gradient: Any, classes: Optional[int] = None, *, out: Any = None,
+                       context: Optional[Context] = None, **given: Any) -> Tensor:
+    """Return the gradient of the table of embedding() (lpt_embedding_backward()).
+
+    classes: the number of rows of the table, unless out is given. Options: padding_index, accumulated (adds to out).
+    """
+    keep: list = []
+    source = read(output_gradient)
+    if out is None:
+        if classes is None:
+            raise TypeError("classes is None: expected the number of rows of the table, or out")
+        out = empty((classes, source.shape[-1]), "f64" if source.format == "f64" else "f32", context=context)
+    result = written(out)
+    capi.lpt_embedding_backward(handle_of(context), _indices_of(indices), source,
+                                options(capi.lpt_embedding_options, given, keep), result)
     return result
 
 

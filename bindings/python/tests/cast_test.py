@@ -86,7 +86,7 @@ class Exceptions(unittest.TestCase):
                            (TypeError, lambda: lpt.quantize(source)),
                            (TypeError, lambda: lpt.quantize(object(), "nvfp4")),
                            (TypeError, lambda: lpt.quantize([1.0], "nvfp4")),
-                           (TypeError, lambda: lpt.quantize(array.array("q", [1]), "nvfp4")),
+                           (TypeError, lambda: lpt.quantize(array.array("Q", [1]), "nvfp4")),
                            (BufferError, lambda: lpt.dequantize(lpt.empty(1, "e4m3fn"), out=bytes(4))),
                            (NotImplementedError, lambda: lpt.capi.tensor_capsule(lpt.empty((2, 2), "nvfp4"), 1)),
                            (TypeError, lambda: lpt.capi.lpt_quantize(None, 3, None, None, None))):

@@ -156,6 +156,19 @@ class Layers(Case):
         with self.assertRaisesRegex(lpt.Unsupported, "source is int32: it holds indices, not numbers"):
             lpt.quantize(shaped, "nvfp4")
 
+    def test_embedding(self):
+        table = floats(range(6), [3, 2])
+        self.assertEqual([[4.0, 5.0], [0.0, 1.0]], lpt.embedding(table, [2, 0]).tolist())
+        indices = memoryview(array("i", [1, 0, 2, 1])).cast("B").cast("i", [2, 2])
+        rows = lpt.embedding(lpt.quantize(table, "int8_row"), indices, format="bf16")
+        self.assertEqual(("bf16", (2, 2, 2)), (rows.format, rows.shape))
+        gradient = lpt.embedding_backward(indices, floats(range(8), [2, 2, 2]), 3, padding_index=0)
+        self.assertEqual([[0.0, 0.0], [6.0, 8.0], [4.0, 5.0]], gradient.tolist())
+        lpt.embedding_backward([0], floats([1.0, 2.0], [1, 2]), out=gradient, accumulated=True)
+        self.assertEqual([[1.0, 2.0], [6.0, 8.0], [4.0, 5.0]], gradient.tolist())
+        with self.assertRaisesRegex(lpt.InvalidArgument, r"indices\[0\] is 3: expected 0 to 2"):
+            lpt.embedding(table, [3])
+
     def test_inverse_hadamard_restores_the_input(self):
         x = floats(Draws(5).list(32), [1, 32])
         signs = lpt.random_signs(16, lpt.Random(seed=1))

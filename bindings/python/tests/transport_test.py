@@ -13,7 +13,7 @@ class Mailboxes:
     def __init__(self, rank_count):
         self.rank_count, self.lock = rank_count, threading.Lock()
         self.messages = collections.defaultdict(collections.deque)
-        self.meeting, self.shared = threading.Barrier(rank_count), [None] * rank_count
+        self.barrier, self.shared = threading.Barrier(rank_count), [None] * rank_count
 
 
 class Transport:
@@ -54,23 +54,23 @@ class Exchanging(Transport):
     def exchange(self, outgoing, incoming, timeout_seconds):
         self.calls["exchange"] += 1
         self.boxes.shared[self.rank] = outgoing
-        self.boxes.meeting.wait(timeout_seconds)
+        self.boxes.barrier.wait(timeout_seconds)
         for peer, view in enumerate(incoming):
             if peer != self.rank:
                 view[:] = self.boxes.shared[peer][self.rank]
-        self.boxes.meeting.wait(timeout_seconds)
+        self.boxes.barrier.wait(timeout_seconds)
 
     def all_reduce(self, source, target, format, reduction, timeout_seconds):
         self.calls["all_reduce"] += 1
         self.boxes.shared[self.rank] = source.cast("f").tolist()
-        self.boxes.meeting.wait(timeout_seconds)
+        self.boxes.barrier.wait(timeout_seconds)
         sums = [sum(numbers) for numbers in zip(*self.boxes.shared)]
-        self.boxes.meeting.wait(timeout_seconds)
+        self.boxes.barrier.wait(timeout_seconds)
         target.cast("f")[:] = floats(sums)
         assert (format, reduction) == ("f32", "sum")
 
     def abort(self):
-        self.boxes.meeting.abort()
+        self.boxes.barrier.abort()
 
 
 def run(kind, rank_count, body, **options):

@@ -584,6 +584,14 @@ struct lpt_linear_options
     plan::Ptr{Cvoid}
 end
 
+struct lpt_embedding_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    padding_index::Int64
+    is_accumulated::Int32
+    reserved::Int32
+end
+
 struct lpt_swiglu_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -897,6 +905,7 @@ _defaults(::Type{lpt_weights_options}, value) = lpt_struct_init("lpt_weights_opt
 _defaults(::Type{lpt_linear_gemm_options}, value) = lpt_struct_init("lpt_linear_gemm_options", value, sizeof(lpt_linear_gemm_options))
 _defaults(::Type{lpt_linear_shape}, value) = lpt_struct_init("lpt_linear_shape", value, sizeof(lpt_linear_shape))
 _defaults(::Type{lpt_linear_options}, value) = lpt_struct_init("lpt_linear_options", value, sizeof(lpt_linear_options))
+_defaults(::Type{lpt_embedding_options}, value) = lpt_struct_init("lpt_embedding_options", value, sizeof(lpt_embedding_options))
 _defaults(::Type{lpt_swiglu_options}, value) = lpt_struct_init("lpt_swiglu_options", value, sizeof(lpt_swiglu_options))
 _defaults(::Type{lpt_rmsnorm_options}, value) = lpt_struct_init("lpt_rmsnorm_options", value, sizeof(lpt_rmsnorm_options))
 _defaults(::Type{lpt_softmax_options}, value) = lpt_struct_init("lpt_softmax_options", value, sizeof(lpt_softmax_options))
@@ -1051,6 +1060,8 @@ lpt_linear_cast_read(context, linear, cast, out_info) = ccall(_symbol(:lpt_linea
 lpt_linear_state_size(context, linear, out_size_bytes) = ccall(_symbol(:lpt_linear_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, linear, out_size_bytes)
 lpt_linear_state_save(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
 lpt_linear_state_load(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
+lpt_embedding_forward(context, weight, indices, options, output) = ccall(_symbol(:lpt_embedding_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_embedding_options}, Ptr{Cvoid}), context, weight, indices, options, output)
+lpt_embedding_backward(context, indices, output_gradient, options, weight_gradient) = ccall(_symbol(:lpt_embedding_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_embedding_options}, Ptr{Cvoid}), context, indices, output_gradient, options, weight_gradient)
 lpt_swiglu_forward(context, gate, up, options, output, smoothing) = ccall(_symbol(:lpt_swiglu_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, gate, up, options, output, smoothing)
 lpt_swiglu_backward(context, gate, up, output_gradient, options, gate_gradient, up_gradient) = ccall(_symbol(:lpt_swiglu_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, gate, up, output_gradient, options, gate_gradient, up_gradient)
 lpt_rmsnorm_forward(context, input, weight, options, output, inverse_rms) = ccall(_symbol(:lpt_rmsnorm_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, options, output, inverse_rms)

@@ -809,6 +809,17 @@ pub struct lpt_linear_options {
     pub plan: *const lpt_partial_plan,
 }
 
+/// Options of lpt_embedding_forward() and lpt_embedding_backward().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_embedding_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub padding_index: i64,
+    pub is_accumulated: i32,
+    pub reserved: i32,
+}
+
 /// Options of lpt_swiglu_forward() and lpt_swiglu_backward().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1445,6 +1456,18 @@ impl Default for lpt_linear_options {
     }
 }
 
+impl Default for lpt_embedding_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_embedding_options.
+        unsafe {
+            let name = b"lpt_embedding_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_swiglu_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2042,6 +2065,10 @@ extern "C" {
     pub fn lpt_linear_state_save(context: *mut lpt_context, linear: *const lpt_linear, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores the scalers of a layer, and the mask of a sparse weight.
     pub fn lpt_linear_state_load(context: *mut lpt_context, linear: *mut lpt_linear, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
+    /// Looks up rows of a table: row r of `output` is row indices\[r\] of `weight`.
+    pub fn lpt_embedding_forward(context: *mut lpt_context, weight: *const lpt_tensor, indices: *const lpt_tensor, options: *const lpt_embedding_options, output: *mut lpt_tensor) -> lpt_status;
+    /// Computes the gradient of the table of lpt_embedding_forward(): row i is the sum of the rows r of `output_gradient` with indices\[r\] = i.
+    pub fn lpt_embedding_backward(context: *mut lpt_context, indices: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_embedding_options, weight_gradient: *mut lpt_tensor) -> lpt_status;
     /// Computes output = silu(gate) · up, where silu(x) = x / (1 + exp(-x)).
     pub fn lpt_swiglu_forward(context: *mut lpt_context, gate: *const lpt_tensor, up: *const lpt_tensor, options: *const lpt_swiglu_options, output: *mut lpt_tensor, smoothing: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_swiglu_forward(); factors of smoothing are constants without a gradient.

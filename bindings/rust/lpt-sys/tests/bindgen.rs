@@ -30,6 +30,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_linear_gemm_options>(), size_of::<made::lpt_linear_gemm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_shape>(), size_of::<made::lpt_linear_shape>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_options>(), size_of::<made::lpt_linear_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_embedding_options>(), size_of::<made::lpt_embedding_options>());
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_options>(), size_of::<made::lpt_swiglu_options>());
     assert_eq!(size_of::<lpt_sys::lpt_rmsnorm_options>(), size_of::<made::lpt_rmsnorm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_softmax_options>(), size_of::<made::lpt_softmax_options>());
@@ -437,6 +438,8 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_linear_state_size as *const () as usize, made::lpt_linear_state_size as *const () as usize);
     assert_eq!(lpt_sys::lpt_linear_state_save as *const () as usize, made::lpt_linear_state_save as *const () as usize);
     assert_eq!(lpt_sys::lpt_linear_state_load as *const () as usize, made::lpt_linear_state_load as *const () as usize);
+    assert_eq!(lpt_sys::lpt_embedding_forward as *const () as usize, made::lpt_embedding_forward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_embedding_backward as *const () as usize, made::lpt_embedding_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_swiglu_forward as *const () as usize, made::lpt_swiglu_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_swiglu_backward as *const () as usize, made::lpt_swiglu_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_rmsnorm_forward as *const () as usize, made::lpt_rmsnorm_forward as *const () as usize);

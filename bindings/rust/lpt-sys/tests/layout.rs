@@ -328,6 +328,16 @@ fn lpt_linear_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_embedding_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_embedding_options>(), 32);
+    assert_eq!(offset!(lpt_embedding_options, struct_size), 0);
+    assert_eq!(offset!(lpt_embedding_options, flags), 8);
+    assert_eq!(offset!(lpt_embedding_options, padding_index), 16);
+    assert_eq!(offset!(lpt_embedding_options, is_accumulated), 24);
+    assert_eq!(offset!(lpt_embedding_options, reserved), 28);
+}
+
+#[test]
 fn lpt_swiglu_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_swiglu_options>(), 24);
     assert_eq!(offset!(lpt_swiglu_options, struct_size), 0);

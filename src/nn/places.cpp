@@ -1,0 +1,31 @@
+#include "src/nn/places.hpp"
+
+namespace lpt {
+
+Status choose_places(Context &context, const MatrixView &indices, bool is_on_cpu, int64_t ignored, DevicePlaces &out) {
+  out = {indices, is_on_cpu, {}, nullptr};
+  out.request.is_wide = indices.format.id == LPT_FORMAT_INT64;
+  out.request.rows = indices.columns;
+  out.request.ignored_target = ignored;
+  return select_kernel(context, "places", out.request, {indices.format.id}, &out.kernel);
+}
+
+Status queue_places(Context &context, int64_t first, int64_t classes, DevicePlaces &places) {
+  PlacesRequest &request = places.request;
+  request.targets = places.indices.data;
+  if (places.is_on_cpu) {
+    // The memory is not page-locked: the copy has read it when it returns.
+    const int64_t bytes = row_bytes(places.indices.format.id, places.indices.columns);
+    std::byte *memory = nullptr;
+    LPT_TRY(take_scratch(context, static_cast<size_t>(bytes), &memory));
+    LPT_TRY(context.queue.copy({memory, bytes, places.indices.data, bytes, bytes, 1}));
+    request.targets = memory;
+  }
+  LPT_TRY(take_numbers(context, request.rows + 1, &request.counted));
+  request.places = request.counted + 1;
+  request.first = first;
+  request.classes = classes;
+  return queue_kernel(context, *places.kernel, request);
+}
+
+}  // namespace lpt
