@@ -295,7 +295,13 @@ lpt_status walk_layers(World &w) {
   LPT_TEST_TRY(lpt_cross_entropy_forward(w.c, w.x.get(), classes, nullptr, loss, logs));
   LPT_TEST_TRY(lpt_cross_entropy_backward(w.c, w.x.get(), classes, logs, nullptr, nullptr, gradient));
   LPT_TEST_TRY(lpt_embedding_forward(w.c, w.x.get(), classes, nullptr, gradient));
-  return lpt_embedding_backward(w.c, classes, w.x.get(), nullptr, gradient);
+  LPT_TEST_TRY(lpt_embedding_backward(w.c, classes, w.x.get(), nullptr, gradient));
+  OwnTensor to_query, to_key, to_value;
+  for (OwnTensor *tensor : {&to_query, &to_key, &to_value}) {
+    LPT_TEST_TRY(w.create(LPT_FORMAT_BF16, kSide, kSide, *tensor));
+  }
+  LPT_TEST_TRY(lpt_attention_forward(w.c, w.x.get(), w.y.get(), w.z.get(), nullptr, gradient));
+  return lpt_attention_backward(w.c, w.x.get(), w.y.get(), w.z.get(), w.x.get(), nullptr, to_query, to_key, to_value);
 }
 
 lpt_status walk_measures(World &w) {

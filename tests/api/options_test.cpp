@@ -56,6 +56,7 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_linear_options, LPT_LINEAR_OPTIONS_INIT);
   LPT_BODY(lpt_swiglu_options, LPT_SWIGLU_OPTIONS_INIT);
   LPT_BODY(lpt_embedding_options, LPT_EMBEDDING_OPTIONS_INIT);
+  LPT_BODY(lpt_attention_options, LPT_ATTENTION_OPTIONS_INIT);
   LPT_BODY(lpt_rmsnorm_options, LPT_RMSNORM_OPTIONS_INIT);
   LPT_BODY(lpt_cross_entropy_options, LPT_CROSS_ENTROPY_OPTIONS_INIT);
   LPT_BODY(lpt_softmax_options, LPT_SOFTMAX_OPTIONS_INIT);

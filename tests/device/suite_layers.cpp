@@ -249,6 +249,49 @@ TEST_F(DeviceLayers, CrossEntropyGivesNanForTargetsOfTheGpuThatAreNoClass) {
   EXPECT_EQ(0.0, losses[2]);
 }
 
+// Grouped heads, in bf16: GEMMs of the device have another order of sums.
+TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
+  const auto any = [&](const std::vector<int64_t> &extents, uint64_t place) {
+    int64_t count = 1;
+    for (const int64_t extent : extents) count *= extent;
+    Tensor tensor = make_tensor(cpu(), LPT_FORMAT_BF16, extents);
+    const Tensor numbers = wrap(cpu(), draw_normal(place, count), count / extents.back(), extents.back());
+    const Tensor rows =
+        wrap(cpu(), LPT_FORMAT_BF16, lpt_tensor_data(tensor.get()), count / extents.back(), extents.back());
+    EXPECT_TRUE(ok(cpu(), lpt_quantize(cpu(), numbers.get(), nullptr, rows.get(), nullptr)));
+    return tensor;
+  };
+  lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
+  options.is_causal = 1;
+  const std::vector<int64_t> queries = {2, 4, 24, 16}, keys = {2, 2, 32, 16};
+  const Tensor query = any(queries, 31), key = any(keys, 32), value = any(keys, 33), gradient = any(queries, 34);
+  const Tensor there_query = there(query.get()), there_key = there(key.get()), there_value = there(value.get());
+  const Both output = both(LPT_FORMAT_F32, queries), dq = both(LPT_FORMAT_F32, queries),
+             dk = both(LPT_FORMAT_BF16, keys), dv = both(LPT_FORMAT_F32, keys);
+  ASSERT_TRUE(
+      ok(cpu(), lpt_attention_forward(cpu(), query.get(), key.get(), value.get(), &options, output.here.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_attention_forward(gpu(), there_query.get(), there_key.get(), there_value.get(), &options,
+                                              output.there.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_attention_backward(cpu(), query.get(), key.get(), value.get(), gradient.get(), &options,
+                                               dq.here.get(), dk.here.get(), dv.here.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_attention_backward(gpu(), there_query.get(), there_key.get(), there_value.get(),
+                                               there(gradient.get()).get(), &options, dq.there.get(), dk.there.get(),
+                                               dv.there.get())));
+  const auto compare = [&](const Both &found, const char *what) {
+    const std::vector<double> oracle = numbers_of(cpu(), found.here.get());
+    const std::vector<double> numbers = numbers_of(cpu(), here(found.there.get()).get());
+    ASSERT_EQ(oracle.size(), numbers.size());
+    for (size_t i = 0; i < oracle.size(); ++i) {
+      // Probabilities, and gradients of scores, are rounded to bf16 on both sides.
+      ASSERT_NEAR(oracle[i], numbers[i], 0.02 * (1 + std::fabs(oracle[i]))) << what << " " << i;
+    }
+  };
+  compare(output, "output");
+  compare(dq, "query_gradient");
+  compare(dk, "key_gradient");
+  compare(dv, "value_gradient");
+}
+
 // Indices of both memories; the table may be of another format than the rows.
 TEST_F(DeviceLayers, EmbeddingsHaveTheBitsOfTheCpu) {
   const Tensor indices = indices_of(cpu(), {2, 0, 2, 5, 1}), indices_on_device = there(indices.get());

@@ -19,7 +19,7 @@ std::vector<lpt_format> formats() {
   for (int64_t i = 0; i < format_count(); ++i) {
     const lpt_format id = format_at(i);
     Format format;
-    if (id == LPT_FORMAT_UINT8 || !find_format(id, format) || format.has_zero_point()) continue;
+    if (!check_holds_numbers(id, "").is_ok() || !find_format(id, format) || format.has_zero_point()) continue;
     if (!format.has_block_scale() || format.block_rows == format.block_columns) result.push_back(id);
   }
   for (const char *name : {"e1m1b1-finite", "e2m2b1-nan", "e3m3b4-fnuz", "int8/1x1/f32", "e4m3fn/4x4/e8m0fnu/f32",

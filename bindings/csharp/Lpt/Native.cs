@@ -1065,6 +1065,25 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_attention_forward() and lpt_attention_backward().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct AttentionOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public double Scale;
+        public int IsCausal;
+        public int Reserved;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static AttentionOptions Default()
+        {
+            var value = default(AttentionOptions);
+            Text.Initialize("lpt_attention_options", &value, sizeof(AttentionOptions));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_cross_entropy_forward() and lpt_cross_entropy_backward(); the same on all ranks.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CrossEntropyOptions
@@ -1866,6 +1885,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
         [LibraryImport(Library)] public static partial Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
+        [LibraryImport(Library)] public static partial Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_attention_backward(Context context, Tensor query, Tensor key, Tensor value, Tensor output_gradient, AttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
         [LibraryImport(Library)] public static partial Status lpt_cross_entropy_forward(Context context, Tensor logits, Tensor targets, CrossEntropyOptions* options, Tensor loss, Tensor log_sums);
         [LibraryImport(Library)] public static partial Status lpt_cross_entropy_backward(Context context, Tensor logits, Tensor targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
@@ -2076,6 +2097,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_backward(Context context, Tensor query, Tensor key, Tensor value, Tensor output_gradient, AttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_forward(Context context, Tensor logits, Tensor targets, CrossEntropyOptions* options, Tensor loss, Tensor log_sums);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_backward(Context context, Tensor logits, Tensor targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);

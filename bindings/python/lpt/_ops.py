@@ -5,11 +5,12 @@ are members of the options struct of the operation in lpt.h.
 """
 from __future__ import annotations
 
-__all__ = ["GemmPlan", "Statistics", "convert", "cross_entropy", "cross_entropy_backward", "dequantize", "embedding",
-           "embedding_backward", "fake_quantize", "foreign_layout_export", "foreign_layout_import", "format_describe",
-           "format_from_description", "gemm", "gemm_grouped", "hadamard", "quantize", "random_signs", "rmsnorm",
-           "rmsnorm_backward", "rmsnorm_sum", "softmax", "softmax_backward", "swiglu", "swiglu_backward",
-           "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save", "weights_unpack"]
+__all__ = ["GemmPlan", "Statistics", "attention", "attention_backward", "convert", "cross_entropy",
+           "cross_entropy_backward", "dequantize", "embedding", "embedding_backward", "fake_quantize",
+           "foreign_layout_export", "foreign_layout_import", "format_describe", "format_from_description", "gemm",
+           "gemm_grouped", "hadamard", "quantize", "random_signs", "rmsnorm", "rmsnorm_backward", "rmsnorm_sum",
+           "softmax", "softmax_backward", "swiglu", "swiglu_backward", "tensor_copy", "weights_load", "weights_order",
+           "weights_pack", "weights_save", "weights_unpack"]
 
 from array import array
 from math import prod
@@ -18,7 +19,7 @@ from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._errors import InvalidArgument
 from ._options import options, random_of
-from ._tensor import Tensor, empty, format_number, multiplied, read, written
+from ._tensor import Tensor, _shared, empty, format_number, multiplied, read, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
@@ -405,6 +406,34 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
                                     None if loss_gradient is None else read(loss_gradient),
                                     _loss_options(reduction, given, keep), result)
     return result
+
+
+def attention(query: Any, key: Any, value: Any, *, out: Any = None, context: Optional[Context] = None,
+              **given: Any) -> Tensor:
+    """Compute scaled dot-product attention (lpt_attention_forward()).
+
+    Axes are batch × heads × positions × width, of which the first, or the first two, may be missing. key and value may have
+    fewer heads, a divisor of those of query, and may be quantized with blocks that are one row high. Strided arrays are read
+    in place. Options: causal, scale (0, the default: 1 / sqrt(width)).
+    """
+    keep: list = []
+    left, keys, values = _shared(query), _shared(key), _shared(value)
+    shape = (*left.shape[:-1], values.shape[-1])
+    result = empty(shape, _result_format(left), context=context) if out is None else written(out)
+    capi.lpt_attention_forward(handle_of(context), left, keys, values, options(capi.lpt_attention_options, given, keep),
+                               result)
+    return result
+
+
+def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *,
+                       context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of query, key and value (lpt_attention_backward()). Options as for attention()."""
+    keep: list = []
+    inputs = [_shared(one) for one in (query, key, value)]
+    results = tuple(empty(one.shape, _result_format(one), context=context) for one in inputs)
+    capi.lpt_attention_backward(handle_of(context), *inputs, _shared(output_gradient),
+                                options(capi.lpt_attention_options, given, keep), *results)
+    return results
 
 
 def embedding(weight: Any, indices: Any, *, out: Any = None, format: Optional[Format] = None,

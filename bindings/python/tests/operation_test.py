@@ -156,6 +156,20 @@ class Layers(Case):
         with self.assertRaisesRegex(lpt.Unsupported, "source is int32: it holds indices, not numbers"):
             lpt.quantize(shaped, "nvfp4")
 
+    def test_attention(self):
+        draws, width = Draws(9), 4
+        q, k, v = (matrix(draws, 3, width) for _ in range(3))
+        scores = [[x / 2 for x in row] for row in product(q.tolist(), [list(column) for column in zip(*k.tolist())])]
+        weights = [[math.exp(x) if j <= i else 0.0 for j, x in enumerate(row)] for i, row in enumerate(scores)]
+        expected = product([[x / sum(row) for x in row] for row in weights], v.tolist())
+        self.near(expected, lpt.attention(q, k, v, causal=True).tolist())
+        heads = lpt.attention(floats(draws.list(48), [4, 3, 4]), floats(draws.list(24), [2, 3, 4]),
+                              lpt.quantize(floats(draws.list(24), [2, 3, 4]), "int8_row"))
+        self.assertEqual(("f32", (4, 3, 4)), (heads.format, heads.shape))
+        gradients = lpt.attention_backward(q, k, v, floats([1.0] * 12, [3, 4]), causal=True)
+        self.near([sum(column) for column in zip(*[[x / sum(row) for x in row] for row in weights])],
+                  [row[0] for row in gradients[2].tolist()])
+
     def test_embedding(self):
         table = floats(range(6), [3, 2])
         self.assertEqual([[4.0, 5.0], [0.0, 1.0]], lpt.embedding(table, [2, 0]).tolist())

@@ -615,6 +615,14 @@ struct lpt_softmax_options
     reserved::Int32
 end
 
+struct lpt_attention_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    scale::Cdouble
+    is_causal::Int32
+    reserved::Int32
+end
+
 struct lpt_cross_entropy_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -909,6 +917,7 @@ _defaults(::Type{lpt_embedding_options}, value) = lpt_struct_init("lpt_embedding
 _defaults(::Type{lpt_swiglu_options}, value) = lpt_struct_init("lpt_swiglu_options", value, sizeof(lpt_swiglu_options))
 _defaults(::Type{lpt_rmsnorm_options}, value) = lpt_struct_init("lpt_rmsnorm_options", value, sizeof(lpt_rmsnorm_options))
 _defaults(::Type{lpt_softmax_options}, value) = lpt_struct_init("lpt_softmax_options", value, sizeof(lpt_softmax_options))
+_defaults(::Type{lpt_attention_options}, value) = lpt_struct_init("lpt_attention_options", value, sizeof(lpt_attention_options))
 _defaults(::Type{lpt_cross_entropy_options}, value) = lpt_struct_init("lpt_cross_entropy_options", value, sizeof(lpt_cross_entropy_options))
 _defaults(::Type{lpt_optimizer_options}, value) = lpt_struct_init("lpt_optimizer_options", value, sizeof(lpt_optimizer_options))
 _defaults(::Type{lpt_optimizer_parameter}, value) = lpt_struct_init("lpt_optimizer_parameter", value, sizeof(lpt_optimizer_parameter))
@@ -1069,6 +1078,8 @@ lpt_rmsnorm_forward_sum(context, residual, branch, weight, options, sum, output,
 lpt_rmsnorm_backward(context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient) = ccall(_symbol(:lpt_rmsnorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient)
 lpt_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, input, options, output)
 lpt_softmax_backward(context, output, output_gradient, options, input_gradient) = ccall(_symbol(:lpt_softmax_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, output, output_gradient, options, input_gradient)
+lpt_attention_forward(context, query, key, value, options, output) = ccall(_symbol(:lpt_attention_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}), context, query, key, value, options, output)
+lpt_attention_backward(context, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient) = ccall(_symbol(:lpt_attention_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient)
 lpt_cross_entropy_forward(context, logits, targets, options, loss, log_sums) = ccall(_symbol(:lpt_cross_entropy_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_cross_entropy_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, logits, targets, options, loss, log_sums)
 lpt_cross_entropy_backward(context, logits, targets, log_sums, loss_gradient, options, logits_gradient) = ccall(_symbol(:lpt_cross_entropy_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_cross_entropy_options}, Ptr{Cvoid}), context, logits, targets, log_sums, loss_gradient, options, logits_gradient)
 lpt_optimizer_create(context, options, out_optimizer) = ccall(_symbol(:lpt_optimizer_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_optimizer_options}, Ptr{Ptr{Cvoid}}), context, options, out_optimizer)

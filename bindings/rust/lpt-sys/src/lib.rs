@@ -852,6 +852,17 @@ pub struct lpt_softmax_options {
     pub reserved: i32,
 }
 
+/// Options of lpt_attention_forward() and lpt_attention_backward().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_attention_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub scale: f64,
+    pub is_causal: i32,
+    pub reserved: i32,
+}
+
 /// Options of lpt_cross_entropy_forward() and lpt_cross_entropy_backward(); the same on all ranks.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1504,6 +1515,18 @@ impl Default for lpt_softmax_options {
     }
 }
 
+impl Default for lpt_attention_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_attention_options.
+        unsafe {
+            let name = b"lpt_attention_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_cross_entropy_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2067,7 +2090,7 @@ extern "C" {
     pub fn lpt_linear_state_load(context: *mut lpt_context, linear: *mut lpt_linear, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Looks up rows of a table: row r of `output` is row indices\[r\] of `weight`.
     pub fn lpt_embedding_forward(context: *mut lpt_context, weight: *const lpt_tensor, indices: *const lpt_tensor, options: *const lpt_embedding_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Computes the gradient of the table of lpt_embedding_forward(): row i is the sum of the rows r of `output_gradient` with indices\[r\] = i.
+    /// Computes the gradient of the table of lpt_embedding_forward().
     pub fn lpt_embedding_backward(context: *mut lpt_context, indices: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_embedding_options, weight_gradient: *mut lpt_tensor) -> lpt_status;
     /// Computes output = silu(gate) · up, where silu(x) = x / (1 + exp(-x)).
     pub fn lpt_swiglu_forward(context: *mut lpt_context, gate: *const lpt_tensor, up: *const lpt_tensor, options: *const lpt_swiglu_options, output: *mut lpt_tensor, smoothing: *mut lpt_tensor) -> lpt_status;
@@ -2083,6 +2106,10 @@ extern "C" {
     pub fn lpt_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_softmax_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), where y is `output`.
     pub fn lpt_softmax_backward(context: *mut lpt_context, output: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_softmax_options, input_gradient: *mut lpt_tensor) -> lpt_status;
+    /// Computes scaled dot-product attention: output = softmax(scale · query · key^T) · value, for every head.
+    pub fn lpt_attention_forward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, options: *const lpt_attention_options, output: *mut lpt_tensor) -> lpt_status;
+    /// Computes the gradients of lpt_attention_forward() for query, key and value.
+    pub fn lpt_attention_backward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_attention_options, query_gradient: *mut lpt_tensor, key_gradient: *mut lpt_tensor, value_gradient: *mut lpt_tensor) -> lpt_status;
     /// Computes the loss -log softmax(logits)\[target\] of every row, in nats; ranks may share the classes.
     pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const lpt_tensor, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_cross_entropy_forward() for the logits of this rank.

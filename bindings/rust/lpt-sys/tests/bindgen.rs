@@ -34,6 +34,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_options>(), size_of::<made::lpt_swiglu_options>());
     assert_eq!(size_of::<lpt_sys::lpt_rmsnorm_options>(), size_of::<made::lpt_rmsnorm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_softmax_options>(), size_of::<made::lpt_softmax_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_attention_options>(), size_of::<made::lpt_attention_options>());
     assert_eq!(size_of::<lpt_sys::lpt_cross_entropy_options>(), size_of::<made::lpt_cross_entropy_options>());
     assert_eq!(size_of::<lpt_sys::lpt_optimizer_options>(), size_of::<made::lpt_optimizer_options>());
     assert_eq!(size_of::<lpt_sys::lpt_optimizer_parameter>(), size_of::<made::lpt_optimizer_parameter>());
@@ -447,6 +448,8 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_rmsnorm_backward as *const () as usize, made::lpt_rmsnorm_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_softmax_forward as *const () as usize, made::lpt_softmax_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_softmax_backward as *const () as usize, made::lpt_softmax_backward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_attention_forward as *const () as usize, made::lpt_attention_forward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_attention_backward as *const () as usize, made::lpt_attention_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_cross_entropy_forward as *const () as usize, made::lpt_cross_entropy_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_cross_entropy_backward as *const () as usize, made::lpt_cross_entropy_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_optimizer_create as *const () as usize, made::lpt_optimizer_create as *const () as usize);

@@ -367,6 +367,16 @@ fn lpt_softmax_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_attention_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_attention_options>(), 32);
+    assert_eq!(offset!(lpt_attention_options, struct_size), 0);
+    assert_eq!(offset!(lpt_attention_options, flags), 8);
+    assert_eq!(offset!(lpt_attention_options, scale), 16);
+    assert_eq!(offset!(lpt_attention_options, is_causal), 24);
+    assert_eq!(offset!(lpt_attention_options, reserved), 28);
+}
+
+#[test]
 fn lpt_cross_entropy_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_cross_entropy_options>(), 48);
     assert_eq!(offset!(lpt_cross_entropy_options, struct_size), 0);

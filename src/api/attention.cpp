@@ -1,0 +1,30 @@
+#include "src/nn/attention.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+lpt_status lpt_attention_forward(lpt_context *context, const lpt_tensor *query, const lpt_tensor *key,
+                                 const lpt_tensor *value, const lpt_attention_options *options, lpt_tensor *output) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(output, "output"));
+    lpt_attention_options known = LPT_ATTENTION_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    return attention_forward(self, {query, key, value}, known, output);
+  });
+}
+
+lpt_status lpt_attention_backward(lpt_context *context, const lpt_tensor *query, const lpt_tensor *key,
+                                  const lpt_tensor *value, const lpt_tensor *output_gradient,
+                                  const lpt_attention_options *options, lpt_tensor *query_gradient,
+                                  lpt_tensor *key_gradient, lpt_tensor *value_gradient) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_writable(query_gradient, "query_gradient"));
+    LPT_TRY(check_writable(key_gradient, "key_gradient"));
+    LPT_TRY(check_writable(value_gradient, "value_gradient"));
+    lpt_attention_options known = LPT_ATTENTION_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    return attention_backward(self, {query, key, value}, output_gradient, known,
+                              {query_gradient, key_gradient, value_gradient});
+  });
+}

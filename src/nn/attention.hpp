@@ -1,0 +1,20 @@
+// Scaled dot-product attention by blocks of queries.
+#pragma once
+
+#include "src/tensor/tensor.hpp"
+
+namespace lpt {
+
+struct AttentionInputs {
+  const Tensor *query, *key, *value;
+};
+struct AttentionGradients {
+  Tensor *query, *key, *value;
+};
+
+Status attention_forward(Context &context, const AttentionInputs &inputs, const lpt_attention_options &options,
+                         Tensor *output);
+Status attention_backward(Context &context, const AttentionInputs &inputs, const Tensor *output_gradient,
+                          const lpt_attention_options &options, const AttentionGradients &gradients);
+
+}  // namespace lpt

@@ -1,0 +1,305 @@
+// Attention against its definition in double, gradients against finite differences, and formats and views against plain calls.
+#include <cmath>
+#include <functional>
+
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+using Numbers = std::vector<double>;
+
+struct Sizes {
+  int64_t batch, heads, key_heads, queries, keys, width, value_width;
+
+  std::string text() const {
+    return "batch " + std::to_string(batch) + " heads " + std::to_string(heads) + " of " + std::to_string(key_heads) +
+           " queries " + std::to_string(queries) + " keys " + std::to_string(keys) + " width " + std::to_string(width);
+  }
+  std::vector<int64_t> query() const { return {batch, heads, queries, width}; }
+  std::vector<int64_t> key() const { return {batch, key_heads, keys, width}; }
+  std::vector<int64_t> value() const { return {batch, key_heads, keys, value_width}; }
+  std::vector<int64_t> output() const { return {batch, heads, queries, value_width}; }
+};
+
+// More than a block of queries, grouped heads, fewer keys than queries, and the other way.
+constexpr Sizes kSizes[] = {{1, 1, 1, 1, 1, 4, 4},     {2, 4, 2, 5, 5, 8, 8},    {1, 6, 2, 150, 150, 16, 8},
+                            {1, 2, 2, 300, 40, 8, 16}, {2, 2, 1, 3, 70, 16, 16}, {1, 3, 1, 130, 131, 5, 7}};
+
+int64_t product(const std::vector<int64_t> &extents) {
+  int64_t count = 1;
+  for (const int64_t extent : extents) count *= extent;
+  return count;
+}
+
+// The definition: all in double, head by head.
+Numbers attend(const Sizes &s, const Numbers &query, const Numbers &key, const Numbers &value, bool is_causal,
+               double scale) {
+  Numbers output;
+  for (int64_t b = 0; b < s.batch; ++b) {
+    for (int64_t h = 0; h < s.heads; ++h) {
+      const int64_t shared = b * s.key_heads + h / (s.heads / s.key_heads);
+      for (int64_t i = 0; i < s.queries; ++i) {
+        const int64_t seen = is_causal ? std::clamp<int64_t>(i + 1 + s.keys - s.queries, 0, s.keys) : s.keys;
+        Numbers weights;
+        double largest = -INFINITY, sum = 0;
+        for (int64_t j = 0; j < seen; ++j) {
+          double score = 0;
+          for (int64_t c = 0; c < s.width; ++c) {
+            score += query[static_cast<size_t>(((b * s.heads + h) * s.queries + i) * s.width + c)] *
+                     key[static_cast<size_t>((shared * s.keys + j) * s.width + c)];
+          }
+          weights.push_back(scale * score);
+          largest = std::max(largest, scale * score);
+        }
+        for (double &weight : weights) sum += weight = std::exp(weight - largest);
+        for (int64_t c = 0; c < s.value_width; ++c) {
+          double result = 0;
+          for (int64_t j = 0; j < seen; ++j) {
+            result += weights[static_cast<size_t>(j)] / sum *
+                      value[static_cast<size_t>((shared * s.keys + j) * s.value_width + c)];
+          }
+          output.push_back(result);
+        }
+      }
+    }
+  }
+  return output;
+}
+
+// A tensor of any axes with these numbers, rounded to its format.
+Tensor make(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents, const Numbers &numbers) {
+  Tensor tensor = make_tensor(context, format, extents);
+  const Tensor source = wrap(context, numbers, product(extents) / extents.back(), extents.back());
+  const lpt_tensor_description facts = describe(context, tensor.get());
+  const Tensor rows = wrap(context, format, facts.data, product(extents) / extents.back(), extents.back());
+  EXPECT_TRUE(ok(context, lpt_quantize(context, source.get(), nullptr, rows.get(), nullptr)));
+  return tensor;
+}
+
+Tensor make_f64(lpt_context *context, const std::vector<int64_t> &extents, const Numbers &numbers) {
+  Tensor tensor = make_tensor(context, LPT_FORMAT_F64, extents);
+  std::memcpy(lpt_tensor_data(tensor.get()), numbers.data(), numbers.size() * sizeof(double));
+  return tensor;
+}
+
+Tensor any(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents, uint64_t place) {
+  const Numbers numbers = draw_normal(place, product(extents));
+  return format == LPT_FORMAT_F64 ? make_f64(context, extents, numbers) : make(context, format, extents, numbers);
+}
+
+lpt_attention_options options_of(bool is_causal, double scale = 0.0) {
+  lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
+  options.is_causal = is_causal;
+  options.scale = scale;
+  return options;
+}
+
+void expect_near(const Numbers &expected, const Numbers &found, double bound) {
+  ASSERT_EQ(expected.size(), found.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    ASSERT_NEAR(expected[i], found[i], bound * (1 + std::fabs(expected[i]))) << i;
+}
+
+// Probabilities in bf16 have 2^-9, results of f16 and bf16 half a unit in the last place; f32 sums stay below.
+double bound_of(lpt_format format) {
+  return format == LPT_FORMAT_F64 ? 1e-13 : format == LPT_FORMAT_F32 ? 2e-5 : format == LPT_FORMAT_F16 ? 2e-3 : 2e-2;
+}
+
+TEST(Attention, IsItsDefinition) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  for (const lpt_format format : {LPT_FORMAT_F64, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (const Sizes &s : kSizes) {
+      for (const bool is_causal : {false, true}) {
+        SCOPED_TRACE(name_of(format) + " " + s.text() + (is_causal ? " causal" : ""));
+        const Tensor query = any(c, format, s.query(), 71), key = any(c, format, s.key(), 72),
+                     value = any(c, format, s.value(), 73), output = make_tensor(c, format, s.output());
+        const lpt_attention_options options = options_of(is_causal);
+        ASSERT_TRUE(ok(c, lpt_attention_forward(c, query.get(), key.get(), value.get(), &options, output.get())));
+        expect_near(attend(s, numbers_of(c, query.get()), numbers_of(c, key.get()), numbers_of(c, value.get()),
+                           is_causal, 1 / std::sqrt(static_cast<double>(s.width))),
+                    numbers_of(c, output.get()), bound_of(format));
+      }
+    }
+  }
+}
+
+struct Gradients {
+  Tensor query, key, value;
+};
+
+Gradients gradients_of(lpt_context *c, lpt_format format, const Sizes &s, const Tensor &query, const Tensor &key,
+                       const Tensor &value, const Tensor &output_gradient, const lpt_attention_options &options) {
+  Gradients found{make_tensor(c, format, s.query()), make_tensor(c, format, s.key()),
+                  make_tensor(c, format, s.value())};
+  EXPECT_TRUE(ok(c, lpt_attention_backward(c, query.get(), key.get(), value.get(), output_gradient.get(), &options,
+                                           found.query.get(), found.key.get(), found.value.get())));
+  return found;
+}
+
+// Central differences of sum(output · given) in double.
+TEST(Attention, GradientsAreFiniteDifferences) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  for (const Sizes &s : {kSizes[0], kSizes[1], Sizes{1, 2, 1, 131, 3, 2, 3}, Sizes{1, 2, 1, 4, 9, 3, 2}}) {
+    for (const bool is_causal : {false, true}) {
+      SCOPED_TRACE(s.text() + (is_causal ? " causal" : ""));
+      Numbers inputs[] = {draw_normal(74, product(s.query())), draw_normal(75, product(s.key())),
+                          draw_normal(76, product(s.value()))};
+      const Numbers given = draw_normal(77, product(s.output()));
+      const Tensor query = make_f64(c, s.query(), inputs[0]), key = make_f64(c, s.key(), inputs[1]),
+                   value = make_f64(c, s.value(), inputs[2]), gradient = make_f64(c, s.output(), given);
+      const Gradients found =
+          gradients_of(c, LPT_FORMAT_F64, s, query, key, value, gradient, options_of(is_causal, 0.7));
+      const Numbers numbers[] = {numbers_of(c, found.query.get()), numbers_of(c, found.key.get()),
+                                 numbers_of(c, found.value.get())};
+      const auto loss = [&] {
+        const Numbers output = attend(s, inputs[0], inputs[1], inputs[2], is_causal, 0.7);
+        double sum = 0;
+        for (size_t i = 0; i < output.size(); ++i) sum += output[i] * given[i];
+        return sum;
+      };
+      for (size_t which = 0; which < 3; ++which) {
+        const size_t step = std::max<size_t>(inputs[which].size() / 24, 1);
+        for (size_t i = 0; i < inputs[which].size(); i += step) {
+          double &x = inputs[which][i];
+          const double kept = x, h = 1e-5;
+          x = kept + h;
+          const double above = loss();
+          x = kept - h;
+          const double below = loss();
+          x = kept;
+          ASSERT_NEAR((above - below) / (2 * h), numbers[which][i], 1e-7) << which << ", " << i;
+        }
+      }
+    }
+  }
+}
+
+// Low precision against f64: the same numbers, once rounded.
+TEST(Attention, GradientsOfLowPrecisionAreNearThoseOfF64) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (const Sizes &s : {kSizes[2], kSizes[4], kSizes[5]}) {
+      SCOPED_TRACE(name_of(format) + " " + s.text());
+      const Tensor query = any(c, format, s.query(), 81), key = any(c, format, s.key(), 82),
+                   value = any(c, format, s.value(), 83), gradient = any(c, format, s.output(), 84);
+      const auto wide = [&](const Tensor &tensor, const std::vector<int64_t> &extents) {
+        return make_f64(c, extents, numbers_of(c, tensor.get()));
+      };
+      const lpt_attention_options options = options_of(true);
+      const Gradients found = gradients_of(c, format, s, query, key, value, gradient, options);
+      const Gradients exact = gradients_of(c, LPT_FORMAT_F64, s, wide(query, s.query()), wide(key, s.key()),
+                                           wide(value, s.value()), wide(gradient, s.output()), options);
+      const double bound = 4 * bound_of(format);
+      expect_near(numbers_of(c, exact.query.get()), numbers_of(c, found.query.get()), bound);
+      expect_near(numbers_of(c, exact.key.get()), numbers_of(c, found.key.get()), bound);
+      expect_near(numbers_of(c, exact.value.get()), numbers_of(c, found.value.get()), bound);
+    }
+  }
+}
+
+// A tensor of batch × positions × heads × width, seen as batch × heads × positions × width.
+Tensor seen_by_heads(lpt_context *c, const Tensor &tensor) {
+  lpt_tensor_description facts = describe(c, tensor.get());
+  const int64_t extents[] = {facts.extents[0], facts.extents[2], facts.extents[1], facts.extents[3]};
+  const int64_t strides[] = {facts.strides[0], facts.strides[2], facts.strides[1], facts.strides[3]};
+  facts.extents = extents;
+  facts.strides = strides;
+  Tensor view;
+  EXPECT_TRUE(ok(c, lpt_tensor_wrap(c, &facts, out(view))));
+  return view;
+}
+
+TEST(Attention, TakesViewsAndFewerAxes) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const int64_t heads = 3, positions = 9, width = 8;
+  const Tensor stored[] = {any(c, LPT_FORMAT_F32, {1, positions, heads, width}, 85),
+                           any(c, LPT_FORMAT_F32, {1, positions, heads, width}, 86),
+                           any(c, LPT_FORMAT_F32, {1, positions, heads, width}, 87),
+                           make_tensor(c, LPT_FORMAT_F32, {1, positions, heads, width})};
+  Tensor views[4];
+  for (int i = 0; i < 4; ++i) views[i] = seen_by_heads(c, stored[i]);
+  ASSERT_TRUE(ok(c, lpt_attention_forward(c, views[0].get(), views[1].get(), views[2].get(), nullptr, views[3].get())));
+  for (int64_t h = 0; h < heads; ++h) {
+    Tensor matrices[4];
+    for (int i = 0; i < 4; ++i) {
+      const auto *const data = static_cast<const float *>(describe(c, stored[i].get()).data) + h * width;
+      matrices[i] = wrap(c, LPT_FORMAT_F32, data, positions, width, heads * width);
+    }
+    const Tensor alone = make_tensor(c, LPT_FORMAT_F32, positions, width);
+    ASSERT_TRUE(
+        ok(c, lpt_attention_forward(c, matrices[0].get(), matrices[1].get(), matrices[2].get(), nullptr, alone.get())));
+    EXPECT_EQ(numbers_of(c, alone.get()), numbers_of(c, matrices[3].get()));
+  }
+}
+
+TEST(Attention, TakesQuantizedKeysAndValues) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const Sizes s{2, 4, 2, 5, 40, 32, 64};
+  const Tensor query = any(c, LPT_FORMAT_BF16, s.query(), 88), output = make_tensor(c, LPT_FORMAT_F32, s.output());
+  for (const char *name : {"e4m3fn", "e4m3fn_row", "mxfp8_e4m3", "nvfp4", "int8_row", "uint4_1x32"}) {
+    SCOPED_TRACE(name);
+    Numbers decoded[2];
+    Tensor codes[2];
+    for (int i = 0; i < 2; ++i) {
+      const std::vector<int64_t> extents = i == 0 ? s.key() : s.value();
+      codes[i] = make_tensor(c, format_named(name), extents);
+      const Tensor numbers = any(c, LPT_FORMAT_F32, extents, 89 + static_cast<uint64_t>(i));
+      ASSERT_TRUE(ok(c, lpt_quantize(c, numbers.get(), nullptr, codes[i].get(), nullptr)));
+      decoded[i] = numbers_of(c, codes[i].get());
+    }
+    ASSERT_TRUE(ok(c, lpt_attention_forward(c, query.get(), codes[0].get(), codes[1].get(), nullptr, output.get())));
+    expect_near(attend(s, numbers_of(c, query.get()), decoded[0], decoded[1], false, 1 / std::sqrt(32.0)),
+                numbers_of(c, output.get()), 2e-2);
+  }
+}
+
+TEST(Attention, BitsDoNotDependOnThreads) {
+  const Sizes s{2, 4, 2, 300, 300, 32, 32};
+  std::vector<std::vector<uint8_t>> bits;
+  for (const int32_t threads : {1, 2, 5}) {
+    const Context context = make_context(threads);
+    lpt_context *const c = context.get();
+    const Tensor query = any(c, LPT_FORMAT_BF16, s.query(), 91), key = any(c, LPT_FORMAT_BF16, s.key(), 92),
+                 value = any(c, LPT_FORMAT_BF16, s.value(), 93), gradient = any(c, LPT_FORMAT_BF16, s.output(), 94);
+    const Gradients found = gradients_of(c, LPT_FORMAT_BF16, s, query, key, value, gradient, options_of(true));
+    bits.push_back(bytes_of(c, found.key.get()));
+    for (const Tensor *other : {&found.query, &found.value}) {
+      const std::vector<uint8_t> more = bytes_of(c, other->get());
+      bits.back().insert(bits.back().end(), more.begin(), more.end());
+    }
+    EXPECT_EQ(bits.front(), bits.back()) << threads;
+  }
+}
+
+TEST(Attention, ACheckNeedsNoData) {
+  const Context context = make_context();
+  lpt_context *const c = context.get();
+  lpt_attention_options options = options_of(true);
+  options.flags = LPT_CHECK_ONLY;
+  const auto none = [&] {
+    lpt_tensor_description facts = LPT_TENSOR_DESCRIPTION_INIT;
+    const int64_t extents[] = {2, 4, 6};
+    facts.format = LPT_FORMAT_BF16;
+    facts.rank = 3;
+    facts.extents = extents;
+    Tensor tensor;
+    EXPECT_TRUE(ok(c, lpt_tensor_wrap(c, &facts, out(tensor))));
+    return tensor;
+  };
+  const Tensor t[] = {none(), none(), none(), none(), none(), none(), none()};
+  EXPECT_TRUE(ok(c, lpt_attention_forward(c, t[0].get(), t[1].get(), t[2].get(), &options, t[3].get())));
+  EXPECT_TRUE(ok(c, lpt_attention_backward(c, t[0].get(), t[1].get(), t[2].get(), t[3].get(), &options, t[4].get(),
+                                           t[5].get(), t[6].get())));
+  options.flags = 0;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_attention_forward(c, t[0].get(), t[1].get(), t[2].get(), &options, t[3].get()));
+  expect_words({"query is 2 x 4 x 6 bf16 without data"}, lpt_context_error(c));
+}
+
+}  // namespace
+}  // namespace lpt::test
