@@ -8,19 +8,27 @@ namespace {
 
 constexpr double kRotaryBase = 10000.0;
 
-void multiply(lpt_context *context, const lpt_tensor *a, bool is_a_transposed, const lpt_tensor *b,
-              bool is_b_transposed, lpt_tensor *c) {
-  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  options.is_a_transposed = is_a_transposed ? 1 : 0;
-  options.is_b_transposed = is_b_transposed ? 1 : 0;
-  check(context, lpt_gemm(context, a, b, &options, c));
-}
-
-lpt_softmax_options causal_softmax(const ModelShape &shape) {
-  lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
-  options.scale = 1.0 / std::sqrt(static_cast<double>(shape.head_width()));
+lpt_attention_options causal() {
+  lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
   options.is_causal = 1;
   return options;
+}
+
+// Columns of a matrix from `column` on, as sequences × heads × positions × head width.
+template <typename T>
+Tensor heads_of(lpt_context *context, const ModelShape &shape, const Matrix<T> &matrix, int64_t column) {
+  const int64_t stride = matrix.columns(), length = shape.sequence;
+  const int64_t extents[] = {matrix.rows() / length, shape.heads, length, shape.head_width()};
+  const int64_t strides[] = {length * stride, shape.head_width(), stride, 1};
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  description.format = kFormatOf<T>;
+  description.data = matrix.row(0) + column;
+  description.rank = 4;
+  description.extents = extents;
+  description.strides = strides;
+  lpt_tensor *tensor = nullptr;
+  check(context, lpt_tensor_wrap(context, &description, &tensor));
+  return Tensor(tensor);
 }
 
 }  // namespace
@@ -57,69 +65,36 @@ void Rotary<T>::transpose(const Matrix<T> &qkv, T direction) const {
   }
 }
 
-// Views of one head's matrices, positions × head width, and of its probabilities, positions × positions.
 template <typename T>
-struct Attention<T>::Head {
-  Tensor query, key, value, output, probabilities;
-};
-
-template <typename T>
-Attention<T>::Attention(lpt_context *context, const ModelShape &shape)
-    : shape_(shape),
-      scores_(context, shape.sequence, shape.sequence),
-      scores_gradient_(context, shape.sequence, shape.sequence) {}
-
-template <typename T>
-typename Attention<T>::Head Attention<T>::head(lpt_context *context, const Matrix<T> &qkv,
-                                               const Matrix<T> &probabilities, const Matrix<T> &output,
-                                               int64_t sequence, int64_t index) const {
-  const int64_t length = shape_.sequence;
-  const int64_t width = shape_.width;
-  const int64_t head_width = shape_.head_width();
-  const int64_t row = sequence * length;
-  const int64_t column = index * head_width;
-  return {.query = qkv.view(context, row, column, length, head_width),
-          .key = qkv.view(context, row, width + column, length, head_width),
-          .value = qkv.view(context, row, 2 * width + column, length, head_width),
-          .output = output.view(context, row, column, length, head_width),
-          .probabilities = probabilities.view(context, (sequence * shape_.heads + index) * length, 0, length, length)};
+void attend(lpt_context *context, const ModelShape &shape, const Matrix<T> &qkv, const Matrix<T> &output) {
+  const lpt_attention_options options = causal();
+  const int64_t width = shape.heads * shape.head_width();
+  check(context, lpt_attention_forward(context, heads_of(context, shape, qkv, 0).get(),
+                                       heads_of(context, shape, qkv, width).get(),
+                                       heads_of(context, shape, qkv, 2 * width).get(), &options,
+                                       heads_of(context, shape, output, 0).get()));
 }
 
 template <typename T>
-void Attention<T>::forward(lpt_context *context, const Matrix<T> &qkv, const Matrix<T> &probabilities,
-                           const Matrix<T> &output) {
-  const lpt_softmax_options softmax = causal_softmax(shape_);
-  for (int64_t sequence = 0; sequence < qkv.rows() / shape_.sequence; ++sequence) {
-    for (int64_t index = 0; index < shape_.heads; ++index) {
-      const Head one = head(context, qkv, probabilities, output, sequence, index);
-      multiply(context, one.query.get(), false, one.key.get(), true, scores_.tensor());
-      check(context, lpt_softmax_forward(context, scores_.tensor(), &softmax, one.probabilities.get()));
-      multiply(context, one.probabilities.get(), false, one.value.get(), false, one.output.get());
-    }
-  }
-}
-
-template <typename T>
-void Attention<T>::backward(lpt_context *context, const Matrix<T> &qkv, const Matrix<T> &probabilities,
-                            const Matrix<T> &output_gradient, const Matrix<T> &qkv_gradient) {
-  const lpt_softmax_options softmax = causal_softmax(shape_);
-  for (int64_t sequence = 0; sequence < qkv.rows() / shape_.sequence; ++sequence) {
-    for (int64_t index = 0; index < shape_.heads; ++index) {
-      const Head one = head(context, qkv, probabilities, output_gradient, sequence, index);
-      const Head out = head(context, qkv_gradient, probabilities, output_gradient, sequence, index);
-      multiply(context, one.output.get(), false, one.value.get(), true, scores_.tensor());
-      multiply(context, one.probabilities.get(), true, one.output.get(), false, out.value.get());
-      check(context, lpt_softmax_backward(context, one.probabilities.get(), scores_.tensor(), &softmax,
-                                          scores_gradient_.tensor()));
-      multiply(context, scores_gradient_.tensor(), false, one.key.get(), false, out.query.get());
-      multiply(context, scores_gradient_.tensor(), true, one.query.get(), false, out.key.get());
-    }
-  }
+void attend_backward(lpt_context *context, const ModelShape &shape, const Matrix<T> &qkv,
+                     const Matrix<T> &output_gradient, const Matrix<T> &qkv_gradient) {
+  const lpt_attention_options options = causal();
+  const int64_t width = shape.heads * shape.head_width();
+  check(context, lpt_attention_backward(
+                     context, heads_of(context, shape, qkv, 0).get(), heads_of(context, shape, qkv, width).get(),
+                     heads_of(context, shape, qkv, 2 * width).get(), heads_of(context, shape, output_gradient, 0).get(),
+                     &options, heads_of(context, shape, qkv_gradient, 0).get(),
+                     heads_of(context, shape, qkv_gradient, width).get(),
+                     heads_of(context, shape, qkv_gradient, 2 * width).get()));
 }
 
 template class Rotary<float>;
 template class Rotary<double>;
-template class Attention<float>;
-template class Attention<double>;
+template void attend(lpt_context *, const ModelShape &, const Matrix<float> &, const Matrix<float> &);
+template void attend(lpt_context *, const ModelShape &, const Matrix<double> &, const Matrix<double> &);
+template void attend_backward(lpt_context *, const ModelShape &, const Matrix<float> &, const Matrix<float> &,
+                              const Matrix<float> &);
+template void attend_backward(lpt_context *, const ModelShape &, const Matrix<double> &, const Matrix<double> &,
+                              const Matrix<double> &);
 
 }  // namespace lm

@@ -27,31 +27,15 @@ class Rotary {
   std::vector<T> sines_;
 };
 
-// Per sequence and head: probabilities = softmax(q · kᵀ / sqrt(head width)), output = probabilities · v.
-// `qkv` has the columns queries | keys | values, each heads × head width; rows are sequences × positions.
+// Causal attention of each sequence and head. `qkv` has the columns queries | keys | values, each heads × head width; rows are
+// sequences × positions.
 template <typename T>
-class Attention {
- public:
-  Attention(lpt_context *context, const ModelShape &shape);
-
-  // `probabilities` is written: sequences · heads · positions rows, kept for backward.
-  void forward(lpt_context *context, const Matrix<T> &qkv, const Matrix<T> &probabilities, const Matrix<T> &output);
-  void backward(lpt_context *context, const Matrix<T> &qkv, const Matrix<T> &probabilities,
-                const Matrix<T> &output_gradient, const Matrix<T> &qkv_gradient);
-
- private:
-  struct Head;
-  Head head(lpt_context *context, const Matrix<T> &qkv, const Matrix<T> &probabilities, const Matrix<T> &output,
-            int64_t sequence, int64_t index) const;
-
-  ModelShape shape_;
-  Matrix<T> scores_;           // positions × positions, of one head at a time
-  Matrix<T> scores_gradient_;  // the same
-};
+void attend(lpt_context *context, const ModelShape &shape, const Matrix<T> &qkv, const Matrix<T> &output);
+template <typename T>
+void attend_backward(lpt_context *context, const ModelShape &shape, const Matrix<T> &qkv,
+                     const Matrix<T> &output_gradient, const Matrix<T> &qkv_gradient);
 
 extern template class Rotary<float>;
 extern template class Rotary<double>;
-extern template class Attention<float>;
-extern template class Attention<double>;
 
 }  // namespace lm

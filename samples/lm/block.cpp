@@ -33,8 +33,8 @@ template <typename T>
 size_t BlockActivations<T>::bytes(lpt_context *context) const {
   size_t sum = 0;
   for (const lpt_tensor *tensor :
-       {qkv.tensor(), probabilities.tensor(), attention_rms.tensor(), gated_rms.tensor(), qkv_saved.get(),
-        output_saved.get(), gate_up_saved.get(), down_saved.get(), input.get(), middle.get(), gate.get(), up.get()}) {
+       {qkv.tensor(), attention_rms.tensor(), gated_rms.tensor(), qkv_saved.get(), output_saved.get(),
+        gate_up_saved.get(), down_saved.get(), input.get(), middle.get(), gate.get(), up.get()}) {
     sum += tensor_bytes(context, tensor);
   }
   return sum;
@@ -75,8 +75,7 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       down_(context, recipe,
             matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape), columns_slice()), ranks,
             LPT_LINEAR_PARALLEL_ROWS),
-      rotary_(part_),
-      attention_(context, part_) {}
+      rotary_(part_) {}
 
 template <typename T>
 Parameter *Block<T>::matrix(lpt_context *context, ParameterList &parameters, const char *name, int64_t rows,
@@ -100,7 +99,6 @@ Slice Block<T>::columns_slice() const {
 template <typename T>
 BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t rows) const {
   return {.qkv = Matrix<T>(context, rows, 3 * part_.width),
-          .probabilities = Matrix<T>(context, rows * part_.heads, shape_.sequence),
           .attention_rms = Matrix<T>(context, 1, rows),
           .gated_rms = Matrix<T>(context, 1, rows),
           .qkv_saved = qkv_.make_saved(context, rows),
@@ -126,7 +124,7 @@ void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass 
                                      scratch.normed.tensor(), kept.attention_rms.tensor()));
   qkv_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.tensor());
   rotary_.forward(kept.qkv);
-  attention_.forward(context, kept.qkv, kept.probabilities, scratch.attended);
+  attend(context, part_, kept.qkv, scratch.attended);
   output_.forward(context, scratch.attended.tensor(), nullptr, pass, kept.output_saved.get(),
                   scratch.projected.tensor());
 
@@ -159,7 +157,7 @@ void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations
   norm_backward(context, kept.middle.get(), *gated_norm_, kept.gated_rms, pass, scratch, gradient);
 
   output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended.tensor());
-  attention_.backward(context, kept.qkv, kept.probabilities, scratch.attended, scratch.qkv_gradient);
+  attend_backward(context, part_, kept.qkv, scratch.attended, scratch.qkv_gradient);
   rotary_.backward(scratch.qkv_gradient);
   qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.tensor(), pass, scratch.normed.tensor());
   norm_backward(context, kept.input.get(), *attention_norm_, kept.attention_rms, pass, scratch, gradient);

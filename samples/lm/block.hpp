@@ -15,7 +15,6 @@ namespace lm {
 template <typename T>
 struct BlockActivations {
   Matrix<T> qkv;            // rotated by the rotary positions
-  Matrix<T> probabilities;  // of all sequences and heads
   Matrix<T> attention_rms;  // 1 × rows
   Matrix<T> gated_rms;      // 1 × rows
   Tensor qkv_saved, output_saved, gate_up_saved, down_saved;
@@ -82,7 +81,6 @@ class Block {
   Parameter *gated_norm_;
   Linear qkv_, output_, gate_up_, down_;
   Rotary<T> rotary_;
-  Attention<T> attention_;
 };
 
 // sum = a + b, element by element; sum may be a or b.

@@ -259,7 +259,7 @@ Status run_heads(const Attention &attention, const Run &run) {
   return {};
 }
 
-// Where two formats meet, and for sums.
+// The format of sums.
 lpt_format sum_format(std::initializer_list<const Heads *> operands) {
   const bool is_f64 = std::any_of(operands.begin(), operands.end(),
                                   [](const Heads *heads) { return heads->format() == LPT_FORMAT_F64; });

@@ -150,18 +150,19 @@ const std::vector<BadCall> kLayerCalls = {
      LPT_UNSUPPORTED,
      {"key is nvfp4_16x16", "one row high"},
      [](World &w) {
-       const Tensor query = output_of(w, 4, 32);
+       const Tensor query = make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32);
        return lpt_attention_forward(w.c, query.get(), w.square_blocks.get(), w.square_blocks.get(), nullptr,
-                                    output_of(w, 4, 32).get());
+                                    make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32).get());
      }},
     {"attention_backward: codes",
      LPT_UNSUPPORTED,
      {"key is 16 x 32 nvfp4", "expected f64, f32, bf16 or f16"},
      [](World &w) {
-       const Tensor query = output_of(w, 4, 32);
+       const Tensor query = make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32);
        return lpt_attention_backward(w.c, query.get(), w.square_blocks.get(), w.square_blocks.get(), query.get(),
-                                     nullptr, output_of(w, 4, 32).get(), output_of(w, 16, 32).get(),
-                                     output_of(w, 16, 32).get());
+                                     nullptr, make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32).get(),
+                                     make_tensor(w.owner.get(), LPT_FORMAT_F32, 16, 32).get(),
+                                     make_tensor(w.owner.get(), LPT_FORMAT_F32, 16, 32).get());
      }},
     {"swiglu_forward: unknown smoothing",
      LPT_INVALID_ARGUMENT,
