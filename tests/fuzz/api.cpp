@@ -26,7 +26,7 @@ class Caller : lpt::test::CallValues {
         &Caller::check_mask, &Caller::absorb,     &Caller::fit,      &Caller::write_out,  &Caller::read_in,
         &Caller::softmax,    &Caller::rmsnorm,    &Caller::swiglu,   &Caller::signs,      &Caller::scale,
         &Caller::statistics, &Caller::name,       &Caller::isa,      &Caller::dlpack,     &Caller::linear,
-        &Caller::order,      &Caller::decay,      &Caller::indexed};
+        &Caller::order,      &Caller::decay,      &Caller::indexed,  &Caller::attend};
     for (int calls = 0; calls < kMostCalls && !in_.is_at_end(); ++calls) {
       const size_t call = in_.byte() % std::size(kCalls);
       judge((this->*kCalls[call])(), call);
@@ -397,6 +397,17 @@ class Caller : lpt::test::CallValues {
       default:
         return lpt_cross_entropy_backward(c_, first, indices, last, maybe(), &entropy, second);
     }
+  }
+
+  lpt_status attend() {
+    lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
+    options.flags = in_.flags();
+    options.scale = in_.real();
+    options.is_causal = in_.below(3);
+    lpt_tensor *const query = tensor(), *const key = tensor(), *const value = tensor(), *const output = tensor();
+    if (in_.byte() % 2 == 0) return lpt_attention_forward(c_, query, key, value, &options, output);
+    lpt_tensor *const query_gradient = tensor(), *const key_gradient = tensor();
+    return lpt_attention_backward(c_, query, key, value, output, &options, query_gradient, key_gradient, tensor());
   }
 
   lpt_status linear() {

@@ -172,7 +172,7 @@ class Failures(unittest.TestCase):
         def body(comm):
             for _ in range(100):
                 comm.all_reduce(floats([1.0]))
-        results, transports = run(Broken, 2, body, flags=0)
+        results, transports = run(Broken, 2, body, timeout_seconds=2.0)
         self.assertIsInstance(results[1], lpt.Aborted)
         self.assertIn(r"KeyError: 'no\nroute'", str(results[1]))
         self.assertIsInstance(results[0], (lpt.Aborted, lpt.Timeout))
