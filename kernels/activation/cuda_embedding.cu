@@ -15,11 +15,11 @@ struct CopyJob {
   int64_t rows, classes;
   int64_t weight_stride, output_stride;  // in words
   int64_t words;                         // of a row
-  uint16_t nan[2];                       // of words with an even number, with an odd one
+  uint32_t nan;                          // of two words
 };
 
 struct alignas(16) Words {
-  uint16_t word[8];
+  uint32_t pair[4];
 };
 
 __device__ __forceinline__ bool is_class(int64_t place, int64_t classes) { return place >= 0 && place < classes; }
@@ -31,16 +31,14 @@ __global__ void __launch_bounds__(kLineThreads) copy_rows(CopyJob job) {
     const uint16_t *const from = job.weight + place * job.weight_stride;
     uint16_t *const to = job.output + row * job.output_stride;
     for (int64_t i = threadIdx.x; i < job.words; i += kLineThreads) {
-      to[i] = is_class(place, job.classes) ? from[i] : job.nan[i % 2];
+      to[i] = is_class(place, job.classes) ? from[i] : static_cast<uint16_t>(job.nan >> (i % 2 * 16));
     }
   }
 }
 
 // The same 16 bytes at a time.
 __global__ void __launch_bounds__(kLineThreads) copy_whole_rows(CopyJob job) {
-  Words nan;
-#pragma unroll
-  for (int32_t i = 0; i < 8; ++i) nan.word[i] = job.nan[i % 2];
+  const Words nan = {{job.nan, job.nan, job.nan, job.nan}};
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
     const int64_t place = job.places[row];
     const auto *const from = reinterpret_cast<const Words *>(job.weight + place * job.weight_stride);
@@ -132,7 +130,7 @@ void embedding_cuda(const EmbeddingRequest &request, void *stream) {
     return;
   }
   const int64_t words = output.format.id == LPT_FORMAT_F32 ? 2 : 1;
-  const uint16_t nan = output.format.id == LPT_FORMAT_F16 ? 0x7E00 : 0x7FC0;
+  const uint32_t nan = output.format.id == LPT_FORMAT_F16 ? 0x7E007E00 : words == 2 ? 0x7FC00000 : 0x7FC07FC0;
   const CopyJob job = {static_cast<const uint16_t *>(weight.data),
                        static_cast<uint16_t *>(output.data),
                        request.places,
@@ -141,7 +139,7 @@ void embedding_cuda(const EmbeddingRequest &request, void *stream) {
                        weight.row_stride * words,
                        output.row_stride * words,
                        output.columns * words,
-                       {words == 2 ? uint16_t{0} : nan, nan}};
+                       nan};
   const bool is_whole = lines_of(weight).is_whole && lines_of(output).is_whole && job.words % 8 == 0;
   if (is_whole) {
     LPT_LAUNCH(copy_whole_rows, blocks, kLineThreads, 0, stream, job);
