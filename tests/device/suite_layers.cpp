@@ -188,7 +188,8 @@ TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheCpu) {
 
 // Six classes; the third row is ignored. The loss of every row, their sum and their mean, with targets of the GPU and the CPU.
 TEST_F(DeviceLayers, CrossEntropyIsNearTheCpuThereAndBack) {
-  const Tensor targets = wrap(cpu(), {0, 5, -7, 3, 2});
+  const std::vector<int64_t> classes = {0, 5, -7, 3, 2};
+  const Tensor targets = wrap(cpu(), classes);
   const int32_t narrow[] = {0, 5, -7, 3, 2};
   const Tensor gpu_targets = there(wrap(cpu(), LPT_FORMAT_INT32, narrow, 1, 5).get());
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
