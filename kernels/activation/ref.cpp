@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/activation/kernels.hpp"
+#include "kernels/activation/rotary.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/functions.hpp"
 
@@ -158,6 +159,37 @@ void rmsnorm_backward(const RmsnormBackwardRequest &request) {
   }
 }
 
+// ---- rotary embedding
+
+template <typename T>
+void rotary_table(const RotaryTableRequest &request) {
+  for (int64_t row = request.first_row; row < request.first_row + request.rows; ++row) {
+    for (int64_t i = 0; i < request.count; ++i) write_rotary_entry<T>(request, row, i);
+  }
+}
+
+template <typename T>
+void rotary(const RotaryRequest &request) {
+  const lpt_format from = request.input.format.id, to = request.output.format.id;
+  const bool is_halves = request.layout == LPT_ROTARY_LAYOUT_HALVES;
+  for_rotary_rows(request, [&](const RotaryRow &row) {
+    const T *const cosines = static_cast<const T *>(request.cosines) + row.position * request.table_stride;
+    const T *const sines = static_cast<const T *>(request.sines) + row.position * request.table_stride;
+    for (int64_t i = 0; i < request.count; ++i) {
+      const int64_t first = is_halves ? i : 2 * i, second = is_halves ? request.count + i : 2 * i + 1;
+      const T cosine = cosines[first], sine = sines[is_halves ? i : second];
+      const T x = load_number<T>(from, request.input.data, row.input + first);
+      const T y = load_number<T>(from, request.input.data, row.input + second);
+      store_number<T>(to, request.output.data, row.output + first, x * cosine - y * sine);
+      store_number<T>(to, request.output.data, row.output + second, x * sine + y * cosine);
+    }
+    for (int64_t column = 2 * request.count; column < request.input.columns; ++column) {
+      store_number<T>(to, request.output.data, row.output + column,
+                      load_number<T>(from, request.input.data, row.input + column));
+    }
+  });
+}
+
 // ---- softmax
 
 // The largest scaled value is taken off before scaling: scale · (x - peak) cannot overflow upward. Minus infinity
@@ -254,6 +286,14 @@ void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request) {
   const bool is_f64 = request.is_f64 || is_double(request.input) || is_double(request.output_gradient) ||
                       (request.input_gradient.data != nullptr && is_double(request.input_gradient));
   is_f64 ? rmsnorm_backward<double>(request) : rmsnorm_backward<float>(request);
+}
+
+void rotary_table_any_ref(const RotaryTableRequest &request) {
+  request.is_f64 ? rotary_table<double>(request) : rotary_table<float>(request);
+}
+
+void rotary_any_ref(const RotaryRequest &request) {
+  is_double(request.input) || is_double(request.output) ? rotary<double>(request) : rotary<float>(request);
 }
 
 void softmax_forward_any_ref(const SoftmaxForwardRequest &request) {

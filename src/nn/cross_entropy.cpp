@@ -207,20 +207,9 @@ Status take_numbers(Context &context, int64_t count, Number **out) {
   return {};
 }
 
-// The targets in memory of the device. A copy from CPU memory has read it when it returns: it is not page-locked.
-Status take_targets(const Loss &loss, const void **out) {
-  *out = loss.targets.data;
-  if (!loss.is_target_here) return {};
-  const int64_t bytes = row_bytes(loss.targets.format.id, loss.targets.columns);
-  std::byte *memory = nullptr;
-  LPT_TRY(take_scratch(loss.context, static_cast<size_t>(bytes), &memory));
-  *out = memory;
-  return loss.context.queue.copy({memory, bytes, loss.targets.data, bytes, bytes, 1});
-}
-
 // Memory of the places of targets and of the number of counted rows.
 Status take_places(const Loss &loss, PlacesRequest &places) {
-  LPT_TRY(take_targets(loss, &places.targets));
+  LPT_TRY(take_indices(loss.context, loss.targets, loss.is_target_here, &places.targets));
   LPT_TRY(take_numbers(loss.context, loss.logits.rows + 1, &places.counted));
   places.places = places.counted + 1;
   places.first = loss.first;

@@ -50,6 +50,8 @@ constexpr Output kOutputs[] = {
     {"inverse_rms", [](World &w, lpt_tensor *t) { return lpt_rmsnorm_forward_sum(w.c, w.source.get(), w.source.get(), w.source.get(), nullptr, nullptr, nullptr, t); }},
     {"input_gradient", [](World &w, lpt_tensor *t) { return lpt_rmsnorm_backward(w.c, w.source.get(), w.source.get(), w.source.get(), w.source.get(), nullptr, t, nullptr); }},
     {"weight_gradient", [](World &w, lpt_tensor *t) { return lpt_rmsnorm_backward(w.c, w.source.get(), w.source.get(), w.source.get(), w.source.get(), nullptr, nullptr, t); }},
+    {"frequencies", [](World &w, lpt_tensor *t) { return lpt_rotary_frequencies(w.c, nullptr, t); }},
+    {"output", [](World &w, lpt_tensor *t) { return lpt_rotary(w.c, w.source.get(), w.source.get(), nullptr, t); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_exaq_softmax_forward(w.c, w.source.get(), nullptr, t); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_softmax_forward(w.c, w.source.get(), nullptr, t); }},
     {"input_gradient", [](World &w, lpt_tensor *t) { return lpt_softmax_backward(w.c, w.source.get(), w.source.get(), nullptr, t); }},
