@@ -8,8 +8,8 @@ from __future__ import annotations
 __all__ = ["GemmPlan", "Statistics", "convert", "cross_entropy", "cross_entropy_backward", "dequantize",
            "fake_quantize", "foreign_layout_export", "foreign_layout_import", "format_describe",
            "format_from_description", "gemm", "gemm_grouped", "hadamard", "quantize", "random_signs", "rmsnorm",
-           "rmsnorm_backward", "rmsnorm_sum", "softmax", "softmax_backward", "swiglu", "swiglu_backward",
-           "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save", "weights_unpack"]
+           "rmsnorm_backward", "rmsnorm_sum", "rotary", "rotary_frequencies", "softmax", "softmax_backward", "swiglu",
+           "swiglu_backward", "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save", "weights_unpack"]
 
 from array import array
 from math import prod
@@ -368,6 +368,40 @@ def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-
     capi.lpt_rmsnorm_forward_sum(handle_of(context), stream, part, read(weight),
                                  options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), sums, result, inverse)
     return result, sums, inverse
+
+
+def rotary_frequencies(width: int, kind: str = "none", *, format: Format = "f64", context: Optional[Context] = None,
+                       **given: Any) -> Tensor:
+    """Return the frequencies of a rotary position embedding of width columns (lpt_rotary_frequencies()).
+
+    kind: "none", "linear", "ntk", "yarn" or "llama3".
+
+    Options: base, factor, original_positions, beta_fast, beta_slow, low_frequency_factor, high_frequency_factor.
+    """
+    keep: list = []
+    result = empty(width // 2, format, context=context)
+    scaling = dict(given, kind=constant("LPT_ROTARY_SCALING_KIND_", kind))
+    capi.lpt_rotary_frequencies(handle_of(context), options(capi.lpt_rotary_scaling, scaling, keep), result)
+    return result
+
+
+def rotary(x: Any, frequencies: Any, *, positions: Any = None, out: Any = None, context: Optional[Context] = None,
+           **given: Any) -> Tensor:
+    """Rotate pairs of columns of x, … × positions × width, by position · frequency (lpt_rotary()); out may be x.
+
+    frequencies: for example of rotary_frequencies().
+    positions: one for each row of the last two axes, as int32 or int64, or a sequence of integers; by default they are
+    counted from first_position.
+
+    Options: first_position, layout ("halves" or "interleaved"), inverse (rotate back, which gives the gradient), scale.
+    """
+    keep: list = []
+    source = read(x)
+    if positions is not None:
+        given["positions"] = _indices_of(positions)
+    result = _result(out, source, _result_format(source), context)
+    capi.lpt_rotary(handle_of(context), source, read(frequencies), options(capi.lpt_rotary_options, given, keep), result)
+    return result
 
 
 def _loss_options(reduction: str, given: dict, keep: list) -> Any:

@@ -134,6 +134,30 @@ class Layers(Case):
         result, factors = lpt.swiglu(one(gate), one(up), smoothing=True)
         self.assertEqual(("e8m0fnu", [2.0]), (factors.format, factors.tolist()))
 
+    def test_rotary(self):
+        frequencies = lpt.rotary_frequencies(4)
+        self.near([1.0, 0.01], frequencies.tolist(), 1e-15)
+        self.near([0.125, 0.0125], lpt.rotary_frequencies(5, "linear", base=100, factor=8, format="f32").tolist())
+        x = [[1.0, 2.0, 3.0, 4.0, 5.0], [-1.0, 0.5, 2.0, 0.0, 6.0]]
+        for layout, pairs in (("halves", ((0, 2), (1, 3))), ("interleaved", ((0, 1), (2, 3)))):
+            expected = [list(row) for row in x]
+            for row, position in zip(expected, (7, 3)):
+                for (first, second), frequency in zip(pairs, (1.0, 0.01)):
+                    cosine, sine = math.cos(position * frequency), math.sin(position * frequency)
+                    a, b = row[first], row[second]
+                    row[first], row[second] = a * cosine - b * sine, a * sine + b * cosine
+            given = floats([value for row in x for value in row], [2, 5])
+            for positions in ([7, 3], array("i", [7, 3])):
+                rotated = lpt.rotary(given, frequencies, positions=positions, layout=layout)
+                self.near(expected, rotated.tolist())
+            self.near(x, lpt.rotary(rotated, frequencies, positions=[7, 3], layout=layout, inverse=True).tolist())
+            self.assertEqual(lpt.rotary(given, frequencies, positions=[9, 10], layout=layout).tolist(),
+                             lpt.rotary(given, frequencies, first_position=9, layout=layout, out=given).tolist())
+        with self.assertRaisesRegex(lpt.InvalidArgument, "positions is 3 int64: expected a vector of 2"):
+            lpt.rotary(given, frequencies, positions=[0, 1, 2])
+        with self.assertRaisesRegex(lpt.InvalidArgument, r"original_positions is 0: expected 1 to 2\^30"):
+            lpt.rotary_frequencies(64, "yarn", factor=4)
+
     def test_softmax(self):
         y = lpt.softmax(floats([0.0, math.log(3.0)], [1, 2]))
         self.near([[0.25, 0.75]], y.tolist())
