@@ -1,6 +1,6 @@
 /**
  * @file nn.h
- * @brief Operations between linear layers: SwiGLU, RMSNorm, rotary position embedding, softmax and cross-entropy loss.
+ * @brief Operations between linear layers: SwiGLU, norms, rotary position embedding, softmax and cross-entropy loss.
  *
  * Shapes    An operation folds leading axes into rows. Elements of a row are adjacent (stride 1).
  *
@@ -169,6 +169,73 @@ LPT_API lpt_status lpt_rmsnorm_backward(lpt_context *context, const lpt_tensor *
                                         const lpt_tensor *inverse_rms, const lpt_tensor *output_gradient,
                                         const lpt_rmsnorm_options *options, lpt_tensor *input_gradient,
                                         lpt_tensor *weight_gradient);
+
+/** @brief Options of lpt_layernorm_forward() and lpt_layernorm_backward(). */
+typedef struct lpt_layernorm_options {
+  size_t struct_size;     /**< sizeof(lpt_layernorm_options) of the caller. */
+  lpt_flags flags;        /**< LPT_CHECK_ONLY or 0. */
+  double epsilon;         /**< Added to the variance; finite, at least 0. Default 1e-5. */
+  int32_t is_accumulated; /**< Gradients of weight and bias: 0 overwrites them, 1 adds to them. Default 0. */
+  int32_t reserved;       /**< Must be 0. */
+} lpt_layernorm_options;
+
+/** @brief Defaults of lpt_layernorm_options. */
+#define LPT_LAYERNORM_OPTIONS_INIT \
+  { sizeof(lpt_layernorm_options), 0, 1e-5, 0, 0 }
+
+/**
+ * @brief Computes output = (input - m) · r · weight + bias, with the mean m and r = 1 / sqrt(variance + epsilon) of the row.
+ *
+ * The variance is the mean of (input - m)². A row with a variance of 0 and an epsilon of 0 gives the bias.
+ *
+ * Formats   Vectors are f32, or f64 where `input` or `output` is f64.
+ *
+ * Rounding  m and the variance are computed in f64, and m and r are rounded once.
+ *
+ * @param[in]  input              Rows × columns.
+ * @param[in]  weight             Vector of columns. NULL: ones.
+ * @param[in]  bias               Vector of columns. NULL: zeros.
+ * @param[in]  options            NULL for the defaults.
+ * @param[out] output             Rows × columns; no overlap with an input.
+ * @param[out] mean               Vector of rows: m, for lpt_layernorm_backward(). NULL: not computed.
+ * @param[out] inverse_deviation  Vector of rows: r, for lpt_layernorm_backward(). NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, an output overlaps another tensor, or `epsilon` is out of range. A
+ *                               vector has another format than stated.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format.
+ */
+LPT_API lpt_status lpt_layernorm_forward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
+                                         const lpt_tensor *bias, const lpt_layernorm_options *options,
+                                         lpt_tensor *output, lpt_tensor *mean, lpt_tensor *inverse_deviation);
+
+/**
+ * @brief Computes the gradients of lpt_layernorm_forward().
+ *
+ * Formats   `input` may be stored by lpt_quantize() in any format whose blocks are one row high. Vectors are f32, or
+ *           f64 where `input`, `output_gradient` or `input_gradient` is f64.
+ *
+ * Rounding  Gradients of weight and bias are summed in f64, in an order that depends only on the shape.
+ *
+ * Overlap   Outputs may overlap neither inputs nor each other.
+ *
+ * @param[in]     input              Rows × columns, as in lpt_layernorm_forward().
+ * @param[in]     weight             Vector of columns. NULL: ones.
+ * @param[in]     mean               Vector of rows, as lpt_layernorm_forward() wrote it.
+ * @param[in]     inverse_deviation  Vector of rows, as lpt_layernorm_forward() wrote it.
+ * @param[in]     output_gradient    Rows × columns.
+ * @param[in]     options            NULL for the defaults.
+ * @param[out]    input_gradient     Rows × columns. NULL: not computed.
+ * @param[in,out] weight_gradient    Vector of columns; overwritten, or added to with `is_accumulated`. NULL: not
+ *                                   computed.
+ * @param[in,out] bias_gradient      As `weight_gradient`.
+ * @retval LPT_INVALID_ARGUMENT  All outputs are NULL, shapes do not agree, or an output overlaps another tensor. A
+ *                               vector has another format than stated, or `epsilon` is out of range.
+ * @retval LPT_UNSUPPORTED       `input` has blocks of more than one row, or no kernel of the device supports a format.
+ */
+LPT_API lpt_status lpt_layernorm_backward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
+                                          const lpt_tensor *mean, const lpt_tensor *inverse_deviation,
+                                          const lpt_tensor *output_gradient, const lpt_layernorm_options *options,
+                                          lpt_tensor *input_gradient, lpt_tensor *weight_gradient,
+                                          lpt_tensor *bias_gradient);
 
 /** @brief How frequencies of a rotary embedding are scaled for long contexts; one of lpt_rotary_scaling_kind_values. */
 typedef int32_t lpt_rotary_scaling_kind;

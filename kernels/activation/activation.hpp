@@ -26,7 +26,8 @@ struct SwigluBackwardRequest {
 };
 
 // r = 1 / sqrt(mean(x²) + epsilon);  output = x · r · weight. Bounded: the mean is summed in f64 or pairwise. Where the
-// root is zero, r is 0: a row of zeros without epsilon gives zeros.
+// root is zero, r is 0: a row of zeros without epsilon gives zeros. With is_centered, a LayerNorm: m = mean(x),
+// r = 1 / sqrt(mean((x - m)²) + epsilon), output = (x - m) · r · weight + bias, with m and r rounded to the type of the weight.
 struct RmsnormForwardRequest {
   MatrixView input;
   const void *weight;  // columns numbers: f32, or f64 with is_f64
@@ -34,15 +35,22 @@ struct RmsnormForwardRequest {
   void *inverse_rms;  // NULL, or rows numbers
   double epsilon;
   bool is_f64;
+  bool is_centered = false;    // then the weight may be NULL: ones
+  const void *bias = nullptr;  // of is_centered, as the weight. NULL: zeros
+  void *mean = nullptr;        // of is_centered: NULL, or rows numbers
 };
 
-// dx = r · (w · dy) - x · r³ · mean(w · dy · x);  dw(c) = sum over rows of dy · x · r, added to weight_gradient_sum.
+// dx = r · (w · dy) - x · r³ · mean(w · dy · x);  dw(c) = sum over rows of dy · x · r, added to weight_gradient_sum. With
+// is_centered x - mean takes the place of x, dx is less by r · mean(w · dy), and db(c) is the sum over rows of dy.
 struct RmsnormBackwardRequest {
   MatrixView input, output_gradient, input_gradient;  // input_gradient.data NULL: not requested
   const void *weight;
   const void *inverse_rms;
   double *weight_gradient_sum;  // NULL, or columns sums, added to: the operation adds up its parts in a fixed order
   bool is_f64;
+  bool is_centered = false;             // then the weight may be NULL: ones
+  const void *mean = nullptr;           // of is_centered
+  double *bias_gradient_sum = nullptr;  // of is_centered, as weight_gradient_sum
 };
 
 // cos and sin of the angles a = position · frequency(i), times scale, of each position; the table of a rotary embedding.

@@ -47,6 +47,7 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_linear_options, LPT_LINEAR_OPTIONS_INIT)
   LPT_STRUCT(lpt_swiglu_options, LPT_SWIGLU_OPTIONS_INIT)
   LPT_STRUCT(lpt_rmsnorm_options, LPT_RMSNORM_OPTIONS_INIT)
+  LPT_STRUCT(lpt_layernorm_options, LPT_LAYERNORM_OPTIONS_INIT)
   LPT_STRUCT(lpt_rotary_scaling, LPT_ROTARY_SCALING_INIT)
   LPT_STRUCT(lpt_rotary_options, LPT_ROTARY_OPTIONS_INIT)
   LPT_STRUCT(lpt_softmax_options, LPT_SOFTMAX_OPTIONS_INIT)

@@ -84,6 +84,63 @@ const std::vector<BadCall> kLayerCalls = {
        return lpt_cross_entropy_backward(w.c, w.gate.get(), wrap(w.c, kClasses).get(), w.inverse_rms.get(), nullptr,
                                          nullptr, w.activation.get());
      }},
+    {"layernorm_forward: negative epsilon",
+     LPT_INVALID_ARGUMENT,
+     {"epsilon is -1"},
+     [](World &w) {
+       lpt_layernorm_options o = LPT_LAYERNORM_OPTIONS_INIT;
+       o.epsilon = -1;
+       return lpt_layernorm_forward(w.c, w.gate.get(), nullptr, nullptr, &o, w.activation.get(), nullptr, nullptr);
+     }},
+    {"layernorm_forward: bias of another length",
+     LPT_INVALID_ARGUMENT,
+     {"bias is 6", "vector of 8"},
+     [](World &w) {
+       return lpt_layernorm_forward(w.c, w.gate.get(), w.norm_weight.get(), w.bias.get(), nullptr, w.activation.get(),
+                                    nullptr, nullptr);
+     }},
+    {"layernorm_forward: mean of another length",
+     LPT_INVALID_ARGUMENT,
+     {"mean is 8", "vector of 4"},
+     [](World &w) {
+       return lpt_layernorm_forward(w.c, w.gate.get(), nullptr, nullptr, nullptr, w.activation.get(),
+                                    w.norm_weight_gradient.get(), nullptr);
+     }},
+    {"layernorm_forward: mean over the inverse deviation",
+     LPT_INVALID_ARGUMENT,
+     {"mean at", "overlaps inverse_deviation"},
+     [](World &w) {
+       return lpt_layernorm_forward(w.c, w.gate.get(), nullptr, nullptr, nullptr, w.activation.get(),
+                                    w.inverse_rms.get(), w.inverse_rms.get());
+     }},
+    {"layernorm_forward: output over the input",
+     LPT_INVALID_ARGUMENT,
+     {"output at", "overlaps input"},
+     [](World &w) {
+       return lpt_layernorm_forward(w.c, w.activation.get(), nullptr, nullptr, nullptr, w.activation.get(), nullptr,
+                                    nullptr);
+     }},
+    {"layernorm_backward: no output",
+     LPT_INVALID_ARGUMENT,
+     {"input_gradient, weight_gradient and bias_gradient are NULL"},
+     [](World &w) {
+       return lpt_layernorm_backward(w.c, w.gate.get(), nullptr, w.inverse_rms.get(), w.inverse_rms.get(), w.up.get(),
+                                     nullptr, nullptr, nullptr, nullptr);
+     }},
+    {"layernorm_backward: no mean",
+     LPT_INVALID_ARGUMENT,
+     {"mean is NULL"},
+     [](World &w) {
+       return lpt_layernorm_backward(w.c, w.gate.get(), nullptr, nullptr, w.inverse_rms.get(), w.up.get(), nullptr,
+                                     w.activation.get(), nullptr, nullptr);
+     }},
+    {"layernorm_backward: gradients over each other",
+     LPT_INVALID_ARGUMENT,
+     {"bias_gradient at", "overlaps weight_gradient"},
+     [](World &w) {
+       return lpt_layernorm_backward(w.c, w.gate.get(), nullptr, w.inverse_rms.get(), w.inverse_rms.get(), w.up.get(),
+                                     nullptr, nullptr, w.norm_weight_gradient.get(), w.norm_weight_gradient.get());
+     }},
     {"rotary_frequencies: unknown kind",
      LPT_INVALID_ARGUMENT,
      {"kind is 5", "0 to 4"},

@@ -154,6 +154,46 @@ TEST_F(DeviceLayers, CodesAreDecodedPieceByPiece) {
       ok(gpu(), lpt_rmsnorm_backward(gpu(), codes_on_device.get(), there(weight.get()).get(), there(rms.get()).get(),
                                      dy_on_device.get(), nullptr, nullptr, dw.there.get())));
   expect_near(dw, 1000, "weight_gradient");
+  const Tensor mean = tensor_of(cpu(), LPT_FORMAT_F32, 1, kRows, draw_normal(32, kRows));
+  ASSERT_TRUE(ok(cpu(), lpt_layernorm_backward(cpu(), codes.get(), nullptr, mean.get(), rms.get(), dy.get(), nullptr,
+                                               nullptr, dw.here.get(), nullptr)));
+  ASSERT_TRUE(ok(gpu(), lpt_layernorm_backward(gpu(), codes_on_device.get(), nullptr, there(mean.get()).get(),
+                                               there(rms.get()).get(), dy_on_device.get(), nullptr, nullptr,
+                                               dw.there.get(), nullptr)));
+  expect_near(dw, 1000, "weight_gradient of LayerNorm");
+}
+
+// 80 rows are two parts of the gradients of vectors.
+TEST_F(DeviceLayers, LayernormIsNearTheCpuThereAndBackAlsoOfCodes) {
+  constexpr int64_t kRows = 80, kColumns = 96;
+  for (const lpt_format stored : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
+    const Tensor input = numbers(stored == LPT_FORMAT_F32 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, kRows, kColumns, 28);
+    const Tensor dy = numbers(LPT_FORMAT_BF16, kRows, kColumns, 29), weight = vector(kColumns, 30);
+    const Tensor bias = vector(kColumns, 31), saved = numbers(stored, kRows, kColumns, 28);
+    const bool has_weight = stored != LPT_FORMAT_BF16;
+    const Tensor gpu_weight = there(weight.get()), gpu_bias = there(bias.get());
+    const Both y = both(LPT_FORMAT_F32, {kRows, kColumns}), mean = both(LPT_FORMAT_F32, {kRows});
+    const Both inverse = both(LPT_FORMAT_F32, {kRows}), dx = both(LPT_FORMAT_F32, {kRows, kColumns});
+    const Both dw = both(LPT_FORMAT_F32, {kColumns}), db = both(LPT_FORMAT_F32, {kColumns});
+    ASSERT_TRUE(ok(cpu(), lpt_layernorm_forward(cpu(), input.get(), has_weight ? weight.get() : nullptr, bias.get(),
+                                                nullptr, y.here.get(), mean.here.get(), inverse.here.get())));
+    ASSERT_TRUE(ok(
+        gpu(), lpt_layernorm_forward(gpu(), there(input.get()).get(), has_weight ? gpu_weight.get() : nullptr,
+                                     gpu_bias.get(), nullptr, y.there.get(), mean.there.get(), inverse.there.get())));
+    expect_near(y, 1, "output");
+    expect_near(mean, 1, "mean");
+    expect_near(inverse, 0, "inverse_deviation");
+    ASSERT_TRUE(ok(cpu(), lpt_layernorm_backward(cpu(), saved.get(), has_weight ? weight.get() : nullptr,
+                                                 mean.here.get(), inverse.here.get(), dy.get(), nullptr, dx.here.get(),
+                                                 dw.here.get(), db.here.get())));
+    ASSERT_TRUE(ok(
+        gpu(), lpt_layernorm_backward(gpu(), there(saved.get()).get(), has_weight ? gpu_weight.get() : nullptr,
+                                      there(mean.here.get()).get(), there(inverse.here.get()).get(),
+                                      there(dy.get()).get(), nullptr, dx.there.get(), dw.there.get(), db.there.get())));
+    expect_near(dx, 8, "input_gradient");
+    expect_near(dw, 100, "weight_gradient");
+    expect_near(db, 100, "bias_gradient");
+  }
 }
 
 // Heads of a batch as a view of their memory, with positions of the CPU, of the GPU, and counted.

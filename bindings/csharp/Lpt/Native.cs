@@ -1044,6 +1044,25 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_layernorm_forward() and lpt_layernorm_backward().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LayernormOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public double Epsilon;
+        public int IsAccumulated;
+        public int Reserved;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static LayernormOptions Default()
+        {
+            var value = default(LayernormOptions);
+            Text.Initialize("lpt_layernorm_options", &value, sizeof(LayernormOptions));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_rotary_frequencies().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct RotaryScaling
@@ -1906,6 +1925,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward_sum(Context context, Tensor residual, Tensor branch, Tensor weight, RmsnormOptions* options, Tensor sum, Tensor output, Tensor inverse_rms);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
+        [LibraryImport(Library)] public static partial Status lpt_layernorm_forward(Context context, Tensor input, Tensor weight, Tensor bias, LayernormOptions* options, Tensor output, Tensor mean, Tensor inverse_deviation);
+        [LibraryImport(Library)] public static partial Status lpt_layernorm_backward(Context context, Tensor input, Tensor weight, Tensor mean, Tensor inverse_deviation, Tensor output_gradient, LayernormOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [LibraryImport(Library)] public static partial Status lpt_rotary_frequencies(Context context, RotaryScaling* options, Tensor frequencies);
         [LibraryImport(Library)] public static partial Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
@@ -2116,6 +2137,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward_sum(Context context, Tensor residual, Tensor branch, Tensor weight, RmsnormOptions* options, Tensor sum, Tensor output, Tensor inverse_rms);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_layernorm_forward(Context context, Tensor input, Tensor weight, Tensor bias, LayernormOptions* options, Tensor output, Tensor mean, Tensor inverse_deviation);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_layernorm_backward(Context context, Tensor input, Tensor weight, Tensor mean, Tensor inverse_deviation, Tensor output_gradient, LayernormOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary_frequencies(Context context, RotaryScaling* options, Tensor frequencies);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);

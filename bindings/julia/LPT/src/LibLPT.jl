@@ -610,6 +610,14 @@ struct lpt_rmsnorm_options
     reserved::Int32
 end
 
+struct lpt_layernorm_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    epsilon::Cdouble
+    is_accumulated::Int32
+    reserved::Int32
+end
+
 struct lpt_rotary_scaling
     struct_size::Csize_t
     flags::lpt_flags
@@ -934,6 +942,7 @@ _defaults(::Type{lpt_linear_shape}, value) = lpt_struct_init("lpt_linear_shape",
 _defaults(::Type{lpt_linear_options}, value) = lpt_struct_init("lpt_linear_options", value, sizeof(lpt_linear_options))
 _defaults(::Type{lpt_swiglu_options}, value) = lpt_struct_init("lpt_swiglu_options", value, sizeof(lpt_swiglu_options))
 _defaults(::Type{lpt_rmsnorm_options}, value) = lpt_struct_init("lpt_rmsnorm_options", value, sizeof(lpt_rmsnorm_options))
+_defaults(::Type{lpt_layernorm_options}, value) = lpt_struct_init("lpt_layernorm_options", value, sizeof(lpt_layernorm_options))
 _defaults(::Type{lpt_rotary_scaling}, value) = lpt_struct_init("lpt_rotary_scaling", value, sizeof(lpt_rotary_scaling))
 _defaults(::Type{lpt_rotary_options}, value) = lpt_struct_init("lpt_rotary_options", value, sizeof(lpt_rotary_options))
 _defaults(::Type{lpt_softmax_options}, value) = lpt_struct_init("lpt_softmax_options", value, sizeof(lpt_softmax_options))
@@ -1093,6 +1102,8 @@ lpt_swiglu_backward(context, gate, up, output_gradient, options, gate_gradient, 
 lpt_rmsnorm_forward(context, input, weight, options, output, inverse_rms) = ccall(_symbol(:lpt_rmsnorm_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, options, output, inverse_rms)
 lpt_rmsnorm_forward_sum(context, residual, branch, weight, options, sum, output, inverse_rms) = ccall(_symbol(:lpt_rmsnorm_forward_sum), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, residual, branch, weight, options, sum, output, inverse_rms)
 lpt_rmsnorm_backward(context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient) = ccall(_symbol(:lpt_rmsnorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient)
+lpt_layernorm_forward(context, input, weight, bias, options, output, mean, inverse_deviation) = ccall(_symbol(:lpt_layernorm_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_layernorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, bias, options, output, mean, inverse_deviation)
+lpt_layernorm_backward(context, input, weight, mean, inverse_deviation, output_gradient, options, input_gradient, weight_gradient, bias_gradient) = ccall(_symbol(:lpt_layernorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_layernorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, mean, inverse_deviation, output_gradient, options, input_gradient, weight_gradient, bias_gradient)
 lpt_rotary_frequencies(context, options, frequencies) = ccall(_symbol(:lpt_rotary_frequencies), lpt_status, (Ptr{Cvoid}, Ptr{lpt_rotary_scaling}, Ptr{Cvoid}), context, options, frequencies)
 lpt_rotary(context, input, frequencies, options, output) = ccall(_symbol(:lpt_rotary), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rotary_options}, Ptr{Cvoid}), context, input, frequencies, options, output)
 lpt_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, input, options, output)

@@ -843,6 +843,17 @@ pub struct lpt_rmsnorm_options {
     pub reserved: i32,
 }
 
+/// Options of lpt_layernorm_forward() and lpt_layernorm_backward().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_layernorm_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub epsilon: f64,
+    pub is_accumulated: i32,
+    pub reserved: i32,
+}
+
 /// Options of lpt_rotary_frequencies().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1512,6 +1523,18 @@ impl Default for lpt_rmsnorm_options {
     }
 }
 
+impl Default for lpt_layernorm_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_layernorm_options.
+        unsafe {
+            let name = b"lpt_layernorm_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_rotary_scaling {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2119,6 +2142,10 @@ extern "C" {
     pub fn lpt_rmsnorm_forward_sum(context: *mut lpt_context, residual: *const lpt_tensor, branch: *const lpt_tensor, weight: *const lpt_tensor, options: *const lpt_rmsnorm_options, sum: *mut lpt_tensor, output: *mut lpt_tensor, inverse_rms: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_rmsnorm_forward().
     pub fn lpt_rmsnorm_backward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, inverse_rms: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_rmsnorm_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor) -> lpt_status;
+    /// Computes output = (input - m) · r · weight + bias, with the mean m and r = 1 / sqrt(variance + epsilon) of the row.
+    pub fn lpt_layernorm_forward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, bias: *const lpt_tensor, options: *const lpt_layernorm_options, output: *mut lpt_tensor, mean: *mut lpt_tensor, inverse_deviation: *mut lpt_tensor) -> lpt_status;
+    /// Computes the gradients of lpt_layernorm_forward().
+    pub fn lpt_layernorm_backward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, mean: *const lpt_tensor, inverse_deviation: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_layernorm_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor, bias_gradient: *mut lpt_tensor) -> lpt_status;
     /// Computes the frequencies of a rotary position embedding, in radians per position.
     pub fn lpt_rotary_frequencies(context: *mut lpt_context, options: *const lpt_rotary_scaling, frequencies: *mut lpt_tensor) -> lpt_status;
     /// Rotates pairs of columns of queries or keys by position · frequency (rotary position embedding).

@@ -32,6 +32,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_linear_options>(), size_of::<made::lpt_linear_options>());
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_options>(), size_of::<made::lpt_swiglu_options>());
     assert_eq!(size_of::<lpt_sys::lpt_rmsnorm_options>(), size_of::<made::lpt_rmsnorm_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_layernorm_options>(), size_of::<made::lpt_layernorm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_rotary_scaling>(), size_of::<made::lpt_rotary_scaling>());
     assert_eq!(size_of::<lpt_sys::lpt_rotary_options>(), size_of::<made::lpt_rotary_options>());
     assert_eq!(size_of::<lpt_sys::lpt_softmax_options>(), size_of::<made::lpt_softmax_options>());
@@ -451,6 +452,8 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_rmsnorm_forward as *const () as usize, made::lpt_rmsnorm_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_rmsnorm_forward_sum as *const () as usize, made::lpt_rmsnorm_forward_sum as *const () as usize);
     assert_eq!(lpt_sys::lpt_rmsnorm_backward as *const () as usize, made::lpt_rmsnorm_backward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_layernorm_forward as *const () as usize, made::lpt_layernorm_forward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_layernorm_backward as *const () as usize, made::lpt_layernorm_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_rotary_frequencies as *const () as usize, made::lpt_rotary_frequencies as *const () as usize);
     assert_eq!(lpt_sys::lpt_rotary as *const () as usize, made::lpt_rotary as *const () as usize);
     assert_eq!(lpt_sys::lpt_softmax_forward as *const () as usize, made::lpt_softmax_forward as *const () as usize);

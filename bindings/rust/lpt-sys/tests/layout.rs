@@ -347,6 +347,16 @@ fn lpt_rmsnorm_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_layernorm_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_layernorm_options>(), 32);
+    assert_eq!(offset!(lpt_layernorm_options, struct_size), 0);
+    assert_eq!(offset!(lpt_layernorm_options, flags), 8);
+    assert_eq!(offset!(lpt_layernorm_options, epsilon), 16);
+    assert_eq!(offset!(lpt_layernorm_options, is_accumulated), 24);
+    assert_eq!(offset!(lpt_layernorm_options, reserved), 28);
+}
+
+#[test]
 fn lpt_rotary_scaling_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_rotary_scaling>(), 80);
     assert_eq!(offset!(lpt_rotary_scaling, struct_size), 0);
