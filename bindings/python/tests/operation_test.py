@@ -134,6 +134,29 @@ class Layers(Case):
         result, factors = lpt.swiglu(one(gate), one(up), smoothing=True)
         self.assertEqual(("e8m0fnu", [2.0]), (factors.format, factors.tolist()))
 
+    def test_layernorm(self):
+        x, gain, bias = [3.0, -4.0, 2.5], [2.0, 0.5, -1.0], [0.5, 0.25, -2.0]
+        m = sum(x) / 3
+        r = 1 / math.sqrt(sum((value - m) ** 2 for value in x) / 3 + 1e-5)
+        normal = [(value - m) * r for value in x]
+        y, mean, inverse = lpt.layernorm(floats(x, [1, 3]), floats(gain), floats(bias))
+        self.near([[n * g + b for n, g, b in zip(normal, gain, bias)]], y.tolist())
+        self.near([m], mean.tolist())
+        self.near([r], inverse.tolist())
+        self.near([normal], lpt.layernorm(floats(x, [1, 3]))[0].tolist())
+        dy = [1.0, 0.5, -0.25]
+        weighted = [g * d for g, d in zip(gain, dy)]
+        dot = sum(w * n for w, n in zip(weighted, normal)) / 3
+        dx, dw, db = lpt.layernorm_backward(floats(x, [1, 3]), floats(gain), mean, inverse, floats(dy, [1, 3]))
+        self.near([[r * (w - sum(weighted) / 3 - n * dot) for w, n in zip(weighted, normal)]], dx.tolist(), 1e-4)
+        self.near([d * n for d, n in zip(dy, normal)], dw.tolist())
+        self.near(dy, db.tolist())
+        totals = floats([1.0] * 3), floats([2.0] * 3)
+        lpt.layernorm_backward(floats(x, [1, 3]), None, mean, inverse, floats(dy, [1, 3]), weight_gradient=totals[0],
+                               bias_gradient=totals[1])
+        self.near([1 + d * n for d, n in zip(dy, normal)], totals[0].tolist())
+        self.near([2 + d for d in dy], totals[1].tolist())
+
     def test_rotary(self):
         frequencies = lpt.rotary_frequencies(4)
         self.near([1.0, 0.01], frequencies.tolist(), 1e-15)
