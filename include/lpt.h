@@ -134,6 +134,7 @@
 #include "lpt/weights.h"
 
 /* Training. */
+#include "lpt/attention.h"
 #include "lpt/linear.h"
 #include "lpt/nn.h"
 #include "lpt/optimizer.h"

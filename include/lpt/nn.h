@@ -1,6 +1,6 @@
 /**
  * @file nn.h
- * @brief Operations between linear layers: embedding, SwiGLU, RMSNorm, softmax, attention and cross-entropy loss.
+ * @brief Operations between linear layers: embedding, SwiGLU, norms, softmax and cross-entropy loss.
  *
  * Shapes    An operation folds leading axes into rows. Elements of a row are adjacent (stride 1).
  *
@@ -230,6 +230,73 @@ LPT_API lpt_status lpt_rmsnorm_backward(lpt_context *context, const lpt_tensor *
                                         const lpt_rmsnorm_options *options, lpt_tensor *input_gradient,
                                         lpt_tensor *weight_gradient);
 
+/** @brief Options of lpt_layernorm_forward() and lpt_layernorm_backward(). */
+typedef struct lpt_layernorm_options {
+  size_t struct_size;     /**< sizeof(lpt_layernorm_options) of the caller. */
+  lpt_flags flags;        /**< LPT_CHECK_ONLY or 0. */
+  double epsilon;         /**< Added to the variance; finite, at least 0. Default 1e-5. */
+  int32_t is_accumulated; /**< Gradients of weight and bias: 0 overwrites them, 1 adds to them. Default 0. */
+  int32_t reserved;       /**< Must be 0. */
+} lpt_layernorm_options;
+
+/** @brief Defaults of lpt_layernorm_options. */
+#define LPT_LAYERNORM_OPTIONS_INIT \
+  { sizeof(lpt_layernorm_options), 0, 1e-5, 0, 0 }
+
+/**
+ * @brief Computes output = (input - m) · r · weight + bias, with the mean m and r = 1 / sqrt(variance + epsilon) of the row.
+ *
+ * The variance is the mean of (input - m)². A row with a variance of 0 and an epsilon of 0 gives the bias.
+ *
+ * Formats   Vectors are f32, or f64 where `input` or `output` is f64.
+ *
+ * Rounding  m and the variance are computed in f64, and m and r are rounded once.
+ *
+ * @param[in]  input              Rows × columns.
+ * @param[in]  weight             Vector of columns. NULL: ones.
+ * @param[in]  bias               Vector of columns. NULL: zeros.
+ * @param[in]  options            NULL for the defaults.
+ * @param[out] output             Rows × columns; no overlap with an input.
+ * @param[out] mean               Vector of rows: m, for lpt_layernorm_backward(). NULL: not computed.
+ * @param[out] inverse_deviation  Vector of rows: r, for lpt_layernorm_backward(). NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, an output overlaps another tensor, or `epsilon` is out of range. A
+ *                               vector has another format than stated.
+ * @retval LPT_UNSUPPORTED       No kernel of the device supports a format.
+ */
+LPT_API lpt_status lpt_layernorm_forward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
+                                         const lpt_tensor *bias, const lpt_layernorm_options *options,
+                                         lpt_tensor *output, lpt_tensor *mean, lpt_tensor *inverse_deviation);
+
+/**
+ * @brief Computes the gradients of lpt_layernorm_forward().
+ *
+ * Formats   `input` may be stored by lpt_quantize() in any format whose blocks are one row high. Vectors are f32, or
+ *           f64 where `input`, `output_gradient` or `input_gradient` is f64.
+ *
+ * Rounding  Gradients of weight and bias are summed in f64, in an order that depends only on the shape.
+ *
+ * Overlap   Outputs may overlap neither inputs nor each other.
+ *
+ * @param[in]     input              Rows × columns, as in lpt_layernorm_forward().
+ * @param[in]     weight             Vector of columns. NULL: ones.
+ * @param[in]     mean               Vector of rows, as lpt_layernorm_forward() wrote it.
+ * @param[in]     inverse_deviation  Vector of rows, as lpt_layernorm_forward() wrote it.
+ * @param[in]     output_gradient    Rows × columns.
+ * @param[in]     options            NULL for the defaults.
+ * @param[out]    input_gradient     Rows × columns. NULL: not computed.
+ * @param[in,out] weight_gradient    Vector of columns; overwritten, or added to with `is_accumulated`. NULL: not
+ *                                   computed.
+ * @param[in,out] bias_gradient      As `weight_gradient`.
+ * @retval LPT_INVALID_ARGUMENT  All outputs are NULL, shapes do not agree, or an output overlaps another tensor. A
+ *                               vector has another format than stated, or `epsilon` is out of range.
+ * @retval LPT_UNSUPPORTED       `input` has blocks of more than one row, or no kernel of the device supports a format.
+ */
+LPT_API lpt_status lpt_layernorm_backward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
+                                          const lpt_tensor *mean, const lpt_tensor *inverse_deviation,
+                                          const lpt_tensor *output_gradient, const lpt_layernorm_options *options,
+                                          lpt_tensor *input_gradient, lpt_tensor *weight_gradient,
+                                          lpt_tensor *bias_gradient);
+
 /** @brief Options of lpt_softmax_forward() and lpt_softmax_backward(). */
 typedef struct lpt_softmax_options {
   size_t struct_size; /**< sizeof(lpt_softmax_options) of the caller. */
@@ -275,84 +342,6 @@ LPT_API lpt_status lpt_softmax_forward(lpt_context *context, const lpt_tensor *i
 LPT_API lpt_status lpt_softmax_backward(lpt_context *context, const lpt_tensor *output,
                                         const lpt_tensor *output_gradient, const lpt_softmax_options *options,
                                         lpt_tensor *input_gradient);
-
-/** @brief Options of lpt_attention_forward() and lpt_attention_backward(). */
-typedef struct lpt_attention_options {
-  size_t struct_size; /**< sizeof(lpt_attention_options) of the caller. */
-  lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
-  double scale;       /**< Factor of query · key. Default 0: 1 / sqrt(width). */
-  /** 1: query i of Q attends to keys 0 to i + K - Q of K. Default 0: to all keys. */
-  int32_t is_causal;
-  int32_t reserved; /**< Must be 0. */
-} lpt_attention_options;
-
-/** @brief Defaults of lpt_attention_options. */
-#define LPT_ATTENTION_OPTIONS_INIT \
-  { sizeof(lpt_attention_options), 0, 0.0, 0, 0 }
-
-/**
- * @brief Computes scaled dot-product attention: output = softmax(scale · query · key^T) · value, for every head.
- *
- * Blocks of queries are computed one after the other. The memory is linear in the numbers of queries and keys: there is
- * no matrix of both. A query without a key gives zeros.
- *
- * Shapes    Tensors have the axes batch × heads × positions × width, of which the first, or the first two, may be
- *           missing. `query` has Q positions; `key` and `value` have K. The number of heads of `key` and `value` divides
- *           that of `query`: adjacent heads of `query` share one (grouped queries). `value` may have another width than
- *           `key`. Axes other than the last may have any strides, so that a tensor of batch × positions × heads × width
- *           is a view of this shape.
- *
- * Formats   `query` and `output` are f64, f32, bf16 or f16. `key` and `value` may be of any format of numbers whose
- *           blocks are one row high.
- *
- * Rounding  Both products are GEMMs of lpt_gemm() with f32 sums, the softmax is that of lpt_softmax_forward().
- *           Probabilities are rounded to the format of `value`, or to that of `query` if `value` is quantized. If a
- *           tensor is f64, all is in f64.
- *
- * Source    arXiv 1706.03762; blocks of queries as in arXiv 2112.05682.
- *
- * @param[in]  query    Batch × heads × Q × width.
- * @param[in]  key      Batch × key heads × K × width.
- * @param[in]  value    Batch × key heads × K × value width.
- * @param[in]  options  NULL for the defaults.
- * @param[out] output   Batch × heads × Q × value width; no overlap with an input.
- * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, tensors overlap, or an option is out of range.
- * @retval LPT_UNSUPPORTED       Elements of a row are not adjacent, blocks have more than one row, or no kernel of the
- *                               device supports a format.
- * @retval LPT_CANCELLED         The progress callback canceled the call.
- */
-LPT_API lpt_status lpt_attention_forward(lpt_context *context, const lpt_tensor *query, const lpt_tensor *key,
-                                         const lpt_tensor *value, const lpt_attention_options *options,
-                                         lpt_tensor *output);
-
-/**
- * @brief Computes the gradients of lpt_attention_forward() for query, key and value.
- *
- * The probabilities are computed again; nothing of the forward pass is kept. Gradients of keys and values are sums over
- * blocks of queries and over the heads that share them. These sums are in f32 or f64, in an order that depends only on
- * the shape.
- *
- * Shapes    As in lpt_attention_forward(). `output_gradient` has the shape of `output`; each gradient has the shape of
- *           its tensor.
- *
- * Formats   All tensors are f64, f32, bf16 or f16.
- *
- * @param[in]  query            As in lpt_attention_forward().
- * @param[in]  key              As in lpt_attention_forward().
- * @param[in]  value            As in lpt_attention_forward().
- * @param[in]  output_gradient  Batch × heads × Q × value width.
- * @param[in]  options          As in lpt_attention_forward(); NULL for the defaults.
- * @param[out] query_gradient   No overlap with an input or another output.
- * @param[out] key_gradient     No overlap with an input or another output.
- * @param[out] value_gradient   No overlap with an input or another output.
- * @retval LPT_INVALID_ARGUMENT  As for lpt_attention_forward().
- * @retval LPT_UNSUPPORTED       As for lpt_attention_forward().
- * @retval LPT_CANCELLED         The progress callback canceled the call.
- */
-LPT_API lpt_status lpt_attention_backward(lpt_context *context, const lpt_tensor *query, const lpt_tensor *key,
-                                          const lpt_tensor *value, const lpt_tensor *output_gradient,
-                                          const lpt_attention_options *options, lpt_tensor *query_gradient,
-                                          lpt_tensor *key_gradient, lpt_tensor *value_gradient);
 
 /** @brief Reduction of the losses of all rows; one of lpt_loss_reduction_values. */
 typedef int32_t lpt_loss_reduction;

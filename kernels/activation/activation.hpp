@@ -1,4 +1,4 @@
-// The family of layers without weights of their own: SwiGLU, RMSNorm, softmax, cross entropy, and what a GEMM result goes through on its way
+// The family of layers without weights of their own: SwiGLU, RMSNorm, rotary embedding, softmax, cross entropy, and what a GEMM result goes through on its way
 // to c. Views are f32, bf16, f16 or f64; with f64 in any place a row computes in f64, else in f32. Forward and backward
 // stand side by side. A NaN is written as the positive quiet one, since machines differ in which they make.
 #pragma once
@@ -26,7 +26,8 @@ struct SwigluBackwardRequest {
 };
 
 // r = 1 / sqrt(mean(x²) + epsilon);  output = x · r · weight. Bounded: the mean is summed in f64 or pairwise. Where the
-// root is zero, r is 0: a row of zeros without epsilon gives zeros.
+// root is zero, r is 0: a row of zeros without epsilon gives zeros. With is_centered, a LayerNorm: m = mean(x),
+// r = 1 / sqrt(mean((x - m)²) + epsilon), output = (x - m) · r · weight + bias, with m and r rounded to the type of the weight.
 struct RmsnormForwardRequest {
   MatrixView input;
   const void *weight;  // columns numbers: f32, or f64 with is_f64
@@ -34,15 +35,65 @@ struct RmsnormForwardRequest {
   void *inverse_rms;  // NULL, or rows numbers
   double epsilon;
   bool is_f64;
+  bool is_centered = false;    // then the weight may be NULL: ones
+  const void *bias = nullptr;  // of is_centered, as the weight. NULL: zeros
+  void *mean = nullptr;        // of is_centered: NULL, or rows numbers
 };
 
-// dx = r · (w · dy) - x · r³ · mean(w · dy · x);  dw(c) = sum over rows of dy · x · r, added to weight_gradient_sum.
+// dx = r · (w · dy) - x · r³ · mean(w · dy · x);  dw(c) = sum over rows of dy · x · r, added to weight_gradient_sum. With
+// is_centered x - mean takes the place of x, dx is less by r · mean(w · dy), and db(c) is the sum over rows of dy.
 struct RmsnormBackwardRequest {
   MatrixView input, output_gradient, input_gradient;  // input_gradient.data NULL: not requested
   const void *weight;
   const void *inverse_rms;
   double *weight_gradient_sum;  // NULL, or columns sums, added to: the operation adds up its parts in a fixed order
   bool is_f64;
+  bool is_centered = false;             // then the weight may be NULL: ones
+  const void *mean = nullptr;           // of is_centered
+  double *bias_gradient_sum = nullptr;  // of is_centered, as weight_gradient_sum
+};
+
+// cos and sin of the angles a = position · frequency(i), times scale, of each position; the table of a rotary embedding.
+// Exact: a in f64, cos and sin by src/formats/functions_f64.hpp, their product with scale in f64, rounded once to the table.
+// Row p of the table:
+//   HALVES       cosines[i] = cos, sines[i] = sin
+//   INTERLEAVED  cosines[2i] = cosines[2i + 1] = cos, sines[2i] = -sin, sines[2i + 1] = sin
+struct RotaryTableRequest {
+  const void *frequencies;
+  bool is_frequency_f64;  // which are f32 else
+  int64_t count;          // frequencies
+  const void *positions;  // NULL: first_position + p
+  bool is_position_wide;  // int64, which are int32 else
+  int64_t first_position;
+  int64_t first_row, rows;  // that are written
+  lpt_rotary_layout layout;
+  double scale;
+  bool is_inverse;        // the sign of sin is the opposite
+  void *cosines, *sines;  // written: rows of `stride` numbers
+  int64_t stride;
+  bool is_f64;  // the table, which is f32 else
+};
+
+constexpr int32_t kMostRotaryAxes = 7;
+
+// An axis of rows. Each step moves by input_stride and output_stride elements, and by position_stride rows of the table: 1 along
+// positions, else 0.
+struct RotaryAxis {
+  int64_t extent, input_stride, output_stride, position_stride;
+};
+
+// Each pair (x, y) of a row becomes (x · cos - y · sin, x · sin + y · cos); columns from 2 · count on are copied. Rows are numbered
+// along axes, the last one fastest. output may be input. Exact: products and sums are rounded one by one, in f64 with an f64
+// table, else in f32.
+struct RotaryRequest {
+  MatrixView input, output;  // data, format, columns
+  RotaryAxis axes[kMostRotaryAxes];
+  int32_t axis_count;        // at least 1
+  int64_t first_row, rows;   // that are written
+  int64_t count;             // frequencies
+  lpt_rotary_layout layout;  // HALVES: columns i and count + i; INTERLEAVED: 2i and 2i + 1
+  const void *cosines, *sines;
+  int64_t table_stride;
 };
 
 // y = exp(scale · x - max) / sum. Row r of the view is row (first_row + r) mod period of a matrix of `period` rows. A row
@@ -122,6 +173,8 @@ std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_kernels();
 std::span<const KernelEntry<SwigluBackwardRequest>> swiglu_backward_kernels();
 std::span<const KernelEntry<RmsnormForwardRequest>> rmsnorm_forward_kernels();
 std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_kernels();
+std::span<const KernelEntry<RotaryTableRequest>> rotary_table_kernels();
+std::span<const KernelEntry<RotaryRequest>> rotary_kernels();
 std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_kernels();
 std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_kernels();
 std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_kernels();

@@ -12,6 +12,8 @@ void swiglu_forward_cuda(const SwigluForwardRequest &request, void *stream);
 void swiglu_backward_cuda(const SwigluBackwardRequest &request, void *stream);
 void rmsnorm_forward_cuda(const RmsnormForwardRequest &request, void *stream);
 void rmsnorm_backward_cuda(const RmsnormBackwardRequest &request, void *stream);
+void rotary_table_cuda(const RotaryTableRequest &request, void *stream);
+void rotary_cuda(const RotaryRequest &request, void *stream);
 void softmax_forward_cuda(const SoftmaxForwardRequest &request, void *stream);
 void softmax_exaq_cuda(const SoftmaxExaqRequest &request, void *stream);
 void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream);
@@ -24,6 +26,8 @@ std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_device_kernels
 std::span<const KernelEntry<SwigluBackwardRequest>> swiglu_backward_device_kernels();
 std::span<const KernelEntry<RmsnormForwardRequest>> rmsnorm_forward_device_kernels();
 std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_device_kernels();
+std::span<const KernelEntry<RotaryTableRequest>> rotary_table_device_kernels();
+std::span<const KernelEntry<RotaryRequest>> rotary_device_kernels();
 std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_device_kernels();
 std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_device_kernels();
 std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_kernels();

@@ -1,5 +1,5 @@
-// RMSNorm forward, of a matrix or of a sum of two: a block of threads takes a row, whose sum is made in f64. A row is read again
-// for its result; what is not too long comes from the caches then.
+// RMSNorm forward, of a matrix or of a sum of two, and LayerNorm: a block of threads takes a row, whose sums are made in f64. A
+// row is read again for its result; what is not too long comes from the caches then.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_steps.hpp"
@@ -56,6 +56,54 @@ __device__ __forceinline__ void norm_row(const NormJob &job, int64_t row, double
   if (job.inverse_rms != nullptr && threadIdx.x == 0) job.inverse_rms[row] = positive_nan(inverse);
 }
 
+// Vectors of LayerNorm that may be missing: data NULL.
+struct CenteredVectors {
+  DeviceLines weight, bias;
+  float *mean;
+};
+
+// Mean and variance by the differences to the first number of the row, as on the CPU.
+__global__ void __launch_bounds__(kLineThreads) layernorm_forward(NormJob job, CenteredVectors vectors) {
+  for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
+    const double pivot = job.columns == 0 ? 0.0 : static_cast<double>(number_of_line(job.input, row, 0));
+    double sum = 0.0, squares = 0.0;
+    for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+      const int32_t count = fragment_count(job.columns, column);
+      const FloatFragment x = load_line(job.input, row, column, count);
+#pragma unroll
+      for (int32_t i = 0; i < kFragment; ++i) {
+        const double difference = i < count ? static_cast<double>(x.number[i]) - pivot : 0.0;
+        sum += difference;
+        squares += difference * difference;
+      }
+    }
+    const double mean = block_sum(sum) * job.share, raw = block_sum(squares) * job.share - mean * mean;
+    const double square = (raw < 0.0 ? 0.0 : raw) + job.epsilon;
+    const float inverse = static_cast<float>(square == 0.0 ? 0.0 : 1.0 / root_of(square));
+    const auto center = static_cast<float>(pivot + mean);
+    for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+      const int32_t count = fragment_count(job.columns, column);
+      FloatFragment x = load_line(job.input, row, column, count);
+#pragma unroll
+      for (int32_t i = 0; i < kFragment; ++i) x.number[i] = (x.number[i] - center) * inverse;
+      if (vectors.weight.data != nullptr) {
+        const FloatFragment weight = load_line(vectors.weight, 0, column, count);
+#pragma unroll
+        for (int32_t i = 0; i < kFragment; ++i) x.number[i] *= weight.number[i];
+      }
+      if (vectors.bias.data != nullptr) {
+        const FloatFragment bias = load_line(vectors.bias, 0, column, count);
+#pragma unroll
+        for (int32_t i = 0; i < kFragment; ++i) x.number[i] += bias.number[i];
+      }
+      store_line(job.output, row, column, count, x);
+    }
+    if (threadIdx.x != 0) continue;
+    if (job.inverse_rms != nullptr) job.inverse_rms[row] = positive_nan(inverse);
+    if (vectors.mean != nullptr) vectors.mean[row] = positive_nan(center);
+  }
+}
+
 __global__ void __launch_bounds__(kLineThreads) rmsnorm_forward(NormJob job) {
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) norm_row(job, row, square_sum(job, row));
 }
@@ -99,7 +147,14 @@ NormJob job_of(const RmsnormForwardRequest &request) {
 
 void rmsnorm_forward_cuda(const RmsnormForwardRequest &request, void *stream) {
   if (request.input.rows == 0) return;
-  LPT_LAUNCH(rmsnorm_forward, blocks_of_rows(request.input.rows), kLineThreads, 0, stream, job_of(request));
+  const uint32_t blocks = blocks_of_rows(request.input.rows);
+  if (!request.is_centered) {
+    LPT_LAUNCH(rmsnorm_forward, blocks, kLineThreads, 0, stream, job_of(request));
+    return;
+  }
+  const CenteredVectors vectors = {line_of_vector(request.weight), line_of_vector(request.bias),
+                                   static_cast<float *>(request.mean)};
+  LPT_LAUNCH(layernorm_forward, blocks, kLineThreads, 0, stream, job_of(request), vectors);
 }
 
 void rmsnorm_sum_cuda(const RmsnormSumRequest &request, void *stream) {

@@ -1,4 +1,4 @@
-// RMSNorm backward. The gradient of the input: a block of threads takes a row, whose mean is summed in f64. That of the weight:
+// RMSNorm and LayerNorm backward. The gradient of the input: a block of threads takes a row, whose mean is summed in f64. That of the weight:
 // blocks of threads take fragments of columns and parts of rows, and add up in f64; then the parts are added in their order. No
 // order depends on who comes first.
 #include "kernels/activation/cuda_kernels.hpp"
@@ -11,40 +11,65 @@ namespace {
 struct InputJob {
   DeviceLines input, output_gradient, input_gradient, weight;
   const float *inverse_rms;
-  double share;  // 1 / columns
+  const float *mean;  // of LayerNorm
+  double share;       // 1 / columns
   int64_t rows, columns;
 };
 
-// With n = x · r:  sum of (w · dy) · n.
-__device__ __forceinline__ double row_sum(const InputJob &job, int64_t row, float inverse) {
-  double sum = 0.0;
+// The weights of LayerNorm may be missing.
+template <bool kIsCentered>
+__device__ __forceinline__ FloatFragment weights_of(const InputJob &job, int64_t column, int32_t count) {
+  FloatFragment weights;
+#pragma unroll
+  for (int32_t i = 0; i < kFragment; ++i) weights.number[i] = 1.0f;
+  if (!kIsCentered || job.weight.data != nullptr) weights = load_line(job.weight, 0, column, count);
+  return weights;
+}
+
+// With n = (x - m) · r:  sum of (w · dy) · n, and with kIsCentered of w · dy.
+struct RowSumsOfGradient {
+  double of_normals, of_weighted;
+};
+
+template <bool kIsCentered>
+__device__ __forceinline__ RowSumsOfGradient row_sums(const InputJob &job, int64_t row, float mean, float inverse) {
+  double sum = 0.0, weighted_sum = 0.0;
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
     const int32_t count = fragment_count(job.columns, column);
     const FloatFragment x = load_line(job.input, row, column, count);
     const FloatFragment dy = load_line(job.output_gradient, row, column, count);
-    const FloatFragment weight = load_line(job.weight, 0, column, count);
+    const FloatFragment weight = weights_of<kIsCentered>(job, column, count);
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) {
       // Beyond the row there are zeros, whose product with an infinite r is none.
-      const float normal = i < count ? x.number[i] * inverse : 0.0f;
-      sum += static_cast<double>(weight.number[i] * dy.number[i]) * static_cast<double>(normal);
+      const float normal = i < count ? (kIsCentered ? x.number[i] - mean : x.number[i]) * inverse : 0.0f;
+      const auto weighted = static_cast<double>(weight.number[i] * dy.number[i]);
+      sum += weighted * static_cast<double>(normal);
+      if (kIsCentered) weighted_sum += weighted;
     }
   }
-  return block_sum(sum);
+  sum = block_sum(sum);
+  return {sum, kIsCentered ? block_sum(weighted_sum) : 0.0};
 }
 
+template <bool kIsCentered>
 __global__ void __launch_bounds__(kLineThreads) rmsnorm_backward(InputJob job) {
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
-    const float inverse = job.inverse_rms[row];
-    const auto mean = static_cast<float>(row_sum(job, row, inverse) * job.share);
+    const float inverse = job.inverse_rms[row], center = kIsCentered ? job.mean[row] : 0.0f;
+    const RowSumsOfGradient sums = row_sums<kIsCentered>(job, row, center, inverse);
+    const auto mean = static_cast<float>(sums.of_normals * job.share);
+    const auto weighted_mean = static_cast<float>(sums.of_weighted * job.share);
     for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
       const int32_t count = fragment_count(job.columns, column);
       const FloatFragment x = load_line(job.input, row, column, count);
       FloatFragment dy = load_line(job.output_gradient, row, column, count);
-      const FloatFragment weight = load_line(job.weight, 0, column, count);
+      const FloatFragment weight = weights_of<kIsCentered>(job, column, count);
 #pragma unroll
       for (int32_t i = 0; i < kFragment; ++i) {
-        dy.number[i] = inverse * (weight.number[i] * dy.number[i] - (x.number[i] * inverse) * mean);
+        float weighted = weight.number[i] * dy.number[i];
+        if (kIsCentered) weighted -= weighted_mean;
+        const float normal = (kIsCentered ? x.number[i] - center : x.number[i]) * inverse;
+        dy.number[i] = inverse * (weighted - normal * mean);
       }
       store_line(job.input_gradient, row, column, count, dy);
     }
@@ -57,7 +82,7 @@ constexpr uint32_t kAcross = 32, kDown = kLineThreads / kAcross;  // fragments a
 
 struct PartsJob {
   DeviceLines input, output_gradient;
-  const float *inverse_rms;
+  const float *inverse_rms, *mean;
   double *sums;
   int64_t rows, columns, part_rows;
 };
@@ -74,6 +99,10 @@ __device__ __forceinline__ void add_down(const double *sums, uint32_t places, co
   }
 }
 
+// What dy is multiplied by: x · r, (x - m) · r, or 1 for the gradient of a bias.
+enum class PartsOf { kNormals, kCenteredNormals, kOnes };
+
+template <PartsOf kOf>
 __global__ void __launch_bounds__(kLineThreads) gradient_parts(PartsJob job) {
   __shared__ double shared[kDown * kAcross * kFragment];
   const int64_t column = first_column_of_grid();
@@ -82,12 +111,18 @@ __global__ void __launch_bounds__(kLineThreads) gradient_parts(PartsJob job) {
   const int64_t end = begin + job.part_rows < job.rows ? begin + job.part_rows : job.rows;
   double sums[kFragment] = {};
   for (int64_t row = begin + threadIdx.y; row < end && count > 0; row += kDown) {
-    const float inverse = job.inverse_rms[row];
-    const FloatFragment x = load_line(job.input, row, column, count);
     const FloatFragment dy = load_line(job.output_gradient, row, column, count);
+    if (kOf == PartsOf::kOnes) {
+#pragma unroll
+      for (int32_t i = 0; i < kFragment; ++i) sums[i] += static_cast<double>(dy.number[i]);
+      continue;
+    }
+    const float inverse = job.inverse_rms[row], mean = kOf == PartsOf::kCenteredNormals ? job.mean[row] : 0.0f;
+    const FloatFragment x = load_line(job.input, row, column, count);
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) {
-      sums[i] += static_cast<double>(dy.number[i]) * static_cast<double>(x.number[i] * inverse);
+      const float centered = kOf == PartsOf::kCenteredNormals ? x.number[i] - mean : x.number[i];
+      sums[i] += static_cast<double>(dy.number[i]) * static_cast<double>(centered * inverse);
     }
   }
   // Neighbours lie side by side: thread, then number of the fragment.
@@ -134,21 +169,33 @@ void rmsnorm_backward_cuda(const RmsnormBackwardRequest &request, void *stream) 
                         lines_of(request.input_gradient),
                         line_of_vector(request.weight),
                         static_cast<const float *>(request.inverse_rms),
+                        static_cast<const float *>(request.mean),
                         1.0 / static_cast<double>(input.columns),
                         input.rows,
                         input.columns};
-  LPT_LAUNCH(rmsnorm_backward, blocks_of_rows(input.rows), kLineThreads, 0, stream, job);
+  if (request.is_centered) {
+    LPT_LAUNCH((rmsnorm_backward<true>), blocks_of_rows(input.rows), kLineThreads, 0, stream, job);
+  } else {
+    LPT_LAUNCH((rmsnorm_backward<false>), blocks_of_rows(input.rows), kLineThreads, 0, stream, job);
+  }
 }
 
 void gradient_parts_cuda(const GradientPartsRequest &request, void *stream) {
   const MatrixView &input = request.input;
   if (input.rows == 0 || input.columns == 0) return;
-  const PartsJob job = {
-      lines_of(input),  lines_of(request.output_gradient), request.inverse_rms, request.sums, input.rows, input.columns,
-      request.part_rows};
+  const PartsJob job = {lines_of(input),     lines_of(request.output_gradient),
+                        request.inverse_rms, request.mean,
+                        request.sums,        input.rows,
+                        input.columns,       request.part_rows};
   const dim3 grid(blocks_across(input.columns, int64_t{kAcross} * kFragment),
                   static_cast<uint32_t>((input.rows + request.part_rows - 1) / request.part_rows));
-  LPT_LAUNCH(gradient_parts, grid, dim3(kAcross, kDown), 0, stream, job);
+  if (request.is_of_bias) {
+    LPT_LAUNCH((gradient_parts<PartsOf::kOnes>), grid, dim3(kAcross, kDown), 0, stream, job);
+  } else if (request.mean != nullptr) {
+    LPT_LAUNCH((gradient_parts<PartsOf::kCenteredNormals>), grid, dim3(kAcross, kDown), 0, stream, job);
+  } else {
+    LPT_LAUNCH((gradient_parts<PartsOf::kNormals>), grid, dim3(kAcross, kDown), 0, stream, job);
+  }
 }
 
 void gradient_sum_cuda(const GradientSumRequest &request, void *stream) {

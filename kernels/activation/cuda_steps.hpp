@@ -24,12 +24,14 @@ struct RmsnormSumRequest {
 };
 
 // sums[p · columns + c] = sum over the rows of part p of dy · (x · r), for parts of `part_rows` rows. Bounded: the product with
-// r is rounded to f32, the sum runs in f64.
+// r is rounded to f32, the sum runs in f64. With a mean m, x - m takes the place of x; is_of_bias: the sum of dy.
 struct GradientPartsRequest {
   MatrixView input, output_gradient;
   const float *inverse_rms;
   int64_t part_rows;
   double *sums;  // written
+  const float *mean = nullptr;
+  bool is_of_bias = false;
 };
 
 // gradient[c] = the sum of all parts, rounded once; added to what was there with is_accumulated. Without parts 0.

@@ -46,6 +46,12 @@ const char *unsupported_gradient_parts(const GradientPartsRequest &r) {
   return unsupported_views({&r.input, &r.output_gradient});
 }
 
+const char *unsupported_rotary_table(const RotaryTableRequest &r) {
+  return r.is_f64 ? "gives a table of f32 only" : nullptr;
+}
+
+const char *unsupported_rotary(const RotaryRequest &r) { return unsupported_views({&r.input, &r.output}); }
+
 const char *unsupported_softmax_forward(const SoftmaxForwardRequest &r) {
   return unsupported_views({&r.input, &r.output});
 }
@@ -101,6 +107,9 @@ constexpr KernelEntry<SmoothingRequest> kSmoothing[] = {{"smoothing_cuda", 80, n
 constexpr KernelEntry<GradientPartsRequest> kGradientParts[] = {
     {"gradient_parts_cuda", 80, unsupported_gradient_parts, gradient_parts_cuda}};
 constexpr KernelEntry<GradientSumRequest> kGradientSum[] = {{"gradient_sum_cuda", 80, nullptr, gradient_sum_cuda}};
+constexpr KernelEntry<RotaryTableRequest> kRotaryTable[] = {
+    {"rotary_table_cuda", 80, unsupported_rotary_table, rotary_table_cuda}};
+constexpr KernelEntry<RotaryRequest> kRotary[] = {{"rotary_cuda", 80, unsupported_rotary, rotary_cuda}};
 constexpr KernelEntry<SoftmaxForwardRequest> kSoftmaxForward[] = {
     {"softmax_forward_cuda", 80, unsupported_softmax_forward, softmax_forward_cuda}};
 constexpr KernelEntry<SoftmaxExaqRequest> kSoftmaxExaq[] = {
@@ -118,6 +127,8 @@ std::span<const KernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels() { r
 std::span<const KernelEntry<SmoothingRequest>> smoothing_device_kernels() { return kSmoothing; }
 std::span<const KernelEntry<GradientPartsRequest>> gradient_parts_device_kernels() { return kGradientParts; }
 std::span<const KernelEntry<GradientSumRequest>> gradient_sum_device_kernels() { return kGradientSum; }
+std::span<const KernelEntry<RotaryTableRequest>> rotary_table_device_kernels() { return kRotaryTable; }
+std::span<const KernelEntry<RotaryRequest>> rotary_device_kernels() { return kRotary; }
 std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_device_kernels() { return kSoftmaxForward; }
 std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_device_kernels() { return kSoftmaxExaq; }
 std::span<const KernelEntry<SoftmaxBackwardRequest>> softmax_backward_device_kernels() { return kSoftmaxBackward; }

@@ -18,6 +18,8 @@ void swiglu_forward_any_ref(const SwigluForwardRequest &request);
 void swiglu_backward_any_ref(const SwigluBackwardRequest &request);
 void rmsnorm_forward_any_ref(const RmsnormForwardRequest &request);
 void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request);
+void rotary_table_any_ref(const RotaryTableRequest &request);
+void rotary_any_ref(const RotaryRequest &request);
 void softmax_forward_any_ref(const SoftmaxForwardRequest &request);
 void softmax_exaq_ref(const SoftmaxExaqRequest &request);
 void softmax_backward_any_ref(const SoftmaxBackwardRequest &request);
@@ -30,6 +32,8 @@ LPT_DECLARE_SIMD(swiglu_forward, SwigluForwardRequest)
 LPT_DECLARE_SIMD(swiglu_backward, SwigluBackwardRequest)
 LPT_DECLARE_SIMD(rmsnorm_forward, RmsnormForwardRequest)
 LPT_DECLARE_SIMD(rmsnorm_backward, RmsnormBackwardRequest)
+LPT_DECLARE_SIMD(rotary_table, RotaryTableRequest)
+LPT_DECLARE_SIMD(rotary, RotaryRequest)
 LPT_DECLARE_SIMD(softmax_forward, SoftmaxForwardRequest)
 LPT_DECLARE_SIMD(softmax_backward, SoftmaxBackwardRequest)
 LPT_DECLARE_SIMD(cross_entropy_sums, CrossEntropySumsRequest)

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/activation/kernels.hpp"
+#include "kernels/activation/rotary.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/functions.hpp"
 
@@ -114,48 +115,97 @@ void swiglu_backward(const SwigluBackwardRequest &request) {
 
 // ---- RMSNorm
 
+// Without is_centered the mean is 0, which changes no bit.
 template <typename T>
 void rmsnorm_forward(const RmsnormForwardRequest &request) {
   const lpt_format vector = vector_format(request.is_f64);
   const int64_t columns = request.input.columns;
+  const auto width = static_cast<double>(columns);
   for (int64_t row = 0; row < request.input.rows; ++row) {
-    double sum = 0.0;
+    double mean = 0.0, sum = 0.0;
+    for (int64_t column = 0; column < columns && request.is_centered; ++column) {
+      mean += load<double>(request.input, row, column);
+    }
+    if (columns > 0) mean /= width;
     for (int64_t column = 0; column < columns; ++column) {
-      const double x = load<double>(request.input, row, column);
+      const double x = load<double>(request.input, row, column) - mean;
       sum += x * x;
     }
-    const double square = (columns == 0 ? 0.0 : sum / static_cast<double>(columns)) + request.epsilon;
-    const T inverse = static_cast<T>(square == 0.0 ? 0.0 : 1.0 / std::sqrt(square));
+    const double square = (columns == 0 ? 0.0 : sum / width) + request.epsilon;
+    const T inverse = static_cast<T>(square == 0.0 ? 0.0 : 1.0 / std::sqrt(square)), center = static_cast<T>(mean);
     for (int64_t column = 0; column < columns; ++column) {
-      const T weight = load_number<T>(vector, request.weight, column);
-      store<T>(request.output, row, column, (load<T>(request.input, row, column) * inverse) * weight);
+      const T weight = request.weight == nullptr ? T{1} : load_number<T>(vector, request.weight, column);
+      T y = ((load<T>(request.input, row, column) - center) * inverse) * weight;
+      if (request.bias != nullptr) y += load_number<T>(vector, request.bias, column);
+      store<T>(request.output, row, column, y);
     }
     if (request.inverse_rms != nullptr) store_number<T>(vector, request.inverse_rms, row, inverse);
+    if (request.mean != nullptr) store_number<T>(vector, request.mean, row, center);
   }
 }
 
-// With n = x · r:  dx = r · (w · dy - n · mean(w · dy · n)),  dw = sum of dy · n. No intermediate is far from one.
+// With n = (x - m) · r:  dx = r · (w · dy - mean(w · dy) - n · mean(w · dy · n)),  dw = sum of dy · n. No intermediate is far
+// from one. m and mean(w · dy) are 0 without is_centered.
 template <typename T>
 void rmsnorm_backward(const RmsnormBackwardRequest &request) {
   const lpt_format vector = vector_format(request.is_f64);
   const int64_t columns = request.input.columns;
+  const auto weight_at = [&](int64_t column) {
+    return request.weight == nullptr ? 1.0 : load_number<double>(vector, request.weight, column);
+  };
   for (int64_t row = 0; row < request.input.rows; ++row) {
     const T inverse = load_number<T>(vector, request.inverse_rms, row);
-    double sum = 0.0;
+    const T center = request.is_centered ? load_number<T>(vector, request.mean, row) : T{0};
+    double sum = 0.0, weighted_sum = 0.0;
     for (int64_t column = 0; column < columns; ++column) {
-      const double normal = load<double>(request.input, row, column) * static_cast<double>(inverse);
+      const double x = load<double>(request.input, row, column) - static_cast<double>(center);
+      const double normal = x * static_cast<double>(inverse);
       const double dy = load<double>(request.output_gradient, row, column);
-      sum += load_number<double>(vector, request.weight, column) * dy * normal;
+      sum += weight_at(column) * dy * normal;
+      if (request.is_centered) weighted_sum += weight_at(column) * dy;
       if (request.weight_gradient_sum != nullptr) request.weight_gradient_sum[column] += dy * normal;
+      if (request.bias_gradient_sum != nullptr) request.bias_gradient_sum[column] += dy;
     }
     if (request.input_gradient.data == nullptr) continue;
     const T mean = static_cast<T>(sum / static_cast<double>(columns));
+    const T weighted_mean = static_cast<T>(weighted_sum / static_cast<double>(columns));
     for (int64_t column = 0; column < columns; ++column) {
-      const T normal = load<T>(request.input, row, column) * inverse;
-      const T weighted = load_number<T>(vector, request.weight, column) * load<T>(request.output_gradient, row, column);
-      store<T>(request.input_gradient, row, column, inverse * (weighted - normal * mean));
+      const T normal = (load<T>(request.input, row, column) - center) * inverse;
+      const T weighted = static_cast<T>(weight_at(column)) * load<T>(request.output_gradient, row, column);
+      store<T>(request.input_gradient, row, column, inverse * ((weighted - weighted_mean) - normal * mean));
     }
   }
+}
+
+// ---- rotary embedding
+
+template <typename T>
+void rotary_table(const RotaryTableRequest &request) {
+  for (int64_t row = request.first_row; row < request.first_row + request.rows; ++row) {
+    for (int64_t i = 0; i < request.count; ++i) write_rotary_entry<T>(request, row, i);
+  }
+}
+
+template <typename T>
+void rotary(const RotaryRequest &request) {
+  const lpt_format from = request.input.format.id, to = request.output.format.id;
+  const bool is_halves = request.layout == LPT_ROTARY_LAYOUT_HALVES;
+  for_rotary_rows(request, [&](const RotaryRow &row) {
+    const T *const cosines = static_cast<const T *>(request.cosines) + row.position * request.table_stride;
+    const T *const sines = static_cast<const T *>(request.sines) + row.position * request.table_stride;
+    for (int64_t i = 0; i < request.count; ++i) {
+      const int64_t first = is_halves ? i : 2 * i, second = is_halves ? request.count + i : 2 * i + 1;
+      const T cosine = cosines[first], sine = sines[is_halves ? i : second];
+      const T x = load_number<T>(from, request.input.data, row.input + first);
+      const T y = load_number<T>(from, request.input.data, row.input + second);
+      store_number<T>(to, request.output.data, row.output + first, x * cosine - y * sine);
+      store_number<T>(to, request.output.data, row.output + second, x * sine + y * cosine);
+    }
+    for (int64_t column = 2 * request.count; column < request.input.columns; ++column) {
+      store_number<T>(to, request.output.data, row.output + column,
+                      load_number<T>(from, request.input.data, row.input + column));
+    }
+  });
 }
 
 // ---- softmax
@@ -273,6 +323,14 @@ void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request) {
   const bool is_f64 = request.is_f64 || is_double(request.input) || is_double(request.output_gradient) ||
                       (request.input_gradient.data != nullptr && is_double(request.input_gradient));
   is_f64 ? rmsnorm_backward<double>(request) : rmsnorm_backward<float>(request);
+}
+
+void rotary_table_any_ref(const RotaryTableRequest &request) {
+  request.is_f64 ? rotary_table<double>(request) : rotary_table<float>(request);
+}
+
+void rotary_any_ref(const RotaryRequest &request) {
+  is_double(request.input) || is_double(request.output) ? rotary<double>(request) : rotary<float>(request);
 }
 
 void softmax_forward_any_ref(const SoftmaxForwardRequest &request) {

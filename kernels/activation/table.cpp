@@ -50,6 +50,10 @@ const char *unsupported_rmsnorm_backward_any(const RmsnormBackwardRequest &reque
   return unsupported_any({&request.input, &request.output_gradient, &input_gradient_or_input(request)});
 }
 
+const char *unsupported_rotary_any(const RotaryRequest &request) {
+  return unsupported_any({&request.input, &request.output});
+}
+
 const char *unsupported_softmax_forward_any(const SoftmaxForwardRequest &request) {
   return unsupported_any({&request.input, &request.output});
 }
@@ -115,6 +119,14 @@ const char *unsupported_rmsnorm_backward_vectors(const RmsnormBackwardRequest &r
   return unsupported_vectors({&request.input, &request.output_gradient, &input_gradient_or_input(request)});
 }
 
+const char *unsupported_rotary_table_vectors(const RotaryTableRequest &request) {
+  return request.is_f64 ? "the table is f64" : nullptr;
+}
+
+const char *unsupported_rotary_vectors(const RotaryRequest &request) {
+  return unsupported_vectors({&request.input, &request.output});
+}
+
 const char *unsupported_softmax_forward_vectors(const SoftmaxForwardRequest &request) {
   return unsupported_vectors({&request.input, &request.output});
 }
@@ -164,6 +176,18 @@ std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_kernels() 
   static constexpr KernelEntry<RmsnormBackwardRequest> kernels[] = {
       LPT_SIMD_ENTRIES(rmsnorm_backward, unsupported_rmsnorm_backward_vectors)
           LPT_REF_ENTRY(rmsnorm_backward_any, unsupported_rmsnorm_backward_any)};
+  return kernels;
+}
+
+std::span<const KernelEntry<RotaryTableRequest>> rotary_table_kernels() {
+  static constexpr KernelEntry<RotaryTableRequest> kernels[] = {
+      LPT_SIMD_ENTRIES(rotary_table, unsupported_rotary_table_vectors) LPT_REF_ENTRY(rotary_table_any, nullptr)};
+  return kernels;
+}
+
+std::span<const KernelEntry<RotaryRequest>> rotary_kernels() {
+  static constexpr KernelEntry<RotaryRequest> kernels[] = {LPT_SIMD_ENTRIES(rotary, unsupported_rotary_vectors)
+                                                               LPT_REF_ENTRY(rotary_any, unsupported_rotary_any)};
   return kernels;
 }
 

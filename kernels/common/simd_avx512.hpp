@@ -328,6 +328,9 @@ static inline double reduce_add(F64 values) { return _mm512_reduce_add_pd(values
   _mm512_mask_storeu_pd(sums, high, mul_add(upper_f64(a), upper_f64(b), _mm512_maskz_loadu_pd(high, sums)));
 }
 
+// Lanes 2i and 2i + 1 exchanged.
+[[gnu::always_inline]] static inline F32 exchanged_pairs(F32 value) { return _mm512_permute_ps(value, 0xB1); }
+
 // (a, b) → (a + b, a - b) between lanes: the partner plus or minus the lane itself, whose multiplication by 1 or -1 is exact.
 template <int kStride>
 [[gnu::always_inline]] static inline F32 butterfly(F32 value) {

@@ -207,6 +207,9 @@ static inline double reduce_add(F64 values) { return vaddvq_f64(values); }
   if (lanes < kLanes) __builtin_memcpy(sums, padded, static_cast<size_t>(8 * lanes));
 }
 
+// Lanes 2i and 2i + 1 exchanged.
+[[gnu::always_inline]] static inline F32 exchanged_pairs(F32 value) { return vrev64q_f32(value); }
+
 // (a, b) → (a + b, a - b) between lanes: the partner plus or minus the lane itself, whose multiplication by 1 or -1 is exact.
 template <int kStride>
 [[gnu::always_inline]] static inline F32 butterfly(F32 value) {

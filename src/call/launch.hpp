@@ -23,6 +23,17 @@ inline Status queue_copy(const Context &context, const MatrixView &source, const
                              row_bytes(element, source.row_stride), row_bytes(element, source.columns), source.rows});
 }
 
+// A vector of indices, in memory of the device. A copy from CPU memory has read it when it returns: it is not page-locked.
+inline Status take_indices(Context &context, const MatrixView &indices, bool is_in_cpu_memory, const void **out) {
+  *out = indices.data;
+  if (!is_in_cpu_memory) return {};
+  const int64_t bytes = row_bytes(indices.format.id, indices.columns);
+  std::byte *memory = nullptr;
+  LPT_TRY(take_scratch(context, static_cast<size_t>(bytes), &memory));
+  *out = memory;
+  return context.queue.copy({memory, bytes, indices.data, bytes, bytes, 1});
+}
+
 // Selects a kernel of the family for `whole` and runs it, unless `is_check_only`. slice(whole, begin, count) is the request
 // for some units. An operation of several steps goes through all of them twice, so that a rejection leaves nothing queued.
 template <typename Request, typename Slice>

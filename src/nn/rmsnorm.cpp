@@ -14,7 +14,9 @@
 namespace lpt {
 namespace {
 
-Status check_options(const lpt_rmsnorm_options &options) {
+// Of RMSNorm or LayerNorm.
+template <typename Options>
+Status check_norm_options(const Options &options) {
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_finite("epsilon", options.epsilon, 0.0, DBL_MAX));
   LPT_TRY(check_choice("is_accumulated", options.is_accumulated, 1));
@@ -41,47 +43,58 @@ Blocks weight_gradient_blocks(int64_t rows, int64_t most, int64_t least_rows) {
   return {(rows + length - 1) / length, length};
 }
 
-void write_weight_gradient(const std::vector<double> &sums, const Blocks &blocks, int64_t columns, bool is_f64,
-                           bool is_accumulated, void *target) {
-  for (int64_t column = 0; column < columns; ++column) {
-    double sum = 0.0;
-    for (int64_t i = 0; i < blocks.count; ++i) sum += sums[static_cast<size_t>(i * columns + column)];
-    if (is_f64) {
-      double &number = static_cast<double *>(target)[column];
-      number = is_accumulated ? number + sum : sum;
-    } else {
-      float &number = static_cast<float *>(target)[column];
-      number = static_cast<float>(is_accumulated ? static_cast<double>(number) + sum : sum);
+struct NamedView {
+  const MatrixView &view;
+  const char *name;
+};
+
+// Outputs overlap neither inputs nor each other.
+Status check_outputs(std::initializer_list<NamedView> outputs, std::initializer_list<NamedView> inputs) {
+  for (const NamedView *output = outputs.begin(); output != outputs.end(); ++output) {
+    for (const NamedView &input : inputs) {
+      LPT_TRY(check_no_overlap(output->view, output->name, input.view, input.name));
+    }
+    for (const NamedView *other = outputs.begin(); other != output; ++other) {
+      LPT_TRY(check_no_overlap(output->view, output->name, other->view, other->name));
     }
   }
+  return {};
 }
 
-// What a norm's forward needs beside its input, checked.
-Status check_forward(const Context &context, const Tensor *weight, const lpt_rmsnorm_options &options, const char *like,
-                     Tensor *output, Tensor *inverse_rms, RmsnormForwardRequest &whole) {
+// A vector that may be NULL: then the view has no data.
+Status check_optional_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
+                             const Device &device, MatrixView &out_view) {
+  void *data = nullptr;
+  if (tensor != nullptr) LPT_TRY(check_vector(tensor, name, format, count, needs_data, &data, device));
+  out_view = vector_view(format, data, count);
+  return {};
+}
+
+// What a norm's forward needs beside its input, checked. `names`: of the input and of the inverse.
+struct NormNames {
+  const char *input, *inverse;
+};
+
+template <typename Options>
+Status check_forward(const Context &context, const Tensor *weight, const Options &options, const NormNames &names,
+                     Tensor *output, Tensor *inverse, RmsnormForwardRequest &whole) {
   const Device &device = context.queue.device();
   const bool needs_data = !is_check_only(options.flags);
   const int64_t rows = whole.input.rows;
   const int64_t columns = whole.input.columns;
   LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output, device));
-  LPT_TRY(check_shape(whole.output, "output", rows, columns, like));
+  LPT_TRY(check_shape(whole.output, "output", rows, columns, names.input));
   whole.epsilon = options.epsilon;
   whole.is_f64 = is_double(whole.input) || is_double(whole.output);
   const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
-  void *weight_data = nullptr;
-  LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data, device));
-  const MatrixView weight_view = vector_view(format, weight_data, columns);
-  whole.weight = weight_data;
-  LPT_TRY(check_no_overlap(whole.output, "output", whole.input, like));
-  LPT_TRY(check_no_overlap(whole.output, "output", weight_view, "weight"));
-  if (inverse_rms != nullptr) {
-    LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &whole.inverse_rms, device));
-    const MatrixView view = vector_view(format, whole.inverse_rms, rows);
-    LPT_TRY(check_no_overlap(view, "inverse_rms", whole.input, like));
-    LPT_TRY(check_no_overlap(view, "inverse_rms", weight_view, "weight"));
-    LPT_TRY(check_no_overlap(view, "inverse_rms", whole.output, "output"));
-  }
-  return {};
+  MatrixView weight_view, inverse_view;
+  if (weight == nullptr && !whole.is_centered) return invalid("weight is NULL: expected a tensor");
+  LPT_TRY(check_optional_vector(weight, "weight", format, columns, needs_data, device, weight_view));
+  LPT_TRY(check_optional_vector(inverse, names.inverse, format, rows, needs_data, device, inverse_view));
+  whole.weight = weight_view.data;
+  whole.inverse_rms = inverse_view.data;
+  return check_outputs({{whole.output, "output"}, {inverse_view, names.inverse}},
+                       {{whole.input, names.input}, {weight_view, "weight"}});
 }
 
 RmsnormForwardRequest cut_norm(const RmsnormForwardRequest &whole, int64_t begin, int64_t count) {
@@ -89,6 +102,7 @@ RmsnormForwardRequest cut_norm(const RmsnormForwardRequest &whole, int64_t begin
   part.input = cut_rows(whole.input, begin, count);
   part.output = cut_rows(whole.output, begin, count);
   part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
+  part.mean = cut_vector(whole.mean, whole.is_f64, begin);
   return part;
 }
 
@@ -147,11 +161,32 @@ void add_row(const Addends &addends, const MatrixView &sum, int64_t row) {
 
 // ---- the backward pass
 
-struct WeightGradient {
-  bool is_requested;
-  void *data;  // f32; f64 where the CPU computes in f64
-  bool is_accumulated;
+// The gradient of a weight or bias.
+struct VectorGradient {
+  bool is_requested = false;
+  void *data = nullptr;  // f32; f64 where the CPU computes in f64
+  bool is_accumulated = false;
 };
+
+struct VectorGradients {
+  VectorGradient weight, bias;
+};
+
+// The sum over blocks, in order.
+void write_weight_gradient(const std::vector<double> &sums, const Blocks &blocks, int64_t columns, bool is_f64,
+                           const VectorGradient &gradient) {
+  for (int64_t column = 0; column < columns; ++column) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < blocks.count; ++i) sum += sums[static_cast<size_t>(i * columns + column)];
+    if (is_f64) {
+      double &number = static_cast<double *>(gradient.data)[column];
+      number = gradient.is_accumulated ? number + sum : sum;
+    } else {
+      float &number = static_cast<float *>(gradient.data)[column];
+      number = static_cast<float>(gradient.is_accumulated ? static_cast<double>(number) + sum : sum);
+    }
+  }
+}
 
 // The kernels of a norm's backward pass; NULL: not needed.
 struct NormSteps {
@@ -160,41 +195,64 @@ struct NormSteps {
   const KernelEntry<GradientSumRequest> *sum = nullptr;
 };
 
-GradientPartsRequest parts_request(const RmsnormBackwardRequest &whole, int64_t part_rows) {
-  return {whole.input, whole.output_gradient, static_cast<const float *>(whole.inverse_rms), part_rows, nullptr};
+GradientPartsRequest parts_request(const RmsnormBackwardRequest &whole, int64_t part_rows, double *sums) {
+  return {whole.input,
+          whole.output_gradient,
+          static_cast<const float *>(whole.inverse_rms),
+          part_rows,
+          sums,
+          static_cast<const float *>(whole.mean)};
 }
 
-Status choose_norm_steps(Context &context, const RmsnormBackwardRequest &whole, bool wants_weight, NormSteps &steps) {
+Status choose_norm_steps(Context &context, const RmsnormBackwardRequest &whole, bool has_vectors, NormSteps &steps) {
   const lpt_format input = whole.input.format.id, gradient = whole.output_gradient.format.id;
   if (whole.input_gradient.format.id != LPT_FORMAT_NONE) {
     LPT_TRY(select_kernel(context, "rmsnorm_backward", whole, {input, gradient, whole.input_gradient.format.id},
                           &steps.input));
   }
-  if (!wants_weight) return {};
-  LPT_TRY(select_kernel(context, "gradient_parts", parts_request(whole, 1), {input, gradient}, &steps.parts));
+  if (!has_vectors) return {};
+  LPT_TRY(select_kernel(context, "gradient_parts", parts_request(whole, 1, nullptr), {input, gradient}, &steps.parts));
   return select_kernel(context, "gradient_sum", GradientSumRequest{}, {LPT_FORMAT_F32}, &steps.sum);
 }
 
-// Rows begin .. begin + count of both gradients.
+// Sums of slices of rows, for the gradients of weight and bias; NULL: not requested.
+struct GradientSums {
+  double *weight = nullptr, *bias = nullptr;
+};
+
+// Rows begin .. begin + count of all gradients.
 Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBackwardRequest &whole,
-                       const MatrixView &input, int64_t begin, int64_t part_rows, double *sums) {
+                       const MatrixView &input, int64_t begin, int64_t part_rows, const GradientSums &sums) {
   RmsnormBackwardRequest part = whole;
   part.input = input;
   part.output_gradient = cut_rows(whole.output_gradient, begin, input.rows);
   part.inverse_rms = static_cast<const float *>(whole.inverse_rms) + begin;
+  if (whole.is_centered) part.mean = static_cast<const float *>(whole.mean) + begin;
   if (steps.input != nullptr) {
     part.input_gradient = cut_rows(whole.input_gradient, begin, input.rows);
     LPT_TRY(queue_kernel(context, *steps.input, part));
   }
-  if (steps.parts == nullptr) return {};
-  GradientPartsRequest parts = parts_request(part, part_rows);
-  parts.sums = sums + begin / part_rows * input.columns;
+  const int64_t first = begin / part_rows * input.columns;
+  if (sums.weight != nullptr) {
+    LPT_TRY(queue_kernel(context, *steps.parts, parts_request(part, part_rows, sums.weight + first)));
+  }
+  if (sums.bias == nullptr) return {};
+  GradientPartsRequest parts = parts_request(part, part_rows, sums.bias + first);
+  parts.is_of_bias = true;
   return queue_kernel(context, *steps.parts, parts);
+}
+
+Status take_sums(Context &context, const VectorGradient &gradient, int64_t count, double **out) {
+  if (!gradient.is_requested) return {};
+  std::byte *memory = nullptr;
+  LPT_TRY(take_scratch(context, static_cast<size_t>(count) * sizeof(double), &memory));
+  *out = reinterpret_cast<double *>(memory);
+  return {};
 }
 
 // On a device. `input` may be codes; `whole` has all else.
 Status queue_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
-                      const WeightGradient &gradient, bool is_check_only) {
+                      const VectorGradients &gradients, bool is_check_only) {
   // Together with the columns this gives some thousand thread blocks.
   const Blocks parts = weight_gradient_blocks(input.rows, 256, 64);
   const int64_t chunk = stored_chunk(context, {&input}, parts.length);
@@ -203,26 +261,29 @@ Status queue_backward(Context &context, const MatrixView &input, const RmsnormBa
   LPT_TRY(stored.prepare(context, input, std::min(chunk, input.rows), is_check_only));
   RmsnormBackwardRequest seen = whole;
   seen.input = stored.numbers();
-  LPT_TRY(choose_norm_steps(context, seen, gradient.is_requested, steps));
+  LPT_TRY(choose_norm_steps(context, seen, gradients.weight.is_requested || gradients.bias.is_requested, steps));
   if (is_check_only || input.columns == 0) return {};
-  std::byte *sums = nullptr;
-  if (gradient.is_requested) {
-    LPT_TRY(take_scratch(context, static_cast<size_t>(parts.count * input.columns) * sizeof(double), &sums));
-  }
+  GradientSums sums;
+  LPT_TRY(take_sums(context, gradients.weight, parts.count * input.columns, &sums.weight));
+  LPT_TRY(take_sums(context, gradients.bias, parts.count * input.columns, &sums.bias));
   for (int64_t begin = 0; begin < input.rows; begin += chunk) {
     MatrixView rows;
     LPT_TRY(stored.queue_rows(context, begin, std::min(chunk, input.rows - begin), rows));
-    LPT_TRY(queue_norm_rows(context, steps, whole, rows, begin, parts.length, reinterpret_cast<double *>(sums)));
+    LPT_TRY(queue_norm_rows(context, steps, whole, rows, begin, parts.length, sums));
   }
-  if (!gradient.is_requested) return {};
-  return queue_kernel(context, *steps.sum,
-                      {reinterpret_cast<double *>(sums), parts.count, input.columns,
-                       static_cast<float *>(gradient.data), gradient.is_accumulated});
+  const auto queue_sum = [&](const VectorGradient &gradient, const double *of_parts) -> Status {
+    if (!gradient.is_requested) return {};
+    return queue_kernel(
+        context, *steps.sum,
+        {of_parts, parts.count, input.columns, static_cast<float *>(gradient.data), gradient.is_accumulated});
+  };
+  LPT_TRY(queue_sum(gradients.weight, sums.weight));
+  return queue_sum(gradients.bias, sums.bias);
 }
 
 // The same on the CPU.
 Status run_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
-                    const WeightGradient &gradient, bool is_check_only) {
+                    const VectorGradients &gradients, bool is_check_only) {
   const int64_t rows = input.rows, columns = input.columns;
   const bool has_input_gradient = whole.input_gradient.format.id != LPT_FORMAT_NONE;
   const Blocks blocks = weight_gradient_blocks(rows, 64, 16);
@@ -238,7 +299,9 @@ Status run_backward(Context &context, const MatrixView &input, const RmsnormBack
   const ProfileScope measure(context, "rmsnorm_backward", kernel->name,
                              view_bytes(input) + view_bytes(whole.output_gradient) +
                                  (has_input_gradient ? view_bytes(whole.input_gradient) : 0.0));
-  std::vector<double> sums(gradient.is_requested ? static_cast<size_t>(blocks.count * columns) : 0, 0.0);
+  const auto size = static_cast<size_t>(blocks.count * columns);
+  std::vector<double> weight_sums(gradients.weight.is_requested ? size : 0, 0.0);
+  std::vector<double> bias_sums(gradients.bias.is_requested ? size : 0, 0.0);
   const auto run_block = [&](int64_t start, int64_t i) {
     const int64_t begin = i * blocks.length;
     const int64_t count = std::min(blocks.length, rows - begin);
@@ -247,7 +310,9 @@ Status run_backward(Context &context, const MatrixView &input, const RmsnormBack
     part.output_gradient = cut_rows(whole.output_gradient, begin, count);
     if (has_input_gradient) part.input_gradient = cut_rows(whole.input_gradient, begin, count);
     part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
-    part.weight_gradient_sum = gradient.is_requested ? sums.data() + i * columns : nullptr;
+    part.mean = cut_vector(whole.mean, whole.is_f64, begin);
+    if (gradients.weight.is_requested) part.weight_gradient_sum = weight_sums.data() + i * columns;
+    if (gradients.bias.is_requested) part.bias_gradient_sum = bias_sums.data() + i * columns;
     kernel->run(part);
   };
   const int64_t step = (chunk + blocks.length - 1) / blocks.length;
@@ -261,10 +326,63 @@ Status run_backward(Context &context, const MatrixView &input, const RmsnormBack
       for (int64_t i = 0; i < count; ++i) run_block(start, first + i);
     }
   }
-  if (gradient.is_requested) {
-    write_weight_gradient(sums, blocks, columns, whole.is_f64, gradient.is_accumulated, gradient.data);
+  if (gradients.weight.is_requested) {
+    write_weight_gradient(weight_sums, blocks, columns, whole.is_f64, gradients.weight);
   }
+  if (gradients.bias.is_requested) write_weight_gradient(bias_sums, blocks, columns, whole.is_f64, gradients.bias);
   return {};
+}
+
+// The tensors of a backward pass; mean and bias_gradient are those of LayerNorm.
+struct BackwardTensors {
+  const Tensor *input, *weight, *mean, *inverse, *output_gradient;
+  Tensor *input_gradient, *weight_gradient, *bias_gradient;
+  const char *inverse_name;
+};
+
+Status norm_backward(Context &context, const BackwardTensors &tensors, bool is_centered, bool needs_data,
+                     bool is_accumulated) {
+  RmsnormBackwardRequest whole{};
+  whole.is_centered = is_centered;
+  MatrixView stored_view;
+  const Device &device = context.queue.device();
+  LPT_TRY(check_stored_matrix(tensors.input, "input", needs_data, stored_view, device));
+  LPT_TRY(check_wide_matrix(tensors.output_gradient, "output_gradient", needs_data, whole.output_gradient, device));
+  const int64_t rows = stored_view.rows;
+  const int64_t columns = stored_view.columns;
+  LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "input"));
+  whole.is_f64 = is_double(stored_view) || is_double(whole.output_gradient);
+  if (tensors.input_gradient != nullptr) {
+    LPT_TRY(check_wide_matrix(tensors.input_gradient, "input_gradient", needs_data, whole.input_gradient, device));
+    LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "input"));
+    whole.is_f64 = whole.is_f64 || is_double(whole.input_gradient);
+  }
+  const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  void *inverse_data = nullptr, *mean_data = nullptr;
+  MatrixView weight, weight_gradient, bias_gradient;
+  if (tensors.weight == nullptr && !is_centered) return invalid("weight is NULL: expected a tensor");
+  LPT_TRY(check_optional_vector(tensors.weight, "weight", format, columns, needs_data, device, weight));
+  LPT_TRY(check_vector(tensors.inverse, tensors.inverse_name, format, rows, needs_data, &inverse_data, device));
+  if (is_centered) LPT_TRY(check_vector(tensors.mean, "mean", format, rows, needs_data, &mean_data, device));
+  LPT_TRY(check_optional_vector(tensors.weight_gradient, "weight_gradient", format, columns, needs_data, device,
+                                weight_gradient));
+  LPT_TRY(check_optional_vector(tensors.bias_gradient, "bias_gradient", format, columns, needs_data, device,
+                                bias_gradient));
+  whole.weight = weight.data;
+  whole.inverse_rms = inverse_data;
+  whole.mean = mean_data;
+  LPT_TRY(check_outputs({{whole.input_gradient, "input_gradient"},
+                         {weight_gradient, "weight_gradient"},
+                         {bias_gradient, "bias_gradient"}},
+                        {{stored_view, "input"},
+                         {whole.output_gradient, "output_gradient"},
+                         {weight, "weight"},
+                         {vector_view(format, inverse_data, rows), tensors.inverse_name},
+                         {vector_view(format, mean_data, rows), "mean"}}));
+  const VectorGradients gradients{{tensors.weight_gradient != nullptr, weight_gradient.data, is_accumulated},
+                                  {tensors.bias_gradient != nullptr, bias_gradient.data, is_accumulated}};
+  return is_on_cpu(context) ? run_backward(context, stored_view, whole, gradients, !needs_data)
+                            : queue_backward(context, stored_view, whole, gradients, !needs_data);
 }
 
 }  // namespace
@@ -272,10 +390,10 @@ Status run_backward(Context &context, const MatrixView &input, const RmsnormBack
 Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weight, const lpt_rmsnorm_options &options,
                        Tensor *output, Tensor *inverse_rms) {
   RmsnormForwardRequest whole{};
-  LPT_TRY(check_options(options));
+  LPT_TRY(check_norm_options(options));
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, context.queue.device()));
-  LPT_TRY(check_forward(context, weight, options, "input", output, inverse_rms, whole));
+  LPT_TRY(check_forward(context, weight, options, {"input", "inverse_rms"}, output, inverse_rms, whole));
   return launch(context, {"rmsnorm_forward", rmsnorm_forward_kernels}, whole,
                 {whole.input.format.id, whole.output.format.id}, !needs_data,
                 {whole.input.rows, whole.input.columns, view_bytes(whole.input) + view_bytes(whole.output)}, cut_norm);
@@ -287,10 +405,10 @@ Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tenso
   RmsnormForwardRequest whole{};
   Addends addends{};
   const KernelEntry<RmsnormForwardRequest> *kernel = nullptr;
-  LPT_TRY(check_options(options));
+  LPT_TRY(check_norm_options(options));
   LPT_TRY(check_wide_matrix(sum, "sum", needs_data, whole.input, context.queue.device()));
   LPT_TRY(check_addends(context, residual, branch, needs_data, whole.input, addends));
-  LPT_TRY(check_forward(context, weight, options, "sum", output, inverse_rms, whole));
+  LPT_TRY(check_forward(context, weight, options, {"sum", "inverse_rms"}, output, inverse_rms, whole));
   const MatrixView weight_view =
       vector_view(whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32, whole.weight, whole.input.columns);
   LPT_TRY(check_no_overlap(whole.input, "sum", weight_view, "weight"));
@@ -320,55 +438,58 @@ Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tenso
   return {};
 }
 
+Status layernorm_forward(Context &context, const Tensor *input, const Tensor *weight, const Tensor *bias,
+                         const lpt_layernorm_options &options, Tensor *output, Tensor *mean,
+                         Tensor *inverse_deviation) {
+  RmsnormForwardRequest whole{};
+  whole.is_centered = true;
+  LPT_TRY(check_norm_options(options));
+  const bool needs_data = !is_check_only(options.flags);
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, device));
+  LPT_TRY(check_forward(context, weight, options, {"input", "inverse_deviation"}, output, inverse_deviation, whole));
+  const int64_t rows = whole.input.rows, columns = whole.input.columns;
+  const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  MatrixView bias_view, mean_view;
+  LPT_TRY(check_optional_vector(bias, "bias", format, columns, needs_data, device, bias_view));
+  LPT_TRY(check_optional_vector(mean, "mean", format, rows, needs_data, device, mean_view));
+  LPT_TRY(check_outputs(
+      {{whole.output, "output"},
+       {vector_view(format, whole.inverse_rms, rows), "inverse_deviation"},
+       {mean_view, "mean"}},
+      {{whole.input, "input"}, {vector_view(format, whole.weight, columns), "weight"}, {bias_view, "bias"}}));
+  whole.bias = bias_view.data;
+  whole.mean = mean_view.data;
+  return launch(context, {"rmsnorm_forward", rmsnorm_forward_kernels}, whole,
+                {whole.input.format.id, whole.output.format.id}, !needs_data,
+                {rows, columns, view_bytes(whole.input) + view_bytes(whole.output)}, cut_norm);
+}
+
 Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *weight, const Tensor *inverse_rms,
                         const Tensor *output_gradient, const lpt_rmsnorm_options &options, Tensor *input_gradient,
                         Tensor *weight_gradient) {
-  const bool needs_data = !is_check_only(options.flags);
-  RmsnormBackwardRequest whole{};
-  LPT_TRY(check_options(options));
+  LPT_TRY(check_norm_options(options));
   if (input_gradient == nullptr && weight_gradient == nullptr) {
     return invalid("input_gradient and weight_gradient are NULL: expected at least one output");
   }
-  MatrixView stored_view;
-  const Device &device = context.queue.device();
-  LPT_TRY(check_stored_matrix(input, "input", needs_data, stored_view, device));
-  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient, device));
-  const int64_t rows = stored_view.rows;
-  const int64_t columns = stored_view.columns;
-  LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "input"));
-  whole.is_f64 = is_double(stored_view) || is_double(whole.output_gradient);
-  if (input_gradient != nullptr) {
-    LPT_TRY(check_wide_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient, device));
-    LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "input"));
-    whole.is_f64 = whole.is_f64 || is_double(whole.input_gradient);
+  return norm_backward(
+      context,
+      {input, weight, nullptr, inverse_rms, output_gradient, input_gradient, weight_gradient, nullptr, "inverse_rms"},
+      false, !is_check_only(options.flags), options.is_accumulated != 0);
+}
+
+Status layernorm_backward(Context &context, const Tensor *input, const Tensor *weight, const Tensor *mean,
+                          const Tensor *inverse_deviation, const Tensor *output_gradient,
+                          const lpt_layernorm_options &options, Tensor *input_gradient, Tensor *weight_gradient,
+                          Tensor *bias_gradient) {
+  LPT_TRY(check_norm_options(options));
+  if (input_gradient == nullptr && weight_gradient == nullptr && bias_gradient == nullptr) {
+    return invalid("input_gradient, weight_gradient and bias_gradient are NULL: expected at least one output");
   }
-  const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
-  void *weight_data = nullptr;
-  void *inverse_data = nullptr;
-  void *weight_gradient_data = nullptr;
-  LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data, device));
-  LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &inverse_data, device));
-  whole.weight = weight_data;
-  whole.inverse_rms = inverse_data;
-  if (weight_gradient != nullptr) {
-    LPT_TRY(
-        check_vector(weight_gradient, "weight_gradient", format, columns, needs_data, &weight_gradient_data, device));
-  }
-  const MatrixView weight_gradient_view = vector_view(format, weight_gradient_data, columns);
-  const struct {
-    const MatrixView &view;
-    const char *name;
-  } outputs[] = {{whole.input_gradient, "input_gradient"}, {weight_gradient_view, "weight_gradient"}};
-  for (const auto &[view, name] : outputs) {
-    LPT_TRY(check_no_overlap(view, name, stored_view, "input"));
-    LPT_TRY(check_no_overlap(view, name, whole.output_gradient, "output_gradient"));
-    LPT_TRY(check_no_overlap(view, name, vector_view(format, weight_data, columns), "weight"));
-    LPT_TRY(check_no_overlap(view, name, vector_view(format, inverse_data, rows), "inverse_rms"));
-  }
-  LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
-  const WeightGradient gradient{weight_gradient != nullptr, weight_gradient_data, options.is_accumulated != 0};
-  return is_on_cpu(context) ? run_backward(context, stored_view, whole, gradient, !needs_data)
-                            : queue_backward(context, stored_view, whole, gradient, !needs_data);
+  return norm_backward(context,
+                       {input, weight, mean, inverse_deviation, output_gradient, input_gradient, weight_gradient,
+                        bias_gradient, "inverse_deviation"},
+                       true, !is_check_only(options.flags), options.is_accumulated != 0);
 }
 
 }  // namespace lpt

@@ -88,6 +88,8 @@ std::span<const DeviceFamily> cuda_families() {
       family("rmsnorm_backward", rmsnorm_backward_device_kernels()),
       family("gradient_parts", gradient_parts_device_kernels()),
       family("gradient_sum", gradient_sum_device_kernels()),
+      family("rotary_table", rotary_table_device_kernels()),
+      family("rotary", rotary_device_kernels()),
       family("softmax_forward", softmax_forward_device_kernels()),
       family("softmax_exaq", softmax_exaq_device_kernels()),
       family("softmax_backward", softmax_backward_device_kernels()),

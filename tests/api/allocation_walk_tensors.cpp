@@ -291,6 +291,16 @@ lpt_status walk_layers(World &w) {
   LPT_TEST_TRY(lpt_rmsnorm_backward(w.c, w.x.get(), w.vector.get(), sums, w.y.get(), nullptr, gradient, nullptr));
   LPT_TEST_TRY(lpt_swiglu_forward(w.c, w.x.get(), w.y.get(), nullptr, w.z.get(), nullptr));
   LPT_TEST_TRY(lpt_swiglu_backward(w.c, w.x.get(), w.y.get(), w.z.get(), nullptr, gradient, other));
+  OwnTensor means, bias_gradient;
+  LPT_TEST_TRY(w.create(LPT_FORMAT_F32, 1, kSide, means));
+  LPT_TEST_TRY(w.create(LPT_FORMAT_F32, 1, kSide, bias_gradient));
+  LPT_TEST_TRY(lpt_layernorm_forward(w.c, w.x.get(), w.vector.get(), nullptr, nullptr, w.z.get(), means, sums));
+  LPT_TEST_TRY(lpt_layernorm_backward(w.c, w.x.get(), w.vector.get(), means, sums, w.y.get(), nullptr, gradient,
+                                      nullptr, bias_gradient));
+  OwnTensor frequencies;
+  LPT_TEST_TRY(w.create(LPT_FORMAT_F32, 1, kSide / 2, frequencies));
+  LPT_TEST_TRY(lpt_rotary_frequencies(w.c, nullptr, frequencies));
+  LPT_TEST_TRY(lpt_rotary(w.c, w.x.get(), frequencies, nullptr, other));
   LPT_TEST_TRY(lpt_tensor_wrap_const_matrix(w.c, LPT_FORMAT_INT64, targets.data(), 1, kSide, 0, classes.out()));
   LPT_TEST_TRY(lpt_cross_entropy_forward(w.c, w.x.get(), classes, nullptr, loss, logs));
   LPT_TEST_TRY(lpt_cross_entropy_backward(w.c, w.x.get(), classes, logs, nullptr, nullptr, gradient));

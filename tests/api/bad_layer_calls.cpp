@@ -11,6 +11,21 @@ lpt_status lose(World &w, const std::vector<int64_t> &targets, const Tensor &los
   return lpt_cross_entropy_forward(w.c, w.gate.get(), indices_of(w.c, targets).get(), &options, loss.get(), nullptr);
 }
 
+template <typename Change>
+lpt_status rotate(World &w, const Tensor &input, const Tensor &frequencies, const Tensor &output, Change change) {
+  lpt_rotary_options options = LPT_ROTARY_OPTIONS_INIT;
+  change(options);
+  return lpt_rotary(w.c, input.get(), frequencies.get(), &options, output.get());
+}
+
+template <typename Change>
+lpt_status scale_frequencies(World &w, Change change) {
+  lpt_rotary_scaling options = LPT_ROTARY_SCALING_INIT;
+  options.original_positions = 4096;
+  change(options);
+  return lpt_rotary_frequencies(w.c, &options, w.line_output.get());
+}
+
 void change_nothing(lpt_cross_entropy_options &) {}
 
 lpt_status attend(World &w, const std::vector<int64_t> &query, const std::vector<int64_t> &key,
@@ -163,6 +178,181 @@ const std::vector<BadCall> kLayerCalls = {
                                      nullptr, make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32).get(),
                                      make_tensor(w.owner.get(), LPT_FORMAT_F32, 16, 32).get(),
                                      make_tensor(w.owner.get(), LPT_FORMAT_F32, 16, 32).get());
+     }},
+    {"layernorm_forward: negative epsilon",
+     LPT_INVALID_ARGUMENT,
+     {"epsilon is -1"},
+     [](World &w) {
+       lpt_layernorm_options o = LPT_LAYERNORM_OPTIONS_INIT;
+       o.epsilon = -1;
+       return lpt_layernorm_forward(w.c, w.gate.get(), nullptr, nullptr, &o, w.activation.get(), nullptr, nullptr);
+     }},
+    {"layernorm_forward: bias of another length",
+     LPT_INVALID_ARGUMENT,
+     {"bias is 6", "vector of 8"},
+     [](World &w) {
+       return lpt_layernorm_forward(w.c, w.gate.get(), w.norm_weight.get(), w.bias.get(), nullptr, w.activation.get(),
+                                    nullptr, nullptr);
+     }},
+    {"layernorm_forward: mean of another length",
+     LPT_INVALID_ARGUMENT,
+     {"mean is 8", "vector of 4"},
+     [](World &w) {
+       return lpt_layernorm_forward(w.c, w.gate.get(), nullptr, nullptr, nullptr, w.activation.get(),
+                                    w.norm_weight_gradient.get(), nullptr);
+     }},
+    {"layernorm_forward: mean over the inverse deviation",
+     LPT_INVALID_ARGUMENT,
+     {"mean at", "overlaps inverse_deviation"},
+     [](World &w) {
+       return lpt_layernorm_forward(w.c, w.gate.get(), nullptr, nullptr, nullptr, w.activation.get(),
+                                    w.inverse_rms.get(), w.inverse_rms.get());
+     }},
+    {"layernorm_forward: output over the input",
+     LPT_INVALID_ARGUMENT,
+     {"output at", "overlaps input"},
+     [](World &w) {
+       return lpt_layernorm_forward(w.c, w.activation.get(), nullptr, nullptr, nullptr, w.activation.get(), nullptr,
+                                    nullptr);
+     }},
+    {"layernorm_backward: no output",
+     LPT_INVALID_ARGUMENT,
+     {"input_gradient, weight_gradient and bias_gradient are NULL"},
+     [](World &w) {
+       return lpt_layernorm_backward(w.c, w.gate.get(), nullptr, w.inverse_rms.get(), w.inverse_rms.get(), w.up.get(),
+                                     nullptr, nullptr, nullptr, nullptr);
+     }},
+    {"layernorm_backward: no mean",
+     LPT_INVALID_ARGUMENT,
+     {"mean is NULL"},
+     [](World &w) {
+       return lpt_layernorm_backward(w.c, w.gate.get(), nullptr, nullptr, w.inverse_rms.get(), w.up.get(), nullptr,
+                                     w.activation.get(), nullptr, nullptr);
+     }},
+    {"layernorm_backward: gradients over each other",
+     LPT_INVALID_ARGUMENT,
+     {"bias_gradient at", "overlaps weight_gradient"},
+     [](World &w) {
+       return lpt_layernorm_backward(w.c, w.gate.get(), nullptr, w.inverse_rms.get(), w.inverse_rms.get(), w.up.get(),
+                                     nullptr, nullptr, w.norm_weight_gradient.get(), w.norm_weight_gradient.get());
+     }},
+    {"rotary_frequencies: unknown kind",
+     LPT_INVALID_ARGUMENT,
+     {"kind is 5", "0 to 4"},
+     [](World &w) { return scale_frequencies(w, [](auto &o) { o.kind = 5; }); }},
+    {"rotary_frequencies: base of one",
+     LPT_INVALID_ARGUMENT,
+     {"base is 1", "2 to 1e+30"},
+     [](World &w) { return scale_frequencies(w, [](auto &o) { o.base = 1; }); }},
+    {"rotary_frequencies: factor below one",
+     LPT_INVALID_ARGUMENT,
+     {"factor is 0.5", "1 to 1e+09"},
+     [](World &w) { return scale_frequencies(w, [](auto &o) { o.factor = 0.5; }); }},
+    {"rotary_frequencies: YaRN without original positions",
+     LPT_INVALID_ARGUMENT,
+     {"original_positions is 0", "1 to 2^30"},
+     [](World &w) {
+       return scale_frequencies(w, [](auto &o) {
+         o.kind = LPT_ROTARY_SCALING_KIND_YARN;
+         o.original_positions = 0;
+       });
+     }},
+    {"rotary_frequencies: fast below slow",
+     LPT_INVALID_ARGUMENT,
+     {"beta_fast is 32", "64 to 1e+09"},
+     [](World &w) {
+       return scale_frequencies(w, [](auto &o) {
+         o.kind = LPT_ROTARY_SCALING_KIND_YARN;
+         o.beta_slow = 64;
+       });
+     }},
+    {"rotary_frequencies: high below low",
+     LPT_INVALID_ARGUMENT,
+     {"high_frequency_factor is 4", "more than low_frequency_factor, 4"},
+     [](World &w) {
+       return scale_frequencies(w, [](auto &o) {
+         o.kind = LPT_ROTARY_SCALING_KIND_LLAMA3;
+         o.low_frequency_factor = 4;
+       });
+     }},
+    {"rotary_frequencies: reserved",
+     LPT_UNSUPPORTED,
+     {"reserved is 1"},
+     [](World &w) { return scale_frequencies(w, [](auto &o) { o.reserved = 1; }); }},
+    {"rotary_frequencies: a matrix",
+     LPT_INVALID_ARGUMENT,
+     {"frequencies is 4 x 8 f32", "vector"},
+     [](World &w) { return lpt_rotary_frequencies(w.c, nullptr, w.activation.get()); }},
+    {"rotary: no input",
+     LPT_INVALID_ARGUMENT,
+     {"input is NULL"},
+     [](World &w) { return lpt_rotary(w.c, nullptr, w.inverse_rms.get(), nullptr, w.activation.get()); }},
+    {"rotary: a vector",
+     LPT_INVALID_ARGUMENT,
+     {"input is 8 f32", "rank 2 or more"},
+     [](World &w) { return rotate(w, w.line, w.inverse_rms, w.line_output, kUnchanged); }},
+    {"rotary: codes",
+     LPT_UNSUPPORTED,
+     {"input is mxfp8_e4m3", "f64, f32, bf16 or f16"},
+     [](World &w) { return rotate(w, w.codes, w.inverse_rms, w.wide, kUnchanged); }},
+    {"rotary: output of another shape",
+     LPT_INVALID_ARGUMENT,
+     {"output is 4 x 32 f32", "shape of input, 4 x 8 f32"},
+     [](World &w) { return rotate(w, w.gate, w.inverse_rms, w.wide, kUnchanged); }},
+    {"rotary: more frequencies than pairs",
+     LPT_INVALID_ARGUMENT,
+     {"frequencies is 8 f32", "at most half the columns of input, 4"},
+     [](World &w) { return rotate(w, w.gate, w.line, w.activation, kUnchanged); }},
+    {"rotary: no frequencies",
+     LPT_INVALID_ARGUMENT,
+     {"frequencies is NULL"},
+     [](World &w) { return lpt_rotary(w.c, w.gate.get(), nullptr, nullptr, w.activation.get()); }},
+    {"rotary: too few positions",
+     LPT_INVALID_ARGUMENT,
+     {"positions is 1 x 3 int64", "vector of 4"},
+     [](World &w) {
+       const std::vector<int64_t> positions = {0, 1, 2};
+       const Tensor given = indices_of(w.c, positions);
+       return rotate(w, w.gate, w.inverse_rms, w.activation, [&](auto &o) { o.positions = given.get(); });
+     }},
+    {"rotary: positions that are no indices",
+     LPT_INVALID_ARGUMENT,
+     {"positions is f32", "int32 or int64"},
+     [](World &w) {
+       return rotate(w, w.gate, w.inverse_rms, w.activation, [&w](auto &o) { o.positions = w.inverse_rms.get(); });
+     }},
+    {"rotary: a first position that f64 does not hold",
+     LPT_INVALID_ARGUMENT,
+     {"first_position is 9007199254740993", "-2^53 to 2^53"},
+     [](World &w) {
+       return rotate(w, w.gate, w.inverse_rms, w.activation,
+                     [](auto &o) { o.first_position = (int64_t{1} << 53) + 1; });
+     }},
+    {"rotary: unknown layout",
+     LPT_INVALID_ARGUMENT,
+     {"layout is 2", "0 to 1"},
+     [](World &w) { return rotate(w, w.gate, w.inverse_rms, w.activation, [](auto &o) { o.layout = 2; }); }},
+    {"rotary: not a boolean",
+     LPT_INVALID_ARGUMENT,
+     {"is_inverse is 2", "0 to 1"},
+     [](World &w) { return rotate(w, w.gate, w.inverse_rms, w.activation, [](auto &o) { o.is_inverse = 2; }); }},
+    {"rotary: infinite scale",
+     LPT_INVALID_ARGUMENT,
+     {"scale is inf"},
+     [](World &w) { return rotate(w, w.gate, w.inverse_rms, w.activation, [](auto &o) { o.scale = INFINITY; }); }},
+    {"rotary: output over a part of the input",
+     LPT_INVALID_ARGUMENT,
+     {"output at", "overlaps input"},
+     [](World &w) {
+       const Tensor input = view(w.c, w.activation.get(), {0, 0}, {3, 8});
+       return rotate(w, input, w.inverse_rms, view(w.c, w.activation.get(), {1, 0}, {3, 8}), kUnchanged);
+     }},
+    {"rotary: output over the frequencies",
+     LPT_INVALID_ARGUMENT,
+     {"output at", "overlaps frequencies"},
+     [](World &w) {
+       const Tensor frequencies = view(w.c, w.activation.get(), {1, 0}, {1, 4});
+       return rotate(w, w.gate, frequencies, w.activation, kUnchanged);
      }},
     {"swiglu_forward: unknown smoothing",
      LPT_INVALID_ARGUMENT,

@@ -75,6 +75,12 @@ const std::vector<Operation> kOperations = {
        const Tensor weight = make_tensor(c, LPT_FORMAT_F32, {16}), inverse = make_tensor(c, LPT_FORMAT_F32, {16});
        return lpt_rmsnorm_forward(c, x, weight.get(), nullptr, y, inverse.get());
      }},
+    {"layernorm",
+     [](lpt_context *c, lpt_tensor *x, lpt_tensor *y) {
+       return lpt_layernorm_forward(c, x, nullptr, nullptr, nullptr, y, nullptr, nullptr);
+     }},
+    {"rotary", [](lpt_context *c, lpt_tensor *x,
+                  lpt_tensor *y) { return lpt_rotary(c, x, make_tensor(c, LPT_FORMAT_F32, {8}).get(), nullptr, y); }},
     {"mask_select", [](lpt_context *c, lpt_tensor *x,
                        lpt_tensor *y) { return lpt_sparse_mask_select(c, x, nullptr, nullptr, y, nullptr); }},
 };

@@ -59,6 +59,9 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_attention_options, LPT_ATTENTION_OPTIONS_INIT);
   LPT_BODY(lpt_rmsnorm_options, LPT_RMSNORM_OPTIONS_INIT);
   LPT_BODY(lpt_cross_entropy_options, LPT_CROSS_ENTROPY_OPTIONS_INIT);
+  LPT_BODY(lpt_layernorm_options, LPT_LAYERNORM_OPTIONS_INIT);
+  LPT_BODY(lpt_rotary_scaling, LPT_ROTARY_SCALING_INIT);
+  LPT_BODY(lpt_rotary_options, LPT_ROTARY_OPTIONS_INIT);
   LPT_BODY(lpt_softmax_options, LPT_SOFTMAX_OPTIONS_INIT);
   LPT_BODY(lpt_optimizer_options, LPT_OPTIMIZER_OPTIONS_INIT);
   LPT_BODY(lpt_optimizer_parameter, LPT_OPTIMIZER_PARAMETER_INIT);

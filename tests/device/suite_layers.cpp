@@ -1,5 +1,6 @@
 // Layers on a GPU against the CPU, whose own results are judged elsewhere: the same bits where docs/reference/numerics.md says exact,
 // else within both bounds.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/device/support.hpp"
@@ -153,6 +154,89 @@ TEST_F(DeviceLayers, CodesAreDecodedPieceByPiece) {
       ok(gpu(), lpt_rmsnorm_backward(gpu(), codes_on_device.get(), there(weight.get()).get(), there(rms.get()).get(),
                                      dy_on_device.get(), nullptr, nullptr, dw.there.get())));
   expect_near(dw, 1000, "weight_gradient");
+  const Tensor mean = tensor_of(cpu(), LPT_FORMAT_F32, 1, kRows, draw_normal(32, kRows));
+  ASSERT_TRUE(ok(cpu(), lpt_layernorm_backward(cpu(), codes.get(), nullptr, mean.get(), rms.get(), dy.get(), nullptr,
+                                               nullptr, dw.here.get(), nullptr)));
+  ASSERT_TRUE(ok(gpu(), lpt_layernorm_backward(gpu(), codes_on_device.get(), nullptr, there(mean.get()).get(),
+                                               there(rms.get()).get(), dy_on_device.get(), nullptr, nullptr,
+                                               dw.there.get(), nullptr)));
+  expect_near(dw, 1000, "weight_gradient of LayerNorm");
+}
+
+// 80 rows are two parts of the gradients of vectors.
+TEST_F(DeviceLayers, LayernormIsNearTheCpuThereAndBackAlsoOfCodes) {
+  constexpr int64_t kRows = 80, kColumns = 96;
+  for (const lpt_format stored : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
+    const Tensor input = numbers(stored == LPT_FORMAT_F32 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, kRows, kColumns, 28);
+    const Tensor dy = numbers(LPT_FORMAT_BF16, kRows, kColumns, 29), weight = vector(kColumns, 30);
+    const Tensor bias = vector(kColumns, 31), saved = numbers(stored, kRows, kColumns, 28);
+    const bool has_weight = stored != LPT_FORMAT_BF16;
+    const Tensor gpu_weight = there(weight.get()), gpu_bias = there(bias.get());
+    const Both y = both(LPT_FORMAT_F32, {kRows, kColumns}), mean = both(LPT_FORMAT_F32, {kRows});
+    const Both inverse = both(LPT_FORMAT_F32, {kRows}), dx = both(LPT_FORMAT_F32, {kRows, kColumns});
+    const Both dw = both(LPT_FORMAT_F32, {kColumns}), db = both(LPT_FORMAT_F32, {kColumns});
+    ASSERT_TRUE(ok(cpu(), lpt_layernorm_forward(cpu(), input.get(), has_weight ? weight.get() : nullptr, bias.get(),
+                                                nullptr, y.here.get(), mean.here.get(), inverse.here.get())));
+    ASSERT_TRUE(ok(
+        gpu(), lpt_layernorm_forward(gpu(), there(input.get()).get(), has_weight ? gpu_weight.get() : nullptr,
+                                     gpu_bias.get(), nullptr, y.there.get(), mean.there.get(), inverse.there.get())));
+    expect_near(y, 1, "output");
+    expect_near(mean, 1, "mean");
+    expect_near(inverse, 0, "inverse_deviation");
+    ASSERT_TRUE(ok(cpu(), lpt_layernorm_backward(cpu(), saved.get(), has_weight ? weight.get() : nullptr,
+                                                 mean.here.get(), inverse.here.get(), dy.get(), nullptr, dx.here.get(),
+                                                 dw.here.get(), db.here.get())));
+    ASSERT_TRUE(ok(
+        gpu(), lpt_layernorm_backward(gpu(), there(saved.get()).get(), has_weight ? gpu_weight.get() : nullptr,
+                                      there(mean.here.get()).get(), there(inverse.here.get()).get(),
+                                      there(dy.get()).get(), nullptr, dx.there.get(), dw.there.get(), db.there.get())));
+    expect_near(dx, 8, "input_gradient");
+    expect_near(dw, 100, "weight_gradient");
+    expect_near(db, 100, "bias_gradient");
+  }
+}
+
+// Heads of a batch as a view of their memory, with positions of the CPU, of the GPU, and counted.
+TEST_F(DeviceLayers, RotaryHasTheBitsOfTheCpu) {
+  static const int64_t extents[] = {2, 3, 5, 40}, strides[] = {600, 40, 120, 1};
+  const auto as_heads = [](lpt_context *c, const Tensor &memory) {
+    lpt_tensor_description description = describe(c, memory.get());
+    description.rank = 4;
+    description.extents = extents;
+    description.strides = strides;
+    Tensor heads;
+    EXPECT_TRUE(ok(c, lpt_tensor_wrap(c, &description, out(heads))));
+    return heads;
+  };
+  const std::vector<int64_t> in_order = {4, 0, 90000, -7, 1};
+  std::vector<int64_t> memory = in_order;
+  set_variable("LPT_TEST_LATE", "1");
+  const Tensor positions = indices_of(cpu(), memory), gpu_positions = there(positions.get());
+  const Both frequencies = both(LPT_FORMAT_F64, {18});
+  ASSERT_TRUE(ok(cpu(), lpt_rotary_frequencies(cpu(), nullptr, frequencies.here.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_rotary_frequencies(gpu(), nullptr, frequencies.there.get())));
+  expect_equal(frequencies, "frequencies");
+  for (const lpt_format format : kFormats) {
+    for (const lpt_rotary_layout layout : {LPT_ROTARY_LAYOUT_HALVES, LPT_ROTARY_LAYOUT_INTERLEAVED}) {
+      const Tensor x = numbers(format, 30, 40, 27), x_on_device = there(x.get());
+      for (const lpt_tensor *given : {positions.get(), gpu_positions.get(), static_cast<lpt_tensor *>(nullptr)}) {
+        lpt_rotary_options options = LPT_ROTARY_OPTIONS_INIT;
+        options.layout = layout;
+        options.first_position = 12;
+        const Both output = both(LPT_FORMAT_F32, {30, 40});
+        options.positions = given == nullptr ? nullptr : positions.get();
+        ASSERT_TRUE(ok(cpu(), lpt_rotary(cpu(), as_heads(cpu(), x).get(), frequencies.here.get(), &options,
+                                         as_heads(cpu(), output.here).get())));
+        options.positions = given;
+        ASSERT_TRUE(ok(gpu(), lpt_rotary(gpu(), as_heads(gpu(), x_on_device).get(), frequencies.there.get(), &options,
+                                         as_heads(gpu(), output.there).get())));
+        std::fill(memory.begin(), memory.end(), 77);  // the call has read them
+        expect_equal(output, "output");
+        std::copy(in_order.begin(), in_order.end(), memory.begin());
+      }
+    }
+  }
+  set_variable("LPT_TEST_LATE", nullptr);
 }
 
 TEST_F(DeviceLayers, SoftmaxIsNearTheCpuThereAndBack) {

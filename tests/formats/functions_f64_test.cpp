@@ -1,4 +1,4 @@
-// exp and log in f64 against those of long double.
+// exp, log, sin and cos in f64 against those of long double.
 #include "src/formats/functions_f64.hpp"
 
 #include <gtest/gtest.h>
@@ -60,6 +60,38 @@ TEST(FunctionsF64, EndsAreThoseOfTheFunctions) {
   EXPECT_TRUE(std::isnan(log_f64(-1.0)));
   EXPECT_TRUE(std::isnan(log_f64(std::nan(""))));
   EXPECT_NEAR(-1074 * std::log(2.0), log_f64(0x1p-1074), 1e-12);
+}
+
+// A quarter of the arguments are next to multiples of pi / 4, where sin or cos is nearly zero or changes its formula.
+TEST(FunctionsF64, SineAndCosineAreNearTheFunctions) {
+  Random random(3);
+  double worst_sine = 0.0, worst_cosine = 0.0;
+  for (int i = 0; i < 400000; ++i) {
+    const double spread[] = {1e-9, 4.0, 1e6, 0x1p30};
+    double x = spread[i / 4 % 4] * (2.0 * random.uniform() - 1.0);
+    if (i % 4 == 0) {
+      const long double multiple = std::floor(x / 0.785398163397448309616L) * 0.785398163397448309616L;
+      x = std::nextafter(static_cast<double>(multiple), random.of({-kInfinity, 0.0, kInfinity}));
+    }
+    const SineCosine found = sine_cosine_f64(x);
+    worst_sine = std::max(worst_sine, error_of(found.sine, std::sin(static_cast<long double>(x))));
+    worst_cosine = std::max(worst_cosine, error_of(found.cosine, std::cos(static_cast<long double>(x))));
+  }
+  EXPECT_LE(worst_sine, 1.0);
+  EXPECT_LE(worst_cosine, 1.0);
+  std::printf("sin: %.3f units, cos: %.3f units\n", worst_sine, worst_cosine);
+}
+
+TEST(FunctionsF64, SineAndCosineTakeSpecials) {
+  for (const double zero : {0.0, -0.0}) {
+    EXPECT_EQ(0.0, sine_cosine_f64(zero).sine);
+    EXPECT_EQ(1.0, sine_cosine_f64(zero).cosine);
+  }
+  EXPECT_TRUE(std::isfinite(sine_cosine_f64(-0x1p30).sine));
+  for (const double x : {0x1.0000000000001p30, -0x1.0000000000001p30, kInfinity, -kInfinity, std::nan("")}) {
+    EXPECT_TRUE(std::isnan(sine_cosine_f64(x).sine)) << x;
+    EXPECT_TRUE(std::isnan(sine_cosine_f64(x).cosine)) << x;
+  }
 }
 
 }  // namespace

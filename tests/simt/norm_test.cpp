@@ -9,7 +9,7 @@
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_steps.hpp"
 #include "kernels/reduce/reduce.hpp"
-#include "tests/kernels/activation.hpp"
+#include "tests/kernels/layernorm_problem.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/sanitized.hpp"
 
@@ -167,6 +167,55 @@ TEST(SimtRmsnorm, GradientsOfTheWeightAreNearTheDefinition) {
           terms += std::fabs(number(c.dy, row, column) * c.normal(row, column));
         }
         ASSERT_NEAR(memory[part * c.columns() + column], oracle, kEps * terms) << i << ": " << part << ", " << column;
+      }
+    }
+  }
+}
+
+TEST(SimtLayernorm, ForwardAndBackwardAreNearTheDefinition) {
+  Random random(90);
+  for (int i = 0; i < (kIsSanitized ? 8 : 40); ++i) {
+    const int64_t columns = i == 7 ? 0 : random.of(kColumns),
+                  padding = random.chance(0.5) ? (16 - columns % 16) % 16 : 1;
+    LayernormProblem problem(random, kFormats[i % 3], random.of(kFormats), 1 + random.below(3), columns, padding);
+    const RmsnormForwardRequest forward = problem.forward();
+    const RmsnormBackwardRequest backward = problem.backward();
+    ASSERT_EQ(rmsnorm_forward_device_kernels().front().unsupported_reason(forward), nullptr);
+    ASSERT_EQ(rmsnorm_backward_device_kernels().front().unsupported_reason(backward), nullptr);
+    take_next_order();
+    rmsnorm_forward_device_kernels().front().queue(forward, nullptr);
+    rmsnorm_backward_device_kernels().front().queue(backward, nullptr);
+    ASSERT_TRUE(problem.y.is_intact() && problem.dx.is_intact() && problem.mean.is_intact()) << i;
+    problem.expect_forward("case " + std::to_string(i));
+    problem.expect_backward("case " + std::to_string(i));
+  }
+}
+
+TEST(SimtLayernorm, GradientsOfWeightAndBiasAreNearTheDefinition) {
+  Random random(91);
+  for (int i = 0; i < (kIsSanitized ? 6 : 20); ++i) {
+    LayernormProblem problem(random, kFormats[i % 3], LPT_FORMAT_F32, 1 + random.below(40), random.of(kColumns), 1);
+    reference_of(rmsnorm_forward_kernels()).run(problem.forward());
+    const int64_t part_rows = 1 + random.below(20), parts = (problem.rows + part_rows - 1) / part_rows;
+    for (const bool is_of_bias : {false, true}) {
+      Guarded sums(static_cast<std::size_t>(parts * problem.columns) * sizeof(double));
+      auto *const memory = reinterpret_cast<double *>(sums.data());
+      take_next_order();
+      gradient_parts_device_kernels().front().queue(
+          {problem.x.view(), problem.dy.view(), reinterpret_cast<float *>(problem.inverse.data.data()), part_rows,
+           memory, reinterpret_cast<float *>(problem.mean.data.data()), is_of_bias},
+          nullptr);
+      ASSERT_TRUE(sums.is_intact()) << i;
+      for (int64_t part = 0; part < parts; ++part) {
+        for (int64_t column = 0; column < problem.columns; ++column) {
+          double oracle = 0, terms = 0;
+          for (int64_t row = part * part_rows; row < std::min((part + 1) * part_rows, problem.rows); ++row) {
+            const double factor = is_of_bias ? 1.0 : problem.normal(row, column);
+            oracle += number(problem.dy, row, column) * factor;
+            terms += std::fabs(number(problem.dy, row, column) * factor);
+          }
+          ASSERT_NEAR(memory[part * problem.columns + column], oracle, kEps * terms) << i << ": " << part;
+        }
       }
     }
   }

@@ -356,6 +356,23 @@ namespace Lpt
         Channel = 1,
     }
 
+    /// <summary>How frequencies of a rotary embedding are scaled for long contexts; one of lpt_rotary_scaling_kind_values.</summary>
+    public enum RotaryScalingKind : int
+    {
+        None = 0,
+        Linear = 1,
+        Ntk = 2,
+        Yarn = 3,
+        Llama3 = 4,
+    }
+
+    /// <summary>Which two columns a frequency rotates; one of lpt_rotary_layout_values.</summary>
+    public enum RotaryLayout : int
+    {
+        Halves = 0,
+        Interleaved = 1,
+    }
+
     /// <summary>Reduction of the losses of all rows; one of lpt_loss_reduction_values.</summary>
     public enum LossReduction : int
     {
@@ -1042,6 +1059,71 @@ namespace Lpt
         {
             var value = default(RmsnormOptions);
             Text.Initialize("lpt_rmsnorm_options", &value, sizeof(RmsnormOptions));
+            return value;
+        }
+    }
+
+    /// <summary>Options of lpt_layernorm_forward() and lpt_layernorm_backward().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LayernormOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public double Epsilon;
+        public int IsAccumulated;
+        public int Reserved;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static LayernormOptions Default()
+        {
+            var value = default(LayernormOptions);
+            Text.Initialize("lpt_layernorm_options", &value, sizeof(LayernormOptions));
+            return value;
+        }
+    }
+
+    /// <summary>Options of lpt_rotary_frequencies().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct RotaryScaling
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public RotaryScalingKind Kind;
+        public int Reserved;
+        public double Base;
+        public double Factor;
+        public long OriginalPositions;
+        public double BetaFast;
+        public double BetaSlow;
+        public double LowFrequencyFactor;
+        public double HighFrequencyFactor;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static RotaryScaling Default()
+        {
+            var value = default(RotaryScaling);
+            Text.Initialize("lpt_rotary_scaling", &value, sizeof(RotaryScaling));
+            return value;
+        }
+    }
+
+    /// <summary>Options of lpt_rotary().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct RotaryOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public IntPtr Positions;
+        public long FirstPosition;
+        public RotaryLayout Layout;
+        public int IsInverse;
+        public double Scale;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static RotaryOptions Default()
+        {
+            var value = default(RotaryOptions);
+            Text.Initialize("lpt_rotary_options", &value, sizeof(RotaryOptions));
             return value;
         }
     }
@@ -1883,6 +1965,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward_sum(Context context, Tensor residual, Tensor branch, Tensor weight, RmsnormOptions* options, Tensor sum, Tensor output, Tensor inverse_rms);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
+        [LibraryImport(Library)] public static partial Status lpt_layernorm_forward(Context context, Tensor input, Tensor weight, Tensor bias, LayernormOptions* options, Tensor output, Tensor mean, Tensor inverse_deviation);
+        [LibraryImport(Library)] public static partial Status lpt_layernorm_backward(Context context, Tensor input, Tensor weight, Tensor mean, Tensor inverse_deviation, Tensor output_gradient, LayernormOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
+        [LibraryImport(Library)] public static partial Status lpt_rotary_frequencies(Context context, RotaryScaling* options, Tensor frequencies);
+        [LibraryImport(Library)] public static partial Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
         [LibraryImport(Library)] public static partial Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
@@ -2095,6 +2181,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward_sum(Context context, Tensor residual, Tensor branch, Tensor weight, RmsnormOptions* options, Tensor sum, Tensor output, Tensor inverse_rms);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_layernorm_forward(Context context, Tensor input, Tensor weight, Tensor bias, LayernormOptions* options, Tensor output, Tensor mean, Tensor inverse_deviation);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_layernorm_backward(Context context, Tensor input, Tensor weight, Tensor mean, Tensor inverse_deviation, Tensor output_gradient, LayernormOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary_frequencies(Context context, RotaryScaling* options, Tensor frequencies);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);

@@ -8,9 +8,10 @@ from __future__ import annotations
 __all__ = ["GemmPlan", "Statistics", "attention", "attention_backward", "convert", "cross_entropy",
            "cross_entropy_backward", "dequantize", "embedding", "embedding_backward", "fake_quantize",
            "foreign_layout_export", "foreign_layout_import", "format_describe", "format_from_description", "gemm",
-           "gemm_grouped", "hadamard", "quantize", "random_signs", "rmsnorm", "rmsnorm_backward", "rmsnorm_sum",
-           "softmax", "softmax_backward", "swiglu", "swiglu_backward", "tensor_copy", "weights_load", "weights_order",
-           "weights_pack", "weights_save", "weights_unpack"]
+           "gemm_grouped", "hadamard", "layernorm", "layernorm_backward", "quantize", "random_signs", "rmsnorm",
+           "rmsnorm_backward", "rmsnorm_sum", "rotary", "rotary_frequencies", "softmax", "softmax_backward", "swiglu",
+           "swiglu_backward", "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save",
+           "weights_unpack"]
 
 from array import array
 from math import prod
@@ -369,6 +370,80 @@ def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-
     capi.lpt_rmsnorm_forward_sum(handle_of(context), stream, part, read(weight),
                                  options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), sums, result, inverse)
     return result, sums, inverse
+
+
+def layernorm(x: Any, weight: Any = None, bias: Any = None, *, epsilon: float = 1e-5, out: Any = None,
+              context: Optional[Context] = None) -> Tuple[Tensor, Tensor, Tensor]:
+    """Compute (x - m) · r · weight + bias with the mean m and r = 1 / sqrt(variance + epsilon) per row (lpt_layernorm_forward()).
+
+    Returns the result, m and r. layernorm_backward() takes m and r as mean and inverse_deviation.
+    """
+    keep: list = []
+    source = read(x)
+    result = _result(out, source, _result_format(source), context)
+    rows = source.size // source.shape[-1] if source.shape[-1] else 0
+    format = "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32"
+    mean, inverse = empty(rows, format, context=context), empty(rows, format, context=context)
+    capi.lpt_layernorm_forward(handle_of(context), source, None if weight is None else read(weight),
+                               None if bias is None else read(bias),
+                               options(capi.lpt_layernorm_options, {"epsilon": epsilon}, keep), result, mean, inverse)
+    return result, mean, inverse
+
+
+def layernorm_backward(x: Any, weight: Any, mean: Any, inverse_deviation: Any, output_gradient: Any, *,
+                       weight_gradient: Any = None, bias_gradient: Any = None, context: Optional[Context] = None
+                       ) -> Tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of x, weight and bias (lpt_layernorm_backward()).
+
+    weight_gradient, bias_gradient: tensors to which the gradients are added, both or none; by default new tensors.
+    """
+    if (weight_gradient is None) != (bias_gradient is None):
+        raise TypeError("one of weight_gradient and bias_gradient is given: expected both or none")
+    keep: list = []
+    gradient, center = read(output_gradient), read(mean)
+    result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
+    format, columns = capi.tensor_format(center), gradient.shape[-1]
+    of_weight = empty(columns, format, context=context) if weight_gradient is None else written(weight_gradient)
+    of_bias = empty(columns, format, context=context) if bias_gradient is None else written(bias_gradient)
+    capi.lpt_layernorm_backward(handle_of(context), read(x), None if weight is None else read(weight), center,
+                                read(inverse_deviation), gradient,
+                                options(capi.lpt_layernorm_options, {"accumulated": weight_gradient is not None}, keep),
+                                result, of_weight, of_bias)
+    return result, of_weight, of_bias
+
+
+def rotary_frequencies(width: int, kind: str = "none", *, format: Format = "f64", context: Optional[Context] = None,
+                       **given: Any) -> Tensor:
+    """Return the frequencies of a rotary position embedding of width columns (lpt_rotary_frequencies()).
+
+    kind: "none", "linear", "ntk", "yarn" or "llama3".
+
+    Options: base, factor, original_positions, beta_fast, beta_slow, low_frequency_factor, high_frequency_factor.
+    """
+    keep: list = []
+    result = empty(width // 2, format, context=context)
+    scaling = dict(given, kind=constant("LPT_ROTARY_SCALING_KIND_", kind))
+    capi.lpt_rotary_frequencies(handle_of(context), options(capi.lpt_rotary_scaling, scaling, keep), result)
+    return result
+
+
+def rotary(x: Any, frequencies: Any, *, positions: Any = None, out: Any = None, context: Optional[Context] = None,
+           **given: Any) -> Tensor:
+    """Rotate pairs of columns of x, … × positions × width, by position · frequency (lpt_rotary()); out may be x.
+
+    frequencies: for example of rotary_frequencies().
+    positions: one for each row of the last two axes, as int32 or int64, or a sequence of integers; by default they are
+    counted from first_position.
+
+    Options: first_position, layout ("halves" or "interleaved"), inverse (rotate back, which gives the gradient), scale.
+    """
+    keep: list = []
+    source = read(x)
+    if positions is not None:
+        given["positions"] = _indices_of(positions)
+    result = _result(out, source, _result_format(source), context)
+    capi.lpt_rotary(handle_of(context), source, read(frequencies), options(capi.lpt_rotary_options, given, keep), result)
+    return result
 
 
 def _loss_options(reduction: str, given: dict, keep: list) -> Any:

@@ -32,14 +32,14 @@ _NAMED = {
     "second_underflow": "LPT_OPTIMIZER_UNDERFLOW_", "first_scaling": "LPT_SCALER_KIND_", "second_scaling": "LPT_SCALER_KIND_",
     "kind": "LPT_SCALER_KIND_", "history_rule": "LPT_SCALER_HISTORY_RULE_", "zero_rule": "LPT_SCALER_ZERO_RULE_",
     "special": "LPT_ELEMENT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_LINEAR_PARALLEL_",
-    "order": "LPT_GRADIENT_BUCKETS_ORDER_",
+    "order": "LPT_GRADIENT_BUCKETS_ORDER_", "layout": "LPT_ROTARY_LAYOUT_",
 }
 # Flags that are keyword arguments.
 _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF16}
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
                       "block_scale", "tensor_scale", "zero_point"))
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
-                      "smoothing", "hadamard_signs"))
+                      "smoothing", "hadamard_signs", "positions"))
 
 
 def random_of(given: Any) -> Any:

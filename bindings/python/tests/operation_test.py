@@ -134,6 +134,53 @@ class Layers(Case):
         result, factors = lpt.swiglu(one(gate), one(up), smoothing=True)
         self.assertEqual(("e8m0fnu", [2.0]), (factors.format, factors.tolist()))
 
+    def test_layernorm(self):
+        x, gain, bias = [3.0, -4.0, 2.5], [2.0, 0.5, -1.0], [0.5, 0.25, -2.0]
+        m = sum(x) / 3
+        r = 1 / math.sqrt(sum((value - m) ** 2 for value in x) / 3 + 1e-5)
+        normal = [(value - m) * r for value in x]
+        y, mean, inverse = lpt.layernorm(floats(x, [1, 3]), floats(gain), floats(bias))
+        self.near([[n * g + b for n, g, b in zip(normal, gain, bias)]], y.tolist())
+        self.near([m], mean.tolist())
+        self.near([r], inverse.tolist())
+        self.near([normal], lpt.layernorm(floats(x, [1, 3]))[0].tolist())
+        dy = [1.0, 0.5, -0.25]
+        weighted = [g * d for g, d in zip(gain, dy)]
+        dot = sum(w * n for w, n in zip(weighted, normal)) / 3
+        dx, dw, db = lpt.layernorm_backward(floats(x, [1, 3]), floats(gain), mean, inverse, floats(dy, [1, 3]))
+        self.near([[r * (w - sum(weighted) / 3 - n * dot) for w, n in zip(weighted, normal)]], dx.tolist(), 1e-4)
+        self.near([d * n for d, n in zip(dy, normal)], dw.tolist())
+        self.near(dy, db.tolist())
+        totals = floats([1.0] * 3), floats([2.0] * 3)
+        lpt.layernorm_backward(floats(x, [1, 3]), None, mean, inverse, floats(dy, [1, 3]), weight_gradient=totals[0],
+                               bias_gradient=totals[1])
+        self.near([1 + d * n for d, n in zip(dy, normal)], totals[0].tolist())
+        self.near([2 + d for d in dy], totals[1].tolist())
+
+    def test_rotary(self):
+        frequencies = lpt.rotary_frequencies(4)
+        self.near([1.0, 0.01], frequencies.tolist(), 1e-15)
+        self.near([0.125, 0.0125], lpt.rotary_frequencies(5, "linear", base=100, factor=8, format="f32").tolist())
+        x = [[1.0, 2.0, 3.0, 4.0, 5.0], [-1.0, 0.5, 2.0, 0.0, 6.0]]
+        for layout, pairs in (("halves", ((0, 2), (1, 3))), ("interleaved", ((0, 1), (2, 3)))):
+            expected = [list(row) for row in x]
+            for row, position in zip(expected, (7, 3)):
+                for (first, second), frequency in zip(pairs, (1.0, 0.01)):
+                    cosine, sine = math.cos(position * frequency), math.sin(position * frequency)
+                    a, b = row[first], row[second]
+                    row[first], row[second] = a * cosine - b * sine, a * sine + b * cosine
+            given = floats([value for row in x for value in row], [2, 5])
+            for positions in ([7, 3], array("i", [7, 3])):
+                rotated = lpt.rotary(given, frequencies, positions=positions, layout=layout)
+                self.near(expected, rotated.tolist())
+            self.near(x, lpt.rotary(rotated, frequencies, positions=[7, 3], layout=layout, inverse=True).tolist())
+            self.assertEqual(lpt.rotary(given, frequencies, positions=[9, 10], layout=layout).tolist(),
+                             lpt.rotary(given, frequencies, first_position=9, layout=layout, out=given).tolist())
+        with self.assertRaisesRegex(lpt.InvalidArgument, "positions is 3 int64: expected a vector of 2"):
+            lpt.rotary(given, frequencies, positions=[0, 1, 2])
+        with self.assertRaisesRegex(lpt.InvalidArgument, r"original_positions is 0: expected 1 to 2\^30"):
+            lpt.rotary_frequencies(64, "yarn", factor=4)
+
     def test_softmax(self):
         y = lpt.softmax(floats([0.0, math.log(3.0)], [1, 2]))
         self.near([[0.25, 0.75]], y.tolist())

@@ -261,6 +261,17 @@ const lpt_swiglu_smoothing = Int32
 const LPT_SWIGLU_SMOOTHING_NONE = lpt_swiglu_smoothing(0)
 const LPT_SWIGLU_SMOOTHING_CHANNEL = lpt_swiglu_smoothing(1)
 
+const lpt_rotary_scaling_kind = Int32
+const LPT_ROTARY_SCALING_KIND_NONE = lpt_rotary_scaling_kind(0)
+const LPT_ROTARY_SCALING_KIND_LINEAR = lpt_rotary_scaling_kind(1)
+const LPT_ROTARY_SCALING_KIND_NTK = lpt_rotary_scaling_kind(2)
+const LPT_ROTARY_SCALING_KIND_YARN = lpt_rotary_scaling_kind(3)
+const LPT_ROTARY_SCALING_KIND_LLAMA3 = lpt_rotary_scaling_kind(4)
+
+const lpt_rotary_layout = Int32
+const LPT_ROTARY_LAYOUT_HALVES = lpt_rotary_layout(0)
+const LPT_ROTARY_LAYOUT_INTERLEAVED = lpt_rotary_layout(1)
+
 const lpt_loss_reduction = Int32
 const LPT_LOSS_REDUCTION_MEAN = lpt_loss_reduction(0)
 const LPT_LOSS_REDUCTION_SUM = lpt_loss_reduction(1)
@@ -607,6 +618,38 @@ struct lpt_rmsnorm_options
     reserved::Int32
 end
 
+struct lpt_layernorm_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    epsilon::Cdouble
+    is_accumulated::Int32
+    reserved::Int32
+end
+
+struct lpt_rotary_scaling
+    struct_size::Csize_t
+    flags::lpt_flags
+    kind::lpt_rotary_scaling_kind
+    reserved::Int32
+    base::Cdouble
+    factor::Cdouble
+    original_positions::Int64
+    beta_fast::Cdouble
+    beta_slow::Cdouble
+    low_frequency_factor::Cdouble
+    high_frequency_factor::Cdouble
+end
+
+struct lpt_rotary_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    positions::Ptr{Cvoid}
+    first_position::Int64
+    layout::lpt_rotary_layout
+    is_inverse::Int32
+    scale::Cdouble
+end
+
 struct lpt_softmax_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -916,6 +959,9 @@ _defaults(::Type{lpt_linear_options}, value) = lpt_struct_init("lpt_linear_optio
 _defaults(::Type{lpt_embedding_options}, value) = lpt_struct_init("lpt_embedding_options", value, sizeof(lpt_embedding_options))
 _defaults(::Type{lpt_swiglu_options}, value) = lpt_struct_init("lpt_swiglu_options", value, sizeof(lpt_swiglu_options))
 _defaults(::Type{lpt_rmsnorm_options}, value) = lpt_struct_init("lpt_rmsnorm_options", value, sizeof(lpt_rmsnorm_options))
+_defaults(::Type{lpt_layernorm_options}, value) = lpt_struct_init("lpt_layernorm_options", value, sizeof(lpt_layernorm_options))
+_defaults(::Type{lpt_rotary_scaling}, value) = lpt_struct_init("lpt_rotary_scaling", value, sizeof(lpt_rotary_scaling))
+_defaults(::Type{lpt_rotary_options}, value) = lpt_struct_init("lpt_rotary_options", value, sizeof(lpt_rotary_options))
 _defaults(::Type{lpt_softmax_options}, value) = lpt_struct_init("lpt_softmax_options", value, sizeof(lpt_softmax_options))
 _defaults(::Type{lpt_attention_options}, value) = lpt_struct_init("lpt_attention_options", value, sizeof(lpt_attention_options))
 _defaults(::Type{lpt_cross_entropy_options}, value) = lpt_struct_init("lpt_cross_entropy_options", value, sizeof(lpt_cross_entropy_options))
@@ -1076,6 +1122,10 @@ lpt_swiglu_backward(context, gate, up, output_gradient, options, gate_gradient, 
 lpt_rmsnorm_forward(context, input, weight, options, output, inverse_rms) = ccall(_symbol(:lpt_rmsnorm_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, options, output, inverse_rms)
 lpt_rmsnorm_forward_sum(context, residual, branch, weight, options, sum, output, inverse_rms) = ccall(_symbol(:lpt_rmsnorm_forward_sum), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, residual, branch, weight, options, sum, output, inverse_rms)
 lpt_rmsnorm_backward(context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient) = ccall(_symbol(:lpt_rmsnorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient)
+lpt_layernorm_forward(context, input, weight, bias, options, output, mean, inverse_deviation) = ccall(_symbol(:lpt_layernorm_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_layernorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, bias, options, output, mean, inverse_deviation)
+lpt_layernorm_backward(context, input, weight, mean, inverse_deviation, output_gradient, options, input_gradient, weight_gradient, bias_gradient) = ccall(_symbol(:lpt_layernorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_layernorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, mean, inverse_deviation, output_gradient, options, input_gradient, weight_gradient, bias_gradient)
+lpt_rotary_frequencies(context, options, frequencies) = ccall(_symbol(:lpt_rotary_frequencies), lpt_status, (Ptr{Cvoid}, Ptr{lpt_rotary_scaling}, Ptr{Cvoid}), context, options, frequencies)
+lpt_rotary(context, input, frequencies, options, output) = ccall(_symbol(:lpt_rotary), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rotary_options}, Ptr{Cvoid}), context, input, frequencies, options, output)
 lpt_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, input, options, output)
 lpt_softmax_backward(context, output, output_gradient, options, input_gradient) = ccall(_symbol(:lpt_softmax_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, output, output_gradient, options, input_gradient)
 lpt_attention_forward(context, query, key, value, options, output) = ccall(_symbol(:lpt_attention_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}), context, query, key, value, options, output)

@@ -294,6 +294,19 @@ pub type lpt_swiglu_smoothing = i32;
 pub const LPT_SWIGLU_SMOOTHING_NONE: lpt_swiglu_smoothing = 0;
 pub const LPT_SWIGLU_SMOOTHING_CHANNEL: lpt_swiglu_smoothing = 1;
 
+/// How frequencies of a rotary embedding are scaled for long contexts; one of lpt_rotary_scaling_kind_values.
+pub type lpt_rotary_scaling_kind = i32;
+pub const LPT_ROTARY_SCALING_KIND_NONE: lpt_rotary_scaling_kind = 0;
+pub const LPT_ROTARY_SCALING_KIND_LINEAR: lpt_rotary_scaling_kind = 1;
+pub const LPT_ROTARY_SCALING_KIND_NTK: lpt_rotary_scaling_kind = 2;
+pub const LPT_ROTARY_SCALING_KIND_YARN: lpt_rotary_scaling_kind = 3;
+pub const LPT_ROTARY_SCALING_KIND_LLAMA3: lpt_rotary_scaling_kind = 4;
+
+/// Which two columns a frequency rotates; one of lpt_rotary_layout_values.
+pub type lpt_rotary_layout = i32;
+pub const LPT_ROTARY_LAYOUT_HALVES: lpt_rotary_layout = 0;
+pub const LPT_ROTARY_LAYOUT_INTERLEAVED: lpt_rotary_layout = 1;
+
 /// Reduction of the losses of all rows; one of lpt_loss_reduction_values.
 pub type lpt_loss_reduction = i32;
 pub const LPT_LOSS_REDUCTION_MEAN: lpt_loss_reduction = 0;
@@ -839,6 +852,47 @@ pub struct lpt_rmsnorm_options {
     pub epsilon: f64,
     pub is_accumulated: i32,
     pub reserved: i32,
+}
+
+/// Options of lpt_layernorm_forward() and lpt_layernorm_backward().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_layernorm_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub epsilon: f64,
+    pub is_accumulated: i32,
+    pub reserved: i32,
+}
+
+/// Options of lpt_rotary_frequencies().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_rotary_scaling {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub kind: lpt_rotary_scaling_kind,
+    pub reserved: i32,
+    pub base: f64,
+    pub factor: f64,
+    pub original_positions: i64,
+    pub beta_fast: f64,
+    pub beta_slow: f64,
+    pub low_frequency_factor: f64,
+    pub high_frequency_factor: f64,
+}
+
+/// Options of lpt_rotary().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_rotary_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub positions: *const lpt_tensor,
+    pub first_position: i64,
+    pub layout: lpt_rotary_layout,
+    pub is_inverse: i32,
+    pub scale: f64,
 }
 
 /// Options of lpt_softmax_forward() and lpt_softmax_backward().
@@ -1503,6 +1557,42 @@ impl Default for lpt_rmsnorm_options {
     }
 }
 
+impl Default for lpt_layernorm_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_layernorm_options.
+        unsafe {
+            let name = b"lpt_layernorm_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_rotary_scaling {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_rotary_scaling.
+        unsafe {
+            let name = b"lpt_rotary_scaling\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_rotary_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_rotary_options.
+        unsafe {
+            let name = b"lpt_rotary_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_softmax_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2102,6 +2192,14 @@ extern "C" {
     pub fn lpt_rmsnorm_forward_sum(context: *mut lpt_context, residual: *const lpt_tensor, branch: *const lpt_tensor, weight: *const lpt_tensor, options: *const lpt_rmsnorm_options, sum: *mut lpt_tensor, output: *mut lpt_tensor, inverse_rms: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_rmsnorm_forward().
     pub fn lpt_rmsnorm_backward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, inverse_rms: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_rmsnorm_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor) -> lpt_status;
+    /// Computes output = (input - m) · r · weight + bias, with the mean m and r = 1 / sqrt(variance + epsilon) of the row.
+    pub fn lpt_layernorm_forward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, bias: *const lpt_tensor, options: *const lpt_layernorm_options, output: *mut lpt_tensor, mean: *mut lpt_tensor, inverse_deviation: *mut lpt_tensor) -> lpt_status;
+    /// Computes the gradients of lpt_layernorm_forward().
+    pub fn lpt_layernorm_backward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, mean: *const lpt_tensor, inverse_deviation: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_layernorm_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor, bias_gradient: *mut lpt_tensor) -> lpt_status;
+    /// Computes the frequencies of a rotary position embedding, in radians per position.
+    pub fn lpt_rotary_frequencies(context: *mut lpt_context, options: *const lpt_rotary_scaling, frequencies: *mut lpt_tensor) -> lpt_status;
+    /// Rotates pairs of columns of queries or keys by position · frequency (rotary position embedding).
+    pub fn lpt_rotary(context: *mut lpt_context, input: *const lpt_tensor, frequencies: *const lpt_tensor, options: *const lpt_rotary_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes output = exp(scale · input - max) / sum along the last axis.
     pub fn lpt_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_softmax_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), where y is `output`.

@@ -33,6 +33,9 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_embedding_options>(), size_of::<made::lpt_embedding_options>());
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_options>(), size_of::<made::lpt_swiglu_options>());
     assert_eq!(size_of::<lpt_sys::lpt_rmsnorm_options>(), size_of::<made::lpt_rmsnorm_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_layernorm_options>(), size_of::<made::lpt_layernorm_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_rotary_scaling>(), size_of::<made::lpt_rotary_scaling>());
+    assert_eq!(size_of::<lpt_sys::lpt_rotary_options>(), size_of::<made::lpt_rotary_options>());
     assert_eq!(size_of::<lpt_sys::lpt_softmax_options>(), size_of::<made::lpt_softmax_options>());
     assert_eq!(size_of::<lpt_sys::lpt_attention_options>(), size_of::<made::lpt_attention_options>());
     assert_eq!(size_of::<lpt_sys::lpt_cross_entropy_options>(), size_of::<made::lpt_cross_entropy_options>());
@@ -266,6 +269,13 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_LINEAR_PARALLEL_ROWS as i64, made::LPT_LINEAR_PARALLEL_ROWS as i64);
     assert_eq!(lpt_sys::LPT_SWIGLU_SMOOTHING_NONE as i64, made::LPT_SWIGLU_SMOOTHING_NONE as i64);
     assert_eq!(lpt_sys::LPT_SWIGLU_SMOOTHING_CHANNEL as i64, made::LPT_SWIGLU_SMOOTHING_CHANNEL as i64);
+    assert_eq!(lpt_sys::LPT_ROTARY_SCALING_KIND_NONE as i64, made::LPT_ROTARY_SCALING_KIND_NONE as i64);
+    assert_eq!(lpt_sys::LPT_ROTARY_SCALING_KIND_LINEAR as i64, made::LPT_ROTARY_SCALING_KIND_LINEAR as i64);
+    assert_eq!(lpt_sys::LPT_ROTARY_SCALING_KIND_NTK as i64, made::LPT_ROTARY_SCALING_KIND_NTK as i64);
+    assert_eq!(lpt_sys::LPT_ROTARY_SCALING_KIND_YARN as i64, made::LPT_ROTARY_SCALING_KIND_YARN as i64);
+    assert_eq!(lpt_sys::LPT_ROTARY_SCALING_KIND_LLAMA3 as i64, made::LPT_ROTARY_SCALING_KIND_LLAMA3 as i64);
+    assert_eq!(lpt_sys::LPT_ROTARY_LAYOUT_HALVES as i64, made::LPT_ROTARY_LAYOUT_HALVES as i64);
+    assert_eq!(lpt_sys::LPT_ROTARY_LAYOUT_INTERLEAVED as i64, made::LPT_ROTARY_LAYOUT_INTERLEAVED as i64);
     assert_eq!(lpt_sys::LPT_LOSS_REDUCTION_MEAN as i64, made::LPT_LOSS_REDUCTION_MEAN as i64);
     assert_eq!(lpt_sys::LPT_LOSS_REDUCTION_SUM as i64, made::LPT_LOSS_REDUCTION_SUM as i64);
     assert_eq!(lpt_sys::LPT_LOSS_REDUCTION_NONE as i64, made::LPT_LOSS_REDUCTION_NONE as i64);
@@ -446,6 +456,10 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_rmsnorm_forward as *const () as usize, made::lpt_rmsnorm_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_rmsnorm_forward_sum as *const () as usize, made::lpt_rmsnorm_forward_sum as *const () as usize);
     assert_eq!(lpt_sys::lpt_rmsnorm_backward as *const () as usize, made::lpt_rmsnorm_backward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_layernorm_forward as *const () as usize, made::lpt_layernorm_forward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_layernorm_backward as *const () as usize, made::lpt_layernorm_backward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_rotary_frequencies as *const () as usize, made::lpt_rotary_frequencies as *const () as usize);
+    assert_eq!(lpt_sys::lpt_rotary as *const () as usize, made::lpt_rotary as *const () as usize);
     assert_eq!(lpt_sys::lpt_softmax_forward as *const () as usize, made::lpt_softmax_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_softmax_backward as *const () as usize, made::lpt_softmax_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_attention_forward as *const () as usize, made::lpt_attention_forward as *const () as usize);
