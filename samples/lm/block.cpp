@@ -75,7 +75,7 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       down_(context, recipe,
             matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape), columns_slice()), ranks,
             LPT_LINEAR_PARALLEL_ROWS),
-      rotary_(part_) {}
+      rotary_(context, part_) {}
 
 template <typename T>
 Parameter *Block<T>::matrix(lpt_context *context, ParameterList &parameters, const char *name, int64_t rows,
@@ -123,7 +123,7 @@ void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass 
   check(context, lpt_rmsnorm_forward(context, input.tensor(), attention_norm_->value.get(), nullptr,
                                      scratch.normed.tensor(), kept.attention_rms.tensor()));
   qkv_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.tensor());
-  rotary_.forward(kept.qkv);
+  rotary_.forward(context, kept.qkv);
   attend(context, part_, kept.qkv, scratch.attended);
   output_.forward(context, scratch.attended.tensor(), nullptr, pass, kept.output_saved.get(),
                   scratch.projected.tensor());
@@ -158,7 +158,7 @@ void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations
 
   output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended.tensor());
   attend_backward(context, part_, kept.qkv, scratch.attended, scratch.qkv_gradient);
-  rotary_.backward(scratch.qkv_gradient);
+  rotary_.backward(context, scratch.qkv_gradient);
   qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.tensor(), pass, scratch.normed.tensor());
   norm_backward(context, kept.input.get(), *attention_norm_, kept.attention_rms, pass, scratch, gradient);
 }

@@ -80,7 +80,7 @@ class Block {
   Parameter *attention_norm_;
   Parameter *gated_norm_;
   Linear qkv_, output_, gate_up_, down_;
-  Rotary<T> rotary_;
+  Rotary rotary_;
 };
 
 // sum = a + b, element by element; sum may be a or b.

@@ -284,6 +284,23 @@ namespace Lpt
         BlockSparse = 2,
     }
 
+    /// <summary>How frequencies of a rotary embedding are scaled for long contexts; one of lpt_rotary_scaling_kind_values.</summary>
+    public enum RotaryScalingKind : int
+    {
+        None = 0,
+        Linear = 1,
+        Ntk = 2,
+        Yarn = 3,
+        Llama3 = 4,
+    }
+
+    /// <summary>Which two columns a frequency rotates; one of lpt_rotary_layout_values.</summary>
+    public enum RotaryLayout : int
+    {
+        Halves = 0,
+        Interleaved = 1,
+    }
+
     /// <summary>One operand of one GEMM of a layer; one of lpt_linear_cast_values.</summary>
     public enum LinearCast : int
     {
@@ -354,23 +371,6 @@ namespace Lpt
     {
         None = 0,
         Channel = 1,
-    }
-
-    /// <summary>How frequencies of a rotary embedding are scaled for long contexts; one of lpt_rotary_scaling_kind_values.</summary>
-    public enum RotaryScalingKind : int
-    {
-        None = 0,
-        Linear = 1,
-        Ntk = 2,
-        Yarn = 3,
-        Llama3 = 4,
-    }
-
-    /// <summary>Which two columns a frequency rotates; one of lpt_rotary_layout_values.</summary>
-    public enum RotaryLayout : int
-    {
-        Halves = 0,
-        Interleaved = 1,
     }
 
     /// <summary>Reduction of the losses of all rows; one of lpt_loss_reduction_values.</summary>
@@ -942,6 +942,71 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_rotary_frequencies().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct RotaryScaling
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public RotaryScalingKind Kind;
+        public int Reserved;
+        public double Base;
+        public double Factor;
+        public long OriginalPositions;
+        public double BetaFast;
+        public double BetaSlow;
+        public double LowFrequencyFactor;
+        public double HighFrequencyFactor;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static RotaryScaling Default()
+        {
+            var value = default(RotaryScaling);
+            Text.Initialize("lpt_rotary_scaling", &value, sizeof(RotaryScaling));
+            return value;
+        }
+    }
+
+    /// <summary>Options of lpt_rotary().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct RotaryOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public IntPtr Positions;
+        public long FirstPosition;
+        public RotaryLayout Layout;
+        public int IsInverse;
+        public double Scale;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static RotaryOptions Default()
+        {
+            var value = default(RotaryOptions);
+            Text.Initialize("lpt_rotary_options", &value, sizeof(RotaryOptions));
+            return value;
+        }
+    }
+
+    /// <summary>Options of lpt_attention_forward() and lpt_attention_backward().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct AttentionOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public double Scale;
+        public int IsCausal;
+        public int Reserved;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static AttentionOptions Default()
+        {
+            var value = default(AttentionOptions);
+            Text.Initialize("lpt_attention_options", &value, sizeof(AttentionOptions));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct LinearGemmOptions
@@ -1082,52 +1147,6 @@ namespace Lpt
         }
     }
 
-    /// <summary>Options of lpt_rotary_frequencies().</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct RotaryScaling
-    {
-        public UIntPtr StructSize;
-        public Flags Flags;
-        public RotaryScalingKind Kind;
-        public int Reserved;
-        public double Base;
-        public double Factor;
-        public long OriginalPositions;
-        public double BetaFast;
-        public double BetaSlow;
-        public double LowFrequencyFactor;
-        public double HighFrequencyFactor;
-
-        /// <summary>Returns the defaults of the library.</summary>
-        public static RotaryScaling Default()
-        {
-            var value = default(RotaryScaling);
-            Text.Initialize("lpt_rotary_scaling", &value, sizeof(RotaryScaling));
-            return value;
-        }
-    }
-
-    /// <summary>Options of lpt_rotary().</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct RotaryOptions
-    {
-        public UIntPtr StructSize;
-        public Flags Flags;
-        public IntPtr Positions;
-        public long FirstPosition;
-        public RotaryLayout Layout;
-        public int IsInverse;
-        public double Scale;
-
-        /// <summary>Returns the defaults of the library.</summary>
-        public static RotaryOptions Default()
-        {
-            var value = default(RotaryOptions);
-            Text.Initialize("lpt_rotary_options", &value, sizeof(RotaryOptions));
-            return value;
-        }
-    }
-
     /// <summary>Options of lpt_softmax_forward() and lpt_softmax_backward().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SoftmaxOptions
@@ -1143,25 +1162,6 @@ namespace Lpt
         {
             var value = default(SoftmaxOptions);
             Text.Initialize("lpt_softmax_options", &value, sizeof(SoftmaxOptions));
-            return value;
-        }
-    }
-
-    /// <summary>Options of lpt_attention_forward() and lpt_attention_backward().</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct AttentionOptions
-    {
-        public UIntPtr StructSize;
-        public Flags Flags;
-        public double Scale;
-        public int IsCausal;
-        public int Reserved;
-
-        /// <summary>Returns the defaults of the library.</summary>
-        public static AttentionOptions Default()
-        {
-            var value = default(AttentionOptions);
-            Text.Initialize("lpt_attention_options", &value, sizeof(AttentionOptions));
             return value;
         }
     }
@@ -1931,6 +1931,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
+        [LibraryImport(Library)] public static partial Status lpt_rotary_frequencies(Context context, RotaryScaling* options, Tensor frequencies);
+        [LibraryImport(Library)] public static partial Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_attention_backward(Context context, Tensor query, Tensor key, Tensor value, Tensor output_gradient, AttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
         [LibraryImport(Library)] public static partial Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [LibraryImport(Library)] public static partial long lpt_recipe_count();
         [LibraryImport(Library)] public static partial byte* lpt_recipe_name(long index);
@@ -1967,12 +1971,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
         [LibraryImport(Library)] public static partial Status lpt_layernorm_forward(Context context, Tensor input, Tensor weight, Tensor bias, LayernormOptions* options, Tensor output, Tensor mean, Tensor inverse_deviation);
         [LibraryImport(Library)] public static partial Status lpt_layernorm_backward(Context context, Tensor input, Tensor weight, Tensor mean, Tensor inverse_deviation, Tensor output_gradient, LayernormOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
-        [LibraryImport(Library)] public static partial Status lpt_rotary_frequencies(Context context, RotaryScaling* options, Tensor frequencies);
-        [LibraryImport(Library)] public static partial Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
-        [LibraryImport(Library)] public static partial Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
-        [LibraryImport(Library)] public static partial Status lpt_attention_backward(Context context, Tensor query, Tensor key, Tensor value, Tensor output_gradient, AttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
         [LibraryImport(Library)] public static partial Status lpt_cross_entropy_forward(Context context, Tensor logits, Tensor targets, CrossEntropyOptions* options, Tensor loss, Tensor log_sums);
         [LibraryImport(Library)] public static partial Status lpt_cross_entropy_backward(Context context, Tensor logits, Tensor targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
@@ -2147,6 +2147,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary_frequencies(Context context, RotaryScaling* options, Tensor frequencies);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_backward(Context context, Tensor query, Tensor key, Tensor value, Tensor output_gradient, AttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern long lpt_recipe_count();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_recipe_name(long index);
@@ -2183,12 +2187,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_layernorm_forward(Context context, Tensor input, Tensor weight, Tensor bias, LayernormOptions* options, Tensor output, Tensor mean, Tensor inverse_deviation);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_layernorm_backward(Context context, Tensor input, Tensor weight, Tensor mean, Tensor inverse_deviation, Tensor output_gradient, LayernormOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary_frequencies(Context context, RotaryScaling* options, Tensor frequencies);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_backward(Context context, Tensor query, Tensor key, Tensor value, Tensor output_gradient, AttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_forward(Context context, Tensor logits, Tensor targets, CrossEntropyOptions* options, Tensor loss, Tensor log_sums);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_backward(Context context, Tensor logits, Tensor targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);

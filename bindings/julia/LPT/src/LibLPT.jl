@@ -216,6 +216,17 @@ const LPT_WEIGHTS_STORAGE_ALL = lpt_weights_storage(0)
 const LPT_WEIGHTS_STORAGE_BITMASK = lpt_weights_storage(1)
 const LPT_WEIGHTS_STORAGE_BLOCK_SPARSE = lpt_weights_storage(2)
 
+const lpt_rotary_scaling_kind = Int32
+const LPT_ROTARY_SCALING_KIND_NONE = lpt_rotary_scaling_kind(0)
+const LPT_ROTARY_SCALING_KIND_LINEAR = lpt_rotary_scaling_kind(1)
+const LPT_ROTARY_SCALING_KIND_NTK = lpt_rotary_scaling_kind(2)
+const LPT_ROTARY_SCALING_KIND_YARN = lpt_rotary_scaling_kind(3)
+const LPT_ROTARY_SCALING_KIND_LLAMA3 = lpt_rotary_scaling_kind(4)
+
+const lpt_rotary_layout = Int32
+const LPT_ROTARY_LAYOUT_HALVES = lpt_rotary_layout(0)
+const LPT_ROTARY_LAYOUT_INTERLEAVED = lpt_rotary_layout(1)
+
 const lpt_linear_cast = Int32
 const LPT_LINEAR_CAST_FORWARD_INPUT = lpt_linear_cast(0)
 const LPT_LINEAR_CAST_FORWARD_WEIGHT = lpt_linear_cast(1)
@@ -260,17 +271,6 @@ const LPT_LINEAR_PARALLEL_ROWS = lpt_linear_parallel(2)
 const lpt_swiglu_smoothing = Int32
 const LPT_SWIGLU_SMOOTHING_NONE = lpt_swiglu_smoothing(0)
 const LPT_SWIGLU_SMOOTHING_CHANNEL = lpt_swiglu_smoothing(1)
-
-const lpt_rotary_scaling_kind = Int32
-const LPT_ROTARY_SCALING_KIND_NONE = lpt_rotary_scaling_kind(0)
-const LPT_ROTARY_SCALING_KIND_LINEAR = lpt_rotary_scaling_kind(1)
-const LPT_ROTARY_SCALING_KIND_NTK = lpt_rotary_scaling_kind(2)
-const LPT_ROTARY_SCALING_KIND_YARN = lpt_rotary_scaling_kind(3)
-const LPT_ROTARY_SCALING_KIND_LLAMA3 = lpt_rotary_scaling_kind(4)
-
-const lpt_rotary_layout = Int32
-const LPT_ROTARY_LAYOUT_HALVES = lpt_rotary_layout(0)
-const LPT_ROTARY_LAYOUT_INTERLEAVED = lpt_rotary_layout(1)
 
 const lpt_loss_reduction = Int32
 const LPT_LOSS_REDUCTION_MEAN = lpt_loss_reduction(0)
@@ -563,6 +563,38 @@ struct lpt_weights_options
     reserved::Int32
 end
 
+struct lpt_rotary_scaling
+    struct_size::Csize_t
+    flags::lpt_flags
+    kind::lpt_rotary_scaling_kind
+    reserved::Int32
+    base::Cdouble
+    factor::Cdouble
+    original_positions::Int64
+    beta_fast::Cdouble
+    beta_slow::Cdouble
+    low_frequency_factor::Cdouble
+    high_frequency_factor::Cdouble
+end
+
+struct lpt_rotary_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    positions::Ptr{Cvoid}
+    first_position::Int64
+    layout::lpt_rotary_layout
+    is_inverse::Int32
+    scale::Cdouble
+end
+
+struct lpt_attention_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    scale::Cdouble
+    is_causal::Int32
+    reserved::Int32
+end
+
 struct lpt_linear_gemm_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -626,39 +658,7 @@ struct lpt_layernorm_options
     reserved::Int32
 end
 
-struct lpt_rotary_scaling
-    struct_size::Csize_t
-    flags::lpt_flags
-    kind::lpt_rotary_scaling_kind
-    reserved::Int32
-    base::Cdouble
-    factor::Cdouble
-    original_positions::Int64
-    beta_fast::Cdouble
-    beta_slow::Cdouble
-    low_frequency_factor::Cdouble
-    high_frequency_factor::Cdouble
-end
-
-struct lpt_rotary_options
-    struct_size::Csize_t
-    flags::lpt_flags
-    positions::Ptr{Cvoid}
-    first_position::Int64
-    layout::lpt_rotary_layout
-    is_inverse::Int32
-    scale::Cdouble
-end
-
 struct lpt_softmax_options
-    struct_size::Csize_t
-    flags::lpt_flags
-    scale::Cdouble
-    is_causal::Int32
-    reserved::Int32
-end
-
-struct lpt_attention_options
     struct_size::Csize_t
     flags::lpt_flags
     scale::Cdouble
@@ -953,6 +953,9 @@ _defaults(::Type{lpt_gemm_operands}, value) = lpt_struct_init("lpt_gemm_operands
 _defaults(::Type{lpt_sparse_options}, value) = lpt_struct_init("lpt_sparse_options", value, sizeof(lpt_sparse_options))
 _defaults(::Type{lpt_sparse_info}, value) = lpt_struct_init("lpt_sparse_info", value, sizeof(lpt_sparse_info))
 _defaults(::Type{lpt_weights_options}, value) = lpt_struct_init("lpt_weights_options", value, sizeof(lpt_weights_options))
+_defaults(::Type{lpt_rotary_scaling}, value) = lpt_struct_init("lpt_rotary_scaling", value, sizeof(lpt_rotary_scaling))
+_defaults(::Type{lpt_rotary_options}, value) = lpt_struct_init("lpt_rotary_options", value, sizeof(lpt_rotary_options))
+_defaults(::Type{lpt_attention_options}, value) = lpt_struct_init("lpt_attention_options", value, sizeof(lpt_attention_options))
 _defaults(::Type{lpt_linear_gemm_options}, value) = lpt_struct_init("lpt_linear_gemm_options", value, sizeof(lpt_linear_gemm_options))
 _defaults(::Type{lpt_linear_shape}, value) = lpt_struct_init("lpt_linear_shape", value, sizeof(lpt_linear_shape))
 _defaults(::Type{lpt_linear_options}, value) = lpt_struct_init("lpt_linear_options", value, sizeof(lpt_linear_options))
@@ -960,10 +963,7 @@ _defaults(::Type{lpt_embedding_options}, value) = lpt_struct_init("lpt_embedding
 _defaults(::Type{lpt_swiglu_options}, value) = lpt_struct_init("lpt_swiglu_options", value, sizeof(lpt_swiglu_options))
 _defaults(::Type{lpt_rmsnorm_options}, value) = lpt_struct_init("lpt_rmsnorm_options", value, sizeof(lpt_rmsnorm_options))
 _defaults(::Type{lpt_layernorm_options}, value) = lpt_struct_init("lpt_layernorm_options", value, sizeof(lpt_layernorm_options))
-_defaults(::Type{lpt_rotary_scaling}, value) = lpt_struct_init("lpt_rotary_scaling", value, sizeof(lpt_rotary_scaling))
-_defaults(::Type{lpt_rotary_options}, value) = lpt_struct_init("lpt_rotary_options", value, sizeof(lpt_rotary_options))
 _defaults(::Type{lpt_softmax_options}, value) = lpt_struct_init("lpt_softmax_options", value, sizeof(lpt_softmax_options))
-_defaults(::Type{lpt_attention_options}, value) = lpt_struct_init("lpt_attention_options", value, sizeof(lpt_attention_options))
 _defaults(::Type{lpt_cross_entropy_options}, value) = lpt_struct_init("lpt_cross_entropy_options", value, sizeof(lpt_cross_entropy_options))
 _defaults(::Type{lpt_optimizer_options}, value) = lpt_struct_init("lpt_optimizer_options", value, sizeof(lpt_optimizer_options))
 _defaults(::Type{lpt_optimizer_parameter}, value) = lpt_struct_init("lpt_optimizer_parameter", value, sizeof(lpt_optimizer_parameter))
@@ -1088,6 +1088,10 @@ lpt_weights_unpack(context, packed, weights) = ccall(_symbol(:lpt_weights_unpack
 lpt_weights_state_size(context, packed, out_size_bytes) = ccall(_symbol(:lpt_weights_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, packed, out_size_bytes)
 lpt_weights_state_save(context, packed, buffer, buffer_bytes) = ccall(_symbol(:lpt_weights_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, packed, buffer, buffer_bytes)
 lpt_weights_state_load(context, buffer, buffer_bytes, out_packed) = ccall(_symbol(:lpt_weights_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, Ptr{Ptr{Cvoid}}), context, buffer, buffer_bytes, out_packed)
+lpt_rotary_frequencies(context, options, frequencies) = ccall(_symbol(:lpt_rotary_frequencies), lpt_status, (Ptr{Cvoid}, Ptr{lpt_rotary_scaling}, Ptr{Cvoid}), context, options, frequencies)
+lpt_rotary(context, input, frequencies, options, output) = ccall(_symbol(:lpt_rotary), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rotary_options}, Ptr{Cvoid}), context, input, frequencies, options, output)
+lpt_attention_forward(context, query, key, value, options, output) = ccall(_symbol(:lpt_attention_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}), context, query, key, value, options, output)
+lpt_attention_backward(context, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient) = ccall(_symbol(:lpt_attention_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient)
 lpt_recipe_create(context, name, out_recipe) = ccall(_symbol(:lpt_recipe_create), lpt_status, (Ptr{Cvoid}, Cstring, Ptr{Ptr{Cvoid}}), context, name, out_recipe)
 lpt_recipe_count() = ccall(_symbol(:lpt_recipe_count), Int64, ())
 lpt_recipe_name(index) = ccall(_symbol(:lpt_recipe_name), Cstring, (Int64,), index)
@@ -1124,12 +1128,8 @@ lpt_rmsnorm_forward_sum(context, residual, branch, weight, options, sum, output,
 lpt_rmsnorm_backward(context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient) = ccall(_symbol(:lpt_rmsnorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient)
 lpt_layernorm_forward(context, input, weight, bias, options, output, mean, inverse_deviation) = ccall(_symbol(:lpt_layernorm_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_layernorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, bias, options, output, mean, inverse_deviation)
 lpt_layernorm_backward(context, input, weight, mean, inverse_deviation, output_gradient, options, input_gradient, weight_gradient, bias_gradient) = ccall(_symbol(:lpt_layernorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_layernorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, mean, inverse_deviation, output_gradient, options, input_gradient, weight_gradient, bias_gradient)
-lpt_rotary_frequencies(context, options, frequencies) = ccall(_symbol(:lpt_rotary_frequencies), lpt_status, (Ptr{Cvoid}, Ptr{lpt_rotary_scaling}, Ptr{Cvoid}), context, options, frequencies)
-lpt_rotary(context, input, frequencies, options, output) = ccall(_symbol(:lpt_rotary), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rotary_options}, Ptr{Cvoid}), context, input, frequencies, options, output)
 lpt_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, input, options, output)
 lpt_softmax_backward(context, output, output_gradient, options, input_gradient) = ccall(_symbol(:lpt_softmax_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, output, output_gradient, options, input_gradient)
-lpt_attention_forward(context, query, key, value, options, output) = ccall(_symbol(:lpt_attention_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}), context, query, key, value, options, output)
-lpt_attention_backward(context, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient) = ccall(_symbol(:lpt_attention_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient)
 lpt_cross_entropy_forward(context, logits, targets, options, loss, log_sums) = ccall(_symbol(:lpt_cross_entropy_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_cross_entropy_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, logits, targets, options, loss, log_sums)
 lpt_cross_entropy_backward(context, logits, targets, log_sums, loss_gradient, options, logits_gradient) = ccall(_symbol(:lpt_cross_entropy_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_cross_entropy_options}, Ptr{Cvoid}), context, logits, targets, log_sums, loss_gradient, options, logits_gradient)
 lpt_optimizer_create(context, options, out_optimizer) = ccall(_symbol(:lpt_optimizer_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_optimizer_options}, Ptr{Ptr{Cvoid}}), context, options, out_optimizer)

@@ -240,6 +240,19 @@ pub const LPT_WEIGHTS_STORAGE_ALL: lpt_weights_storage = 0;
 pub const LPT_WEIGHTS_STORAGE_BITMASK: lpt_weights_storage = 1;
 pub const LPT_WEIGHTS_STORAGE_BLOCK_SPARSE: lpt_weights_storage = 2;
 
+/// How frequencies of a rotary embedding are scaled for long contexts; one of lpt_rotary_scaling_kind_values.
+pub type lpt_rotary_scaling_kind = i32;
+pub const LPT_ROTARY_SCALING_KIND_NONE: lpt_rotary_scaling_kind = 0;
+pub const LPT_ROTARY_SCALING_KIND_LINEAR: lpt_rotary_scaling_kind = 1;
+pub const LPT_ROTARY_SCALING_KIND_NTK: lpt_rotary_scaling_kind = 2;
+pub const LPT_ROTARY_SCALING_KIND_YARN: lpt_rotary_scaling_kind = 3;
+pub const LPT_ROTARY_SCALING_KIND_LLAMA3: lpt_rotary_scaling_kind = 4;
+
+/// Which two columns a frequency rotates; one of lpt_rotary_layout_values.
+pub type lpt_rotary_layout = i32;
+pub const LPT_ROTARY_LAYOUT_HALVES: lpt_rotary_layout = 0;
+pub const LPT_ROTARY_LAYOUT_INTERLEAVED: lpt_rotary_layout = 1;
+
 /// One operand of one GEMM of a layer; one of lpt_linear_cast_values.
 pub type lpt_linear_cast = i32;
 pub const LPT_LINEAR_CAST_FORWARD_INPUT: lpt_linear_cast = 0;
@@ -293,19 +306,6 @@ pub const LPT_LINEAR_PARALLEL_ROWS: lpt_linear_parallel = 2;
 pub type lpt_swiglu_smoothing = i32;
 pub const LPT_SWIGLU_SMOOTHING_NONE: lpt_swiglu_smoothing = 0;
 pub const LPT_SWIGLU_SMOOTHING_CHANNEL: lpt_swiglu_smoothing = 1;
-
-/// How frequencies of a rotary embedding are scaled for long contexts; one of lpt_rotary_scaling_kind_values.
-pub type lpt_rotary_scaling_kind = i32;
-pub const LPT_ROTARY_SCALING_KIND_NONE: lpt_rotary_scaling_kind = 0;
-pub const LPT_ROTARY_SCALING_KIND_LINEAR: lpt_rotary_scaling_kind = 1;
-pub const LPT_ROTARY_SCALING_KIND_NTK: lpt_rotary_scaling_kind = 2;
-pub const LPT_ROTARY_SCALING_KIND_YARN: lpt_rotary_scaling_kind = 3;
-pub const LPT_ROTARY_SCALING_KIND_LLAMA3: lpt_rotary_scaling_kind = 4;
-
-/// Which two columns a frequency rotates; one of lpt_rotary_layout_values.
-pub type lpt_rotary_layout = i32;
-pub const LPT_ROTARY_LAYOUT_HALVES: lpt_rotary_layout = 0;
-pub const LPT_ROTARY_LAYOUT_INTERLEAVED: lpt_rotary_layout = 1;
 
 /// Reduction of the losses of all rows; one of lpt_loss_reduction_values.
 pub type lpt_loss_reduction = i32;
@@ -781,6 +781,47 @@ pub struct lpt_weights_options {
     pub reserved: i32,
 }
 
+/// Options of lpt_rotary_frequencies().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_rotary_scaling {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub kind: lpt_rotary_scaling_kind,
+    pub reserved: i32,
+    pub base: f64,
+    pub factor: f64,
+    pub original_positions: i64,
+    pub beta_fast: f64,
+    pub beta_slow: f64,
+    pub low_frequency_factor: f64,
+    pub high_frequency_factor: f64,
+}
+
+/// Options of lpt_rotary().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_rotary_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub positions: *const lpt_tensor,
+    pub first_position: i64,
+    pub layout: lpt_rotary_layout,
+    pub is_inverse: i32,
+    pub scale: f64,
+}
+
+/// Options of lpt_attention_forward() and lpt_attention_backward().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_attention_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub scale: f64,
+    pub is_causal: i32,
+    pub reserved: i32,
+}
+
 /// Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -865,51 +906,10 @@ pub struct lpt_layernorm_options {
     pub reserved: i32,
 }
 
-/// Options of lpt_rotary_frequencies().
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lpt_rotary_scaling {
-    pub struct_size: usize,
-    pub flags: lpt_flags,
-    pub kind: lpt_rotary_scaling_kind,
-    pub reserved: i32,
-    pub base: f64,
-    pub factor: f64,
-    pub original_positions: i64,
-    pub beta_fast: f64,
-    pub beta_slow: f64,
-    pub low_frequency_factor: f64,
-    pub high_frequency_factor: f64,
-}
-
-/// Options of lpt_rotary().
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lpt_rotary_options {
-    pub struct_size: usize,
-    pub flags: lpt_flags,
-    pub positions: *const lpt_tensor,
-    pub first_position: i64,
-    pub layout: lpt_rotary_layout,
-    pub is_inverse: i32,
-    pub scale: f64,
-}
-
 /// Options of lpt_softmax_forward() and lpt_softmax_backward().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_softmax_options {
-    pub struct_size: usize,
-    pub flags: lpt_flags,
-    pub scale: f64,
-    pub is_causal: i32,
-    pub reserved: i32,
-}
-
-/// Options of lpt_attention_forward() and lpt_attention_backward().
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lpt_attention_options {
     pub struct_size: usize,
     pub flags: lpt_flags,
     pub scale: f64,
@@ -1485,6 +1485,42 @@ impl Default for lpt_weights_options {
     }
 }
 
+impl Default for lpt_rotary_scaling {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_rotary_scaling.
+        unsafe {
+            let name = b"lpt_rotary_scaling\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_rotary_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_rotary_options.
+        unsafe {
+            let name = b"lpt_rotary_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_attention_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_attention_options.
+        unsafe {
+            let name = b"lpt_attention_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_linear_gemm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -1569,48 +1605,12 @@ impl Default for lpt_layernorm_options {
     }
 }
 
-impl Default for lpt_rotary_scaling {
-    fn default() -> Self {
-        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // All members accept any bytes, so that zeros are a valid lpt_rotary_scaling.
-        unsafe {
-            let name = b"lpt_rotary_scaling\0".as_ptr().cast();
-            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
-            value.assume_init()
-        }
-    }
-}
-
-impl Default for lpt_rotary_options {
-    fn default() -> Self {
-        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // All members accept any bytes, so that zeros are a valid lpt_rotary_options.
-        unsafe {
-            let name = b"lpt_rotary_options\0".as_ptr().cast();
-            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
-            value.assume_init()
-        }
-    }
-}
-
 impl Default for lpt_softmax_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
         // All members accept any bytes, so that zeros are a valid lpt_softmax_options.
         unsafe {
             let name = b"lpt_softmax_options\0".as_ptr().cast();
-            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
-            value.assume_init()
-        }
-    }
-}
-
-impl Default for lpt_attention_options {
-    fn default() -> Self {
-        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // All members accept any bytes, so that zeros are a valid lpt_attention_options.
-        unsafe {
-            let name = b"lpt_attention_options\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
@@ -2124,6 +2124,14 @@ extern "C" {
     pub fn lpt_weights_state_save(context: *mut lpt_context, packed: *const lpt_tensor, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Creates packed weights from a saved state.
     pub fn lpt_weights_state_load(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, out_packed: *mut *mut lpt_tensor) -> lpt_status;
+    /// Computes the frequencies of a rotary position embedding, in radians per position.
+    pub fn lpt_rotary_frequencies(context: *mut lpt_context, options: *const lpt_rotary_scaling, frequencies: *mut lpt_tensor) -> lpt_status;
+    /// Rotates pairs of columns of queries or keys by position · frequency (rotary position embedding).
+    pub fn lpt_rotary(context: *mut lpt_context, input: *const lpt_tensor, frequencies: *const lpt_tensor, options: *const lpt_rotary_options, output: *mut lpt_tensor) -> lpt_status;
+    /// Computes scaled dot-product attention: output = softmax(scale · query · key^T) · value, for every head.
+    pub fn lpt_attention_forward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, options: *const lpt_attention_options, output: *mut lpt_tensor) -> lpt_status;
+    /// Computes the gradients of lpt_attention_forward() for query, key and value.
+    pub fn lpt_attention_backward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_attention_options, query_gradient: *mut lpt_tensor, key_gradient: *mut lpt_tensor, value_gradient: *mut lpt_tensor) -> lpt_status;
     /// Creates a recipe by name.
     pub fn lpt_recipe_create(context: *mut lpt_context, name: *const c_char, out_recipe: *mut *mut lpt_recipe) -> lpt_status;
     /// Returns the number of recipes that lpt_recipe_create() supports.
@@ -2196,18 +2204,10 @@ extern "C" {
     pub fn lpt_layernorm_forward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, bias: *const lpt_tensor, options: *const lpt_layernorm_options, output: *mut lpt_tensor, mean: *mut lpt_tensor, inverse_deviation: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_layernorm_forward().
     pub fn lpt_layernorm_backward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, mean: *const lpt_tensor, inverse_deviation: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_layernorm_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor, bias_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Computes the frequencies of a rotary position embedding, in radians per position.
-    pub fn lpt_rotary_frequencies(context: *mut lpt_context, options: *const lpt_rotary_scaling, frequencies: *mut lpt_tensor) -> lpt_status;
-    /// Rotates pairs of columns of queries or keys by position · frequency (rotary position embedding).
-    pub fn lpt_rotary(context: *mut lpt_context, input: *const lpt_tensor, frequencies: *const lpt_tensor, options: *const lpt_rotary_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes output = exp(scale · input - max) / sum along the last axis.
     pub fn lpt_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_softmax_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), where y is `output`.
     pub fn lpt_softmax_backward(context: *mut lpt_context, output: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_softmax_options, input_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Computes scaled dot-product attention: output = softmax(scale · query · key^T) · value, for every head.
-    pub fn lpt_attention_forward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, options: *const lpt_attention_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Computes the gradients of lpt_attention_forward() for query, key and value.
-    pub fn lpt_attention_backward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_attention_options, query_gradient: *mut lpt_tensor, key_gradient: *mut lpt_tensor, value_gradient: *mut lpt_tensor) -> lpt_status;
     /// Computes the loss -log softmax(logits)\[target\] of every row, in nats; ranks may share the classes.
     pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const lpt_tensor, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_cross_entropy_forward() for the logits of this rank.

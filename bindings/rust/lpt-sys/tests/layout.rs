@@ -290,6 +290,44 @@ fn lpt_weights_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_rotary_scaling_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_rotary_scaling>(), 80);
+    assert_eq!(offset!(lpt_rotary_scaling, struct_size), 0);
+    assert_eq!(offset!(lpt_rotary_scaling, flags), 8);
+    assert_eq!(offset!(lpt_rotary_scaling, kind), 16);
+    assert_eq!(offset!(lpt_rotary_scaling, reserved), 20);
+    assert_eq!(offset!(lpt_rotary_scaling, base), 24);
+    assert_eq!(offset!(lpt_rotary_scaling, factor), 32);
+    assert_eq!(offset!(lpt_rotary_scaling, original_positions), 40);
+    assert_eq!(offset!(lpt_rotary_scaling, beta_fast), 48);
+    assert_eq!(offset!(lpt_rotary_scaling, beta_slow), 56);
+    assert_eq!(offset!(lpt_rotary_scaling, low_frequency_factor), 64);
+    assert_eq!(offset!(lpt_rotary_scaling, high_frequency_factor), 72);
+}
+
+#[test]
+fn lpt_rotary_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_rotary_options>(), 48);
+    assert_eq!(offset!(lpt_rotary_options, struct_size), 0);
+    assert_eq!(offset!(lpt_rotary_options, flags), 8);
+    assert_eq!(offset!(lpt_rotary_options, positions), 16);
+    assert_eq!(offset!(lpt_rotary_options, first_position), 24);
+    assert_eq!(offset!(lpt_rotary_options, layout), 32);
+    assert_eq!(offset!(lpt_rotary_options, is_inverse), 36);
+    assert_eq!(offset!(lpt_rotary_options, scale), 40);
+}
+
+#[test]
+fn lpt_attention_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_attention_options>(), 32);
+    assert_eq!(offset!(lpt_attention_options, struct_size), 0);
+    assert_eq!(offset!(lpt_attention_options, flags), 8);
+    assert_eq!(offset!(lpt_attention_options, scale), 16);
+    assert_eq!(offset!(lpt_attention_options, is_causal), 24);
+    assert_eq!(offset!(lpt_attention_options, reserved), 28);
+}
+
+#[test]
 fn lpt_linear_gemm_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_linear_gemm_options>(), 48);
     assert_eq!(offset!(lpt_linear_gemm_options, struct_size), 0);
@@ -367,34 +405,6 @@ fn lpt_layernorm_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_rotary_scaling_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_rotary_scaling>(), 80);
-    assert_eq!(offset!(lpt_rotary_scaling, struct_size), 0);
-    assert_eq!(offset!(lpt_rotary_scaling, flags), 8);
-    assert_eq!(offset!(lpt_rotary_scaling, kind), 16);
-    assert_eq!(offset!(lpt_rotary_scaling, reserved), 20);
-    assert_eq!(offset!(lpt_rotary_scaling, base), 24);
-    assert_eq!(offset!(lpt_rotary_scaling, factor), 32);
-    assert_eq!(offset!(lpt_rotary_scaling, original_positions), 40);
-    assert_eq!(offset!(lpt_rotary_scaling, beta_fast), 48);
-    assert_eq!(offset!(lpt_rotary_scaling, beta_slow), 56);
-    assert_eq!(offset!(lpt_rotary_scaling, low_frequency_factor), 64);
-    assert_eq!(offset!(lpt_rotary_scaling, high_frequency_factor), 72);
-}
-
-#[test]
-fn lpt_rotary_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_rotary_options>(), 48);
-    assert_eq!(offset!(lpt_rotary_options, struct_size), 0);
-    assert_eq!(offset!(lpt_rotary_options, flags), 8);
-    assert_eq!(offset!(lpt_rotary_options, positions), 16);
-    assert_eq!(offset!(lpt_rotary_options, first_position), 24);
-    assert_eq!(offset!(lpt_rotary_options, layout), 32);
-    assert_eq!(offset!(lpt_rotary_options, is_inverse), 36);
-    assert_eq!(offset!(lpt_rotary_options, scale), 40);
-}
-
-#[test]
 fn lpt_softmax_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_softmax_options>(), 32);
     assert_eq!(offset!(lpt_softmax_options, struct_size), 0);
@@ -402,16 +412,6 @@ fn lpt_softmax_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_softmax_options, scale), 16);
     assert_eq!(offset!(lpt_softmax_options, is_causal), 24);
     assert_eq!(offset!(lpt_softmax_options, reserved), 28);
-}
-
-#[test]
-fn lpt_attention_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_attention_options>(), 32);
-    assert_eq!(offset!(lpt_attention_options, struct_size), 0);
-    assert_eq!(offset!(lpt_attention_options, flags), 8);
-    assert_eq!(offset!(lpt_attention_options, scale), 16);
-    assert_eq!(offset!(lpt_attention_options, is_causal), 24);
-    assert_eq!(offset!(lpt_attention_options, reserved), 28);
 }
 
 #[test]

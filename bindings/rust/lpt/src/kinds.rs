@@ -366,6 +366,31 @@ impl WeightsStorage {
     pub const BLOCK_SPARSE: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_BLOCK_SPARSE);
 }
 
+/// How frequencies of a rotary embedding are scaled for long contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct RotaryScalingKind(pub sys::lpt_rotary_scaling_kind);
+
+#[allow(missing_docs)]
+impl RotaryScalingKind {
+    pub const NONE: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_NONE);
+    pub const LINEAR: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_LINEAR);
+    pub const NTK: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_NTK);
+    pub const YARN: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_YARN);
+    pub const LLAMA3: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_LLAMA3);
+}
+
+/// Which two columns a frequency rotates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct RotaryLayout(pub sys::lpt_rotary_layout);
+
+#[allow(missing_docs)]
+impl RotaryLayout {
+    pub const HALVES: RotaryLayout = RotaryLayout(sys::LPT_ROTARY_LAYOUT_HALVES);
+    pub const INTERLEAVED: RotaryLayout = RotaryLayout(sys::LPT_ROTARY_LAYOUT_INTERLEAVED);
+}
+
 /// One operand of one GEMM of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -472,31 +497,6 @@ pub struct SwigluSmoothing(pub sys::lpt_swiglu_smoothing);
 impl SwigluSmoothing {
     pub const NONE: SwigluSmoothing = SwigluSmoothing(sys::LPT_SWIGLU_SMOOTHING_NONE);
     pub const CHANNEL: SwigluSmoothing = SwigluSmoothing(sys::LPT_SWIGLU_SMOOTHING_CHANNEL);
-}
-
-/// How frequencies of a rotary embedding are scaled for long contexts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub struct RotaryScalingKind(pub sys::lpt_rotary_scaling_kind);
-
-#[allow(missing_docs)]
-impl RotaryScalingKind {
-    pub const NONE: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_NONE);
-    pub const LINEAR: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_LINEAR);
-    pub const NTK: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_NTK);
-    pub const YARN: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_YARN);
-    pub const LLAMA3: RotaryScalingKind = RotaryScalingKind(sys::LPT_ROTARY_SCALING_KIND_LLAMA3);
-}
-
-/// Which two columns a frequency rotates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub struct RotaryLayout(pub sys::lpt_rotary_layout);
-
-#[allow(missing_docs)]
-impl RotaryLayout {
-    pub const HALVES: RotaryLayout = RotaryLayout(sys::LPT_ROTARY_LAYOUT_HALVES);
-    pub const INTERLEAVED: RotaryLayout = RotaryLayout(sys::LPT_ROTARY_LAYOUT_INTERLEAVED);
 }
 
 /// Reduction of the losses of all rows.
