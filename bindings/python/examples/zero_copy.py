@@ -35,8 +35,8 @@ def format_of(name):
 def check_torch():
     import torch
     print("torch", torch.__version__)
-    names = ("float64", "float32", "float16", "bfloat16", "int8", "uint8", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
-             "float8_e5m2fnuz", "float8_e8m0fnu")
+    names = ("float64", "float32", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "float8_e4m3fn", "float8_e5m2",
+             "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
     for name in (name for name in names if hasattr(torch, name)):
         kind, format = getattr(torch, name), format_of(name)
         tensor, own = torch.zeros(SHAPE).to(kind), lpt.empty(SHAPE, format)
@@ -52,7 +52,7 @@ def check_jax():
     import jax
     import jax.numpy as jnp
     print("jax", jax.__version__)
-    for name in ("float32", "float16", "bfloat16", "int8", "uint8", "float8_e4m3fn", "float8_e5m2"):
+    for name in ("float32", "float16", "bfloat16", "int8", "uint8", "int32", "float8_e4m3fn", "float8_e5m2"):
         kind, format = getattr(jnp, name), format_of(name)
         array, own = jnp.zeros(SHAPE, kind), lpt.empty(SHAPE, format)
         into = lpt.Tensor(array)

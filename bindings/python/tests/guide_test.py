@@ -27,6 +27,10 @@ class Guide(unittest.TestCase):
     def test_quickstart_runs(self):
         self.assertEqual(self.run_blocks("start", "quickstart.md"), 1)
 
+    @needs_numpy
+    def test_transformer_runs(self):
+        self.assertEqual(self.run_blocks("guides", "transformer.md"), 4)
+
 
 if __name__ == "__main__":
     unittest.main()
