@@ -182,7 +182,7 @@ TEST(Rotary, RotatesPairsOfColumnsByTheirPositions) {
   lpt_context *const c = context.get();
   const std::vector<int64_t> given(kPlaces, kPlaces + kPositions), counted = {-2, -1, 0, 1, 2};
   const std::vector<int32_t> narrow(kPlaces, kPlaces + kPositions);
-  const Tensor int64 = wrap(c, given), int32 = wrap(c, LPT_FORMAT_INT32, narrow.data(), 1, kPositions);
+  const Tensor int64 = indices_of(c, given), int32 = wrap(c, LPT_FORMAT_INT32, narrow.data(), 1, kPositions);
   lpt_rotary_scaling scaling = LPT_ROTARY_SCALING_INIT;
   for (const lpt_format format : kFormats) {
     for (const lpt_format of_frequencies : {LPT_FORMAT_F64, LPT_FORMAT_F32}) {
