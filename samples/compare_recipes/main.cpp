@@ -22,19 +22,20 @@ void check_at_least_one(const char *name, int64_t value) {
 
 void declare(CLI::App &app, compare_recipes::Options &options) {
   lm::TrainSettings &train = options.train;
-  app.add_option("--data", options.data, "Text to learn: any file of bytes")->required();
+  app.add_option("--data", options.data, "Training text: any file")->required();
   app.add_option("--out", options.out, "Folder for runs, curves.svg and curves.csv")->capture_default_str();
-  app.add_option("--seeds", options.seeds, "Runs of each")->capture_default_str();
+  app.add_option("--seeds", options.seeds, "Runs per recipe")->capture_default_str();
   app.add_option("--at-once", options.at_once, "Runs side by side, one thread each")->capture_default_str();
   app.add_option("--steps", train.steps, "Optimizer steps of each run")->capture_default_str();
-  app.add_option("--raise-from", train.raised_from, "The share of the steps after which +backward and the like begin")
+  app.add_option("--raise-from", train.raised_from,
+                 "Fraction of the steps after which +forward, +backward and +all apply")
       ->capture_default_str();
   app.add_flag("--watch", train.is_watched, "Measure noise, scales and alignment at each validation");
   app.add_flag("--quiet", options.is_quiet, "No progress");
   app.add_option(
       "ways", options.ways,
-      fmt::format("What to compare: RECIPE, RECIPE:STATE, and +forward, +backward or +all behind it for high "
-                  "precision at the end. Recipes: {}. States: {}. Default: all recipes",
+      fmt::format("Recipes to compare: RECIPE or RECIPE:STATE, with a suffix +forward, +backward or +all for "
+                  "these passes in bf16 at the end. Recipes: {}. States: {}. Default: all recipes",
                   fmt::join(lm::recipe_names(), ", "), fmt::join(lm::state_names(), ", ")));
 }
 

@@ -26,9 +26,9 @@ constexpr const char *kWays =
     "  fully_sparse24         all three GEMMs 2:4: transposable weights with masked decay, MVUE gradients\n";
 
 void declare(CLI::App &app, compare_recipes::Options &options) {
-  app.add_option("--data", options.data, "Text to learn: any file of bytes")->required();
+  app.add_option("--data", options.data, "Training text: any file")->required();
   app.add_option("--out", options.out, "Folder for runs, curves.svg and curves.csv")->capture_default_str();
-  app.add_option("--seeds", options.seeds, "Runs of each")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--seeds", options.seeds, "Runs per configuration")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--at-once", options.at_once, "Runs side by side, one thread each")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

@@ -13,39 +13,40 @@ namespace train_lm {
 
 namespace {
 
-// Shows every setting that a checkpoint keeps to `visit`: its name, its place, what it is.
+// Calls `visit` with the name, the variable and the help text of every setting that a checkpoint stores.
 template <typename Visit>
 void visit_settings(Options &options, Visit &&visit) {
   lm::TrainSettings &train = options.train;
-  static const std::string recipes = fmt::format("Low precision of the model: {}", fmt::join(lm::recipe_names(), ", "));
-  static const std::string states = fmt::format("State of the optimizer: {}; empty: what the recipe's paper keeps",
-                                                fmt::join(lm::state_names(), ", "));
-  static const std::string methods = fmt::format("How weights are stepped: {}", fmt::join(lm::method_names(), ", "));
+  static const std::string recipes =
+      fmt::format("Training recipe of the model: {}", fmt::join(lm::recipe_names(), ", "));
+  static const std::string states = fmt::format(
+      "Formats of the optimizer state: {}; empty: those of the recipe's paper", fmt::join(lm::state_names(), ", "));
+  static const std::string methods = fmt::format("Optimizer: {}", fmt::join(lm::method_names(), ", "));
   visit("--recipe", options.recipe, recipes.c_str());
   visit("--state", options.state, states.c_str());
   visit("--optimizer", options.method, methods.c_str());
-  visit("--raise", options.raised, "What the last steps compute in bf16: nothing, forward, backward or all");
-  visit("--raise-from", train.raised_from, "The share of the steps after which they do");
-  visit("--watch", train.is_watched, "Measure noise, scales and alignment at each validation: monitor.csv");
-  visit("--no-twin", options.has_no_twin, "Train without the f32 twin beside it");
-  visit("--tp", options.grid.tensor, "Ranks that share every layer");
-  visit("--dp", options.grid.data, "Ranks, or groups of them, that share the batch");
-  visit("--zero", train.zero, "1: those groups share the optimizer's state");
-  visit("--sync", options.synced, "The share of the residual stream that ranks of a layer sum up: CAAT");
-  visit("--wire", options.wire, "Format in which those sums are sent, such as int8_1x32; empty: f32");
+  visit("--raise", options.raised, "Passes of the last steps in bf16: nothing, forward, backward or all");
+  visit("--raise-from", train.raised_from, "Fraction of the steps after which --raise applies");
+  visit("--watch", train.is_watched, "Write noise, scales and alignment of each validation to monitor.csv");
+  visit("--no-twin", options.has_no_twin, "Do not train the f32 baseline");
+  visit("--tp", options.grid.tensor, "Tensor-parallel ranks");
+  visit("--dp", options.grid.data, "Data-parallel ranks, or groups of tensor-parallel ranks");
+  visit("--zero", train.zero, "1: data-parallel ranks shard the optimizer state");
+  visit("--sync", options.synced, "Fraction of the residual columns that tensor-parallel ranks synchronize (CAAT)");
+  visit("--wire", options.wire, "Wire format of these columns, for example int8_1x32; empty: f32");
   visit("--steps", train.steps, "Optimizer steps");
   visit("--batch", train.batch, "Windows per optimizer step");
-  visit("--micro-batches", train.micro_batches, "Passes that share one optimizer step");
+  visit("--micro-batches", train.micro_batches, "Forward and backward passes per optimizer step");
   visit("--sequence", train.shape.sequence, "Bytes per window");
   visit("--width", train.shape.width, "Columns of the residual stream");
-  visit("--layers", train.shape.layers, "Blocks");
+  visit("--layers", train.shape.layers, "Transformer blocks");
   visit("--heads", train.shape.heads, "Attention heads per block");
-  visit("--hidden", train.shape.hidden, "Columns of the gated unit");
+  visit("--hidden", train.shape.hidden, "Columns of the gated MLP");
   visit("--learning-rate", train.learning_rate, "Peak learning rate");
-  visit("--weight-decay", train.weight_decay, "Decoupled decay of matrices");
-  visit("--seed", train.seed, "Of weights, batches, rounding and the sample");
-  visit("--validate-every", train.validate_every, "Steps between two looks at the held-out text");
-  visit("--validation-windows", train.validation_windows, "Windows of held-out text");
+  visit("--weight-decay", train.weight_decay, "Decoupled weight decay of matrices");
+  visit("--seed", train.seed, "Seed of weights, batches, rounding and the sample");
+  visit("--validate-every", train.validate_every, "Steps between validations");
+  visit("--validation-windows", train.validation_windows, "Windows of held-out text per validation");
 }
 
 // Declares a setting to CLI11; flags have no value.
@@ -66,7 +67,7 @@ void assign(T &place, const std::string &text) {
 
 void assign(bool &place, const std::string &text) { place = text == "true"; }
 
-// Takes a setting from the checkpoint, unless the user gave it: then both must agree.
+// Reads a setting from the checkpoint. A value on the command line must be the same.
 struct Restore {
   const CLI::App &app;
   const std::map<std::string, std::string> &saved;
@@ -75,7 +76,7 @@ struct Restore {
   void operator()(const char *name, T &place, const char *) const {
     const auto found = saved.find(name);
     if (found == saved.end()) {
-      throw lm::Error(fmt::format("the checkpoint says nothing about {}", name));
+      throw lm::Error(fmt::format("the checkpoint has no value of {}", name));
     }
     const std::string given = fmt::format("{}", place);
     if (app.count(name) > 0 && given != found->second) {
@@ -96,18 +97,17 @@ std::map<std::string, std::string> parse_settings(const std::string &text) {
 }
 
 void declare_rest(CLI::App &app, Options &options) {
-  app.add_option("--data", options.data, "Text to learn: any file of bytes")->required();
+  app.add_option("--data", options.data, "Training text: any file")->required();
   app.add_option("--out", options.out, "Folder for curves, losses, metrics and the checkpoint")->capture_default_str();
   app.add_option("--resume", options.resume, "Continue from this checkpoint");
-  app.add_option("--checkpoint-every", options.checkpoint_every, "Steps between two checkpoints")
-      ->capture_default_str();
-  app.add_option("--stop-after", options.stop_after, "Stop after this step as if interrupted; 0: run to the end");
-  app.add_option("--threads", options.threads, "Threads of each twin, and of each of its ranks")->capture_default_str();
+  app.add_option("--checkpoint-every", options.checkpoint_every, "Steps between checkpoints")->capture_default_str();
+  app.add_option("--stop-after", options.stop_after, "Stop after this step and write a checkpoint; 0: run all steps");
+  app.add_option("--threads", options.threads, "Threads per model and rank")->capture_default_str();
   app.add_option("--engine", options.engine, "Ranks are threads of this process (local), or processes of a job (mpi)")
       ->capture_default_str();
   app.add_option("--sample-bytes", options.sample_bytes, "Bytes of text to write at the end; 0: none")
       ->capture_default_str();
-  app.add_option("--temperature", options.temperature, "Of the sample")->capture_default_str();
+  app.add_option("--temperature", options.temperature, "Temperature of the sample")->capture_default_str();
   app.add_flag("--quiet", options.is_quiet, "No progress");
   app.add_flag("--json", options.is_json, "Print metrics.json instead of the table");
 }
