@@ -299,22 +299,22 @@ TEST(SparseWeightsForms, APlanTakesTheStorageThatItWasMadeFor) {
 
 // Experts of 128 × 256 with two rows each.
 struct Experts {
-  Experts(lpt_context *context, int64_t count, const lpt_weights_options &options, lpt_format format)
-      : c(context), ends(static_cast<size_t>(count)) {
+  Experts(lpt_context *context, int64_t count, const lpt_weights_options &options, lpt_format format) : c(context) {
     const int64_t n = 128, k = 256;
     packed = pack(c, tensor_of(c, LPT_FORMAT_BF16, {count, n, k}, draw_whole(881, count * n * k)).get(), &options);
     a = tensor_of(c, format, 2 * count, k, draw_whole(882, 2 * count * k));
     result = make_tensor(c, format, 2 * count, n);
-    for (int64_t i = 0; i < count; ++i) ends[static_cast<size_t>(i)] = 2 * i + 2;
+    std::vector<int64_t> numbers(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) numbers[static_cast<size_t>(i)] = 2 * i + 2;
+    ends = indices_of(c, numbers);
   }
   lpt_status multiply() const {
     const lpt_gemm_options gemm = transposed_b();
-    return lpt_gemm_grouped(c, a.get(), packed.get(), indices_of(c, ends).get(), &gemm, result.get());
+    return lpt_gemm_grouped(c, a.get(), packed.get(), ends.get(), &gemm, result.get());
   }
 
   lpt_context *c;
-  std::vector<int64_t> ends;
-  Tensor packed, a, result;
+  Tensor packed, a, ends, result;
 };
 
 size_t scratch_of(int64_t count, const lpt_weights_options &options, lpt_format format) {
