@@ -191,6 +191,39 @@ Status take_table(Context &context, RotaryTableRequest &table, RotaryRequest &re
   return {};
 }
 
+// The views of the operands; `positions` is empty without positions.
+Status read_operands(Context &context, const Tensor *input, const Tensor *frequencies,
+                     const lpt_rotary_options &options, const Tensor *output, RotaryRequest &request,
+                     MatrixView &angles, MatrixView &positions) {
+  const bool needs_data = !is_check_only(options.flags);
+  const Device &device = context.queue.device();
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_operand(input, "input", needs_data, device, request.input));
+  LPT_TRY(check_operand(output, "output", needs_data, device, request.output));
+  if (!has_shape_of(*output, *input)) {
+    return invalid("output is %s: expected the shape of input, %s", tensor_text(*output).c_str(),
+                   tensor_text(*input).c_str());
+  }
+  LPT_TRY(check_frequencies(frequencies, needs_data, device, angles));
+  const int64_t columns = request.input.columns, position_count = input->extents[input->rank - 2];
+  if (angles.columns > columns / 2) {
+    return invalid("frequencies is %s: expected a vector of at most half the columns of input, %lld",
+                   tensor_text(*frequencies).c_str(), number(columns / 2));
+  }
+  const MatrixView written = span_of(*output, request.output);
+  if (!is_same_memory(*output, *input)) {
+    LPT_TRY(check_no_overlap(written, "output", span_of(*input, request.input), "input"));
+  }
+  LPT_TRY(check_no_overlap(written, "output", angles, "frequencies"));
+  if (options.positions == nullptr) return {};
+  LPT_TRY(check_indices(options.positions, "positions", needs_data, positions, device));
+  if (shape_of(*options.positions).rows != 1 || positions.columns != position_count) {
+    return invalid("positions is %s: expected a vector of %lld, as the positions of input",
+                   tensor_text(*options.positions).c_str(), number(position_count));
+  }
+  return check_no_overlap(written, "output", positions, "positions");
+}
+
 }  // namespace
 
 Status rotary_frequencies(Context &context, const lpt_rotary_scaling &scaling, Tensor *frequencies) {
@@ -221,38 +254,9 @@ Status rotary_frequencies(Context &context, const lpt_rotary_scaling &scaling, T
 
 Status rotary(Context &context, const Tensor *input, const Tensor *frequencies, const lpt_rotary_options &options,
               Tensor *output) {
-  const bool needs_data = !is_check_only(options.flags);
-  const Device &device = context.queue.device();
   RotaryRequest request{};
   MatrixView angles, positions;
-  LPT_TRY(check_options(options));
-  LPT_TRY(check_operand(input, "input", needs_data, device, request.input));
-  LPT_TRY(check_operand(output, "output", needs_data, device, request.output));
-  if (!has_shape_of(*output, *input)) {
-    return invalid("output is %s: expected the shape of input, %s", tensor_text(*output).c_str(),
-                   tensor_text(*input).c_str());
-  }
-  LPT_TRY(check_frequencies(frequencies, needs_data, device, angles));
-  const int64_t columns = request.input.columns, position_count = input->extents[input->rank - 2];
-  if (angles.columns > columns / 2) {
-    return invalid("frequencies is %s: expected a vector of at most half the columns of input, %lld",
-                   tensor_text(*frequencies).c_str(), number(columns / 2));
-  }
-  const bool has_positions = options.positions != nullptr;
-  if (has_positions) {
-    LPT_TRY(check_indices(options.positions, "positions", needs_data, positions, device));
-    if (shape_of(*options.positions).rows != 1 || positions.columns != position_count) {
-      return invalid("positions is %s: expected a vector of %lld, as the positions of input",
-                     tensor_text(*options.positions).c_str(), number(position_count));
-    }
-  }
-  const MatrixView written = span_of(*output, request.output);
-  if (!is_same_memory(*output, *input)) {
-    LPT_TRY(check_no_overlap(written, "output", span_of(*input, request.input), "input"));
-  }
-  LPT_TRY(check_no_overlap(written, "output", angles, "frequencies"));
-  if (has_positions) LPT_TRY(check_no_overlap(written, "output", positions, "positions"));
-
+  LPT_TRY(read_operands(context, input, frequencies, options, output, request, angles, positions));
   const lpt_format from = request.input.format.id, to = request.output.format.id;
   const int64_t table_columns = options.layout == LPT_ROTARY_LAYOUT_HALVES ? angles.columns : 2 * angles.columns;
   RotaryTableRequest table{.frequencies = angles.data,
@@ -262,7 +266,7 @@ Status rotary(Context &context, const Tensor *input, const Tensor *frequencies, 
                            .is_position_wide = positions.format.id == LPT_FORMAT_INT64,
                            .first_position = options.first_position,
                            .first_row = 0,
-                           .rows = position_count,
+                           .rows = input->extents[input->rank - 2],
                            .layout = options.layout,
                            .scale = options.scale,
                            .is_inverse = options.is_inverse != 0,
@@ -279,11 +283,11 @@ Status rotary(Context &context, const Tensor *input, const Tensor *frequencies, 
   const KernelEntry<RotaryRequest> *kernel = nullptr;
   LPT_TRY(select_kernel(context, {"rotary_table", rotary_table_kernels}, table, {angles.format.id}, &table_kernel));
   LPT_TRY(select_kernel(context, {"rotary", rotary_kernels}, request, {from, to}, &kernel));
-  if (!needs_data || request.rows == 0 || columns == 0) return {};
+  if (is_check_only(options.flags) || request.rows == 0 || request.input.columns == 0) return {};
 
   LPT_TRY(take_table(context, table, request));
   if (!is_on_cpu(context)) {
-    if (has_positions) {
+    if (options.positions != nullptr) {
       const bool is_in_cpu_memory = options.positions->device.is_cpu();
       LPT_TRY(take_indices(context, positions, is_in_cpu_memory, &table.positions));
     }
@@ -298,7 +302,7 @@ Status rotary(Context &context, const Tensor *input, const Tensor *frequencies, 
     part.rows = count;
     table_kernel->run(part);
   });
-  parallel_parts(context, request.rows, columns, [&](int64_t begin, int64_t count) {
+  parallel_parts(context, request.rows, request.input.columns, [&](int64_t begin, int64_t count) {
     RotaryRequest part = request;
     part.first_row = begin;
     part.rows = count;
