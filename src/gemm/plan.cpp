@@ -70,6 +70,10 @@ Status create_plan(Context &context, const Tensor *a, const Tensor *b, const lpt
   }
   auto plan = std::make_unique<GemmPlan>();
   plan->options = options;
+  if (options.emulation != nullptr) {
+    plan->emulation = *options.emulation;
+    plan->options.emulation = &plan->emulation;
+  }
   plan->options.flags |= LPT_CHECK_ONLY;
   LPT_TRY(decide_gemm(context, a, b, plan->options, c, plan->dispatch));
   if (is_check_only(options.flags)) {

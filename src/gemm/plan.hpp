@@ -1,6 +1,7 @@
 // GEMMs that are checked and decided once.
 #pragma once
 
+#include "lpt/research/emulation.h"
 #include "src/gemm/gemm.hpp"
 
 namespace lpt {
@@ -18,7 +19,8 @@ struct OperandShape {
 
 struct lpt_gemm_plan {
   lpt::HandleKind kind = lpt::HandleKind::kGemmPlan;
-  lpt_gemm_options options;  // without handles
+  lpt_gemm_options options;        // without handles
+  lpt_gemm_emulation emulation{};  // what options.emulation points to
   lpt::GemmDispatch dispatch;
   lpt::OperandShape a, b, c;
 };

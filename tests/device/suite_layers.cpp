@@ -339,7 +339,8 @@ TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
     int64_t count = 1;
     for (const int64_t extent : extents) count *= extent;
     Tensor tensor = make_tensor(cpu(), LPT_FORMAT_BF16, extents);
-    const Tensor numbers = wrap(cpu(), draw_normal(place, count), count / extents.back(), extents.back());
+    const std::vector<double> drawn = draw_normal(place, count);
+    const Tensor numbers = wrap(cpu(), drawn, count / extents.back(), extents.back());
     const Tensor rows =
         wrap(cpu(), LPT_FORMAT_BF16, lpt_tensor_data(tensor.get()), count / extents.back(), extents.back());
     EXPECT_TRUE(ok(cpu(), lpt_quantize(cpu(), numbers.get(), nullptr, rows.get(), nullptr)));
