@@ -1,6 +1,7 @@
 // What the files of this family offer to the table.
 #pragma once
 
+#include "kernels/common/simd_entries.hpp"
 #include "kernels/quantize/quantize.hpp"
 
 namespace lpt {
@@ -32,6 +33,8 @@ void quantize_zero_points_x86_avx512(const QuantizeRequest &request);
 void dequantize_x86_avx512(const DequantizeRequest &request);
 void cast_statistics_x86_avx512(const CastStatisticsRequest &request);
 void transpose_x86_avx512(const TransposeRequest &request);
+
+LPT_DECLARE_SIMD(quantize_floats, QuantizeRequest)
 
 void amax_arm_neon(const AmaxRequest &request);
 void quantize_arm_neon(const QuantizeRequest &request);

@@ -34,6 +34,13 @@ const char *unsupported_halves(const QuantizeRequest &request) {
   return unsupported_added_bits(request);
 }
 
+const char *unsupported_floats(const QuantizeRequest &request) {
+  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (request.source.column_stride != 1) return "source columns are not adjacent";
+  if (request.target.format.element != LPT_FORMAT_F32) return "element is not f32";
+  return request.target.format.has_block_scale() ? "target has block scales" : nullptr;
+}
+
 const char *unsupported_zero_points(const QuantizeRequest &request) {
   const Format &format = request.target.format;
   if (!format.has_zero_point()) return "target has no zero points";
@@ -313,7 +320,7 @@ constexpr KernelEntry<QuantizeRequest> kQuantizeKernels[] = {
 #if defined(LPT_HAVE_ARM_NEON)
     {"quantize_arm_neon", kCpuNeon, unsupported_neon, quantize_arm_neon},
 #endif
-    {"quantize_any_ref", 0, nullptr, quantize_any_ref},
+    LPT_X86_ENTRIES(quantize_floats, unsupported_floats) LPT_REF_ENTRY(quantize_any, nullptr),
 };
 
 constexpr KernelEntry<DequantizeRequest> kDequantizeKernels[] = {

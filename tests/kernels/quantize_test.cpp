@@ -23,7 +23,7 @@ const std::vector<lpt_format> &own_elements() {
 // Presets, and some elements of the caller's own.
 lpt_format draw_element(Random &random) {
   static constexpr lpt_format common[] = {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2, LPT_FORMAT_E2M1FN,
-                                          LPT_FORMAT_INT8,   LPT_FORMAT_F16,  LPT_FORMAT_BF16};
+                                          LPT_FORMAT_INT8,   LPT_FORMAT_F16,  LPT_FORMAT_BF16, LPT_FORMAT_F32};
   if (random.chance(0.4)) return random.of(common);
   if (random.chance(0.2)) {
     return own_elements()[static_cast<size_t>(random.below(static_cast<int64_t>(own_elements().size())))];
@@ -124,7 +124,8 @@ QuantizeCase draw_case(Random &random) {
   c.rule = draw_rule(random, format);
   c.wants_amax = random.chance(0.5);
   // Requested where nothing in the target can tell.
-  const bool hides_nan = !format.has_block_scale() && element_of(format.element).nan_code == 0;
+  const bool hides_nan =
+      !format.has_block_scale() && (!has_element(format.element) || element_of(format.element).nan_code == 0);
   c.wants_nan = hides_nan && random.chance(0.5);
   c.has_words = random.chance(0.1);
   if (random.chance(0.3)) c.tensor_scale = random.of(odd_scales);
