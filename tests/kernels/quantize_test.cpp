@@ -110,10 +110,8 @@ QuantizeCase draw_case(Random &random) {
   c.columns = random.chance(0.8) ? random.of(kSimdEdges) : random.below(random.chance(0.9) ? 1500 : 6000);
   c.is_transposed = random.chance(0.3);
   if (c.is_transposed && random.chance(0.5)) c.rows = random.of(kSimdEdges);
-  if (random.chance(0.6)) {
-    c.source_padding = random.below(70);
-    c.target_padding = random.below(70);
-  }
+  if (random.chance(0.5)) c.source_padding = random.below(70);
+  if (random.chance(0.5)) c.target_padding = random.below(70);
   c.target_shift = static_cast<std::size_t>(random.chance(0.5) ? 0 : 4 * random.below(16));
   Format format;
   find_format(c.target, format);
