@@ -1,7 +1,7 @@
 // How fast ranks that are threads reduce to all, beside what memory gives them: as many threads that add up their share of
 // the arrays by a plain loop and store it to every place, and memcpy, in the same run.
 //
-//   comm_bench [RANKS] [MEBIBYTES]
+//   comm_bench [RANKS] [MEBIBYTES] [--json FILE]
 //
 // Defaults: 2 ranks, 64 MiB for each. Each figure is the median of runs in turn; times are from the first rank's start to
 // the last one's end.
@@ -20,12 +20,13 @@
 #endif
 
 #include "bench/peaks.hpp"
-#include "lpt.h"
+#include "bench/report.hpp"
 
 namespace lpt::bench {
 namespace {
 
 constexpr int kRounds = 15;
+constexpr double kTarget = 0.7;  // of the loop's speed: 2 ranks, 64 MiB
 
 void demand(lpt_context *context, lpt_status status) {
   if (status == LPT_OK) return;
@@ -35,7 +36,8 @@ void demand(lpt_context *context, lpt_status status) {
 
 class Bench {
  public:
-  Bench(int32_t ranks, int64_t bytes) : ranks_(ranks), count_(bytes / 4), start_(ranks) {
+  Bench(int32_t ranks, int64_t bytes, Report &report)
+      : ranks_(ranks), count_(bytes / 4), report_(report), start_(ranks) {
     for (int32_t q = 0; q < ranks; ++q) {
       inputs_.emplace_back(static_cast<size_t>(count_), 1.0f);
       outputs_.emplace_back(static_cast<size_t>(count_), 0.0f);  // on 16 bytes, as the allocator gives it
@@ -80,7 +82,7 @@ class Bench {
         times[i].push_back(now() - begin);
       }
     }
-    if (rank == 0) report(times);
+    if (rank == 0) add(times);
     lpt_tensor_destroy(output);
     lpt_tensor_destroy(input);
     lpt_comm_destroy(comm);
@@ -119,25 +121,30 @@ class Bench {
     }
   }
 
-  void report(std::vector<std::vector<double>> &times) const {
+  void add(std::vector<std::vector<double>> &times) const {
     std::vector<double> medians;
     for (std::vector<double> &of_one : times) {
       std::sort(of_one.begin(), of_one.end());
       medians.push_back(of_one[of_one.size() / 2]);
     }
-    std::printf("%d ranks, %lld KiB of f32 each, load average %.1f\n", ranks_, static_cast<long long>(count_ >> 8),
-                load_average());
-    const double by_hand = ranks_ == 2 ? std::min(medians[2], medians[3]) : medians[2];
-    std::printf("all_reduce            %10.1f us  %.2f of adding by hand (0.7 requested 2 ranks, 64 MiB)\n",
-                1e6 * medians[0], by_hand / medians[0]);
-    std::printf("all_reduce in place   %10.1f us  %.2f of adding by hand\n", 1e6 * medians[1], by_hand / medians[1]);
-    std::printf("adding by hand        %10.1f us", 1e6 * medians[2]);
-    if (ranks_ == 2) std::printf(", past the caches %.1f us", 1e6 * medians[3]);
-    std::printf("\nmemcpy of each array  %10.1f us\n", 1e6 * medians[4]);
+    report_.begin(
+        "all-reduce", ranks_,
+        "those of " + std::to_string(ranks_) + " ranks with " + std::to_string(count_ >> 8) + " KiB of f32 each",
+        with_ratio({{"operation", -30}, {"us", 10}}));
+    const double loop = ranks_ == 2 ? std::min(medians[2], medians[3]) : medians[2];
+    const bool has_target = ranks_ == 2 && count_ == int64_t{16} << 20;
+    const char *const measure = "of the loop's speed";
+    const auto microseconds = [&](size_t i) { return fixed(1e6 * medians[i], 1); };
+    report_.add({"all_reduce", microseconds(0)}, loop / medians[0], measure, has_target ? kTarget : 0);
+    report_.add({"all_reduce in place", microseconds(1)}, loop / medians[1], measure);
+    report_.add({"loop", microseconds(2)}, 0, "");
+    if (ranks_ == 2) report_.add({"loop, past the caches", microseconds(3)}, 0, "");
+    report_.add({"memcpy of each array", microseconds(4)}, 0, "");
   }
 
   const int32_t ranks_;
   const int64_t count_;
+  Report &report_;
   std::barrier<> start_;
   std::vector<std::vector<float>> inputs_, outputs_;
 };
@@ -145,12 +152,10 @@ class Bench {
 }  // namespace
 }  // namespace lpt::bench
 
-int main(int argument_count, char **arguments) {
-  const int ranks = argument_count > 1 ? std::atoi(arguments[1]) : 2;
-  const double mebibytes = argument_count > 2 ? std::atof(arguments[2]) : 64.0;
-  if (ranks < 1 || ranks > 64 || !(mebibytes > 0.0)) {
-    std::fprintf(stderr, "usage: comm_bench [RANKS] [MEBIBYTES]\n");
-    return 2;
-  }
-  lpt::bench::Bench(ranks, static_cast<int64_t>(mebibytes * (1 << 20))).run();
+int main(int count, char **words) {
+  double ranks = 2, mebibytes = 64;
+  lpt::bench::Report report(count, words, "All-reduce of ranks that are threads, relative to a loop",
+                            {{"RANKS", "Threads", &ranks, 1, 64}, {"MEBIBYTES", "Of each rank", &mebibytes, 0.001}});
+  lpt::bench::Bench(static_cast<int32_t>(ranks), static_cast<int64_t>(mebibytes * (1 << 20)), report).run();
+  return report.end();
 }

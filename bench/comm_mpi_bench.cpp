@@ -1,14 +1,14 @@
 // lpt_all_reduce by the engine over MPI beside MPI_Allreduce itself, alternately:
-//   mpirun -n 2 --bind-to none build/test/bench/comm_mpi_bench [KIB] [ROUNDS]
+//   mpirun -n 2 --bind-to none build/test/bench/comm_mpi_bench [KIB] [ROUNDS] [--json FILE]
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
-#include "lpt.h"
+#include "bench/report.hpp"
 
+namespace lpt::bench {
 namespace {
 
 // The middle and the least of some times.
@@ -46,7 +46,7 @@ lpt_tensor *wrap(lpt_context *context, std::vector<float> &numbers) {
   return tensor;
 }
 
-void race(int64_t kib, int rounds) {
+void race(int64_t kib, int rounds, int rank, Report &report) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   options.thread_count = 1;
   lpt_context *context = nullptr;
@@ -68,14 +68,10 @@ void race(int64_t kib, int rounds) {
     theirs.push_back(b);
     ratios.push_back(a / b);
   }
-  int rank = 0, ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (rank == 0) {
     const Summary a = summary(ours), b = summary(theirs);
-    std::printf("%d ranks, %6lld KiB: lpt %8.3f ms (least %8.3f), MPI %8.3f ms (least %8.3f), median ratio %.3f\n",
-                ranks, static_cast<long long>(kib), 1e3 * a.median, 1e3 * a.least, 1e3 * b.median, 1e3 * b.least,
-                summary(ratios).median);
+    report.add({std::to_string(kib), fixed(1e3 * a.median, 3), fixed(1e3 * a.least, 3), fixed(1e3 * b.median, 3),
+                fixed(1e3 * b.least, 3), fixed(summary(ratios).median, 3)});
   }
   lpt_tensor_destroy(from);
   lpt_tensor_destroy(to);
@@ -83,17 +79,31 @@ void race(int64_t kib, int rounds) {
   lpt_context_destroy(context);
 }
 
-}  // namespace
-
-int main(int argc, char **argv) {
-  int level = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 101;
-  if (argc > 1) {
-    race(std::atoll(argv[1]), rounds);
-  } else {
-    for (const int64_t kib : {1, 16, 64, 256, 1024, 16384}) race(kib, rounds);
+int main_of(int64_t kib, int rounds, Report &report) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (rank == 0) {
+    report.begin("all-reduce", ranks, "times of " + std::to_string(ranks) + " ranks in ms, and the median ratio",
+                 {{"KiB", 7}, {"LPT, median"}, {"LPT, min"}, {"MPI, median"}, {"MPI, min"}, {"LPT / MPI"}});
   }
+  for (const int64_t size : kib > 0 ? std::vector<int64_t>{kib} : std::vector<int64_t>{1, 16, 64, 256, 1024, 16384}) {
+    race(size, rounds, rank, report);
+  }
+  return rank == 0 ? report.end() : 0;
+}
+
+}  // namespace
+}  // namespace lpt::bench
+
+int main(int count, char **words) {
+  double kib = 0, rounds = 101;
+  lpt::bench::Report report(
+      count, words, "All-reduce of LPT over MPI, relative to MPI_Allreduce",
+      {{"KIB", "Size of each rank; 0: several", &kib}, {"ROUNDS", "The first is not counted", &rounds, 2}});
+  int level = 0;
+  MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &level);
+  const int status = lpt::bench::main_of(static_cast<int64_t>(kib), static_cast<int>(rounds), report);
   MPI_Finalize();
-  return 0;
+  return status;
 }

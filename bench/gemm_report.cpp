@@ -4,11 +4,14 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "bench/peaks.hpp"
 
 namespace lpt::bench {
 namespace {
+
+using nlohmann::ordered_json;
 
 constexpr int kBarSigns = 10;  // of a share of 1
 
@@ -20,27 +23,6 @@ __attribute__((format(printf, 1, 2))) std::string text(const char *format, ...) 
   va_end(values);
   return line;
 }
-
-std::string quoted(const std::string &plain) {
-  std::string result = "\"";
-  for (const char sign : plain) {
-    if (static_cast<unsigned char>(sign) < 0x20) {
-      result += text("\\u%04x", sign);
-    } else {
-      if (sign == '"' || sign == '\\') result += '\\';
-      result += sign;
-    }
-  }
-  return result + '"';
-}
-
-std::string quoted(const std::vector<std::string> &lines) {
-  std::string result = "[";
-  for (const std::string &line : lines) result += (result.size() > 1 ? ", " : "") + quoted(line);
-  return result + "]";
-}
-
-const char *flag(bool value) { return value ? "true" : "false"; }
 
 std::string bar_of_signs(double share) {
   const int width = static_cast<int>(std::clamp(share, 0.0, 1.2) * kBarSigns + 0.5);
@@ -84,21 +66,28 @@ std::string line_of(const GemmRate &rate, const std::vector<GemmRate> &rates, bo
   return line + (rate.row.empty() ? "" : "  " + rate.row) + "\n";
 }
 
-std::string json_of(const GemmRate &rate) {
-  std::string line = text(
-      "{\"shape\": %s, \"m\": %lld, \"k\": %lld, \"n\": %lld, \"is_a_transposed\": %s, "
-      "\"is_b_transposed\": %s, ",
-      quoted(rate.shape.name).c_str(), static_cast<long long>(rate.shape.m), static_cast<long long>(rate.shape.k),
-      static_cast<long long>(rate.shape.n), flag(rate.shape.is_a_transposed), flag(rate.shape.is_b_transposed));
-  line += text("\"name\": %s, \"is_packed\": %s, \"is_peer\": %s, \"row\": %s, ", quoted(rate.name).c_str(),
-               flag(rate.is_packed), flag(rate.is_peer), quoted(rate.row).c_str());
-  line += text(
-      "\"kind\": \"%s\", \"limit\": \"%s\", \"limit_rate\": %.2f, \"weight_bytes\": %.0f, \"seconds\": %.4e, "
-      "\"median_seconds\": %.4e, \"gflops\": %.5g, ",
-      limit_name(rate.kind), limit_name(rate.limit), rate.limit_rate, rate.weight_bytes, rate.seconds,
-      rate.median_seconds, rate.gflops());
-  return line + text("\"share_of_peak\": %.4f, \"best_share_of_peak\": %.4f, \"scaling\": %.3f, \"bar\": %.2f}",
-                     rate.share, rate.best_share, rate.scaling, rate.bar);
+ordered_json json_of(const GemmRate &rate) {
+  return {{"shape", rate.shape.name},
+          {"m", rate.shape.m},
+          {"k", rate.shape.k},
+          {"n", rate.shape.n},
+          {"is_a_transposed", rate.shape.is_a_transposed},
+          {"is_b_transposed", rate.shape.is_b_transposed},
+          {"name", rate.name},
+          {"is_packed", rate.is_packed},
+          {"is_peer", rate.is_peer},
+          {"row", rate.row},
+          {"kind", limit_name(rate.kind)},
+          {"limit", limit_name(rate.limit)},
+          {"limit_rate", rate.limit_rate},
+          {"weight_bytes", rate.weight_bytes},
+          {"seconds", rate.seconds},
+          {"median_seconds", rate.median_seconds},
+          {"gflops", rate.gflops()},
+          {"share_of_peak", rate.share},
+          {"best_share_of_peak", rate.best_share},
+          {"scaling", rate.scaling},
+          {"bar", rate.bar}};
 }
 
 }  // namespace
@@ -144,19 +133,20 @@ std::string gemm_foot(const GemmReport &report) {
 }
 
 std::string gemm_json(const GemmReport &report) {
-  std::string json = "{\"build\": " + quoted(report.build) + ",\n";
-  json += text(" \"threads\": %d, \"isa\": %s, \"load\": %.2f, \"is_judged\": %s,\n", report.threads,
-               quoted(report.isa).c_str(), report.load, flag(report.is_judged));
-  json += text(" \"peaks\": {\"f32_gflops\": %.1f, \"bf16_gflops\": %.1f, \"int8_gops\": %.1f},\n", report.f32_gflops,
-               report.bf16_gflops, report.int8_gops);
-  json += " \"missing_peers\": " + quoted(report.missing_peers) + ",\n";
-  json += " \"left_out\": " + quoted(report.left_out) + ",\n \"results\": [";
-  const char *separator = "\n";
-  for (const GemmRate &rate : report.rates) {
-    json += separator + json_of(rate);
-    separator = ",\n";
-  }
-  return json + "\n]}\n";
+  ordered_json results = ordered_json::array();
+  for (const GemmRate &rate : report.rates) results.push_back(json_of(rate));
+  const ordered_json peaks = {
+      {"f32_gflops", report.f32_gflops}, {"bf16_gflops", report.bf16_gflops}, {"int8_gops", report.int8_gops}};
+  const ordered_json json = {{"build", report.build},
+                             {"threads", report.threads},
+                             {"isa", report.isa},
+                             {"load", report.load},
+                             {"is_judged", report.is_judged},
+                             {"peaks", peaks},
+                             {"missing_peers", report.missing_peers},
+                             {"left_out", report.left_out},
+                             {"results", results}};
+  return json.dump(1) + "\n";
 }
 
 }  // namespace lpt::bench

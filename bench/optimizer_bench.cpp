@@ -1,20 +1,20 @@
 // How long a step takes for each parameter: every kind of state beside f32 AdamW, beside memory that is read, changed
 // and written back, and beside memcpy of the same run; with the bars that they have to reach.
 //
-//   optimizer_bench [MILLIONS [BITSANDBYTES]]
+//   optimizer_bench [MILLIONS] [BITSANDBYTES] [--json FILE]
 //
 // MILLIONS of parameters out of cache: 33.5 if none are given, 0 leaves that half out. BITSANDBYTES is the time of its
 // 8-bit kernels (quantize and dequantize on the CPU) in nanoseconds for each parameter. Each figure is the fastest of
 // several runs, in turn with those that it is compared with.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "bench/optimizer_cases.hpp"
 #include "bench/peaks.hpp"
-#include "lpt.h"
+#include "bench/report.hpp"
 
 namespace lpt::bench {
 namespace {
@@ -72,8 +72,9 @@ const OptimizerCase kTree = {"AdamW, dynamic tree", kAdamw, {kDynamicSigned, 256
 // One size and number of threads.
 class Table {
  public:
-  Table(int64_t count, int threads, double bitsandbytes)
-      : count_(count),
+  Table(int64_t count, int threads, double bitsandbytes, Report &report)
+      : report_(report),
+        count_(count),
         threads_(threads),
         is_in_cache_(count <= kCountInCache),
         bitsandbytes_(bitsandbytes),
@@ -81,15 +82,15 @@ class Table {
         arrays_(4, std::vector<float>(static_cast<size_t>(count), 1.0f)) {}
 
   void run() {
-    std::printf("%lld parameters, %d thread%s, load average %.1f\n", static_cast<long long>(count_), threads_,
-                threads_ == 1 ? "" : "s", load_average());
+    report_.begin(is_in_cache_ ? "in-cache" : "out-of-cache-" + std::to_string(threads_), threads_,
+                  "those of each of " + std::to_string(count_) + " parameters",
+                  with_ratio({{"step", -36}, {"kernel", -24}, {"ns", 7}, {"bytes", 6}, {"GB/s", 7}}));
     limits();
     for (const OptimizerCase &one : kFp8) fp8(one);
     for (const auto &cases : kRounded) rounded(cases);
     for (const OptimizerCase &one : kOthers) beside_baseline(one, 0);
     tree();
     if (is_in_cache_) avx2();
-    std::printf("  %d of %d bars reached\n", reached_, bars_);
   }
 
  private:
@@ -119,22 +120,13 @@ class Table {
     return [this, &run] { run.run(threads_); };
   }
 
-  void print(const std::string &name, const char *row, double seconds, double bytes) const {
-    std::printf("  %-36s %-16s %7.3f ns %7.2f bytes %7.2f GB/s", name.c_str(), row, nanoseconds(seconds), bytes,
-                bytes / nanoseconds(seconds));
+  std::vector<std::string> cells(const std::string &name, const char *row, double seconds, double bytes) const {
+    return {name, row, fixed(nanoseconds(seconds), 3), fixed(bytes, 2), fixed(bytes / nanoseconds(seconds), 2)};
   }
 
-  // `bar` 0: none. A ceiling is reached from below.
-  void finish(double ratio, const char *measure, double bar, bool is_ceiling) {
-    std::printf("  %6.2f %s", ratio, measure);
-    if (bar != 0) {
-      const bool is_reached = is_ceiling ? ratio <= bar : ratio >= bar;
-      std::printf(" (%s %.2f: %s)", is_ceiling ? "at most" : "at least", bar, is_reached ? "reached" : "not reached");
-      ++bars_;
-      reached_ += is_reached;
-    }
-    std::printf("\n");
-    std::fflush(stdout);
+  void add(const OptimizerCase &given, const OptimizerRun &run, double seconds, double ratio, const char *measure,
+           double ceiling) const {
+    report_.add(cells(given.name, run.row_name(), seconds, run.bytes_per_parameter()), ratio, measure, ceiling, true);
   }
 
   void limits() {
@@ -145,26 +137,23 @@ class Table {
     const std::vector<double> seconds = race(
         runner(baseline_), [&] { read_modify_write(arrays_[0].data(), changed, count_, threads_); },
         [&] { copy_bytes(from, to, 4 * count_, threads_); });
-    print(kBaseline.name, baseline_.row_name(), seconds[0], kBytes);
-    finish(seconds[1] / seconds[0], "of read, change and write", is_in_cache_ ? 0 : kBarOfF32, false);
-    print("read, change and write", "", seconds[1], kBytes);
-    std::printf("\n");
-    print("memcpy of f32", "", seconds[2], 8);
-    std::printf("\n");
+    report_.add(cells(kBaseline.name, baseline_.row_name(), seconds[0], kBytes), seconds[1] / seconds[0],
+                "of read, change and write", is_in_cache_ ? 0 : kBarOfF32);
+    report_.add(cells("read, change and write", "", seconds[1], kBytes), 0, "");
+    report_.add(cells("memcpy of f32", "", seconds[2], 8), 0, "");
   }
 
   double beside_baseline(const OptimizerCase &given, double bar) {
     OptimizerRun run(given, count_, 0);
     const std::vector<double> seconds = race(runner(baseline_), runner(run));
-    print(given.name, run.row_name(), seconds[1], run.bytes_per_parameter());
-    finish(seconds[1] / seconds[0], "of f32 AdamW's time", bar, true);
+    add(given, run, seconds[1], seconds[1] / seconds[0], "of f32 AdamW's time", bar);
     return seconds[1];
   }
 
   void beside_bitsandbytes(const OptimizerCase &given, double seconds) {
     if (bitsandbytes_ == 0) return;
-    std::printf("  %-88s", given.name.c_str());
-    finish(bitsandbytes_ / nanoseconds(seconds), "times as fast as bitsandbytes", kBarOfBitsandbytes, false);
+    report_.add({given.name, "", "", "", ""}, bitsandbytes_ / nanoseconds(seconds), "times as fast as bitsandbytes",
+                kBarOfBitsandbytes);
   }
 
   void fp8(const OptimizerCase &given) {
@@ -180,12 +169,9 @@ class Table {
   void rounded(const OptimizerCase (&cases)[3]) {
     OptimizerRun nearest(cases[0], count_, 0), with8(cases[1], count_, 0), with16(cases[2], count_, 0);
     const std::vector<double> seconds = race(runner(baseline_), runner(nearest), runner(with8), runner(with16));
-    print(cases[0].name, nearest.row_name(), seconds[1], nearest.bytes_per_parameter());
-    finish(seconds[1] / seconds[0], "of f32 AdamW's time", 0, true);
-    print(cases[1].name, with8.row_name(), seconds[2], with8.bytes_per_parameter());
-    finish(seconds[2] / seconds[1], "of the time to nearest", kBarOfRandom8, true);
-    print(cases[2].name, with16.row_name(), seconds[3], with16.bytes_per_parameter());
-    finish(seconds[3] / seconds[1], "of the time to nearest", kBarOfRandom16, true);
+    add(cases[0], nearest, seconds[1], seconds[1] / seconds[0], "of f32 AdamW's time", 0);
+    add(cases[1], with8, seconds[2], seconds[2] / seconds[1], "of the time to nearest", kBarOfRandom8);
+    add(cases[2], with16, seconds[3], seconds[3] / seconds[1], "of the time to nearest", kBarOfRandom16);
   }
 
   void avx2() {
@@ -193,28 +179,26 @@ class Table {
     for (const OptimizerCase &one : cases) {
       OptimizerRun fast(one, count_, 0), slow(one, count_, kCpuAvx2);
       const std::vector<double> seconds = race(runner(fast), runner(slow));
-      print(one.name, slow.row_name(), seconds[1], slow.bytes_per_parameter());
-      finish(seconds[1] / seconds[0], "of the fastest row's time", 0, true);
+      add(one, slow, seconds[1], seconds[1] / seconds[0], "of the fastest row's time", 0);
     }
   }
 
+  Report &report_;
   int64_t count_;
   int threads_;
   bool is_in_cache_;
   double bitsandbytes_;
   OptimizerRun baseline_;
   std::vector<std::vector<float>> arrays_;
-  int bars_ = 0, reached_ = 0;
 };
 
-int main_of(double millions, double bitsandbytes) {
+int main_of(int64_t count, double bitsandbytes, Report &report) {
   try {
-    std::printf("%s\n", lpt_build_info());
-    Table(kCountInCache, 1, bitsandbytes).run();
-    const auto count = static_cast<int64_t>(millions * 1e6);
-    if (count == 0) return 0;
-    for (const int threads : {1, 2}) Table(count, threads, bitsandbytes).run();
-    return 0;
+    Table(kCountInCache, 1, bitsandbytes, report).run();
+    for (const int threads : {1, 2}) {
+      if (count > 0) Table(count, threads, bitsandbytes, report).run();
+    }
+    return report.end();
   } catch (const std::exception &failure) {
     std::fprintf(stderr, "optimizer_bench: %s\n", failure.what());
     return 1;
@@ -224,12 +208,10 @@ int main_of(double millions, double bitsandbytes) {
 }  // namespace
 }  // namespace lpt::bench
 
-int main(int count, char **arguments) {
-  const double millions = count > 1 ? std::atof(arguments[1]) : 33.5;
-  const double bitsandbytes = count > 2 ? std::atof(arguments[2]) : 0;
-  if (count > 3 || millions < 0) {
-    std::fprintf(stderr, "usage: optimizer_bench [MILLIONS [BITSANDBYTES]]\n");
-    return 2;
-  }
-  return lpt::bench::main_of(millions, bitsandbytes);
+int main(int count, char **words) {
+  double millions = 33.5, bitsandbytes = 0;
+  lpt::bench::Report report(count, words, "Optimizer steps relative to f32 AdamW, on one thread and on two",
+                            {{"MILLIONS", "Parameters out of cache; 0: only in cache", &millions},
+                             {"BITSANDBYTES", "Nanoseconds for each parameter of its 8-bit kernels", &bitsandbytes}});
+  return lpt::bench::main_of(static_cast<int64_t>(millions * 1e6), bitsandbytes, report);
 }

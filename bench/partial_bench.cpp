@@ -1,7 +1,7 @@
 // How much of a GEMM's private columns is hidden behind the reduction of the shared ones: two ranks over a link that is
 // emulated, lpt_partial_gemm() beside lpt_gemm() and lpt_partial_all_reduce() one after the other, in turn.
 //
-//   partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION]
+//   partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION] [--json FILE]
 //
 // Defaults: 512 rows, 1024 inner columns of each rank, 4096 hidden ones, of which half is shared. The link is as fast as the
 // private GEMM takes: the shared columns take as long as the private ones (and then twice that, and half). hidden = (apart
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bench/peaks.hpp"
+#include "bench/report.hpp"
 #include "lpt/research.h"
 
 namespace lpt::bench {
@@ -150,7 +151,7 @@ struct Common {
   double private_seconds = 0.0;  // as the first rank finds it: their links are alike
 };
 
-void work(Common &common, int32_t rank) {
+void work(Common &common, int32_t rank, Report &report) {
   constexpr double kFactors[] = {0.5, 1.0, 2.0};
   const Size &size = common.size;
   RankBench bench(size, common.start);
@@ -160,42 +161,46 @@ void work(Common &common, int32_t rank) {
   const double alone = common.private_seconds;
   const double bytes = static_cast<double>(size.rows * size.shared) * sizeof(float);  // to the other rank
   if (rank == 0) {
-    std::printf("%lld x %lld by %lld hidden columns, %lld shared, load average %.1f\n",
-                static_cast<long long>(size.rows), static_cast<long long>(size.inner),
-                static_cast<long long>(size.hidden), static_cast<long long>(size.shared), load_average());
-    std::printf("private GEMM %.2f ms, %.1f MB to the other rank\n", 1e3 * alone, 1e-6 * bytes);
+    const auto text = [](int64_t value) { return std::to_string(value); };
+    report.begin("hidden", kRanks,
+                 "those of a GEMM of " + text(size.rows) + " x " + text(size.inner) + " by " + text(size.hidden) +
+                     " columns, " + text(size.shared) + " shared; the private GEMM takes " + fixed(1e3 * alone, 2) +
+                     " ms, the other rank receives " + fixed(1e-6 * bytes, 2) + " MB",
+                 {{"link / GEMM"}, {"reduction, ms"}, {"apart, ms"}, {"together, ms"}, {"hidden"}, {"engine", -1}});
   }
   for (size_t i = 0; i < common.groups.size(); ++i) {
     const std::vector<double> found = bench.over_link(common.groups[i], rank, bytes / (alone * kFactors[i]));
     if (rank != 0) continue;
-    std::printf("link %.1f of it: reduction %.2f ms, apart %.2f ms, together %.2f ms, hidden %.2f (%s)\n", kFactors[i],
-                1e3 * found[2], 1e3 * found[0], 1e3 * found[1], (found[0] - found[1]) / alone, bench.engine().c_str());
+    report.add({fixed(kFactors[i], 1), fixed(1e3 * found[2], 2), fixed(1e3 * found[0], 2), fixed(1e3 * found[1], 2),
+                fixed((found[0] - found[1]) / alone, 2), bench.engine()});
   }
 }
 
 }  // namespace
 }  // namespace lpt::bench
 
-int main(int argument_count, char **arguments) {
-  const auto argument = [&](int index, double otherwise) {
-    return index < argument_count ? std::atof(arguments[index]) : otherwise;
-  };
-  lpt::bench::Size size{static_cast<int64_t>(argument(1, 512)), static_cast<int64_t>(argument(2, 1024)),
-                        static_cast<int64_t>(argument(3, 4096)), 0};
-  if (size.rows < 1 || size.inner < 1 ||
-      lpt_partial_shared_columns(nullptr, size.hidden, argument(4, 0.5), &size.shared) != LPT_OK ||
+int main(int count, char **words) {
+  double rows = 512, inner = 1024, hidden = 4096, fraction = 0.5;
+  lpt::bench::Report report(count, words, "The part of a GEMM that is hidden behind a reduction, over an emulated link",
+                            {{"ROWS", "Of a", &rows, 1},
+                             {"INNER", "Columns of a of each rank", &inner, 1},
+                             {"HIDDEN", "Columns of the result", &hidden, 1},
+                             {"FRACTION", "Of the columns that is shared, below 1", &fraction}});
+  lpt::bench::Common common;
+  lpt::bench::Size &size =
+      common.size = {static_cast<int64_t>(rows), static_cast<int64_t>(inner), static_cast<int64_t>(hidden), 0};
+  if (lpt_partial_shared_columns(nullptr, size.hidden, fraction, &size.shared) != LPT_OK ||
       size.shared == size.hidden) {
-    std::fprintf(stderr, "usage: partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION, below 1]\n");
+    std::fprintf(stderr, "partial_bench: FRACTION is %g: expected less than 1\n", fraction);
     return 2;
   }
-  lpt::bench::Common common;
-  common.size = size;
   common.groups.resize(3, nullptr);
   for (lpt_comm_group *&group : common.groups) lpt::bench::demand(nullptr, lpt_comm_group_create(nullptr, 2, &group));
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < lpt::bench::kRanks; ++rank) {
-    threads.emplace_back([&, rank] { lpt::bench::work(common, rank); });
+    threads.emplace_back([&, rank] { lpt::bench::work(common, rank, report); });
   }
   for (std::thread &thread : threads) thread.join();
   for (lpt_comm_group *group : common.groups) lpt_comm_group_destroy(group);
+  return report.end();
 }

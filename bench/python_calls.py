@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """What a call from Python costs beside the same call from the low level: fastest of many rounds, taken in turn.
 
-  PYTHONPATH=build/release/python bench/python_calls.py
+  PYTHONPATH=build/release/python bench/python_calls.py [--json FILE]
 """
+import argparse
 import array
+import json
+import os
+import pathlib
 import resource
 import subprocess
 import sys
@@ -43,6 +47,9 @@ def cpu_seconds(code):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=pathlib.Path, help="write the table")
+    file = parser.parse_args().json
     x = memoryview(array.array("f", [value / 7 for value in range(64)])).cast("B").cast("f", [1, 64])
     context = lpt.default_context()._handle
     source, out = lpt.Tensor(x), lpt.empty((1, 64), "nvfp4")
@@ -54,9 +61,17 @@ def main():
         "lpt.Tensor() of a buffer": lambda: lpt.Tensor(x),
         "lpt.from_dlpack()": lambda: lpt.from_dlpack(source),
     })
-    for name, value in best.items():
-        print(f"{value * 1e6:7.2f} µs  {name}")
-    print(f"{(cpu_seconds('import lpt') - cpu_seconds('pass')) * 1e3:7.2f} ms  import lpt, CPU time")
+    rows = [[name, f"{value * 1e6:.2f}"] for name, value in best.items()]
+    rows.append(["import lpt, CPU time", f"{(cpu_seconds('import lpt') - cpu_seconds('pass')) * 1e6:.2f}"])
+    for name, value in rows:
+        print(f"{value:>9} µs  {name}")
+    report = {"build": capi.lpt_build_info(), "command": " ".join(sys.argv), "threads": 1, "load": os.getloadavg()[0],
+              "tables": {"calls": {"unit": "", "columns": ["call", "µs"], "rows": rows}}}
+    try:
+        if file:
+            file.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    except OSError as problem:
+        sys.exit(f"python_calls: {problem}")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
 // How fast casts are beside memcpy, beside oneDNN and ml_dtypes, and beside each other; with the bars that they shall
 // reach. One thread.
 //
-//   quantize_bench [MEBIBYTES [ML_DTYPES]]
+//   quantize_bench [MEBIBYTES] [ML_DTYPES] [--json FILE]
 //
 // MEBIBYTES is the size of the f32 source out of cache: 256 if none is given, 0 leaves that half out. ML_DTYPES is the
 // rate of ml_dtypes in elements per second, as bench/ml_dtypes_rate.py prints it. Each figure is the fastest of several
 // runs in turn with a memcpy of the source.
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "bench/peaks.hpp"
 #include "bench/quantize_rates.hpp"
+#include "bench/report.hpp"
 
 #if defined(LPT_BENCH_ONEDNN)
 #include <omp.h>
@@ -25,18 +25,6 @@ namespace {
 constexpr int64_t kBytesInCache = int64_t{512} << 10;
 constexpr double kBarOfOnednn = 0.35;
 constexpr double kBarOfMlDtypes = 90;
-
-void print(const QuantizeRate &rate) {
-  std::printf("  %-40s %9.3f ms %7.2f Gelem/s %7.2f GB/s  memcpy %7.2f GB/s", rate.name.c_str(), rate.seconds * 1e3,
-              rate.gigaelements(), rate.gigabytes(), rate.copy_gigabytes());
-  if (!rate.measure.empty()) std::printf("  %7.2f %s", rate.ratio, rate.measure.c_str());
-  if (rate.bar != 0) {
-    std::printf(" (%s %.2f: %s)", rate.is_ceiling ? "at most" : "bar", rate.bar,
-                rate.is_reached() ? "reached" : "not reached");
-  }
-  std::printf("\n");
-  std::fflush(stdout);
-}
 
 #if defined(LPT_BENCH_ONEDNN)
 QuantizePeer onednn() {
@@ -55,29 +43,25 @@ QuantizePeer onednn() {
 }
 #endif
 
-bool run(const char *title, QuantizeRateOptions options) {
-  std::printf("%s: f32 source of %lld KiB\n", title, static_cast<long long>(options.source_bytes >> 10));
-  int bars = 0, reached = 0;
+bool run(const char *name, QuantizeRateOptions options, Report &report) {
+  report.begin(name, 1, "those of an f32 source of " + std::to_string(options.source_bytes >> 10) + " KiB",
+               with_ratio({{"cast", -40}, {"ms", 9}, {"Gelem/s"}, {"GB/s", 7}, {"memcpy, GB/s"}}));
   options.on_rate = [&](const QuantizeRate &rate) {
-    print(rate);
-    bars += rate.bar != 0;
-    reached += rate.bar != 0 && rate.is_reached();
+    report.add({rate.name, fixed(rate.seconds * 1e3, 3), fixed(rate.gigaelements(), 2), fixed(rate.gigabytes(), 2),
+                fixed(rate.copy_gigabytes(), 2)},
+               rate.ratio, rate.measure, rate.bar, rate.is_ceiling);
   };
   std::string error;
-  if (quantize_rates(options, error).empty()) {
-    std::fprintf(stderr, "quantize_bench: %s\n", error.c_str());
-    return false;
-  }
-  std::printf("  %d of %d bars reached\n", reached, bars);
-  return true;
+  if (!quantize_rates(options, error).empty()) return true;
+  std::fprintf(stderr, "quantize_bench: %s\n", error.c_str());
+  return false;
 }
 
-int main_of(long long mebibytes, double ml_dtypes) {
+int main_of(int64_t mebibytes, double ml_dtypes, Report &report) {
   pin_thread();
-  std::printf("one thread, load average %.1f; %s\n", load_average(), lpt_build_info());
   QuantizeRateOptions out_of_cache;
   out_of_cache.source_bytes = mebibytes << 20;
-  if (mebibytes > 0 && !run("out of cache", out_of_cache)) return 1;
+  if (mebibytes > 0 && !run("out-of-cache", out_of_cache, report)) return 1;
   QuantizeRateOptions in_cache;
   in_cache.source_bytes = kBytesInCache;
   in_cache.is_in_cache = true;
@@ -86,18 +70,16 @@ int main_of(long long mebibytes, double ml_dtypes) {
   in_cache.peers.push_back(onednn());
 #endif
   if (ml_dtypes > 0) in_cache.given_peers.push_back({"ml_dtypes", ml_dtypes, kBarOfMlDtypes});
-  return run("in cache", in_cache) ? 0 : 1;
+  return run("in-cache", in_cache, report) ? report.end() : 1;
 }
 
 }  // namespace
 }  // namespace lpt::bench
 
-int main(int count, char **arguments) {
-  const long long mebibytes = count > 1 ? std::atoll(arguments[1]) : 256;
-  const double ml_dtypes = count > 2 ? std::atof(arguments[2]) : 0;
-  if (count > 3 || mebibytes < 0) {
-    std::fprintf(stderr, "usage: quantize_bench [MEBIBYTES [ML_DTYPES]]\n");
-    return 2;
-  }
-  return lpt::bench::main_of(mebibytes, ml_dtypes);
+int main(int count, char **words) {
+  double mebibytes = 256, ml_dtypes = 0;
+  lpt::bench::Report report(count, words, "Casts relative to memcpy and to other libraries, on one thread",
+                            {{"MEBIBYTES", "Size of the f32 source out of cache; 0: only in cache", &mebibytes},
+                             {"ML_DTYPES", "Elements per second of bench/ml_dtypes_rate.py", &ml_dtypes}});
+  return lpt::bench::main_of(static_cast<int64_t>(mebibytes), ml_dtypes, report);
 }

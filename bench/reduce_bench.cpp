@@ -1,13 +1,11 @@
 // How fast sources become one array at several places (kernels/reduce), beside what memory gives: a loop written by hand
 // that adds two arrays and stores to two places, and memcpy, in the same run.
 //
-//   reduce_bench [MEBIBYTES]
+//   reduce_bench [MEBIBYTES] [--json FILE]
 //
 // MEBIBYTES is the size of each array out of cache: 64 if none is given, 0 leaves that half out. Bytes are those read
 // and those written; what a store reads first is not counted. Each figure is the fastest of several runs in turn.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "bench/peaks.hpp"
+#include "bench/report.hpp"
 #include "kernels/common/intrinsics.hpp"
 #include "kernels/reduce/reduce.hpp"
 
@@ -118,9 +117,11 @@ class Arrays {
 
 class Table {
  public:
-  Table(int64_t bytes, int threads) : arrays_(bytes), threads_(threads), is_in_cache_(bytes <= kBytesInCache) {
-    std::printf("arrays of %lld KiB, %d thread%s, load average %.1f\n", static_cast<long long>(bytes >> 10), threads,
-                threads == 1 ? "" : "s", load_average());
+  Table(int64_t bytes, int threads, Report &report)
+      : report_(report), arrays_(bytes), threads_(threads), is_in_cache_(bytes <= kBytesInCache) {
+    report.begin(is_in_cache_ ? "in-cache" : "out-of-cache-" + std::to_string(threads), threads,
+                 "those of arrays of " + std::to_string(bytes >> 10) + " KiB",
+                 {{"operation", -30}, {"kernel", -18}, {"ms", 9}, {"GB/s", 7}, {"of the loop"}, {"of memcpy's bytes"}});
   }
 
   void run() {
@@ -184,11 +185,11 @@ class Table {
     share(arrays_.bytes(), threads_, body);
   }
 
-  double gigabytes(double each, double seconds) const {
-    return each * static_cast<double>(arrays_.bytes()) / 4 / seconds * 1e-9;
-  }
-  void print(const std::string &name, const char *row, double each, double seconds) const {
-    std::printf("  %-30s %-18s %9.4f ms %7.2f GB/s", name.c_str(), row, seconds * 1e3, gigabytes(each, seconds));
+  void add(const std::string &name, const char *row, double each, double seconds, double of_loop = 0,
+           double of_memcpy = 0) const {
+    const auto ratio = [](double value) { return value > 0 ? fixed(value, 2) : ""; };
+    const double gigabytes = each * static_cast<double>(arrays_.bytes()) / 4 / seconds * 1e-9;
+    report_.add({name, row, fixed(seconds * 1e3, 4), fixed(gigabytes, 2), ratio(of_loop), ratio(of_memcpy)});
   }
 
   // What no sum of many sources exceeds by much.
@@ -197,8 +198,7 @@ class Table {
     for (int i = 0; i < 11; ++i) {
       seconds = std::min(seconds, read_seconds(arrays_[0], static_cast<size_t>(arrays_.bytes())));
     }
-    print("reading", "", 4, seconds);
-    std::printf("\n");
+    add("reading", "", 4, seconds);
   }
 
   void headline() const {
@@ -209,15 +209,11 @@ class Table {
       if (row == nullptr) continue;
       const std::vector<double> seconds =
           race({runner(*given, *row), by_hand(is_in_place, false), by_hand(is_in_place, true), copy()});
-      print(given->name, row->name, 16, seconds[0]);
-      std::printf("  %5.2f of the faster loop by hand, %5.2f of memcpy's bytes\n",
-                  std::min(seconds[1], seconds[2]) / seconds[0], 2 * seconds[3] / seconds[0]);
-      print("", "by hand", 16, seconds[1]);
-      std::printf("\n");
-      print("", "by hand, streamed", 16, seconds[2]);
-      std::printf("\n");
-      print("", "memcpy", 8, seconds[3]);
-      std::printf("\n");
+      add(given->name, row->name, 16, seconds[0], std::min(seconds[1], seconds[2]) / seconds[0],
+          2 * seconds[3] / seconds[0]);
+      add("the same loop", "", 16, seconds[1]);
+      add("the same loop, streamed", "", 16, seconds[2]);
+      add("memcpy", "", 8, seconds[3]);
     }
   }
 
@@ -227,11 +223,10 @@ class Table {
     const auto each = static_cast<double>(given.source_count * bytes_of(given.format) +
                                           given.target_count * bytes_of(given.target_format));
     const std::vector<double> seconds = race({runner(given, *row), copy()});
-    print(given.name, row->name, each, seconds[0]);
-    std::printf("  %5.2f of memcpy's bytes\n", each / 8 * seconds[1] / seconds[0]);
-    std::fflush(stdout);
+    add(given.name, row->name, each, seconds[0], 0, each / 8 * seconds[1] / seconds[0]);
   }
 
+  Report &report_;
   Arrays arrays_;
   int threads_;
   bool is_in_cache_;
@@ -240,15 +235,14 @@ class Table {
 }  // namespace
 }  // namespace lpt::bench
 
-int main(int count, char **arguments) {
-  const long long mebibytes = count > 1 ? std::atoll(arguments[1]) : 64;
-  if (count > 2 || mebibytes < 0) {
-    std::fprintf(stderr, "usage: reduce_bench [MEBIBYTES]\n");
-    return 2;
+int main(int count, char **words) {
+  using lpt::bench::Table;
+  double mebibytes = 64;
+  lpt::bench::Report report(count, words, "Reductions relative to a loop and to memcpy, on one thread and on two",
+                            {{"MEBIBYTES", "Size of each array out of cache; 0: only in cache", &mebibytes}});
+  Table(lpt::bench::kBytesInCache, 1, report).run();
+  for (const int threads : {1, 2}) {
+    if (mebibytes >= 1) Table(static_cast<int64_t>(mebibytes) << 20, threads, report).run();
   }
-  std::printf("%s\n", lpt_build_info());
-  lpt::bench::Table(lpt::bench::kBytesInCache, 1).run();
-  if (mebibytes == 0) return 0;
-  for (const int threads : {1, 2}) lpt::bench::Table(mebibytes << 20, threads).run();
-  return 0;
+  return report.end();
 }

@@ -2,18 +2,16 @@
 // done by masks that are there beside memcpy; transposable ones beside reading the source; 2:4 matrices compressed
 // beside memcpy, and multiplied beside dense ones; with the bars that they have to reach. One thread.
 //
-//   sparse_bench [MEBIBYTES [JSON]]
+//   sparse_bench [MEBIBYTES] [--json FILE]
 //
-// MEBIBYTES is the size of the f32 source out of cache: 256 if none is given, 0 leaves that half out. JSON is a file to
-// write. Each figure is the fastest of several runs in turn with a memcpy.
+// MEBIBYTES is the size of the f32 source out of cache: 256 if none is given, 0 leaves that half out. Each figure is the
+// fastest of several runs in turn with a memcpy.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "bench/peaks.hpp"
+#include "bench/report.hpp"
 #include "bench/sparse_cases.hpp"
 #include "bench/sparse_gemm_rates.hpp"
 #include "bench/sparse_given_rates.hpp"
@@ -54,37 +52,28 @@ const SparseCase kOtherDrawn[] = {
     {"1:2 MVUE of f32, columns", 1, 2, kMvue, true},
 };
 
-void print(const SparseRate &rate) {
-  std::printf("  %-32s %-30s %9.3f ms %6.2f Gelem/s %6.2f GB/s  memcpy %6.2f  %6.2f %s", rate.name.c_str(),
-              rate.row.c_str(), rate.seconds * 1e3, rate.gigaelements, rate.gigabytes, rate.memcpy_gigabytes,
-              rate.ratio, rate.measure.c_str());
-  if (rate.bar != 0) std::printf(" (bar %.2f: %s)", rate.bar, rate.is_reached() ? "reached" : "not reached");
-  std::printf("\n");
-  std::fflush(stdout);
+void begin(const std::string &name, const std::string &unit, Report &report) {
+  report.begin(
+      name, 1, unit,
+      with_ratio({{"operation", -38}, {"kernel", -30}, {"ms", 9}, {"Gelem/s"}, {"GB/s", 7}, {"memcpy, GB/s"}}));
 }
 
-std::string json_of(const SparseRate &rate) {
-  char line[512];
-  std::snprintf(line, sizeof line,
-                "  {\"name\": \"%s\", \"row\": \"%s\", \"seconds\": %.9f, \"gigabytes_per_second\": %.3f, "
-                "\"memcpy_gigabytes_per_second\": %.3f, \"measure\": \"%s\", \"ratio\": %.4f, \"bar\": %.2f}",
-                rate.name.c_str(), rate.row.c_str(), rate.seconds, rate.gigabytes, rate.memcpy_gigabytes,
-                rate.measure.c_str(), rate.ratio, rate.bar);
-  return line;
+void add(const SparseRate &rate, Report &report) {
+  report.add({rate.name, rate.row, fixed(rate.seconds * 1e3, 3), fixed(rate.gigaelements, 2), fixed(rate.gigabytes, 2),
+              rate.memcpy_gigabytes > 0 ? fixed(rate.memcpy_gigabytes, 2) : ""},
+             rate.ratio, rate.measure, rate.bar);
 }
 
 // All figures of one size.
 class Table {
  public:
-  Table(int64_t source_bytes, bool is_in_cache)
-      : is_in_cache_(is_in_cache),
+  Table(int64_t source_bytes, bool is_in_cache, Report &report)
+      : report_(report),
+        is_in_cache_(is_in_cache),
         matrix_(source_bytes / 4 / (is_in_cache ? kColumnsInCache : kColumns), is_in_cache ? kColumnsInCache : kColumns,
-                !is_in_cache) {
-    std::printf("%s: f32 source of %lld KiB, load average %.1f\n", is_in_cache ? "in cache" : "out of cache",
-                static_cast<long long>(source_bytes >> 10), load_average());
-  }
+                !is_in_cache) {}
 
-  std::vector<SparseRate> run() {
+  void run() {
     beside_memcpy(kPrune, 0, is_in_cache_ ? 0 : kBarOfMagnitude);
     for (const SparseCase &one : kDrawn) beside_memcpy(one, 0, is_in_cache_ ? 0 : kBarOfDrawn);
     for (const SparseCase &one : kOtherMagnitudes) beside_memcpy(one, 0, 0);
@@ -94,15 +83,9 @@ class Table {
       beside_plain(kPrune, kBarOfPlain);
       for (const SparseCase &one : {kOtherMagnitudes[7], kDrawn[0]}) beside_plain(one, 0);
     }
-    return std::move(rates_);
   }
 
  private:
-  void add(SparseRate rate) {
-    print(rate);
-    rates_.push_back(std::move(rate));
-  }
-
   void beside_memcpy(const SparseCase &given, CpuFeatures isa, double bar) {
     const SparseMaskRequest request = matrix_.request(given);
     const KernelEntry<SparseMaskRequest> *kernel = row_for(request, isa);
@@ -117,7 +100,7 @@ class Table {
     rate.memcpy_gigabytes = 8 * elements / copy_seconds * 1e-9;
     rate.ratio = rate.gigabytes / rate.memcpy_gigabytes;
     rate.bar = bar;
-    add(rate);
+    add(rate, report_);
   }
 
   void beside_plain(const SparseCase &given, double bar) {
@@ -131,84 +114,57 @@ class Table {
     rate.gigabytes = bytes_of(given) * rate.gigaelements;
     rate.ratio = plain_seconds / rate.seconds;
     rate.bar = bar;
-    add(rate);
+    add(rate, report_);
   }
 
+  Report &report_;
   bool is_in_cache_;
   SparseMatrix matrix_;
-  std::vector<SparseRate> rates_;
 };
 
 // Two figures of each: beside reading the source, and beside the plain row, or for 2:4 a scalar search of all patterns.
-std::vector<SparseRate> transposable_figures(int64_t elements, bool is_in_cache) {
-  std::vector<SparseRate> figures;
+void transposable_figures(int64_t elements, bool is_in_cache, Report &report) {
   for (const TransposableRate &rate : transposable_rates(elements)) {
     SparseRate figure = {rate.name, rate.row, "of reading the source"};
     figure.seconds = rate.seconds_per_element * static_cast<double>(elements);
     figure.gigaelements = rate.gigaelements();
     figure.ratio = rate.of_read;
     figure.bar = is_in_cache ? 0 : rate.read_bar;
-    figures.push_back(figure);
+    add(figure, report);
     figure.measure = "times the plain search";
     figure.ratio = rate.of_plain;
     figure.bar = rate.plain_bar;
-    figures.push_back(figure);
-  }
-  return figures;
-}
-
-void add_all(const std::vector<SparseRate> &figures, std::vector<SparseRate> &rates) {
-  for (const SparseRate &rate : figures) {
-    print(rate);
-    rates.push_back(rate);
+    add(figure, report);
   }
 }
 
-bool write_json(const char *path, double load, const std::vector<SparseRate> &rates) {
-  std::ofstream file(path);
-  char head[128];
-  std::snprintf(head, sizeof head, "\", \"load\": %.2f, \"results\": [", load);
-  file << "{\"build\": \"" << lpt_build_info() << head;
-  const char *separator = "\n";
-  for (const SparseRate &rate : rates) {
-    file << separator << json_of(rate);
-    separator = ",\n";
-  }
-  file << "\n]}\n" << std::flush;
-  if (!file) std::fprintf(stderr, "sparse_bench: %s cannot be written\n", path);
-  return static_cast<bool>(file);
-}
-
-int main_of(long long mebibytes, const char *json) {
-  pin_thread();
-  const double load = load_average();
-  std::printf("one thread; %s\n", lpt_build_info());
-  std::vector<SparseRate> rates;
-  if (mebibytes > 0) rates = Table(mebibytes << 20, false).run();
-  for (SparseRate &rate : Table(kBytesInCache, true).run()) rates.push_back(std::move(rate));
-  for (const int64_t size : {mebibytes << 20, static_cast<long long>(kBytesInCache)}) {
-    if (size == 0) continue;
-    std::printf("%s\n", size == kBytesInCache ? "in cache" : "out of cache");
-    add_all(transposable_figures(size / 4, size == kBytesInCache), rates);
-    add_all(given_mask_rates(size), rates);
-    add_all(pack_rates(size), rates);
-  }
-  if (mebibytes > 0) add_all(gemm_rates(), rates);
-  const auto bars = std::count_if(rates.begin(), rates.end(), [](const SparseRate &rate) { return rate.bar != 0; });
-  const auto reached = std::count_if(rates.begin(), rates.end(),
-                                     [](const SparseRate &rate) { return rate.bar != 0 && rate.is_reached(); });
-  std::printf("%td of %td bars reached\n", reached, bars);
-  return json == nullptr || write_json(json, load, rates) ? 0 : 1;
+void one_size(int64_t source_bytes, bool is_in_cache, Report &report) {
+  const std::string suffix = is_in_cache ? "-in-cache" : "-out-of-cache";
+  const std::string unit = "those of an f32 source of " + std::to_string(source_bytes >> 10) + " KiB";
+  begin("masks" + suffix, unit, report);
+  Table(source_bytes, is_in_cache, report).run();
+  begin("transposable" + suffix, unit, report);
+  transposable_figures(source_bytes / 4, is_in_cache, report);
+  begin("existing-masks" + suffix, unit, report);
+  for (const SparseRate &rate : given_mask_rates(source_bytes)) add(rate, report);
+  begin("compression" + suffix, "those of dense codes of " + std::to_string(source_bytes >> 10) + " KiB", report);
+  for (const SparseRate &rate : pack_rates(source_bytes)) add(rate, report);
 }
 
 }  // namespace
 }  // namespace lpt::bench
 
-int main(int count, char **arguments) {
-  const long long mebibytes = count > 1 ? std::atoll(arguments[1]) : 256;
-  if (count > 3 || mebibytes < 0) {
-    std::fprintf(stderr, "usage: sparse_bench [MEBIBYTES [JSON]]\n");
-    return 2;
+int main(int count, char **words) {
+  using namespace lpt::bench;
+  double mebibytes = 256;
+  Report report(count, words, "Masks, compression and GEMM with sparse weights, on one thread",
+                {{"MEBIBYTES", "Size of the f32 source out of cache; 0: only in cache", &mebibytes}});
+  pin_thread();
+  one_size(kBytesInCache, true, report);
+  if (mebibytes >= 1) {
+    one_size(static_cast<int64_t>(mebibytes) << 20, false, report);
+    begin("gemm", "those of weights with zeros relative to packed dense weights", report);
+    for (const SparseRate &rate : gemm_rates()) add(rate, report);
   }
-  return lpt::bench::main_of(mebibytes, count > 2 ? arguments[2] : nullptr);
+  return report.end();
 }

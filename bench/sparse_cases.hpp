@@ -16,7 +16,6 @@ struct SparseRate {
   std::string name, row, measure;
   double seconds = 0, gigaelements = 0, gigabytes = 0, memcpy_gigabytes = 0;
   double ratio = 0, bar = 0;  // bar 0: none
-  bool is_reached() const { return ratio >= bar; }
 };
 
 struct SparseCase {

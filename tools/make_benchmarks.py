@@ -2,12 +2,19 @@
 """Writes the measured parts of the benchmark pages, and pictures, from docs/benchmarks/data/*.json.
 
 Usage: make_benchmarks.py write | check
-       make_benchmarks.py import RUN REPORT... --command COMMAND [--title T] [--machine M] [--compiler C] [--commit C] [--date D]
+       make_benchmarks.py import RUN REPORT... [--title T] [--machine M] [--compiler C] [--commit C] [--date D] [--command C]
 
 write   writes the parts of docs/benchmarks/*.md that are between markers, and the pictures
 check   exit status 1 and one line for each page or picture that `write` would change
-import  fills docs/benchmarks/data/RUN.json from the JSON of a benchmark, then writes. REPORT: what `gemm_bench --json`, `lpt bench gemm --json`,
-        `bench/peers.py --json` or `sparse_bench MEBIBYTES` has written, or the goals.json of scripts/gpu
+import  fills docs/benchmarks/data/RUN.json from the JSON of benchmarks, then writes
+
+A REPORT has "tables" in the form of RUN.json, whose cells are texts or numbers, and "build" (the string of lpt_build_info()), "machine",
+"command", "threads" and "load". Each option replaces what a report has, or gives what it lacks. These programs write a REPORT:
+
+  --json FILE    quantize_bench, optimizer_bench, reduce_bench, sparse_bench, comm_bench, comm_mpi_bench, partial_bench, bench/python_calls.py,
+                 lpt bench comm
+  --json FILE    gemm_bench, lpt bench gemm, bench/peers.py: these have "peaks" and "results", from which `import` makes the tables
+  goals.json     scripts/gpu
 
 A marker is the line `<!-- begin NAME -->`; its part ends at `<!-- end -->`. NAME is RUN/TABLE, or `head` (machine, compiler, commit, date and
 command of the page's runs), or `limits` (those of the page's runs).
@@ -25,6 +32,7 @@ A bar is the first number of a cell, or the Nth; without "rows", all rows have b
 import argparse
 import datetime
 import json
+import math
 import os
 import pathlib
 import platform
@@ -38,6 +46,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "benchmarks"
 DATA = PAGES / "data"
 PICTURES = ROOT / "docs" / "_static" / "benchmarks"
+QUIET_LOAD = 0.3  # load average above the threads of a benchmark from which on other work disturbs it
 HEAD = ("title", "machine", "compiler", "commit", "date", "command")
 MARKED = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end -->)", re.S)
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?![\w.])")
@@ -54,12 +63,28 @@ def read_runs():
     for name, run in runs.items():
         if set(run) != {*HEAD, "limits", "tables"}:
             raise Error(f"{name}.json: its keys are {sorted(run)}")
-        for key, table in run["tables"].items():
-            if not set(table) - {"picture"} == {"unit", "columns", "rows"}:
-                raise Error(f"{name}.json, {key}: its keys are {sorted(table)}")
-            if any(len(row) != len(table["columns"]) for row in table["rows"]):
-                raise Error(f"{name}.json, {key}: a row does not have {len(table['columns'])} cells")
+        check_tables(f"{name}.json", run["tables"])
     return runs
+
+
+def check_tables(file, tables):
+    if not isinstance(tables, dict):
+        raise Error(f"{file}: tables is {json.dumps(tables)[:60]}: expected an object")
+    for key, table in tables.items():
+        place = f"{file}, {key}"
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", key):
+            raise Error(f"{place}: expected a name of the characters A-Z, a-z, 0-9, - and _")
+        if not isinstance(table, dict) or not set(table) - {"picture"} == {"unit", "columns", "rows"}:
+            raise Error(f"{place}: expected an object with unit, columns and rows")
+        lines = [[table["unit"]], table["columns"], *(table["rows"] if isinstance(table["rows"], list) else [None])]
+        if not all(isinstance(line, list) and all(map(is_cell, line)) for line in lines):
+            raise Error(f"{place}: expected lists of texts and finite numbers")
+        if any(len(row) != len(table["columns"]) for row in table["rows"]):
+            raise Error(f"{place}: a row does not have {len(table['columns'])} cells")
+
+
+def is_cell(value):
+    return isinstance(value, str) or type(value) in (int, float) and math.isfinite(value)
 
 
 def json_text(value, indent="\n"):
@@ -151,8 +176,11 @@ def part_of(runs, name, page):
 def page_text(runs, page):
     text = page.read_text(encoding="utf-8")
     names = [found[1] for found in MARKED.findall(text)]
+    for name in names:
+        if "/" in name:
+            table_of(runs, name)
     shown = list(dict.fromkeys(name.split("/")[0] for name in names if "/" in name))
-    limits = [f"- {limit}" for limit in dict.fromkeys(limit for name in shown for limit in runs.get(name, {"limits": ()})["limits"])]
+    limits = [f"- {limit}" for limit in dict.fromkeys(limit for name in shown for limit in runs[name]["limits"])]
 
     def part(found):
         name = found.group(2)
@@ -167,9 +195,10 @@ def made(runs):
     for page in sorted(PAGES.glob("*.md")):
         files[page], names = page_text(runs, page)
         shown |= set(names)
-    for name, table in ((f"{run}/{table}", value) for run, data in runs.items() for table, value in data["tables"].items()):
-        if name not in shown:
-            raise Error(f"no page shows {name}: add `<!-- begin {name} -->` and `<!-- end -->`")
+    tables = {f"{run}/{table}": value for run, data in runs.items() for table, value in data["tables"].items()}
+    if missing := [name for name in tables if name not in shown]:
+        raise Error(f"no page shows {', '.join(missing)}: add the lines `<!-- begin NAME -->` and `<!-- end -->` for each")
+    for name, table in tables.items():
         if "picture" in table:
             try:
                 files[picture_path(name, table)] = drawn(runs, table)
@@ -238,26 +267,43 @@ def gemm_tables(report):
     return tables
 
 
-def sparse_tables(report):
-    rows = [[one["name"], one["row"], f"{one['gigabytes_per_second']:.1f}", f"{one['memcpy_gigabytes_per_second']:.1f}", f"{one['ratio']:.2f}",
-             one["measure"], f"{one['bar']:g}" if one["bar"] else ""] for one in report["results"]]
-    return {"speed": {"unit": "", "columns": ["operation", "kernel", "GB/s", "memcpy, GB/s", "ratio", "relative to", "target"], "rows": rows}}
+def plain_tables(tables):
+    """Tables of a report, with cells as texts."""
+    return {name: table | {"rows": [[cell if isinstance(cell, str) else f"{cell:g}" for cell in row] for row in table["rows"]]}
+            for name, table in tables.items()}
 
 
-def goal_tables(report):
-    rows = [[part["what"], f"{part.get('figure', 'not measured')}", "" if part["floor"] is None else f"{part['floor']:g}", part["outcome"]]
-            for goal in report["goals"] for part in goal["parts"]]
-    return {"goals": {"unit": "", "columns": ["figure", "value", "floor", "outcome"], "rows": rows}}
+def read_report(path):
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise Error(f"{path}: {problem}") from problem
+    if not isinstance(report, dict) or not {"tables", "peaks"} & set(report):
+        raise Error(f"{path}: expected an object with tables, or with peaks and results")
+    check_tables(path, report.get("tables", {}))
+    return report
 
 
-def tables_of(report):
-    if "goals" in report:
-        return goal_tables(report)
-    if "peaks" in report:
-        return gemm_tables(report)
-    if report.get("results") and "measure" in report["results"][0]:
-        return sparse_tables(report)
-    raise Error("no report of a benchmark that this script knows")
+def tables_of(reports):
+    tables = {}
+    for report in reports:
+        if twice := tables.keys() & report.get("tables", {}).keys():
+            raise Error(f"two reports have {', '.join(sorted(twice))}: expected different tables")
+        tables |= plain_tables(report.get("tables", {}))
+    gemms = [report for report in reports if "peaks" in report]
+    try:
+        return tables | (gemm_tables({**gemms[0], **{key: [one for report in gemms for one in report.get(key, [])]
+                                                     for key in ("results", "steps")}}) if gemms else {})
+    except (LookupError, TypeError, AttributeError) as problem:
+        raise Error(f"results of a GEMM benchmark: {type(problem).__name__}: {problem}") from problem
+
+
+def limits_of(report, title, limits):
+    """Those of an earlier report, and the load if other work ran."""
+    start, load, threads = f"The load average of {title} was ", report.get("load", 0), report.get("threads", 1) * report.get("ranks", 1)
+    count = f"{threads} thread{'' if threads == 1 else 's'}"
+    noise = [f"{start}{load:.1f} with {count}: other work disturbed the figures."] if load > threads + QUIET_LOAD else []
+    return [limit for limit in limits if not limit.startswith(start)] + noise
 
 
 def machine():
@@ -267,21 +313,23 @@ def machine():
 
 
 def import_report(options):
-    report, *others = (json.loads(path.read_text(encoding="utf-8")) for path in options.reports)
-    for other in others:
-        report = {**other, **report, "results": report["results"] + other["results"]}
+    reports = [read_report(path) for path in options.reports]
+    report = reports[0]
     path = DATA / f"{options.run}.json"
     old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"title": options.run, "limits": [], "tables": {}}
-    build = report.get("bench", report).get("build", "").split(", ")
+    build = report.get("build", "").split(", ")
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
-    found = {"title": old["title"], "machine": report.get("device") or machine(), "compiler": build[1] if build[0].startswith("lpt ") else None,
-             "commit": commit, "date": datetime.date.fromtimestamp(options.reports[0].stat().st_mtime).isoformat()}
-    run = {key: getattr(options, key) or found[key] or "not recorded" for key in HEAD[:-1]}
-    tables = tables_of(report)
+    found = {"title": old["title"], "machine": report.get("machine") or machine(), "compiler": build[1] if build[0].startswith("lpt ") else None,
+             "commit": commit, "date": datetime.date.fromtimestamp(options.reports[0].stat().st_mtime).isoformat(),
+             "command": report.get("command")}
+    run = {key: getattr(options, key) or found[key] or "not recorded" for key in HEAD}
+    if run["command"] == "not recorded":
+        raise Error(f"{options.reports[0]} has no command: expected --command")
+    tables = tables_of(reports)
     for name, table in tables.items():
         if "picture" in old["tables"].get(name, {}):
             table["picture"] = old["tables"][name]["picture"]
-    run |= {"command": f"`{options.command}`", "limits": old["limits"], "tables": tables}
+    run |= {"command": f"`{run['command']}`", "limits": limits_of(report, run["title"], old["limits"]), "tables": tables}
     path.write_text(json_text(run) + "\n", encoding="utf-8")
     print(path.relative_to(ROOT))
     return write()
@@ -295,8 +343,7 @@ def main(arguments):
     importer = commands.add_parser("import")
     importer.add_argument("run")
     importer.add_argument("reports", nargs="+", type=pathlib.Path)
-    importer.add_argument("--command", required=True)
-    for key in HEAD[:-1]:
+    for key in HEAD:
         importer.add_argument(f"--{key}")
     options = parser.parse_args(arguments)
     try:

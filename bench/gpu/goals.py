@@ -197,7 +197,10 @@ def main(folder):
         print("\n".join(map(line_of, parts)))
     counts = {outcome: sum(r["outcome"] == outcome for r in results) for outcome in ("reached", "missed", "unmeasured", "rehearsed")}
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
-    result = {"device": bench.get("device"), "is_rehearsal": is_rehearsal, "goals": results, "bench": bench, "torch": torch}
+    rows = [[part["what"], part.get("figure", "not measured"), "" if part["floor"] is None else part["floor"], part["outcome"]]
+            for goal in results for part in goal["parts"]]
+    result = {"build": bench.get("build", ""), "machine": bench.get("device"), "is_rehearsal": is_rehearsal, "goals": results,
+              "tables": {"goals": {"unit": "", "columns": ["figure", "value", "floor", "outcome"], "rows": rows}}, "bench": bench, "torch": torch}
     (folder / "goals.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
 
 

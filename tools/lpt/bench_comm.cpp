@@ -310,6 +310,7 @@ json json_of(const CommReport &report) {
                {"fits", json::array()},
                {"break_even", json::array()},
                {"wires", json::array()}};
+  json rows = json::array();
   for (const CommSeries &series : report.series) {
     json which = {{"collective", name_of(series.collective)}, {"format", format_name(series.format)}};
     if (series.wire != LPT_FORMAT_NONE) which["wire"] = format_name(series.wire);
@@ -318,6 +319,9 @@ json json_of(const CommReport &report) {
       result.update({{"bytes", time.bytes}, {"rank_bytes", time.rank_bytes}, {"seconds", time.seconds}});
       if (series.wire == LPT_FORMAT_NONE) result["steps"] = time.steps;
       file["results"].push_back(result);
+      rows.push_back({series.name(), size_text(static_cast<uint64_t>(time.bytes)),
+                      fmt::format("{:.2f}", 1e6 * time.seconds),
+                      fmt::format("{:.3f}", 1e-9 * time.rank_bytes / time.seconds)});
     }
     if (!series.has_link) continue;
     json found = which;
@@ -338,6 +342,9 @@ json json_of(const CommReport &report) {
                              {"shares", wire.shares},
                              {"pays_from_bytes", wire.pays_from < 0 ? json(nullptr) : json(wire.pays_from)}});
   }
+  const std::vector<std::string> columns = {"collective", "size of the tensor", "us", "GB/s sent by a rank"};
+  file["tables"]["times"] = {
+      {"unit", fmt::format("medians of {} ranks", report.ranks)}, {"columns", columns}, {"rows", rows}};
   return file;
 }
 
