@@ -15,13 +15,14 @@ struct FloatCast {
   I32 largest = {};  // bits of the largest magnitudes so far, infinity and NaN too
 };
 
+// A NaN of 16 bits is the quiet one with its sign.
 template <lpt_format kSource>
 [[gnu::always_inline]] inline F32 load_source(const uint8_t *from, ActiveLanes lanes) {
   if constexpr (kSource == LPT_FORMAT_F32) {
     return load(reinterpret_cast<const float *>(from), lanes);
   } else {
     const auto codes = load_u16(from, lanes);
-    return kSource == LPT_FORMAT_F16 ? f32_of_f16(codes) : f32_of_bf16(codes);
+    return with_quiet_nan(kSource == LPT_FORMAT_F16 ? f32_of_f16(codes) : f32_of_bf16(codes));
   }
 }
 

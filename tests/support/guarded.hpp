@@ -151,7 +151,11 @@ class Matrix {
     const std::vector<float> numbers = draw(random, values, rows_ * columns_);
     for (int64_t row = 0; row < rows_; ++row) {
       for (int64_t column = 0; column < columns_; ++column) {
-        set(row, column, numbers[static_cast<std::size_t>(row * columns_ + column)]);
+        const float number = numbers[static_cast<std::size_t>(row * columns_ + column)];
+        set(row, column, number);
+        // NaN with every payload.
+        const bool is_half = format_.element == LPT_FORMAT_BF16 || format_.element == LPT_FORMAT_F16;
+        if (values == Values::kBits && is_half) set_code(row, column, float_bits(number) >> 16);
       }
     }
   }
