@@ -27,11 +27,12 @@ __device__ __forceinline__ bool is_class(int64_t place, int64_t classes) { retur
 // Words of two bytes: a code of f32 has two of them.
 __global__ void __launch_bounds__(kLineThreads) copy_rows(CopyJob job) {
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
-    const int64_t place = job.places[row];
+    const bool is_known = is_class(job.places[row], job.classes);
+    const int64_t place = is_known ? job.places[row] : 0;
     const uint16_t *const from = job.weight + place * job.weight_stride;
     uint16_t *const to = job.output + row * job.output_stride;
     for (int64_t i = threadIdx.x; i < job.words; i += kLineThreads) {
-      to[i] = is_class(place, job.classes) ? from[i] : static_cast<uint16_t>(job.nan >> (i % 2 * 16));
+      to[i] = is_known ? from[i] : static_cast<uint16_t>(job.nan >> (i % 2 * 16));
     }
   }
 }
@@ -40,11 +41,12 @@ __global__ void __launch_bounds__(kLineThreads) copy_rows(CopyJob job) {
 __global__ void __launch_bounds__(kLineThreads) copy_whole_rows(CopyJob job) {
   const Words nan = {{job.nan, job.nan, job.nan, job.nan}};
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
-    const int64_t place = job.places[row];
+    const bool is_known = is_class(job.places[row], job.classes);
+    const int64_t place = is_known ? job.places[row] : 0;
     const auto *const from = reinterpret_cast<const Words *>(job.weight + place * job.weight_stride);
     auto *const to = reinterpret_cast<Words *>(job.output + row * job.output_stride);
     for (int64_t i = threadIdx.x; i < job.words / 8; i += kLineThreads) {
-      to[i] = is_class(place, job.classes) ? from[i] : nan;
+      to[i] = is_known ? from[i] : nan;
     }
   }
 }
