@@ -259,21 +259,38 @@ TEST(Attention, TakesQuantizedKeysAndValues) {
   }
 }
 
+// One thread computes three of four key heads at once, two threads all of them.
 TEST(Attention, BitsDoNotDependOnThreads) {
   const Sizes s{2, 4, 2, 300, 300, 32, 32};
-  std::vector<std::vector<uint8_t>> bits;
-  for (const int32_t threads : {1, 2, 5}) {
-    const Context context = make_context(threads);
-    lpt_context *const c = context.get();
-    const Tensor query = any(c, LPT_FORMAT_BF16, s.query(), 91), key = any(c, LPT_FORMAT_BF16, s.key(), 92),
-                 value = any(c, LPT_FORMAT_BF16, s.value(), 93), gradient = any(c, LPT_FORMAT_BF16, s.output(), 94);
-    const Gradients found = gradients_of(c, LPT_FORMAT_BF16, s, query, key, value, gradient, options_of(true));
-    bits.push_back(bytes_of(c, found.key.get()));
-    for (const Tensor *other : {&found.query, &found.value}) {
-      const std::vector<uint8_t> more = bytes_of(c, other->get());
-      bits.back().insert(bits.back().end(), more.begin(), more.end());
+  for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_F32}) {
+    std::vector<std::vector<uint8_t>> bits;
+    for (const int32_t threads : {1, 2, 5}) {
+      const Context context = make_context(threads);
+      lpt_context *const c = context.get();
+      const Tensor query = any(c, LPT_FORMAT_BF16, s.query(), 91), key = any(c, LPT_FORMAT_BF16, s.key(), 92),
+                   value = any(c, LPT_FORMAT_BF16, s.value(), 93), gradient = any(c, LPT_FORMAT_BF16, s.output(), 94);
+      const Gradients found = gradients_of(c, format, s, query, key, value, gradient, options_of(true));
+      bits.push_back(bytes_of(c, found.key.get()));
+      for (const Tensor *other : {&found.query, &found.value}) {
+        const std::vector<uint8_t> more = bytes_of(c, other->get());
+        bits.back().insert(bits.back().end(), more.begin(), more.end());
+      }
+      EXPECT_EQ(bits.front(), bits.back()) << name_of(format) << ", threads " << threads;
     }
-    EXPECT_EQ(bits.front(), bits.back()) << threads;
+  }
+}
+
+TEST(Attention, RejectsAnOutputOverPartOfAnInput) {
+  const Context context = make_context();
+  lpt_context *const c = context.get();
+  std::vector<float> memory(64, 1.0f);
+  const Tensor key = make_tensor(c, LPT_FORMAT_F32, 4, 8);
+  for (const int64_t first : {0, 24}) {
+    const Tensor query = wrap(c, LPT_FORMAT_F32, memory.data() + first, 4, 8);
+    const Tensor output = wrap(c, LPT_FORMAT_F32, memory.data() + 24 - first, 4, 8);
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_attention_forward(c, query.get(), key.get(), key.get(), nullptr, output.get()));
+    expect_words({"output overlaps query"}, lpt_context_error(c));
+    EXPECT_EQ(std::vector<float>(64, 1.0f), memory);
   }
 }
 
