@@ -68,9 +68,10 @@ def python_reference():
     aliases = [node for node in ast.walk(ast.parse((folder / "_tensor.py").read_text(encoding="utf-8")))
                if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("Format", "Shape")]
     lines = ["# Python reference", "", python_text(package), "", "```{py:module} lpt", "```", ""]
-    for title, module in (("Tensors", "_tensor"), ("Operations", "_ops"), ("Sparsity", "_sparse"), ("Training", "_train"),
-                          ("Random numbers", "_options"), ("Contexts and devices", "_context"), ("Ranks", "_comm"),
-                          ("Codecs", "_codec"), ("Monitors and costs", "_monitor"), ("Exceptions", "_errors")):
+    for title, module in (("Tensors", "_tensor"), ("Casts and GEMM", "_ops"), ("Layers", "_nn"), ("Sparsity", "_sparse"),
+                          ("Training", "_train"), ("Random numbers", "_options"), ("Contexts and devices", "_context"),
+                          ("Ranks", "_comm"), ("Codecs", "_codec"), ("Monitors and costs", "_monitor"),
+                          ("Exceptions", "_errors")):
         lines += [f"## {title}", ""]
         for node in [*ast.parse((folder / f"{module}.py").read_text(encoding="utf-8")).body, *(aliases if module == "_tensor" else [])]:
             if node in aliases or getattr(node, "name", "") in names[module]:

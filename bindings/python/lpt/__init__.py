@@ -19,6 +19,7 @@ from ._codec import Codec  # noqa: E402
 from ._comm import *  # noqa: E402, F403
 from ._context import *  # noqa: E402, F403
 from ._monitor import *  # noqa: E402, F403
+from ._nn import *  # noqa: E402, F403
 from ._ops import *  # noqa: E402, F403
 from ._options import Random  # noqa: E402
 from ._sparse import *  # noqa: E402, F403

@@ -1,30 +1,26 @@
-"""Casts, GEMM and layers.
+"""Casts, GEMM and packed weights.
 
 Inputs are a Tensor, or any object that Tensor() wraps. Results are new tensors, or are written to out. Other keyword arguments
 are members of the options struct of the operation in lpt.h.
 """
 from __future__ import annotations
 
-__all__ = ["GemmPlan", "Statistics", "attention", "attention_backward", "convert", "cross_entropy",
-           "cross_entropy_backward", "dequantize", "embedding", "embedding_backward", "fake_quantize",
-           "foreign_layout_export", "foreign_layout_import", "format_describe", "format_from_description", "gemm",
-           "gemm_grouped", "hadamard", "layernorm", "layernorm_backward", "quantize", "random_signs", "rmsnorm",
-           "rmsnorm_backward", "rmsnorm_sum", "rotary", "rotary_frequencies", "softmax", "softmax_backward", "swiglu",
-           "swiglu_backward", "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save",
+__all__ = ["GemmPlan", "Statistics", "convert", "dequantize", "fake_quantize", "foreign_layout_export",
+           "foreign_layout_import", "format_describe", "format_from_description", "gemm", "gemm_grouped", "hadamard",
+           "quantize", "random_signs", "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save",
            "weights_unpack"]
 
 from array import array
-from math import prod
 
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._errors import InvalidArgument
 from ._options import options, random_of
-from ._tensor import Tensor, _shared, empty, format_number, multiplied, read, written
+from ._tensor import Tensor, empty, format_number, multiplied, read, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, List, Optional, Sequence, Tuple, Union
+    from typing import Any, List, Optional, Sequence, Tuple
     from ._tensor import Format
 
 _DENSE = frozenset(map(format_number, ("f64", "f32", "f16", "bf16")))
@@ -193,8 +189,8 @@ def gemm_grouped(a: Any, b: Any, group_ends: Any, *, out: Any = None, format: Fo
                  context: Optional[Context] = None, **given: Any) -> Tensor:
     """Multiply groups of rows, each by its own matrix, as in a mixture of experts (lpt_gemm_grouped()).
 
-    group_ends: the end row of each group, as int32 or int64, or a sequence of integers. Rows before group_ends[0] are multiplied by b[0], rows from there to
-    group_ends[1] by b[1], and so on. Options as for gemm().
+    group_ends: the end row of each group, as int32 or int64, or a sequence of integers. Rows before group_ends[0] are
+    multiplied by b[0], rows from there to group_ends[1] by b[1], and so on. Options as for gemm().
     """
     keep: list = []
     left, right, ends = multiplied(a), multiplied(b), _indices_of(group_ends)
@@ -321,281 +317,3 @@ class Statistics:
     def reset(self) -> None:
         """Set all sums to zero."""
         capi.lpt_statistics_reset(handle_of(None), self._handle)
-
-
-def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, context: Optional[Context] = None
-            ) -> Tuple[Tensor, Tensor]:
-    """Compute x · r · weight with r = 1 / sqrt(mean(x²) + epsilon) per row (lpt_rmsnorm_forward()).
-
-    Returns the result and r. rmsnorm_backward() takes r as inverse_rms.
-    """
-    keep: list = []
-    source, gain = read(x), read(weight)
-    result = _result(out, source, _result_format(source), context)
-    rows = source.size // source.shape[-1] if source.shape[-1] else 0
-    inverse = empty(rows, "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32", context=context)
-    capi.lpt_rmsnorm_forward(handle_of(context), source, gain,
-                             options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), result, inverse)
-    return result, inverse
-
-
-def rmsnorm_backward(x: Any, weight: Any, inverse_rms: Any, output_gradient: Any, *, epsilon: float = 1e-5,
-                     weight_gradient: Any = None, context: Optional[Context] = None) -> Tuple[Tensor, Tensor]:
-    """Return the gradients of x and weight (lpt_rmsnorm_backward()).
-
-    weight_gradient: a tensor to which the weight gradient is added; by default a new tensor.
-    """
-    keep: list = []
-    gradient, gain = read(output_gradient), read(weight)
-    result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
-    total = _result(weight_gradient, gain, _result_format(gain), context)
-    given = {"epsilon": epsilon, "accumulated": weight_gradient is not None}
-    capi.lpt_rmsnorm_backward(handle_of(context), read(x), gain, read(inverse_rms), gradient,
-                              options(capi.lpt_rmsnorm_options, given, keep), result, total)
-    return result, total
-
-
-def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, total: Any = None,
-                context: Optional[Context] = None) -> Tuple[Tensor, Tensor, Tensor]:
-    """Compute rmsnorm() of residual + branch (lpt_rmsnorm_forward_sum()).
-
-    total: the output for the sum, which may be residual; by default a new tensor. Returns the result, the sum and r.
-    """
-    keep: list = []
-    stream, part = read(residual), read(branch)
-    sums = capi.tensor_like(handle_of(context), stream, _result_format(stream), 0) if total is None else written(total)
-    result = _result(out, stream, _result_format(stream), context)
-    rows = stream.size // stream.shape[-1] if stream.shape[-1] else 0
-    inverse = empty(rows, "f64" if capi.tensor_format(stream) == capi.LPT_FORMAT_F64 else "f32", context=context)
-    capi.lpt_rmsnorm_forward_sum(handle_of(context), stream, part, read(weight),
-                                 options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), sums, result, inverse)
-    return result, sums, inverse
-
-
-def layernorm(x: Any, weight: Any = None, bias: Any = None, *, epsilon: float = 1e-5, out: Any = None,
-              context: Optional[Context] = None) -> Tuple[Tensor, Tensor, Tensor]:
-    """Compute (x - m) · r · weight + bias with the mean m and r = 1 / sqrt(variance + epsilon) per row (lpt_layernorm_forward()).
-
-    Returns the result, m and r. layernorm_backward() takes m and r as mean and inverse_deviation.
-    """
-    keep: list = []
-    source = read(x)
-    result = _result(out, source, _result_format(source), context)
-    rows = source.size // source.shape[-1] if source.shape[-1] else 0
-    format = "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32"
-    mean, inverse = empty(rows, format, context=context), empty(rows, format, context=context)
-    capi.lpt_layernorm_forward(handle_of(context), source, None if weight is None else read(weight),
-                               None if bias is None else read(bias),
-                               options(capi.lpt_layernorm_options, {"epsilon": epsilon}, keep), result, mean, inverse)
-    return result, mean, inverse
-
-
-def layernorm_backward(x: Any, weight: Any, mean: Any, inverse_deviation: Any, output_gradient: Any, *,
-                       weight_gradient: Any = None, bias_gradient: Any = None, context: Optional[Context] = None
-                       ) -> Tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients of x, weight and bias (lpt_layernorm_backward()).
-
-    weight_gradient, bias_gradient: tensors to which the gradients are added, both or none; by default new tensors.
-    """
-    if (weight_gradient is None) != (bias_gradient is None):
-        raise TypeError("one of weight_gradient and bias_gradient is given: expected both or none")
-    keep: list = []
-    gradient, center = read(output_gradient), read(mean)
-    result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
-    format, columns = capi.tensor_format(center), gradient.shape[-1]
-    of_weight = empty(columns, format, context=context) if weight_gradient is None else written(weight_gradient)
-    of_bias = empty(columns, format, context=context) if bias_gradient is None else written(bias_gradient)
-    capi.lpt_layernorm_backward(handle_of(context), read(x), None if weight is None else read(weight), center,
-                                read(inverse_deviation), gradient,
-                                options(capi.lpt_layernorm_options, {"accumulated": weight_gradient is not None}, keep),
-                                result, of_weight, of_bias)
-    return result, of_weight, of_bias
-
-
-def rotary_frequencies(width: int, kind: str = "none", *, format: Format = "f64", context: Optional[Context] = None,
-                       **given: Any) -> Tensor:
-    """Return the frequencies of a rotary position embedding of width columns (lpt_rotary_frequencies()).
-
-    kind: "none", "linear", "ntk", "yarn" or "llama3".
-
-    Options: base, factor, original_positions, beta_fast, beta_slow, low_frequency_factor, high_frequency_factor.
-    """
-    keep: list = []
-    result = empty(width // 2, format, context=context)
-    scaling = dict(given, kind=constant("LPT_ROTARY_SCALING_KIND_", kind))
-    capi.lpt_rotary_frequencies(handle_of(context), options(capi.lpt_rotary_scaling, scaling, keep), result)
-    return result
-
-
-def rotary(x: Any, frequencies: Any, *, positions: Any = None, out: Any = None, context: Optional[Context] = None,
-           **given: Any) -> Tensor:
-    """Rotate pairs of columns of x, … × positions × width, by position · frequency (lpt_rotary()); out may be x.
-
-    frequencies: for example of rotary_frequencies().
-    positions: one for each row of the last two axes, as int32 or int64, or a sequence of integers; by default they are
-    counted from first_position.
-
-    Options: first_position, layout ("halves" or "interleaved"), inverse (rotate back, which gives the gradient), scale.
-    """
-    keep: list = []
-    source = read(x)
-    if positions is not None:
-        given["positions"] = _indices_of(positions)
-    result = _result(out, source, _result_format(source), context)
-    capi.lpt_rotary(handle_of(context), source, read(frequencies), options(capi.lpt_rotary_options, given, keep), result)
-    return result
-
-
-def _loss_options(reduction: str, given: dict, keep: list) -> Any:
-    return options(capi.lpt_cross_entropy_options, dict(given, reduction=constant("LPT_LOSS_REDUCTION_", reduction)), keep)
-
-
-def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context: Optional[Context] = None,
-                  **given: Any) -> Tuple[Tensor, Tensor]:
-    """Compute the cross-entropy loss -log(softmax(logits)[target]) of each row, in nats (lpt_cross_entropy_forward()).
-
-    targets: one class for each row, as int32 or int64, or a sequence of integers.
-    reduction: "mean", "sum" or "none".
-    Returns the loss and log_sums, the logarithm of the sum of exponentials of each row, for cross_entropy_backward().
-
-    Options: comm (the ranks over which the classes are split), ignored_target, label_smoothing.
-    """
-    keep: list = []
-    source = read(logits)
-    count = prod(source.shape[:-1])
-    loss = empty(count if reduction == "none" else 1,
-                 "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32", context=context)
-    sums = empty(count, "f64", context=context)
-    capi.lpt_cross_entropy_forward(handle_of(context), source, _indices_of(targets), _loss_options(reduction, given, keep), loss,
-                                   sums)
-    return loss, sums
-
-
-def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gradient: Any = None, reduction: str = "mean",
-                           out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Return the gradient of the logits (lpt_cross_entropy_backward()); out may be logits. Options as for cross_entropy()."""
-    keep: list = []
-    source = read(logits)
-    result = _result(out, source, _result_format(source), context)
-    capi.lpt_cross_entropy_backward(handle_of(context), source, _indices_of(targets), read(log_sums),
-                                    None if loss_gradient is None else read(loss_gradient),
-                                    _loss_options(reduction, given, keep), result)
-    return result
-
-
-def attention(query: Any, key: Any, value: Any, *, out: Any = None, context: Optional[Context] = None,
-              **given: Any) -> Tensor:
-    """Compute scaled dot-product attention (lpt_attention_forward()).
-
-    Axes are batch × heads × positions × width, of which the first, or the first two, may be missing. key and value may have
-    fewer heads, a divisor of those of query, and may be quantized with blocks that are one row high. Strided arrays are read
-    in place. Options: causal, scale (0, the default: 1 / sqrt(width)).
-    """
-    keep: list = []
-    left, keys, values = _shared(query), _shared(key), _shared(value)
-    shape = (*left.shape[:-1], values.shape[-1])
-    result = empty(shape, _result_format(left), context=context) if out is None else written(out)
-    capi.lpt_attention_forward(handle_of(context), left, keys, values, options(capi.lpt_attention_options, given, keep),
-                               result)
-    return result
-
-
-def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *,
-                       context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients of query, key and value (lpt_attention_backward()). Options as for attention()."""
-    keep: list = []
-    inputs = [_shared(one) for one in (query, key, value)]
-    results = tuple(empty(one.shape, _result_format(one), context=context) for one in inputs)
-    capi.lpt_attention_backward(handle_of(context), *inputs, _shared(output_gradient),
-                                options(capi.lpt_attention_options, given, keep), *results)
-    return results
-
-
-def embedding(weight: Any, indices: Any, *, out: Any = None, format: Optional[Format] = None,
-              context: Optional[Context] = None) -> Tensor:
-    """Look up rows of a table (lpt_embedding_forward()).
-
-    weight: a matrix, also quantized with blocks that are one row high. indices: int32 or int64, or a sequence of integers.
-    The result has the shape of indices and one more axis. format: by default that of weight, or f32 if weight has codes.
-    """
-    table, rows = read(weight), _indices_of(indices)
-    if out is None:
-        name = _result_format(table) if format is None else format
-        out = empty((*rows.shape, table.shape[-1]), name, context=context)
-    result = written(out)
-    capi.lpt_embedding_forward(handle_of(context), table, rows, None, result)
-    return result
-
-
-def embedding_backward(indices: Any, output_gradient: Any, classes: Optional[int] = None, *, out: Any = None,
-                       context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Return the gradient of the table of embedding() (lpt_embedding_backward()).
-
-    classes: the number of rows of the table, unless out is given. Options: padding_index, accumulated (adds to out).
-    """
-    keep: list = []
-    source = read(output_gradient)
-    if out is None:
-        if classes is None:
-            raise TypeError("classes is None: expected the number of rows of the table, or out")
-        out = empty((classes, source.shape[-1]), "f64" if source.format == "f64" else "f32", context=context)
-    result = written(out)
-    capi.lpt_embedding_backward(handle_of(context), _indices_of(indices), source,
-                                options(capi.lpt_embedding_options, given, keep), result)
-    return result
-
-
-def swiglu(gate: Any, up: Any, *, smoothing: Union[bool, str] = False, out: Any = None,
-           context: Optional[Context] = None) -> Any:
-    """Compute silu(gate) · up (lpt_swiglu_forward()).
-
-    smoothing: True to return also the smoothing factor of each column, for the option input_smoothing of Linear.
-    """
-    keep: list = []
-    left, right = read(gate), read(up)
-    result = _result(out, left, _result_format(left), context)
-    factors = empty(left.shape[-1], "e8m0fnu", context=context) if smoothing else None
-    given = {"smoothing": "channel"} if smoothing else {}
-    capi.lpt_swiglu_forward(handle_of(context), left, right, options(capi.lpt_swiglu_options, given, keep), result,
-                            factors)
-    return result if factors is None else (result, factors)
-
-
-def swiglu_backward(gate: Any, up: Any, output_gradient: Any, *, context: Optional[Context] = None
-                    ) -> Tuple[Tensor, Tensor]:
-    """Return the gradients of gate and up (lpt_swiglu_backward())."""
-    gradient = read(output_gradient)
-    left, right = (capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0) for _ in range(2))
-    capi.lpt_swiglu_backward(handle_of(context), read(gate), read(up), gradient, None, left, right)
-    return left, right
-
-
-def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, exaq_bits: int = 0, exaq_clip: float = 0.0,
-            out: Any = None, context: Optional[Context] = None) -> Tensor:
-    """Compute a softmax along the last axis: exp(scale · x - max) / sum (lpt_softmax_forward()).
-
-    causal: row t of a T × S matrix covers columns 0 to t + S - T; other columns give 0.
-    exaq_bits: if not 0, round the argument of exp to one of 2^exaq_bits levels from exaq_clip to 0
-    (lpt_exaq_softmax_forward()).
-    """
-    keep: list = []
-    source = read(x)
-    result = _result(out, source, _result_format(source), context)
-    values = {"scale": scale, "causal": causal}
-    if exaq_bits == 0:
-        capi.lpt_softmax_forward(handle_of(context), source, options(capi.lpt_softmax_options, values, keep), result)
-    else:
-        values.update(bits=exaq_bits, clip=exaq_clip)
-        capi.lpt_exaq_softmax_forward(handle_of(context), source, options(capi.lpt_exaq_options, values, keep), result)
-    return result
-
-
-def softmax_backward(output: Any, output_gradient: Any, *, scale: float = 1.0, causal: bool = False,
-                     context: Optional[Context] = None) -> Tensor:
-    """Return the gradient of the input of softmax() (lpt_softmax_backward())."""
-    keep: list = []
-    gradient = read(output_gradient)
-    result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
-    capi.lpt_softmax_backward(handle_of(context), read(output), gradient,
-                              options(capi.lpt_softmax_options, {"scale": scale, "causal": causal}, keep), result)
-    return result
