@@ -24,19 +24,6 @@ Results results_of(lpt_context *context, const lpt_tensor *logits, const lpt_ten
   return {bytes_of(context, loss.get()), bytes_of(context, gradient.get())};
 }
 
-Tensor wrap_axes(lpt_context *context, lpt_format format, const void *data, const std::vector<int64_t> &extents,
-                 const std::vector<int64_t> &strides = {}) {
-  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
-  description.format = format;
-  description.data = const_cast<void *>(data);
-  description.rank = static_cast<int32_t>(extents.size());
-  description.extents = extents.data();
-  description.strides = strides.empty() ? nullptr : strides.data();
-  Tensor tensor;
-  EXPECT_TRUE(ok(context, lpt_tensor_wrap(context, &description, out(tensor))));
-  return tensor;
-}
-
 class CrossEntropyTargets : public testing::Test {
  protected:
   const Context context_ = make_context();

@@ -11,20 +11,6 @@ inline lpt_gemm_options transposed_b() {
   return options;
 }
 
-// A tensor around f32 numbers that lie anywhere in memory.
-inline Tensor wrap_strided(lpt_context *context, const float *data, const std::vector<int64_t> &extents,
-                           const std::vector<int64_t> &strides) {
-  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
-  description.format = LPT_FORMAT_F32;
-  description.data = const_cast<float *>(data);
-  description.rank = static_cast<int32_t>(extents.size());
-  description.extents = extents.data();
-  description.strides = strides.data();
-  Tensor tensor;
-  EXPECT_TRUE(ok(context, lpt_tensor_wrap(context, &description, out(tensor))));
-  return tensor;
-}
-
 // A new tensor of any axes with these numbers, rounded to its format.
 inline Tensor tensor_of(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents,
                         const std::vector<double> &numbers) {

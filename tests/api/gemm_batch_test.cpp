@@ -49,7 +49,7 @@ struct Heads {
   Tensor shared = tensor_of(context.get(), LPT_FORMAT_F32, kN, kK, part(b, 0, kN *kK));
 
   Tensor interleaved(const std::vector<float> &data, int64_t columns) const {
-    return wrap_strided(context.get(), data.data(), {kCount, kM, columns}, {columns, kCount * columns, 1});
+    return wrap_axes(context.get(), LPT_FORMAT_F32, data.data(), {kCount, kM, columns}, {columns, kCount * columns, 1});
   }
 
   template <typename Number>
@@ -150,7 +150,7 @@ TEST(GemmBatch, CountsThroughAllLeadingAxes) {
   const int64_t outer = 2, inner = 3, m = 4, n = 6, k = 5;
   const std::vector<double> numbers = draw_normal(612, outer * inner * k * m);
   const std::vector<float> stored(numbers.begin(), numbers.end());
-  const Tensor a = wrap_strided(c, stored.data(), {outer, inner, k, m}, {k * m, outer * k * m, m, 1});
+  const Tensor a = wrap_axes(c, LPT_FORMAT_F32, stored.data(), {outer, inner, k, m}, {k * m, outer * k * m, m, 1});
   const std::vector<double> right = draw_normal(613, k * n);
   const Tensor b = tensor_of(c, LPT_FORMAT_F32, k, n, right);
   const Tensor zeros = make_tensor(c, LPT_FORMAT_F32, {outer, inner, m, n});

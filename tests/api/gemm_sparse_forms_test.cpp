@@ -217,7 +217,8 @@ TEST(SparseGemmForms, BatchesTakeOneSparseMatrixForAll) {
         const std::vector<double> all = draw_whole(647, count * rows * columns);
         const std::vector<float> data(all.begin(), all.end());
         const Tensor dense = tensor_of(c, LPT_FORMAT_BF16, {count, rows, columns}, all);
-        const Tensor heads = wrap_strided(c, data.data(), {count, rows, columns}, {columns, count * columns, 1});
+        const Tensor heads =
+            wrap_axes(c, LPT_FORMAT_F32, data.data(), {count, rows, columns}, {columns, count * columns, 1});
         for (const lpt_tensor *many : {dense.get(), heads.get()}) {
           const Call call(c, ending, {count, m, n}, way);
           const Tensor expected = call.make_c(c), found = call.make_c(c);

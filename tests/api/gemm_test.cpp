@@ -179,8 +179,10 @@ TEST(Gemm, TakesColumnMajorOperandsInEveryPlaceAndTransposition) {
         store(is_a_transposed ? transposed(a, m, k) : a, a_size.m, a_size.n, a_size.m + 3);
     const std::vector<float> b_data =
         store(is_b_transposed ? transposed(b, k, n) : b, b_size.m, b_size.n, b_size.m + 2);
-    const Tensor left = wrap_strided(context.get(), a_data.data(), {a_size.m, a_size.n}, {1, a_size.m + 3});
-    const Tensor right = wrap_strided(context.get(), b_data.data(), {b_size.m, b_size.n}, {1, b_size.m + 2});
+    const Tensor left =
+        wrap_axes(context.get(), LPT_FORMAT_F32, a_data.data(), {a_size.m, a_size.n}, {1, a_size.m + 3});
+    const Tensor right =
+        wrap_axes(context.get(), LPT_FORMAT_F32, b_data.data(), {b_size.m, b_size.n}, {1, b_size.m + 2});
     SCOPED_TRACE(flags);
     expect_gemm(exact, multiply_stored(context.get(), left.get(), right.get(), is_a_transposed, is_b_transposed, m, n),
                 k);
@@ -364,7 +366,7 @@ TEST(GemmCastA, TakesATransposedAStridedOneAndLeadingAxes) {
   std::vector<float> wide(static_cast<size_t>(2 * m * k));
   for (size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<float>(numbers[i % numbers.size()]);
   for (const std::vector<int64_t> &strides : {std::vector<int64_t>{1, m}, std::vector<int64_t>{2 * k, 1}}) {
-    const Tensor a = wrap_strided(context.get(), wide.data(), {m, k}, strides);
+    const Tensor a = wrap_axes(context.get(), LPT_FORMAT_F32, wide.data(), {m, k}, strides);
     const Tensor dense = tensor_of(context.get(), LPT_FORMAT_F32, m, k, numbers_of_strided(wide, m, k, strides));
     expect_bits_of_cast(context.get(), a.get(), bf16_of(context.get(), dense.get()).get(), b.get(), transposed_b(),
                         {m, n});

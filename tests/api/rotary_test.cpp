@@ -109,15 +109,8 @@ int64_t index_of(int64_t b, int64_t h, int64_t p, int64_t column) {
 }
 
 Tensor as_heads(lpt_context *c, const Tensor &memory) {
-  static const int64_t extents[] = {kBatch, kHeads, kPositions, kWidth};
-  static const int64_t strides[] = {kPositions * kHeads * kWidth, kWidth, kHeads * kWidth, 1};
-  lpt_tensor_description description = describe(c, memory.get());
-  description.rank = 4;
-  description.extents = extents;
-  description.strides = strides;
-  Tensor heads;
-  EXPECT_TRUE(ok(c, lpt_tensor_wrap(c, &description, out(heads))));
-  return heads;
+  return with_axes(c, memory, {kBatch, kHeads, kPositions, kWidth},
+                   {kPositions * kHeads * kWidth, kWidth, kHeads * kWidth, 1});
 }
 
 Tensor memory_of(lpt_context *c, lpt_format format, uint64_t place) {
@@ -284,10 +277,7 @@ TEST(Rotary, TakesManyRowsAndAxes) {
   // The axes of memory in the opposite order, but for columns.
   for (size_t i = 1; i < 7; ++i) strides[i] = (i == 1 ? 64 : strides[i - 1]) * extents[i - 1];
   strides[0] = 64;
-  lpt_tensor_description description = describe(context.get(), x.get());
-  description.strides = strides.data();
-  Tensor reversed;
-  ASSERT_TRUE(ok(context.get(), lpt_tensor_wrap(context.get(), &description, out(reversed))));
+  const Tensor reversed = with_axes(context.get(), x, extents, strides);
   std::vector<Tensor> results;
   for (lpt_context *const c : {context.get(), threads.get()}) {
     results.push_back(make_tensor(c, LPT_FORMAT_F32, extents));

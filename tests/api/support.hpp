@@ -109,6 +109,20 @@ inline Tensor wrap(lpt_context *context, const std::vector<double> &data, int64_
   return wrap(context, LPT_FORMAT_F64, data.data(), rows, columns);
 }
 
+// A tensor of any axes around memory of the test; without strides its rows are dense.
+inline Tensor wrap_axes(lpt_context *context, lpt_format format, const void *data, const std::vector<int64_t> &extents,
+                        const std::vector<int64_t> &strides = {}) {
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  description.format = format;
+  description.data = const_cast<void *>(data);
+  description.rank = static_cast<int32_t>(extents.size());
+  description.extents = extents.data();
+  description.strides = strides.empty() ? nullptr : strides.data();
+  Tensor tensor;
+  EXPECT_TRUE(ok(context, lpt_tensor_wrap(context, &description, out(tensor))));
+  return tensor;
+}
+
 // A vector of indices, in memory of its own.
 inline Tensor indices_of(lpt_context *context, const std::vector<int64_t> &indices) {
   const auto count = static_cast<int64_t>(indices.size());
@@ -135,6 +149,18 @@ inline lpt_tensor_description describe(lpt_context *context, const lpt_tensor *t
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   EXPECT_TRUE(ok(context, lpt_tensor_describe(context, tensor, &description)));
   return description;
+}
+
+// The memory of a tensor without scales, with other axes.
+inline Tensor with_axes(lpt_context *context, const Tensor &tensor, const std::vector<int64_t> &extents,
+                        const std::vector<int64_t> &strides) {
+  lpt_tensor_description description = describe(context, tensor.get());
+  description.rank = static_cast<int32_t>(extents.size());
+  description.extents = extents.data();
+  description.strides = strides.data();
+  Tensor view;
+  EXPECT_TRUE(ok(context, lpt_tensor_wrap(context, &description, out(view))));
+  return view;
 }
 
 // Memory of one part of a tensor; rows of a new tensor have no gaps but for packs.

@@ -148,7 +148,7 @@ Left make_left(lpt_context *c, const Form &form) {
     left.memory[static_cast<size_t>(i / form.k * stride + i % form.k)] =
         static_cast<float>(numbers[static_cast<size_t>(i)]);
   }
-  left.tensor = wrap_strided(c, left.memory.data(), {form.m, form.k}, {stride, 1});
+  left.tensor = wrap_axes(c, LPT_FORMAT_F32, left.memory.data(), {form.m, form.k}, {stride, 1});
   return left;
 }
 

@@ -198,15 +198,8 @@ TEST_F(DeviceLayers, LayernormIsNearTheCpuThereAndBackAlsoOfCodes) {
 
 // Heads of a batch as a view of their memory, with positions of the CPU, of the GPU, and counted.
 TEST_F(DeviceLayers, RotaryHasTheBitsOfTheCpu) {
-  static const int64_t extents[] = {2, 3, 5, 40}, strides[] = {600, 40, 120, 1};
   const auto as_heads = [](lpt_context *c, const Tensor &memory) {
-    lpt_tensor_description description = describe(c, memory.get());
-    description.rank = 4;
-    description.extents = extents;
-    description.strides = strides;
-    Tensor heads;
-    EXPECT_TRUE(ok(c, lpt_tensor_wrap(c, &description, out(heads))));
-    return heads;
+    return with_axes(c, memory, {2, 3, 5, 40}, {600, 40, 120, 1});
   };
   const std::vector<int64_t> in_order = {4, 0, 90000, -7, 1};
   std::vector<int64_t> memory = in_order;
