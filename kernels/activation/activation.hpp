@@ -1,6 +1,6 @@
-// The family of layers without weights of their own: SwiGLU, RMSNorm, rotary embedding, softmax, cross entropy, and what a GEMM result goes through on its way
-// to c. Views are f32, bf16, f16 or f64; with f64 in any place a row computes in f64, else in f32. Forward and backward
-// stand side by side. A NaN is written as the positive quiet one, since machines differ in which they make.
+// Layers without weights of their own: SwiGLU, RMSNorm, LayerNorm, rotary embedding, softmax, cross entropy, the gradient of an
+// embedding, and the epilogue of a GEMM. Views are f32, bf16, f16 or f64. A kernel computes in f64 if any of them is f64, else in
+// f32. NaN is written as the positive quiet NaN, because machines produce different ones.
 #pragma once
 
 #include <span>

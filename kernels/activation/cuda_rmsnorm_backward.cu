@@ -1,6 +1,6 @@
-// RMSNorm and LayerNorm backward. The gradient of the input: a block of threads takes a row, whose mean is summed in f64. That of the weight:
-// blocks of threads take fragments of columns and parts of rows, and add up in f64; then the parts are added in their order. No
-// order depends on who comes first.
+// RMSNorm and LayerNorm backward. The gradient of the input: a block of threads computes a row, with sums in f64. The gradient of
+// the weight: blocks of threads add fragments of columns over parts of the rows in f64; then the parts are added in their order.
+// The order does not depend on the schedule.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_steps.hpp"

@@ -1,5 +1,5 @@
-// exp, log, sin and cos in f64: IEEE operations in one order, so that ranks on different machines reckon the same bits, which
-// a C library does not promise. Largest errors found: 1.1, 2.0, 0.8 and 0.8 units of the last place.
+// exp, log, sin and cos in f64: IEEE operations in one order, so that ranks on different machines compute the same bits,
+// which a C library does not promise. Largest errors found: 1.1, 2.0, 0.8 and 0.8 units of the last place.
 #pragma once
 
 #include <cmath>
