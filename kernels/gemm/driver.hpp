@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/common/scratch_parts.hpp"
 #include "kernels/gemm/gemm.hpp"
 
 namespace lpt {
@@ -80,23 +81,6 @@ void run_driver(const GemmRequest &request, const GemmBlocking &blocking, Kernel
     }
   }
 }
-
-// The parts of a scratch, each at a line of a cache. Without a scratch only its size is known.
-class ScratchParts {
- public:
-  explicit ScratchParts(std::byte *scratch) : begin(reinterpret_cast<uintptr_t>(scratch)), end(begin) {}
-
-  template <typename T>
-  T *take(int64_t count) {
-    auto *const part = reinterpret_cast<T *>(end);
-    end += static_cast<uintptr_t>(round_up(count * static_cast<int64_t>(sizeof(T)), 64));
-    return part;
-  }
-  size_t bytes() const { return end - begin; }
-
- private:
-  uintptr_t begin, end;
-};
 
 // Where a tile of c is, and the epilogue of its sums.
 struct TileEpilogue {
