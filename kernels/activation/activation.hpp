@@ -97,12 +97,14 @@ struct RotaryRequest {
 };
 
 // y = exp(scale · x - max) / sum. Row r of the view is row (first_row + r) mod period of a matrix of `period` rows. A row
-// that sees nothing, or minus infinity only, gives zeros.
+// that sees nothing, or minus infinity only, gives zeros, and minus infinity in log_sums.
 struct SoftmaxForwardRequest {
   MatrixView input, output;
   double scale;
   bool is_causal;
   int64_t first_row, period;
+  int64_t window = 0;        // of is_causal: how many columns a row sees at most. 0: no limit
+  void *log_sums = nullptr;  // NULL, or log of the sum of exp(scale · x) of each row: f64 if a view is, else f32
 };
 
 // The same with the argument of exp at the nearest of 2^bits levels from clip to 0 (exaq.hpp), except where it is minus infinity. No

@@ -2,18 +2,20 @@
 // from the caches then.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_softmax.hpp"
+#include "src/formats/functions_f64.hpp"
 
 namespace lpt {
 namespace {
 
-__device__ __forceinline__ double exponential_sum(const SoftmaxJob &job, int64_t row, int64_t seen, float top) {
+__device__ __forceinline__ double exponential_sum(const SoftmaxJob &job, int64_t row, const SeenColumns &seen,
+                                                  float top) {
   double sum = 0.0;
-  for (int64_t column = first_column(); column < seen; column += kLineStep) {
-    const int32_t count = fragment_count(seen, column);
+  for (int64_t column = first_column(seen.begin); column < seen.end; column += kLineStep) {
+    const int32_t count = fragment_count(seen.end, column);
     const FloatFragment x = load_line(job.input, row, column, count);
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) {
-      if (i < count) sum += static_cast<double>(exp_f32(job.scale * (x.number[i] - top)));
+      if (i < count && column + i >= seen.begin) sum += static_cast<double>(exp_f32(job.scale * (x.number[i] - top)));
     }
   }
   return block_sum(sum);
@@ -22,19 +24,25 @@ __device__ __forceinline__ double exponential_sum(const SoftmaxJob &job, int64_t
 __global__ void __launch_bounds__(kLineThreads) softmax_forward(SoftmaxJob job) {
   const float sign = job.scale < 0.0f ? -1.0f : 1.0f;
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
-    int64_t seen = seen_columns(job, row);
+    SeenColumns seen = seen_columns(job, row);
     const Peak peak = peak_of(job.input, row, seen, sign);
-    if (!peak.has_nan && peak.number == -bits_float(0x7F800000u)) seen = 0;
+    const bool is_empty = !peak.has_nan && peak.number == -bits_float(0x7F800000u);
+    if (is_empty) seen = {0, 0};
     const float top = sign * peak.number;
-    const float inverse = static_cast<float>(1.0 / exponential_sum(job, row, seen, top));
+    const double sum = exponential_sum(job, row, seen, top);
+    const float inverse = static_cast<float>(1.0 / sum);
+    if (job.log_sums != nullptr && threadIdx.x == 0) {
+      const double log_sum = static_cast<double>(job.scale) * static_cast<double>(top) + log_f64(sum);
+      job.log_sums[row] = is_empty ? peak.number : static_cast<float>(log_sum);
+    }
     for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
       const int32_t count = fragment_count(job.columns, column);
-      const int32_t live = fragment_count(seen, column);
+      const int32_t live = fragment_count(seen.end, column);
       FloatFragment x = load_line(job.input, row, column, count);
 #pragma unroll
       for (int32_t i = 0; i < kFragment; ++i) {
         const float number = exp_f32(job.scale * (x.number[i] - top)) * inverse;
-        x.number[i] = i < live ? number : 0.0f;
+        x.number[i] = i < live && column + i >= seen.begin ? number : 0.0f;
       }
       store_line(job.output, row, column, count, x);
     }

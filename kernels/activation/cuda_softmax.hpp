@@ -10,14 +10,30 @@ struct SoftmaxJob {
   DeviceLines input, output;
   float scale;
   bool is_causal;
-  int64_t first_row, period, rows, columns;
+  int64_t first_row, period, window, rows, columns;
+  float *log_sums;
 };
 
-// How many columns a row may see.
-__device__ __forceinline__ int64_t seen_columns(const SoftmaxJob &job, int64_t row) {
-  if (!job.is_causal) return job.columns;
-  const int64_t seen = (job.first_row + row) % job.period + job.columns - job.period + 1;
-  return seen < 0 ? 0 : seen > job.columns ? job.columns : seen;
+// The columns that a row sees.
+struct SeenColumns {
+  int64_t begin, end;
+};
+
+__device__ __forceinline__ SeenColumns seen_columns(const SoftmaxJob &job, int64_t row) {
+  if (!job.is_causal) return {0, job.columns};
+  const int64_t end = (job.first_row + row) % job.period + job.columns - job.period + 1;
+  const int64_t begin = job.window == 0 ? 0 : end - job.window;
+  return {begin < 0             ? 0
+          : begin > job.columns ? job.columns
+                                : begin,
+          end < 0             ? 0
+          : end > job.columns ? job.columns
+                              : end};
+}
+
+// The first columns of a thread, at a step that has column `begin`.
+__device__ __forceinline__ int64_t first_column(int64_t begin) {
+  return begin / kLineStep * kLineStep + first_column();
 }
 
 // The largest of what is seen, of -x where the scale is negative; and whether there is a NaN.
@@ -26,17 +42,18 @@ struct Peak {
   bool has_nan;
 };
 
-__device__ __forceinline__ Peak peak_of(const DeviceLines &input, int64_t row, int64_t seen, float sign) {
+__device__ __forceinline__ Peak peak_of(const DeviceLines &input, int64_t row, const SeenColumns &seen, float sign) {
   float largest = -bits_float(0x7F800000u);
   float nans = 0.0f;
-  for (int64_t column = first_column(); column < seen; column += kLineStep) {
-    const int32_t count = fragment_count(seen, column);
+  for (int64_t column = first_column(seen.begin); column < seen.end; column += kLineStep) {
+    const int32_t count = fragment_count(seen.end, column);
     const FloatFragment x = load_line(input, row, column, count);
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) {
       const float number = sign * x.number[i];
-      if (i < count && number > largest) largest = number;
-      if (number != number) nans = 1.0f;
+      const bool is_seen = i < count && column + i >= seen.begin;
+      if (is_seen && number > largest) largest = number;
+      if (is_seen && number != number) nans = 1.0f;
     }
   }
   return {block_largest(largest), block_largest(nans) > 0.0f};
@@ -50,8 +67,10 @@ inline SoftmaxJob softmax_job(const SoftmaxForwardRequest &request) {
           request.is_causal,
           request.first_row,
           request.period,
+          request.window,
           input.rows,
-          input.columns};
+          input.columns,
+          static_cast<float *>(request.log_sums)};
 }
 
 }  // namespace lpt

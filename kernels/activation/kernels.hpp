@@ -6,12 +6,17 @@
 
 namespace lpt {
 
-// Columns that a row of a softmax sees: all, or up to t + S - T.
-static inline int64_t seen_columns(const SoftmaxForwardRequest &request, int64_t row) {
+// Columns that a row of a softmax sees: all, or the last of `window` up to t + S - T.
+struct SeenColumns {
+  int64_t begin, end;
+};
+
+static inline SeenColumns seen_columns(const SoftmaxForwardRequest &request, int64_t row) {
   const int64_t columns = request.input.columns;
-  if (!request.is_causal) return columns;
-  const int64_t seen = (request.first_row + row) % request.period + columns - request.period + 1;
-  return seen < 0 ? 0 : seen > columns ? columns : seen;
+  if (!request.is_causal) return {0, columns};
+  const auto clamp = [columns](int64_t column) { return column < 0 ? 0 : column > columns ? columns : column; };
+  const int64_t end = (request.first_row + row) % request.period + columns - request.period + 1;
+  return {request.window == 0 ? 0 : clamp(end - request.window), clamp(end)};
 }
 
 void swiglu_forward_any_ref(const SwigluForwardRequest &request);

@@ -216,25 +216,28 @@ template <typename T>
 void softmax_forward(const SoftmaxForwardRequest &request) {
   const T scale = static_cast<T>(request.scale);
   for (int64_t row = 0; row < request.input.rows; ++row) {
-    const int64_t seen = seen_columns(request, row);
+    const SeenColumns seen = seen_columns(request, row);
     T peak = 0;
     bool has_nan = false;
-    for (int64_t column = 0; column < seen; ++column) {
+    for (int64_t column = seen.begin; column < seen.end; ++column) {
       const T x = load<T>(request.input, row, column);
       has_nan = has_nan || std::isnan(x);
-      if (column == 0 || (scale < 0 ? x < peak : x > peak) || std::isnan(peak)) peak = x;
+      if (column == seen.begin || (scale < 0 ? x < peak : x > peak) || std::isnan(peak)) peak = x;
     }
-    const bool is_empty = seen == 0 || (!has_nan && std::isinf(peak) && (scale < 0) == (peak > 0));
+    const bool is_empty = seen.begin == seen.end || (!has_nan && std::isinf(peak) && (scale < 0) == (peak > 0));
     double sum = 0.0;
-    for (int64_t column = 0; column < seen && !is_empty; ++column) {
+    for (int64_t column = seen.begin; column < seen.end && !is_empty; ++column) {
       sum += static_cast<double>(exponential(scale * (load<T>(request.input, row, column) - peak)));
     }
     const T inverse = static_cast<T>(1.0 / sum);
     for (int64_t column = 0; column < request.input.columns; ++column) {
-      const bool is_zero = is_empty || column >= seen;
+      const bool is_zero = is_empty || column < seen.begin || column >= seen.end;
       store<T>(request.output, row, column,
                is_zero ? T{0} : exponential(scale * (load<T>(request.input, row, column) - peak)) * inverse);
     }
+    if (request.log_sums == nullptr) continue;
+    const double log_sum = static_cast<double>(scale) * static_cast<double>(peak) + std::log(sum);
+    static_cast<T *>(request.log_sums)[row] = static_cast<T>(is_empty ? -INFINITY : log_sum);
   }
 }
 

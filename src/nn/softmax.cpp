@@ -27,6 +27,9 @@ SoftmaxForwardRequest cut_softmax(const SoftmaxForwardRequest &whole, int64_t be
   rows.input = cut_rows(whole.input, begin, count);
   rows.output = cut_rows(whole.output, begin, count);
   rows.first_row = begin;
+  if (whole.log_sums == nullptr) return rows;
+  const bool is_f64 = whole.input.format.id == LPT_FORMAT_F64 || whole.output.format.id == LPT_FORMAT_F64;
+  rows.log_sums = static_cast<std::byte *>(whole.log_sums) + begin * (is_f64 ? 8 : 4);
   return rows;
 }
 
@@ -62,12 +65,23 @@ Split split_of(const SoftmaxForwardRequest &whole) {
 
 }  // namespace
 
+Status run_softmax_forward(Context &context, const SoftmaxForwardRequest &whole, bool is_check) {
+  return launch(context, {"softmax_forward", softmax_forward_kernels}, whole,
+                {whole.input.format.id, whole.output.format.id}, is_check, split_of(whole), cut_softmax);
+}
+
+Status run_softmax_backward(Context &context, const SoftmaxBackwardRequest &whole, bool is_check) {
+  const MatrixView &output = whole.output, &given = whole.output_gradient, &result = whole.input_gradient;
+  return launch(context, {"softmax_backward", softmax_backward_kernels}, whole,
+                {output.format.id, given.format.id, result.format.id}, is_check,
+                {output.rows, output.columns, view_bytes(output) + view_bytes(given) + view_bytes(result)},
+                cut_backward);
+}
+
 Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_options &options, Tensor *output) {
   SoftmaxForwardRequest whole{};
   LPT_TRY(prepare(context, input, options, output, whole));
-  return launch(context, {"softmax_forward", softmax_forward_kernels}, whole,
-                {whole.input.format.id, whole.output.format.id}, is_check_only(options.flags), split_of(whole),
-                cut_softmax);
+  return run_softmax_forward(context, whole, is_check_only(options.flags));
 }
 
 Status exaq_softmax_forward(Context &context, const Tensor *input, const lpt_exaq_options &options, Tensor *output) {
@@ -101,11 +115,7 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", whole.output, "output"));
   LPT_TRY(check_no_overlap(whole.input_gradient, "input_gradient", whole.output_gradient, "output_gradient"));
   whole.scale = options.scale;
-  return launch(
-      context, {"softmax_backward", softmax_backward_kernels}, whole,
-      {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id}, !needs_data,
-      {rows, columns, view_bytes(whole.output) + view_bytes(whole.output_gradient) + view_bytes(whole.input_gradient)},
-      cut_backward);
+  return run_softmax_backward(context, whole, !needs_data);
 }
 
 }  // namespace lpt

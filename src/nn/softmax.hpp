@@ -1,6 +1,7 @@
 // Softmax along the last axis.
 #pragma once
 
+#include "kernels/activation/activation.hpp"
 #include "lpt/research/exaq.h"
 #include "src/tensor/tensor.hpp"
 
@@ -10,5 +11,9 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
 Status exaq_softmax_forward(Context &context, const Tensor *input, const lpt_exaq_options &options, Tensor *output);
 Status softmax_backward(Context &context, const Tensor *output, const Tensor *output_gradient,
                         const lpt_softmax_options &options, Tensor *input_gradient);
+
+// The same of checked matrices.
+Status run_softmax_forward(Context &context, const SoftmaxForwardRequest &whole, bool is_check);
+Status run_softmax_backward(Context &context, const SoftmaxBackwardRequest &whole, bool is_check);
 
 }  // namespace lpt

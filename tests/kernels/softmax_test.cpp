@@ -31,22 +31,33 @@ TEST(SoftmaxForward, RowsAreNearTheDefinition) {
           const lpt_format target = random.of(kFormats);
           Matrix input(format, count, columns, 1, 4), output(target, count, columns, 3, 4);
           fill_finite(random, input, values);
-          row.run({input.view(), output.view(), scale, is_causal, first_row, period});
+          const int64_t window = random.chance(0.5) ? 0 : 1 + random.below(columns + 3);
+          std::vector<float> log_sums(static_cast<size_t>(count), -1.0f);
+          row.run({input.view(), output.view(), scale, is_causal, first_row, period, window, log_sums.data()});
           const std::string where = shape_text(row.name, format, count, columns, values) + " scale " +
-                                    std::to_string(scale) + (is_causal ? " causal" : "");
+                                    std::to_string(scale) +
+                                    (is_causal ? " causal, window " + std::to_string(window) : "");
           ASSERT_TRUE(output.is_intact()) << where;
           for (int64_t r = 0; r < count; ++r) {
             const int64_t seen = seen_by((first_row + r) % period, period, columns, is_causal);
+            const int64_t end = (first_row + r) % period + columns - period + 1;
+            const int64_t begin = is_causal && window != 0 ? std::clamp<int64_t>(end - window, 0, columns) : 0;
             double peak = -kInfinity, sum = 0, terms = 0;
-            for (int64_t c = 0; c < seen; ++c) peak = std::max(peak, scale * number(input, r, c));
-            for (int64_t c = 0; c < seen; ++c) {
+            for (int64_t c = begin; c < seen; ++c) peak = std::max(peak, scale * number(input, r, c));
+            for (int64_t c = begin; c < seen; ++c) {
               const double exponent = scale * number(input, r, c) - peak;
               sum += std::exp(exponent);
               if (std::exp(exponent) > 0) terms += std::exp(exponent) * std::fabs(exponent);
             }
+            const double log_sum = peak + std::log(sum), found = log_sums[static_cast<size_t>(r)];
+            if (peak == -kInfinity) {
+              EXPECT_EQ(-kInfinity, found) << where;
+            } else {
+              EXPECT_NEAR(log_sum, found, kEps * (std::fabs(peak) + std::fabs(log_sum) + terms / sum + 1)) << where;
+            }
             for (int64_t c = 0; c < columns; ++c) {
               const double exponent = scale * number(input, r, c) - peak;
-              const double expected = c < seen ? std::exp(exponent) / sum : 0.0;
+              const double expected = c >= begin && c < seen ? std::exp(exponent) / sum : 0.0;
               const double error = kSoftmaxError + std::fabs(exponent) + terms / sum;
               expect_near(output, r, c, expected, expected > 0 ? kEps * expected * error + 0x1p-140 : 0.0, where);
             }

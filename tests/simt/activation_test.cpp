@@ -178,12 +178,24 @@ TEST(SimtSoftmax, ForwardIsCloseToTheReference) {
     const int64_t period = 1 + random.below(e.columns + 3);
     SoftmaxForwardRequest request = {input.view(),       found.view(),         random.chance(0.2) ? -0.7 : 0.3,
                                      random.chance(0.5), random.below(period), period};
+    if (random.chance(0.5)) request.window = 1 + random.below(e.columns + 3);
+    std::vector<float> log_sums(static_cast<std::size_t>(e.rows)), expected(log_sums);
+    request.log_sums = log_sums.data();
     ASSERT_EQ(softmax_forward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     softmax_forward_device_kernels().front().queue(request, nullptr);
     request.output = oracle.view();
+    request.log_sums = expected.data();
     reference_of(softmax_forward_kernels()).run(request);
     expect_close(found, oracle, text_of(e, values));
+    for (std::size_t row = 0; row < log_sums.size(); ++row) {
+      if (std::isfinite(expected[row])) {
+        ASSERT_NEAR(expected[row], log_sums[row], 0x1p-21f * (1 + std::fabs(expected[row]))) << text_of(e, values);
+      } else {
+        ASSERT_EQ(std::isnan(expected[row]), std::isnan(log_sums[row])) << text_of(e, values);
+        ASSERT_EQ(std::isinf(expected[row]), std::isinf(log_sums[row])) << text_of(e, values);
+      }
+    }
   }
 }
 
