@@ -145,17 +145,33 @@ typedef struct lpt_attention_options {
   /** 1: query i of Q attends to keys 0 to i + K - Q of K. Default 0: to all keys. */
   int32_t is_causal;
   int32_t reserved; /**< Must be 0. */
+  int64_t window; /**< With `is_causal`: a query attends to the last `window` of its keys. Default 0: to all of them. */
+  /**
+   * Added to scale · query · key: batch × heads × Q × K. Axes may be missing, or have one extent, which is repeated, except
+   * the last. f32, bf16, f16 or f64; minus infinity excludes a key. Default NULL: no mask. It gets no gradient.
+   */
+  const lpt_tensor *mask;
+  /**
+   * log of the sum of exp(scale · query · key + mask) over the keys of a query: batch × heads × Q, f32 or f64; minus
+   * infinity for a query without a key. Written by lpt_attention_forward(), read by lpt_attention_backward(). Default
+   * NULL: neither.
+   */
+  lpt_tensor *log_sum_exp;
+  const lpt_tensor *output; /**< Of lpt_attention_backward(): the output of the forward pass. Default NULL. */
 } lpt_attention_options;
 
 /** @brief Defaults of lpt_attention_options. */
 #define LPT_ATTENTION_OPTIONS_INIT \
-  { sizeof(lpt_attention_options), 0, 0.0, 0, 0 }
+  { sizeof(lpt_attention_options), 0, 0.0, 0, 0, 0, NULL, NULL, NULL }
 
 /**
- * @brief Computes scaled dot-product attention: output = softmax(scale · query · key^T) · value, for every head.
+ * @brief Computes scaled dot-product attention: output = softmax(scale · query · key^T + mask) · value, for every head.
  *
- * Blocks of queries are computed one after the other. The memory is linear in the numbers of queries and keys: there is
- * no matrix of both. A query without a key gives zeros.
+ * The memory is linear in the numbers of queries and keys: there is no matrix of both. A query without a key gives zeros.
+ *
+ * On CPUs with AVX2 or AVX-512, one kernel computes everything if all tensors are f32, bf16 or f16, the scale is positive,
+ * and a key head has at least 16 queries. Otherwise blocks of queries are computed by lpt_gemm() and
+ * lpt_softmax_forward().
  *
  * Shapes    Tensors have the axes batch × heads × positions × width, of which the first, or the first two, may be
  *           missing. `query` has Q positions; `key` and `value` have K. The number of heads of `key` and `value` divides
@@ -166,11 +182,11 @@ typedef struct lpt_attention_options {
  * Formats   `query` and `output` are f64, f32, bf16 or f16. `key` and `value` may be of any format of numbers whose
  *           blocks are one row high.
  *
- * Rounding  Both products are GEMMs of lpt_gemm() with f32 sums, the softmax is that of lpt_softmax_forward().
- *           Probabilities are rounded to the format of `value`, or to that of `query` if `value` is quantized. If a
+ * Rounding  Sums and exponentials are f32. Probabilities are rounded to bf16 if query, key and value are bf16. Without the
+ *           kernel above, they are rounded to the format of `value`, or to that of `query` if `value` is quantized. If a
  *           tensor is f64, all is in f64.
  *
- * Source    arXiv 1706.03762; blocks of queries as in arXiv 2112.05682.
+ * Source    arXiv 1706.03762; blocks of queries as in arXiv 2112.05682; a running maximum as in arXiv 2205.14135.
  *
  * @param[in]  query    Batch × heads × Q × width.
  * @param[in]  key      Batch × key heads × K × width.
@@ -189,9 +205,11 @@ LPT_API lpt_status lpt_attention_forward(lpt_context *context, const lpt_tensor 
 /**
  * @brief Computes the gradients of lpt_attention_forward() for query, key and value.
  *
- * The probabilities are computed again; nothing of the forward pass is kept. Gradients of keys and values are sums over
- * blocks of queries and over the heads that share them. These sums are in f32 or f64, in an order that depends only on
- * the shape.
+ * The probabilities are computed again. With `output` and `log_sum_exp` of the options, this skips the forward pass; both
+ * are set, or neither. Gradients of keys and values are sums over queries and over the heads that share them. These sums
+ * are in f32 or f64, in an order that depends only on the shape.
+ *
+ * Threads   The kernel of the CPU computes each key head of a batch in one thread.
  *
  * Shapes    As in lpt_attention_forward(). `output_gradient` has the shape of `output`; each gradient has the shape of
  *           its tensor.

@@ -10,6 +10,7 @@ lpt_status lpt_attention_forward(lpt_context *context, const lpt_tensor *query, 
     LPT_TRY(check_writable(output, "output"));
     lpt_attention_options known = LPT_ATTENTION_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
+    if (known.log_sum_exp != nullptr) LPT_TRY(check_writable(known.log_sum_exp, "log_sum_exp"));
     return attention_forward(self, {query, key, value}, known, output);
   });
 }

@@ -1,4 +1,4 @@
-// Scaled dot-product attention by blocks of queries.
+// Scaled dot-product attention: by one kernel where there is one, else by GEMMs and softmax.
 #pragma once
 
 #include "src/tensor/tensor.hpp"

@@ -32,15 +32,25 @@ int64_t product(const std::vector<int64_t> &extents) {
   return count;
 }
 
-// The definition: all in double, head by head.
-Numbers attend(const Sizes &s, const Numbers &query, const Numbers &key, const Numbers &value, bool is_causal,
-               double scale) {
+// What options set, as numbers.
+struct Rules {
+  bool is_causal;
+  double scale;
+  int64_t window = 0;
+  Numbers mask = {};  // of heads × queries × keys, for every batch; empty: none
+};
+
+// The definition: all in double, head by head. log_sums gets one number for each row of the output.
+Numbers attend(const Sizes &s, const Numbers &query, const Numbers &key, const Numbers &value, const Rules &rules,
+               Numbers *log_sums = nullptr) {
   Numbers output;
   for (int64_t b = 0; b < s.batch; ++b) {
     for (int64_t h = 0; h < s.heads; ++h) {
       const int64_t shared = b * s.key_heads + h / (s.heads / s.key_heads);
       for (int64_t i = 0; i < s.queries; ++i) {
-        const int64_t seen = is_causal ? std::clamp<int64_t>(i + 1 + s.keys - s.queries, 0, s.keys) : s.keys;
+        const int64_t end = rules.is_causal ? i + 1 + s.keys - s.queries : s.keys;
+        const int64_t seen = std::clamp<int64_t>(end, 0, s.keys);
+        const int64_t begin = rules.window == 0 ? 0 : std::clamp<int64_t>(end - rules.window, 0, s.keys);
         Numbers weights;
         double largest = -INFINITY, sum = 0;
         for (int64_t j = 0; j < seen; ++j) {
@@ -49,13 +59,17 @@ Numbers attend(const Sizes &s, const Numbers &query, const Numbers &key, const N
             score += query[static_cast<size_t>(((b * s.heads + h) * s.queries + i) * s.width + c)] *
                      key[static_cast<size_t>((shared * s.keys + j) * s.width + c)];
           }
-          weights.push_back(scale * score);
-          largest = std::max(largest, scale * score);
+          score *= rules.scale;
+          if (!rules.mask.empty()) score += rules.mask[static_cast<size_t>((h * s.queries + i) * s.keys + j)];
+          weights.push_back(j < begin ? -INFINITY : score);
+          largest = std::max(largest, weights.back());
         }
+        if (largest == -INFINITY) weights.clear();
         for (double &weight : weights) sum += weight = std::exp(weight - largest);
+        if (log_sums != nullptr) log_sums->push_back(weights.empty() ? -INFINITY : largest + std::log(sum));
         for (int64_t c = 0; c < s.value_width; ++c) {
           double result = 0;
-          for (int64_t j = 0; j < seen; ++j) {
+          for (int64_t j = 0; j < static_cast<int64_t>(weights.size()); ++j) {
             result += weights[static_cast<size_t>(j)] / sum *
                       value[static_cast<size_t>((shared * s.keys + j) * s.value_width + c)];
           }
@@ -118,7 +132,7 @@ TEST(Attention, IsItsDefinition) {
         const lpt_attention_options options = options_of(is_causal);
         ASSERT_TRUE(ok(c, lpt_attention_forward(c, query.get(), key.get(), value.get(), &options, output.get())));
         expect_near(attend(s, numbers_of(c, query.get()), numbers_of(c, key.get()), numbers_of(c, value.get()),
-                           is_causal, 1 / std::sqrt(static_cast<double>(s.width))),
+                           {is_causal, 1 / std::sqrt(static_cast<double>(s.width))}),
                     numbers_of(c, output.get()), bound_of(format));
       }
     }
@@ -150,12 +164,16 @@ TEST(Attention, GradientsAreFiniteDifferences) {
       const Numbers given = draw_normal(77, product(s.output()));
       const Tensor query = make_f64(c, s.query(), inputs[0]), key = make_f64(c, s.key(), inputs[1]),
                    value = make_f64(c, s.value(), inputs[2]), gradient = make_f64(c, s.output(), given);
-      const Gradients found =
-          gradients_of(c, LPT_FORMAT_F64, s, query, key, value, gradient, options_of(is_causal, 0.7));
+      const Rules rules{is_causal, 0.7, is_causal ? 5 : 0, draw_normal(78, s.heads * s.queries * s.keys)};
+      const Tensor mask = make_f64(c, {s.heads, s.queries, s.keys}, rules.mask);
+      lpt_attention_options options = options_of(is_causal, 0.7);
+      options.window = rules.window;
+      options.mask = mask.get();
+      const Gradients found = gradients_of(c, LPT_FORMAT_F64, s, query, key, value, gradient, options);
       const Numbers numbers[] = {numbers_of(c, found.query.get()), numbers_of(c, found.key.get()),
                                  numbers_of(c, found.value.get())};
       const auto loss = [&] {
-        const Numbers output = attend(s, inputs[0], inputs[1], inputs[2], is_causal, 0.7);
+        const Numbers output = attend(s, inputs[0], inputs[1], inputs[2], rules);
         double sum = 0;
         for (size_t i = 0; i < output.size(); ++i) sum += output[i] * given[i];
         return sum;
@@ -197,6 +215,61 @@ TEST(Attention, GradientsOfLowPrecisionAreNearThoseOfF64) {
       expect_near(numbers_of(c, exact.query.get()), numbers_of(c, found.query.get()), bound);
       expect_near(numbers_of(c, exact.key.get()), numbers_of(c, found.key.get()), bound);
       expect_near(numbers_of(c, exact.value.get()), numbers_of(c, found.value.get()), bound);
+    }
+  }
+}
+
+// A window, a mask that every batch shares, and the log of the sums: by the kernel of the CPU, or by GEMMs.
+TEST(Attention, TakesWindowsAndMasks) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const Sizes sizes[] = {{2, 4, 2, 40, 50, 16, 8}, {1, 2, 1, 150, 140, 8, 8}, {2, 2, 1, 3, 70, 16, 16}};
+  for (const lpt_format format : {LPT_FORMAT_F64, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (const Sizes &s : sizes) {
+      for (const int64_t window : {0, 7}) {
+        SCOPED_TRACE(name_of(format) + " " + s.text() + " window " + std::to_string(window));
+        const Tensor query = any(c, format, s.query(), 95), key = any(c, format, s.key(), 96),
+                     value = any(c, format, s.value(), 97), output = make_tensor(c, format, s.output()),
+                     gradient = any(c, format, s.output(), 98);
+        Rules rules{window != 0, 0.3, window, draw_normal(99, s.heads * s.queries * s.keys)};
+        for (size_t i = 0; i < rules.mask.size(); i += 3) rules.mask[i] = -INFINITY;
+        const Tensor mask = make(c, LPT_FORMAT_F32, {s.heads, s.queries, s.keys}, rules.mask);
+        rules.mask = numbers_of(c, mask.get());
+        const lpt_format sums = format == LPT_FORMAT_F64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+        const Tensor log_sums = make_tensor(c, sums, {s.batch, s.heads, s.queries});
+        lpt_attention_options options = options_of(rules.is_causal, rules.scale);
+        options.window = window;
+        options.mask = mask.get();
+        options.log_sum_exp = log_sums.get();
+        ASSERT_TRUE(ok(c, lpt_attention_forward(c, query.get(), key.get(), value.get(), &options, output.get())));
+        Numbers expected_sums;
+        const Numbers expected = attend(s, numbers_of(c, query.get()), numbers_of(c, key.get()),
+                                        numbers_of(c, value.get()), rules, &expected_sums);
+        expect_near(expected, numbers_of(c, output.get()), bound_of(format));
+        const Numbers found_sums = numbers_of(c, log_sums.get());
+        for (size_t i = 0; i < expected_sums.size(); ++i) {
+          const double expected_sum = expected_sums[i];
+          const bool is_near = expected_sum == found_sums[i] ||
+                               std::fabs(expected_sum - found_sums[i]) < (1 + std::fabs(expected_sum)) * 1e-5;
+          ASSERT_TRUE(is_near) << expected_sum << ", found " << found_sums[i];
+        }
+        // With and without what the forward pass computed.
+        options.output = output.get();
+        const Gradients kept = gradients_of(c, format, s, query, key, value, gradient, options);
+        options.output = nullptr;
+        options.log_sum_exp = nullptr;
+        const Gradients alone = gradients_of(c, format, s, query, key, value, gradient, options);
+        const auto wide = [&](const Tensor &tensor, const std::vector<int64_t> &extents) {
+          return make_f64(c, extents, numbers_of(c, tensor.get()));
+        };
+        const Gradients exact = gradients_of(c, LPT_FORMAT_F64, s, wide(query, s.query()), wide(key, s.key()),
+                                             wide(value, s.value()), wide(gradient, s.output()), options);
+        for (const Gradients *found : {&kept, &alone}) {
+          expect_near(numbers_of(c, exact.query.get()), numbers_of(c, found->query.get()), 4 * bound_of(format));
+          expect_near(numbers_of(c, exact.key.get()), numbers_of(c, found->key.get()), 4 * bound_of(format));
+          expect_near(numbers_of(c, exact.value.get()), numbers_of(c, found->value.get()), 4 * bound_of(format));
+        }
+      }
     }
   }
 }
@@ -249,7 +322,7 @@ TEST(Attention, TakesQuantizedKeysAndValues) {
       decoded[i] = numbers_of(c, codes[i].get());
     }
     ASSERT_TRUE(ok(c, lpt_attention_forward(c, query.get(), codes[0].get(), codes[1].get(), nullptr, output.get())));
-    expect_near(attend(s, numbers_of(c, query.get()), decoded[0], decoded[1], false, 1 / std::sqrt(32.0)),
+    expect_near(attend(s, numbers_of(c, query.get()), decoded[0], decoded[1], {false, 1 / std::sqrt(32.0)}),
                 numbers_of(c, output.get()), 2e-2);
   }
 }

@@ -28,14 +28,6 @@ lpt_status scale_frequencies(World &w, Change change) {
 
 void change_nothing(lpt_cross_entropy_options &) {}
 
-lpt_status attend(World &w, const std::vector<int64_t> &query, const std::vector<int64_t> &key,
-                  const std::vector<int64_t> &value, const std::vector<int64_t> &output) {
-  const auto make = [&](const std::vector<int64_t> &extents) {
-    return make_tensor(w.owner.get(), LPT_FORMAT_F32, extents);
-  };
-  return lpt_attention_forward(w.c, make(query).get(), make(key).get(), make(value).get(), nullptr, make(output).get());
-}
-
 const std::vector<int64_t> kClasses = {0, 7, 3, 1};
 const std::vector<int64_t> kNoClasses = {0, 8, 3, 1};
 
@@ -118,66 +110,6 @@ const std::vector<BadCall> kLayerCalls = {
      [](World &w) {
        const Tensor gradient = make_tensor(w.owner.get(), LPT_FORMAT_BF16, 4, 8);
        return lpt_embedding_backward(w.c, indices_of(w.c, {0, 1, 2, 3}).get(), w.gate.get(), nullptr, gradient.get());
-     }},
-    {"attention_forward: heads that do not divide",
-     LPT_INVALID_ARGUMENT,
-     {"key is 3 x 4 x 8", "divides 4"},
-     [](World &w) {
-       return attend(w, {4, 4, 8}, {3, 4, 8}, {3, 4, 8}, {4, 4, 8});
-     }},
-    {"attention_forward: keys of another width",
-     LPT_INVALID_ARGUMENT,
-     {"key is 2 x 4 x 6", "expected 1 x 2 x 4 x 8"},
-     [](World &w) {
-       return attend(w, {2, 4, 8}, {2, 4, 6}, {2, 4, 8}, {2, 4, 8});
-     }},
-    {"attention_forward: fewer values than keys",
-     LPT_INVALID_ARGUMENT,
-     {"value is 2 x 3 x 8", "expected 1 x 2 x 4 x 8"},
-     [](World &w) {
-       return attend(w, {2, 4, 8}, {2, 4, 8}, {2, 3, 8}, {2, 4, 8});
-     }},
-    {"attention_forward: an output of another shape",
-     LPT_INVALID_ARGUMENT,
-     {"output is 2 x 4 x 8", "expected 1 x 2 x 4 x 5"},
-     [](World &w) {
-       return attend(w, {2, 4, 8}, {2, 4, 8}, {2, 4, 5}, {2, 4, 8});
-     }},
-    {"attention_forward: five axes",
-     LPT_INVALID_ARGUMENT,
-     {"query is 1 x 1 x 2 x 4 x 8", "2 to 4 axes"},
-     [](World &w) {
-       return attend(w, {1, 1, 2, 4, 8}, {2, 4, 8}, {2, 4, 8}, {2, 4, 8});
-     }},
-    {"attention_forward: the output over the query",
-     LPT_INVALID_ARGUMENT,
-     {"output overlaps query"},
-     [](World &w) { return lpt_attention_forward(w.c, w.gate.get(), w.a.get(), w.a.get(), nullptr, w.gate.get()); }},
-    {"attention_forward: an infinite scale",
-     LPT_INVALID_ARGUMENT,
-     {"scale is inf"},
-     [](World &w) {
-       lpt_attention_options o = LPT_ATTENTION_OPTIONS_INIT;
-       o.scale = INFINITY;
-       return lpt_attention_forward(w.c, w.gate.get(), w.a.get(), w.a.get(), &o, w.activation.get());
-     }},
-    {"attention_forward: keys in blocks of rows",
-     LPT_UNSUPPORTED,
-     {"key is nvfp4_16x16", "one row high"},
-     [](World &w) {
-       const Tensor query = make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32);
-       return lpt_attention_forward(w.c, query.get(), w.square_blocks.get(), w.square_blocks.get(), nullptr,
-                                    make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32).get());
-     }},
-    {"attention_backward: codes",
-     LPT_UNSUPPORTED,
-     {"key is 16 x 32 nvfp4", "expected f64, f32, bf16 or f16"},
-     [](World &w) {
-       const Tensor query = make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32);
-       return lpt_attention_backward(w.c, query.get(), w.square_blocks.get(), w.square_blocks.get(), query.get(),
-                                     nullptr, make_tensor(w.owner.get(), LPT_FORMAT_F32, 4, 32).get(),
-                                     make_tensor(w.owner.get(), LPT_FORMAT_F32, 16, 32).get(),
-                                     make_tensor(w.owner.get(), LPT_FORMAT_F32, 16, 32).get());
      }},
     {"layernorm_forward: negative epsilon",
      LPT_INVALID_ARGUMENT,

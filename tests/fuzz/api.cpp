@@ -404,6 +404,10 @@ class Caller : lpt::test::CallValues {
     options.flags = in_.flags();
     options.scale = in_.real();
     options.is_causal = in_.below(3);
+    options.window = in_.below(5) - 1;
+    options.mask = maybe();
+    options.log_sum_exp = maybe();
+    options.output = maybe();
     lpt_tensor *const query = tensor(), *const key = tensor(), *const value = tensor(), *const output = tensor();
     if (in_.byte() % 2 == 0) return lpt_attention_forward(c_, query, key, value, &options, output);
     lpt_tensor *const query_gradient = tensor(), *const key_gradient = tensor();

@@ -997,6 +997,10 @@ namespace Lpt
         public double Scale;
         public int IsCausal;
         public int Reserved;
+        public long Window;
+        public IntPtr Mask;
+        public IntPtr LogSumExp;
+        public IntPtr Output;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static AttentionOptions Default()

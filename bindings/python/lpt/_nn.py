@@ -182,26 +182,39 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
     return result
 
 
-def attention(query: Any, key: Any, value: Any, *, out: Any = None, context: Optional[Context] = None,
-              **given: Any) -> Tensor:
+def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out: Any = None,
+              context: Optional[Context] = None, **given: Any) -> Any:
     """Compute scaled dot-product attention (lpt_attention_forward()).
 
     Axes are batch × heads × positions × width, of which the first, or the first two, may be missing. key and value may have
     fewer heads, a divisor of those of query, and may be quantized with blocks that are one row high. Strided arrays are read
-    in place. Options: causal, scale (0, the default: 1 / sqrt(width)).
+    in place. Options: causal, window (the last keys that a query attends to), mask (added to the scores, repeated along axes
+    of one extent), scale (0, the default: 1 / sqrt(width)).
+
+    With log_sum_exp=True the result is the output and the log of the sum of exponentials of each query, which
+    attention_backward() takes. log_sum_exp may also be a tensor that gets it.
     """
     keep: list = []
     left, keys, values = _shared(query), _shared(key), _shared(value)
     shape = (*left.shape[:-1], values.shape[-1])
     result = empty(shape, _result_format(left), context=context) if out is None else written(out)
+    sums = log_sum_exp
+    if sums is True:
+        sums = empty(left.shape[:-1], "f64" if left.format == "f64" else "f32", context=context)
+    if sums is not None and sums is not False:
+        given["log_sum_exp"] = sums = written(sums)
     capi.lpt_attention_forward(handle_of(context), left, keys, values, options(capi.lpt_attention_options, given, keep),
                                result)
-    return result
+    return (result, sums) if log_sum_exp is True else result
 
 
 def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *,
                        context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients of query, key and value (lpt_attention_backward()). Options as for attention()."""
+    """Return the gradients of query, key and value (lpt_attention_backward()).
+
+    Options as for attention(). output and log_sum_exp, both or neither: the results of attention(), which are computed again
+    otherwise.
+    """
     keep: list = []
     inputs = [_shared(one) for one in (query, key, value)]
     results = tuple(empty(one.shape, _result_format(one), context=context) for one in inputs)

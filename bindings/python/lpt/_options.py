@@ -39,7 +39,7 @@ _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF1
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
                       "block_scale", "tensor_scale", "zero_point"))
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
-                      "smoothing", "hadamard_signs", "positions"))
+                      "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp"))
 
 
 def random_of(given: Any) -> Any:

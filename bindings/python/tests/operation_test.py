@@ -217,6 +217,25 @@ class Layers(Case):
         self.near([sum(column) for column in zip(*[[x / sum(row) for x in row] for row in weights])],
                   [row[0] for row in gradients[2].tolist()])
 
+    def test_attention_with_a_mask(self):
+        draws, width = Draws(10), 4
+        q, k, v = (matrix(draws, 20, width) for _ in range(3))
+        # A causal window of 3 keys, as a mask.
+        seen = [[0.0 if i - 3 < j <= i else -math.inf for j in range(20)] for i in range(20)]
+        mask = floats([x for row in seen for x in row], [20, 20])
+        output, log_sums = lpt.attention(q, k, v, causal=True, window=3, log_sum_exp=True)
+        self.assertEqual(("f32", (20,)), (log_sums.format, log_sums.shape))
+        sums = lpt.empty(20)
+        self.near(output.tolist(), lpt.attention(q, k, v, mask=mask, log_sum_exp=sums).tolist())
+        self.near([log_sums.tolist()], [sums.tolist()])
+        ones = floats([1.0] * 80, [20, 4])
+        alone = lpt.attention_backward(q, k, v, ones, causal=True, window=3)
+        kept = lpt.attention_backward(q, k, v, ones, mask=mask, output=output, log_sum_exp=sums)
+        for one, other in zip(alone, kept):
+            self.near(one.tolist(), other.tolist())
+        with self.assertRaisesRegex(lpt.InvalidArgument, "log_sum_exp alone"):
+            lpt.attention_backward(q, k, v, ones, log_sum_exp=sums)
+
     def test_embedding(self):
         table = floats(range(6), [3, 2])
         self.assertEqual([[4.0, 5.0], [0.0, 1.0]], lpt.embedding(table, [2, 0]).tolist())

@@ -593,6 +593,10 @@ struct lpt_attention_options
     scale::Cdouble
     is_causal::Int32
     reserved::Int32
+    window::Int64
+    mask::Ptr{Cvoid}
+    log_sum_exp::Ptr{Cvoid}
+    output::Ptr{Cvoid}
 end
 
 struct lpt_linear_gemm_options

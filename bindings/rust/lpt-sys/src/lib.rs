@@ -820,6 +820,10 @@ pub struct lpt_attention_options {
     pub scale: f64,
     pub is_causal: i32,
     pub reserved: i32,
+    pub window: i64,
+    pub mask: *const lpt_tensor,
+    pub log_sum_exp: *mut lpt_tensor,
+    pub output: *const lpt_tensor,
 }
 
 /// Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.
@@ -2128,7 +2132,7 @@ extern "C" {
     pub fn lpt_rotary_frequencies(context: *mut lpt_context, options: *const lpt_rotary_scaling, frequencies: *mut lpt_tensor) -> lpt_status;
     /// Rotates pairs of columns of queries or keys by position · frequency (rotary position embedding).
     pub fn lpt_rotary(context: *mut lpt_context, input: *const lpt_tensor, frequencies: *const lpt_tensor, options: *const lpt_rotary_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Computes scaled dot-product attention: output = softmax(scale · query · key^T) · value, for every head.
+    /// Computes scaled dot-product attention: output = softmax(scale · query · key^T + mask) · value, for every head.
     pub fn lpt_attention_forward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, options: *const lpt_attention_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_attention_forward() for query, key and value.
     pub fn lpt_attention_backward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_attention_options, query_gradient: *mut lpt_tensor, key_gradient: *mut lpt_tensor, value_gradient: *mut lpt_tensor) -> lpt_status;

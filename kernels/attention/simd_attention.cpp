@@ -1,0 +1,21 @@
+// Attention in f32 for each instruction set.
+#include "kernels/attention/backward.hpp"
+#include "kernels/attention/forward.hpp"
+
+namespace lpt {
+
+void LPT_KERNEL(attention_forward)(const AttentionForwardRequest &request) { attention_forward<FloatWords>(request); }
+
+size_t LPT_KERNEL(attention_forward_scratch)(const AttentionForwardRequest &request) {
+  return ForwardScratch<FloatWords>(request).bytes;
+}
+
+void LPT_KERNEL(attention_backward)(const AttentionBackwardRequest &request) {
+  attention_backward<FloatWords>(request);
+}
+
+size_t LPT_KERNEL(attention_backward_scratch)(const AttentionBackwardRequest &request) {
+  return BackwardScratch<FloatWords>(request).bytes;
+}
+
+}  // namespace lpt

@@ -1,0 +1,103 @@
+// Kernels of attention, fastest first. There is no reference kernel: without a kernel, the operation takes GEMMs and a softmax.
+#include "kernels/attention/kernels.hpp"
+
+namespace lpt {
+namespace {
+
+#if defined(LPT_HAVE_X86)
+bool is_float(const AttentionMatrix &matrix) {
+  return matrix.format == LPT_FORMAT_F32 || matrix.format == LPT_FORMAT_BF16 || matrix.format == LPT_FORMAT_F16;
+}
+
+// What a row of GEMMs computes faster.
+constexpr int64_t kFewestLanes = 16;
+
+const char *unsupported_shape(const AttentionShape &shape) {
+  if (!(shape.scale > 0.0)) return "the scale is not positive";
+  return shape.queries * shape.group < kFewestLanes ? "there are few queries for a key head" : nullptr;
+}
+
+template <typename Request>
+const char *unsupported_operands(const Request &request) {
+  const bool has_mask = request.mask.format != LPT_FORMAT_NONE, has_sums = request.log_sums.format != LPT_FORMAT_NONE;
+  if (has_mask && !is_float(request.mask)) return "the mask is none of f32, bf16, f16";
+  if (has_sums && request.log_sums.format != LPT_FORMAT_F32) return "log_sum_exp is not f32";
+  for (const AttentionMatrix *matrix : {&request.query, &request.key, &request.value, &request.output}) {
+    if (!is_float(*matrix)) return "a format is none of f32, bf16, f16";
+  }
+  return unsupported_shape(request.shape);
+}
+
+const char *unsupported_forward(const AttentionForwardRequest &request) { return unsupported_operands(request); }
+
+const char *unsupported_backward(const AttentionBackwardRequest &request) {
+  for (const AttentionMatrix *matrix :
+       {&request.output_gradient, &request.query_gradient, &request.key_gradient, &request.value_gradient}) {
+    if (!is_float(*matrix)) return "a format is none of f32, bf16, f16";
+  }
+  return unsupported_operands(request);
+}
+
+#if defined(LPT_HAVE_X86_AVX512_BF16)
+bool is_bf16(const AttentionMatrix &matrix) { return matrix.format == LPT_FORMAT_BF16; }
+
+const char *unsupported_forward_pairs(const AttentionForwardRequest &request) {
+  const bool are_pairs = is_bf16(request.query) && is_bf16(request.key) && is_bf16(request.value);
+  return are_pairs ? unsupported_forward(request) : "query, key or value is not bf16";
+}
+
+const char *unsupported_backward_pairs(const AttentionBackwardRequest &request) {
+  const bool are_pairs = is_bf16(request.query) && is_bf16(request.key) && is_bf16(request.value);
+  return are_pairs && is_bf16(request.output_gradient) ? unsupported_backward(request)
+                                                       : "query, key, value or output_gradient is not bf16";
+}
+#endif
+#endif
+
+}  // namespace
+
+std::span<const KernelEntry<AttentionForwardRequest>> attention_forward_kernels() {
+#if defined(LPT_HAVE_X86)
+  static constexpr KernelEntry<AttentionForwardRequest> kernels[] = {
+#if defined(LPT_HAVE_X86_AVX512_BF16)
+    {"attention_forward_x86_avx512_bf16", kCpuAvx512Bf16, unsupported_forward_pairs, attention_forward_x86_avx512_bf16,
+     attention_forward_scratch_x86_avx512_bf16},
+#endif
+#if defined(LPT_HAVE_X86_AVX512)
+    {"attention_forward_x86_avx512", kCpuAvx512, unsupported_forward, attention_forward_x86_avx512,
+     attention_forward_scratch_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"attention_forward_x86_avx2", kCpuAvx2, unsupported_forward, attention_forward_x86_avx2,
+     attention_forward_scratch_x86_avx2},
+#endif
+  };
+  return kernels;
+#else
+  return {};
+#endif
+}
+
+std::span<const KernelEntry<AttentionBackwardRequest>> attention_backward_kernels() {
+#if defined(LPT_HAVE_X86)
+  static constexpr KernelEntry<AttentionBackwardRequest> kernels[] = {
+#if defined(LPT_HAVE_X86_AVX512_BF16)
+    {"attention_backward_x86_avx512_bf16", kCpuAvx512Bf16, unsupported_backward_pairs,
+     attention_backward_x86_avx512_bf16, attention_backward_scratch_x86_avx512_bf16},
+#endif
+#if defined(LPT_HAVE_X86_AVX512)
+    {"attention_backward_x86_avx512", kCpuAvx512, unsupported_backward, attention_backward_x86_avx512,
+     attention_backward_scratch_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"attention_backward_x86_avx2", kCpuAvx2, unsupported_backward, attention_backward_x86_avx2,
+     attention_backward_scratch_x86_avx2},
+#endif
+  };
+  return kernels;
+#else
+  return {};
+#endif
+}
+
+}  // namespace lpt

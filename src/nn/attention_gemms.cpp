@@ -1,0 +1,299 @@
+// For each block of queries: scores = query · key^T, probabilities = softmax(scores), output = probabilities · value. The
+// matrices of some heads are in scratch at once, few enough for a cache.
+#include <vector>
+
+#include "src/cast/cast.hpp"
+#include "src/gemm/run.hpp"
+#include "src/nn/attention_operands.hpp"
+#include "src/nn/softmax.hpp"
+
+namespace lpt {
+namespace {
+
+// Queries of a block, and bytes of the scores of the heads of a block: those of a thread, or of a device.
+constexpr int64_t kBlock = 128, kDeviceBlock = 2048;
+constexpr int64_t kScoreBytes = int64_t{1} << 20, kDeviceScoreBytes = int64_t{1} << 28;
+
+// Queries of a block.
+int64_t block_of(const Attention &attention) { return is_on_cpu(attention.context) ? kBlock : kDeviceBlock; }
+
+// Keys that the last of some queries sees; the matrix of their scores has so many columns.
+int64_t keys_of(const Attention &attention, int64_t first, int64_t count) {
+  const int64_t all = attention.key.positions();
+  if (attention.options.is_causal == 0) return all;
+  return std::clamp<int64_t>(first + count + all - attention.query.positions(), 0, all);
+}
+
+// Key heads whose scores are in scratch at once.
+int64_t heads_at_once(const Attention &attention) {
+  Context &context = attention.context;
+  const int64_t bytes = is_on_cpu(context) ? kScoreBytes * width_of(context) : kDeviceScoreBytes;
+  const int64_t queries = std::min(block_of(attention), attention.query.positions());
+  const int64_t each = queries * attention.group() * attention.key.positions() * 4;
+  return std::clamp<int64_t>(bytes / std::max<int64_t>(each, 1), 1, std::max<int64_t>(attention.key.count(), 1));
+}
+
+// ---- one block of queries of some key heads
+
+struct Block {
+  int64_t first_head, heads;   // of the keys
+  int64_t first, count, keys;  // queries, and the keys that they see
+
+  int64_t rows(const Attention &attention) const { return heads * attention.group() * count; }
+};
+
+// The rows of a head in a matrix of all heads of a block.
+MatrixView rows_of(const Attention &attention, const Block &block, const MatrixView &matrix, int64_t head, int64_t i) {
+  return cut_rows(matrix, (head * attention.group() + i) * block.count, block.count);
+}
+
+// make(key head, i, call) sets the operands of head i of those that share a key head.
+template <typename Make>
+Status multiply(const Attention &attention, const Block &block, int64_t first, int64_t count, const Make &make) {
+  std::vector<GemmCall> calls;
+  for (int64_t head = 0; head < block.heads; ++head) {
+    for (int64_t i = first; i < first + count; ++i) {
+      GemmCall call;
+      LPT_TRY(make(head, i, call));
+      calls.push_back(call);
+    }
+  }
+  return run_gemms(attention.context, calls, attention.is_check());
+}
+
+template <typename Make>
+Status multiply(const Attention &attention, const Block &block, const Make &make) {
+  return multiply(attention, block, 0, attention.group(), make);
+}
+
+// scores = alpha · left · right^T + beta · scores, of queries and keys.
+Status multiply_by_keys(const Attention &attention, const Block &block, const Heads &left, const Heads &right,
+                        const MatrixView &scores, double alpha = 1.0, double beta = 0.0) {
+  return multiply(attention, block, [&](int64_t head, int64_t i, GemmCall &call) -> Status {
+    LPT_TRY(left.view(attention.head_of(block.first_head + head, i), block.first, block.count, call.a));
+    LPT_TRY(right.view(block.first_head + head, 0, block.keys, call.b));
+    call.is_b_transposed = true;
+    call.c = rows_of(attention, block, scores, head, i);
+    call.alpha = alpha;
+    call.beta = beta;
+    return {};
+  });
+}
+
+// weights · right, with a row of weights for each query.
+Status multiply_by_values(const Attention &attention, const Block &block, const MatrixView &weights, const Heads &right,
+                          const Heads &output) {
+  return multiply(attention, block, [&](int64_t head, int64_t i, GemmCall &call) -> Status {
+    call.a = rows_of(attention, block, weights, head, i);
+    LPT_TRY(right.view(block.first_head + head, 0, block.keys, call.b));
+    return output.view(attention.head_of(block.first_head + head, i), block.first, block.count, call.c);
+  });
+}
+
+// The mask takes the place of the scores, which are added to it; else `beta` is 0.
+Status write_mask(const Attention &attention, const Block &block, const MatrixView &scores) {
+  if (!attention.has_mask()) return {};
+  for (int64_t head = 0; head < block.heads; ++head) {
+    for (int64_t i = 0; i < attention.group(); ++i) {
+      MatrixView mask;
+      LPT_TRY(attention.mask.view(attention.head_of(block.first_head + head, i), block.first, block.count, mask));
+      LPT_TRY(widen_matrix(attention.context, cut_columns(mask, 0, block.keys),
+                           rows_of(attention, block, scores, head, i), attention.is_check()));
+    }
+  }
+  return {};
+}
+
+Status write_log_sums(const Attention &attention, const Block &block, const MatrixView &log_sums) {
+  for (int64_t head = 0; head < block.heads; ++head) {
+    for (int64_t i = 0; i < attention.group(); ++i) {
+      MatrixView target;
+      LPT_TRY(attention.log_sums.view(attention.head_of(block.first_head + head, i), block.first, block.count, target));
+      LPT_TRY(
+          widen_matrix(attention.context, rows_of(attention, block, log_sums, head, i), target, attention.is_check()));
+    }
+  }
+  return {};
+}
+
+// Scores with a mask are scaled.
+Status compute_probabilities(const Attention &attention, const Block &block, const MatrixView &scores,
+                             const MatrixView &probabilities, void *log_sums) {
+  const lpt_attention_options &options = attention.options;
+  const SoftmaxForwardRequest whole{.input = scores,
+                                    .output = probabilities,
+                                    .scale = attention.has_mask() ? 1.0 : attention.scale(),
+                                    .is_causal = options.is_causal != 0,
+                                    .first_row = 0,
+                                    .period = std::max<int64_t>(block.count, 1),
+                                    .window = options.window,
+                                    .log_sums = log_sums};
+  return run_softmax_forward(attention.context, whole, attention.is_check());
+}
+
+// gradient of the scores = scale · p · (dp - sum(p · dp)).
+Status compute_score_gradient(const Attention &attention, const MatrixView &probabilities, const MatrixView &gradient,
+                              const MatrixView &scores) {
+  return run_softmax_backward(attention.context, {probabilities, gradient, scores, attention.scale()},
+                              attention.is_check());
+}
+
+Status compute_scores(const Attention &attention, const Block &block, const MatrixView &scores) {
+  LPT_TRY(write_mask(attention, block, scores));
+  const bool has_mask = attention.has_mask();
+  return multiply_by_keys(attention, block, attention.query, attention.key, scores, has_mask ? attention.scale() : 1.0,
+                          has_mask ? 1.0 : 0.0);
+}
+
+// run(block) for all blocks of queries of some key heads, the last queries first: they see all keys.
+template <typename Run>
+Status run_blocks(const Attention &attention, int64_t first_head, int64_t heads, const Run &run) {
+  Context &context = attention.context;
+  Arena &arena = is_on_cpu(context) ? *context.arena : *context.device_arena;
+  const int64_t queries = attention.query.positions(), step = block_of(attention);
+  const int64_t blocks = std::max<int64_t>((queries + step - 1) / step, 1);
+  for (int64_t i = blocks - 1; i >= 0; --i) {
+    const int64_t first = i * step, count = std::min(step, queries - first);
+    const Arena::Mark mark = arena.mark();
+    const size_t reported = context.choices.size();
+    LPT_TRY(run(Block{first_head, heads, first, count, keys_of(attention, first, count)}));
+    arena.give_back(mark);  // what comes next is queued behind it
+    const bool is_reported = first_head == 0 && i == blocks - 1;
+    if (!is_reported) context.choices.resize(reported);
+  }
+  return {};
+}
+
+// run(first, count) for parts of the key heads; once under LPT_CHECK_ONLY.
+template <typename Run>
+Status run_heads(const Attention &attention, const Run &run) {
+  const int64_t step = heads_at_once(attention);
+  for (int64_t first = 0; first < attention.key.count(); first += step) {
+    LPT_TRY(run(first, std::min(step, attention.key.count() - first)));
+    if (attention.is_check()) return {};
+  }
+  return {};
+}
+
+// The format of sums.
+lpt_format sum_format(std::initializer_list<const Heads *> operands) {
+  const bool is_f64 = std::any_of(operands.begin(), operands.end(),
+                                  [](const Heads *heads) { return heads->format() == LPT_FORMAT_F64; });
+  return is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+}
+
+// Of what multiplies `other`: its own format, or `wide` where that is quantized.
+lpt_format weight_format(lpt_format sums, const Heads &other, const Heads &wide) {
+  if (sums == LPT_FORMAT_F64) return sums;
+  return is_wide_float(other.format()) ? other.format() : wide.format();
+}
+
+// ---- the backward pass
+
+// The gradient of keys or values: f32 or f64 sums of some heads, then that of the caller.
+struct SharedGradient {
+  const Heads &heads;
+  MatrixView sums;  // of the key heads at once, one below the other; without rows where the gradient takes them itself
+
+  Status view(const Block &block, int64_t head, MatrixView &out_view) const {
+    if (sums.rows == 0) return heads.view(block.first_head + head, 0, block.keys, out_view);
+    out_view = cut_rows(sums, head * heads.positions(), block.keys);
+    return {};
+  }
+};
+
+Status take_sums(const Attention &attention, lpt_format sums, int64_t key_heads, SharedGradient &gradient) {
+  const Heads &heads = gradient.heads;
+  if (heads.format() == sums) return {};
+  return take_matrix(attention.context, sums, key_heads * heads.positions(), heads.width(), attention.is_check(),
+                     gradient.sums);
+}
+
+Status write_sums(const Attention &attention, const SharedGradient &gradient, int64_t first_head, int64_t key_heads) {
+  const Heads &heads = gradient.heads;
+  for (int64_t head = 0; gradient.sums.rows != 0 && head < key_heads; ++head) {
+    MatrixView target;
+    LPT_TRY(heads.view(first_head + head, 0, heads.positions(), target));
+    LPT_TRY(widen_matrix(attention.context, cut_rows(gradient.sums, head * heads.positions(), heads.positions()),
+                         target, attention.is_check()));
+  }
+  return {};
+}
+
+// gradient += weights^T · right, over the heads that share a key head, one after the other.
+Status add_over_queries(const Attention &attention, const Block &block, const MatrixView &weights, const Heads &right,
+                        const SharedGradient &gradient) {
+  const bool is_last_block = block.first + block.count >= attention.query.positions();
+  for (int64_t i = 0; i < attention.group(); ++i) {
+    LPT_TRY(multiply(attention, block, i, 1, [&](int64_t head, int64_t, GemmCall &call) -> Status {
+      call.a = rows_of(attention, block, weights, head, i);
+      call.is_a_transposed = true;
+      LPT_TRY(right.view(attention.head_of(block.first_head + head, i), block.first, block.count, call.b));
+      call.beta = is_last_block && i == 0 ? 0.0 : 1.0;
+      return gradient.view(block, head, call.c);
+    }));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status attention_forward_by_gemms(const Attention &attention, const Heads &output) {
+  Context &context = attention.context;
+  const Heads &query = attention.query, &key = attention.key, &value = attention.value;
+  const lpt_format sums = sum_format({&query, &key, &value, &output});
+  const lpt_format weights = weight_format(sums, value, query);
+  return run_heads(attention, [&](int64_t first_head, int64_t heads) {
+    return run_blocks(attention, first_head, heads, [&](const Block &block) -> Status {
+      MatrixView scores, probabilities;
+      const int64_t rows = block.rows(attention);
+      LPT_TRY(take_matrix(context, sums, rows, block.keys, attention.is_check(), scores));
+      LPT_TRY(take_matrix(context, weights, rows, block.keys, attention.is_check(), probabilities));
+      MatrixView log_sums{};
+      if (attention.has_log_sums()) LPT_TRY(take_matrix(context, sums, rows, 1, attention.is_check(), log_sums));
+      LPT_TRY(compute_scores(attention, block, scores));
+      LPT_TRY(compute_probabilities(attention, block, scores, probabilities, log_sums.data));
+      if (attention.has_log_sums()) LPT_TRY(write_log_sums(attention, block, log_sums));
+      return multiply_by_values(attention, block, probabilities, value, output);
+    });
+  });
+}
+
+Status attention_backward_by_gemms(const Attention &attention, const Heads &given,
+                                   const AttentionGradientHeads &gradients) {
+  Context &context = attention.context;
+  const Heads &query = attention.query, &key = attention.key, &value = attention.value;
+  const lpt_format sums =
+      sum_format({&query, &key, &value, &given, &gradients.query, &gradients.key, &gradients.value});
+  const lpt_format weights = sums == LPT_FORMAT_F64 ? sums : value.format();
+  const lpt_format score_weights = sums == LPT_FORMAT_F64 ? sums : key.format();
+  return run_heads(attention, [&](int64_t first_head, int64_t heads) -> Status {
+    Arena &arena = is_on_cpu(context) ? *context.arena : *context.device_arena;
+    const Arena::Mark mark = arena.mark();
+    SharedGradient to_key{gradients.key, {}}, to_value{gradients.value, {}};
+    LPT_TRY(take_sums(attention, sums, heads, to_key));
+    LPT_TRY(take_sums(attention, sums, heads, to_value));
+    LPT_TRY(run_blocks(attention, first_head, heads, [&](const Block &block) -> Status {
+      MatrixView scores, probabilities, gradient, score_gradient;
+      const int64_t rows = block.rows(attention);
+      const bool is_check = attention.is_check();
+      LPT_TRY(take_matrix(context, sums, rows, block.keys, is_check, scores));
+      LPT_TRY(take_matrix(context, weights, rows, block.keys, is_check, probabilities));
+      LPT_TRY(take_matrix(context, sums, rows, block.keys, is_check, gradient));
+      LPT_TRY(take_matrix(context, score_weights, rows, block.keys, is_check, score_gradient));
+      LPT_TRY(compute_scores(attention, block, scores));
+      LPT_TRY(compute_probabilities(attention, block, scores, probabilities, nullptr));
+      LPT_TRY(add_over_queries(attention, block, probabilities, given, to_value));
+      LPT_TRY(multiply_by_keys(attention, block, given, value, gradient));
+      LPT_TRY(compute_score_gradient(attention, probabilities, gradient, score_gradient));
+      LPT_TRY(multiply_by_values(attention, block, score_gradient, key, gradients.query));
+      return add_over_queries(attention, block, score_gradient, query, to_key);
+    }));
+    LPT_TRY(write_sums(attention, to_key, first_head, heads));
+    LPT_TRY(write_sums(attention, to_value, first_head, heads));
+    arena.give_back(mark);
+    return {};
+  });
+}
+
+}  // namespace lpt

@@ -1,0 +1,76 @@
+// What lpt_attention_forward() and lpt_attention_backward() check and compute with.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/call/context.hpp"
+#include "src/call/operation.hpp"
+#include "src/gemm/checks.hpp"
+#include "src/tensor/tensor.hpp"
+
+namespace lpt {
+
+// An operand as batch × heads × positions × width.
+struct Heads {
+  const char *name;
+  Tensor tensor;  // of rank 4
+
+  int64_t batch() const { return tensor.extents[0]; }
+  int64_t heads() const { return tensor.extents[1]; }
+  int64_t positions() const { return tensor.extents[2]; }
+  int64_t width() const { return tensor.extents[3]; }
+  int64_t count() const { return batch() * heads(); }
+  lpt_format format() const { return tensor.format.id; }
+
+  // Some positions of one head.
+  Status view(int64_t head, int64_t first, int64_t positions, MatrixView &out_view) const {
+    Tensor matrix;
+    LPT_TRY(matrix_at(tensor, name, head, matrix));
+    LPT_TRY(matrix_of(matrix, name, out_view));
+    out_view = cut_rows(out_view, first, positions);
+    return {};
+  }
+};
+
+// The tensors of a call, and what follows from its options.
+struct Attention {
+  Context &context;
+  const lpt_attention_options &options;
+  Heads query{}, key{}, value{};
+  Heads mask{};      // without a name: there is none. Strides of axes with one extent are 0
+  Heads log_sums{};  // of one column; without a name: there is none
+
+  bool is_check() const { return is_check_only(options.flags); }
+  bool has_mask() const { return mask.name != nullptr; }
+  bool has_log_sums() const { return log_sums.name != nullptr; }
+  int64_t group() const { return key.heads() == 0 ? 1 : query.heads() / key.heads(); }  // heads that share a key head
+  double scale() const {
+    return options.scale != 0.0 ? options.scale
+                                : 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(query.width(), 1)));
+  }
+  int64_t head_of(int64_t key_head, int64_t i) const { return key_head * group() + i; }
+};
+
+// Also reads what the options name; is_stored: keys and values may be codes.
+Status read_inputs(const Tensor *given_query, const Tensor *given_key, const Tensor *given_value, bool is_stored,
+                   Attention &attention);
+
+// A tensor of wide floats, or of codes if it is_stored.
+Status read_heads(const Tensor *tensor, const char *name, bool needs_data, bool is_stored, const Device &device,
+                  Heads &out);
+Status check_extents(const Heads &heads, const Tensor &given, int64_t batch, int64_t count, int64_t positions,
+                     int64_t width);
+
+// Both tensors between their first and their last element: views of one buffer are taken to overlap.
+Status check_apart(const Heads &output, const Heads &input);
+
+// Where a call has been checked: by GEMMs and softmax by rows, for every format and device.
+struct AttentionGradientHeads {
+  Heads query, key, value;
+};
+Status attention_forward_by_gemms(const Attention &attention, const Heads &output);
+Status attention_backward_by_gemms(const Attention &attention, const Heads &output_gradient,
+                                   const AttentionGradientHeads &gradients);
+
+}  // namespace lpt
