@@ -1,4 +1,4 @@
-// Rotary positions and causal attention, in the format of the activations: low precision stays out of it.
+// Rotary positions and causal attention.
 #pragma once
 
 #include "handles.hpp"
@@ -6,28 +6,28 @@
 
 namespace lm {
 
-// `qkv` has the columns queries | keys | values, each heads × head width; rows are sequences × positions.
+// `qkv` has the columns queries | keys | values, each heads × head width; rows are sequences × positions. f64, f32 or bf16.
 
 // Rotates queries and keys in place: row r has position r mod sequence. Backward rotates their gradients back.
 class Rotary {
  public:
   Rotary(lpt_context *context, const ModelShape &shape);
 
-  template <typename T>
-  void forward(lpt_context *context, const Matrix<T> &qkv) const;
-  template <typename T>
-  void backward(lpt_context *context, const Matrix<T> &qkv_gradient) const;
+  void forward(lpt_context *context, const lpt_tensor *qkv) const;
+  void backward(lpt_context *context, const lpt_tensor *qkv_gradient) const;
 
  private:
   ModelShape shape_;
   Matrix<double> frequencies_;
 };
 
-// Causal attention of each sequence and head.
-template <typename T>
-void attend(lpt_context *context, const ModelShape &shape, const Matrix<T> &qkv, const Matrix<T> &output);
-template <typename T>
-void attend_backward(lpt_context *context, const ModelShape &shape, const Matrix<T> &qkv,
-                     const Matrix<T> &output_gradient, const Matrix<T> &qkv_gradient);
+// The log of a sum for each query and head; f64 with activations in f64, else f32.
+Tensor make_log_sums(lpt_context *context, const ModelShape &shape, lpt_format format, int64_t rows);
+
+// Causal attention of each sequence and head. Backward reads what forward wrote.
+void attend(lpt_context *context, const ModelShape &shape, const lpt_tensor *qkv, const lpt_tensor *output,
+            lpt_tensor *log_sums);
+void attend_backward(lpt_context *context, const ModelShape &shape, const lpt_tensor *qkv, const lpt_tensor *output,
+                     lpt_tensor *log_sums, const lpt_tensor *output_gradient, const lpt_tensor *qkv_gradient);
 
 }  // namespace lm

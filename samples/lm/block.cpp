@@ -33,22 +33,23 @@ template <typename T>
 size_t BlockActivations<T>::bytes(lpt_context *context) const {
   size_t sum = 0;
   for (const lpt_tensor *tensor :
-       {qkv.tensor(), attention_rms.tensor(), gated_rms.tensor(), qkv_saved.get(), output_saved.get(),
-        gate_up_saved.get(), down_saved.get(), input.get(), middle.get(), gate.get(), up.get()}) {
+       {qkv.get(), attended.get(), log_sums.get(), attention_rms.tensor(), gated_rms.tensor(), qkv_saved.get(),
+        output_saved.get(), gate_up_saved.get(), down_saved.get(), input.get(), middle.get(), gate.get(), up.get()}) {
     sum += tensor_bytes(context, tensor);
   }
   return sum;
 }
 
 template <typename T>
-BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, int64_t rows)
+BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part,
+                              lpt_format attention, int64_t rows)
     : normed(context, rows, shape.width),
-      attended(context, rows, part.width),
       projected(context, rows, shape.width),
       middle(context, rows, shape.width),
       gate_up(context, rows, 2 * part.hidden),
       gated(context, rows, part.hidden),
-      qkv_gradient(context, rows, 3 * part.width),
+      attended_gradient(make_tensor(context, attention, rows, part.width)),
+      qkv_gradient(make_tensor(context, attention, rows, 3 * part.width)),
       gate_up_gradient(context, rows, 2 * part.hidden),
       smoothing(make_tensor(context, LPT_FORMAT_E8M0FNU, 1, part.hidden)) {}
 
@@ -61,6 +62,7 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       index_(index),
       is_unit_scaled_(precision.is_unit_scaled),
       stored_(precision.stored == LPT_FORMAT_NONE ? kFormatOf<T> : precision.stored),
+      attention_(attention_format<T>(precision)),
       smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
@@ -98,7 +100,9 @@ Slice Block<T>::columns_slice() const {
 
 template <typename T>
 BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t rows) const {
-  return {.qkv = Matrix<T>(context, rows, 3 * part_.width),
+  return {.qkv = make_tensor(context, attention_, rows, 3 * part_.width),
+          .attended = make_tensor(context, attention_, rows, part_.width),
+          .log_sums = make_log_sums(context, part_, attention_, rows),
           .attention_rms = Matrix<T>(context, 1, rows),
           .gated_rms = Matrix<T>(context, 1, rows),
           .qkv_saved = qkv_.make_saved(context, rows),
@@ -122,11 +126,10 @@ void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass 
   keep(input.tensor(), kept.input);
   check(context, lpt_rmsnorm_forward(context, input.tensor(), attention_norm_->value.get(), nullptr,
                                      scratch.normed.tensor(), kept.attention_rms.tensor()));
-  qkv_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.tensor());
-  rotary_.forward(context, kept.qkv);
-  attend(context, part_, kept.qkv, scratch.attended);
-  output_.forward(context, scratch.attended.tensor(), nullptr, pass, kept.output_saved.get(),
-                  scratch.projected.tensor());
+  qkv_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.get());
+  rotary_.forward(context, kept.qkv.get());
+  attend(context, part_, kept.qkv.get(), kept.attended.get(), kept.log_sums.get());
+  output_.forward(context, kept.attended.get(), nullptr, pass, kept.output_saved.get(), scratch.projected.tensor());
 
   check(context,
         lpt_rmsnorm_forward_sum(context, input.tensor(), scratch.projected.tensor(), gated_norm_->value.get(), nullptr,
@@ -156,10 +159,11 @@ void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations
                     scratch.normed.tensor());
   norm_backward(context, kept.middle.get(), *gated_norm_, kept.gated_rms, pass, scratch, gradient);
 
-  output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended.tensor());
-  attend_backward(context, part_, kept.qkv, scratch.attended, scratch.qkv_gradient);
-  rotary_.backward(context, scratch.qkv_gradient);
-  qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.tensor(), pass, scratch.normed.tensor());
+  output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended_gradient.get());
+  attend_backward(context, part_, kept.qkv.get(), kept.attended.get(), kept.log_sums.get(),
+                  scratch.attended_gradient.get(), scratch.qkv_gradient.get());
+  rotary_.backward(context, scratch.qkv_gradient.get());
+  qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.get(), pass, scratch.normed.tensor());
   norm_backward(context, kept.input.get(), *attention_norm_, kept.attention_rms, pass, scratch, gradient);
 }
 

@@ -14,7 +14,9 @@ namespace lm {
 // What one block keeps from forward to backward.
 template <typename T>
 struct BlockActivations {
-  Matrix<T> qkv;            // rotated by the rotary positions
+  Tensor qkv;               // rotated by the rotary positions
+  Tensor attended;          // rows × width: the output of attention
+  Tensor log_sums;          // of its softmax
   Matrix<T> attention_rms;  // 1 × rows
   Matrix<T> gated_rms;      // 1 × rows
   Tensor qkv_saved, output_saved, gate_up_saved, down_saved;
@@ -26,19 +28,25 @@ struct BlockActivations {
   size_t bytes(lpt_context *context) const;
 };
 
+// Of queries, keys and values, and of their gradients.
+template <typename T>
+lpt_format attention_format(const Precision &precision) {
+  return precision.attention == LPT_FORMAT_NONE ? kFormatOf<T> : precision.attention;
+}
+
 // What all blocks share, as nothing of it outlives a block's forward or backward.
 template <typename T>
 struct BlockScratch {
   // `part` is what this rank has of the layers.
-  BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, int64_t rows);
+  BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, lpt_format attention,
+               int64_t rows);
 
   Matrix<T> normed;     // rows × width; in backward its gradient
-  Matrix<T> attended;   // rows × width; in backward its gradient
   Matrix<T> projected;  // rows × width: what joins the stream; in backward the part of its gradient
   Matrix<T> middle;     // rows × width: the stream between attention and gated unit
   Matrix<T> gate_up;    // rows × two hidden: gate columns, then up columns
   Matrix<T> gated;      // rows × hidden; in backward its gradient
-  Matrix<T> qkv_gradient;
+  Tensor attended_gradient, qkv_gradient;
   Matrix<T> gate_up_gradient;
   Tensor smoothing;  // 1 × hidden
 };
@@ -75,7 +83,7 @@ class Block {
   ModelShape part_;     // what this rank has
   int64_t index_;
   bool is_unit_scaled_;
-  lpt_format stored_;
+  lpt_format stored_, attention_;
   lpt_swiglu_smoothing smoothing_;
   Parameter *attention_norm_;
   Parameter *gated_norm_;

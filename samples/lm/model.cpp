@@ -48,13 +48,14 @@ Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &
 template <typename T>
 Activations<T> Model<T>::make_activations(lpt_context *context, int64_t sequences) const {
   const int64_t rows = sequences * shape_.sequence;
-  Activations<T> made{.stream = {{context, rows, shape_.width}, {context, rows, shape_.width}},
-                      .blocks = {},
-                      .scratch = BlockScratch<T>(context, shape_, shape_.part(tensor_ranks()), rows),
-                      .rms = Matrix<T>(context, 1, rows),
-                      .logits = Matrix<T>(context, rows, kVocabulary / tensor_ranks()),
-                      .gradient = Matrix<T>(context, rows, shape_.width),
-                      .head_saved = head_.make_saved(context, rows)};
+  Activations<T> made{
+      .stream = {{context, rows, shape_.width}, {context, rows, shape_.width}},
+      .blocks = {},
+      .scratch = BlockScratch<T>(context, shape_, shape_.part(tensor_ranks()), attention_format<T>(precision_), rows),
+      .rms = Matrix<T>(context, 1, rows),
+      .logits = Matrix<T>(context, rows, kVocabulary / tensor_ranks()),
+      .gradient = Matrix<T>(context, rows, shape_.width),
+      .head_saved = head_.make_saved(context, rows)};
   for (const Block<T> &block : blocks_) {
     made.blocks.push_back(block.make_activations(context, rows));
   }

@@ -49,13 +49,14 @@ struct NamedRecipe {
   Precision precision;
 };
 
-// Heads stay in bf16, as the papers have them.
+// Heads and attention stay in bf16, as the papers have them.
 const std::vector<NamedRecipe> &recipes() {
   static const std::vector<NamedRecipe> all = [] {
     std::vector<NamedRecipe> made = {{"f32", "f32", {}}};
     const auto add = [&](const char *name, const char *state, Precision precision) {
       precision.recipe = name;
       precision.head_recipe = "bf16";
+      precision.attention = LPT_FORMAT_BF16;
       made.push_back({name, state, precision});
     };
     add("bf16", "f32", {});

@@ -30,12 +30,13 @@ struct Precision {
   StateFormats state = {};
   lpt_optimizer_method method = LPT_OPTIMIZER_METHOD_ADAMW;
   lpt_swiglu_smoothing smoothing = LPT_SWIGLU_SMOOTHING_NONE;
-  lpt_format stored = LPT_FORMAT_NONE;  // what norms and gated units keep for backward; NONE: f32
-  bool is_last_block_high = false;      // it takes the head's recipe
-  bool is_unit_scaled = false;          // weights begin with deviation 1, GEMMs divide by the root of their columns
-  Raised raised = Raised::kNothing;     // of the blocks' recipe
-  double dense_share = 0.0;             // of the steps that blocks begin with in f32, before their recipe
-  double mask_decay = 0.0;              // of weights that a sparse recipe drops: times them, added to their gradients
+  lpt_format attention = LPT_FORMAT_NONE;  // of queries, keys, values and their gradients; NONE: f32
+  lpt_format stored = LPT_FORMAT_NONE;     // what norms and gated units keep for backward; NONE: f32
+  bool is_last_block_high = false;         // it takes the head's recipe
+  bool is_unit_scaled = false;             // weights begin with deviation 1, GEMMs divide by the root of their columns
+  Raised raised = Raised::kNothing;        // of the blocks' recipe
+  double dense_share = 0.0;                // of the steps that blocks begin with in f32, before their recipe
+  double mask_decay = 0.0;  // of weights that a sparse recipe drops: times them, added to their gradients
 };
 
 // Throws Error for an unknown name. An empty state is the one that the recipe's paper keeps; an empty method AdamW.
