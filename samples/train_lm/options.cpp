@@ -102,7 +102,8 @@ void declare_rest(CLI::App &app, Options &options) {
   app.add_option("--resume", options.resume, "Continue from this checkpoint");
   app.add_option("--checkpoint-every", options.checkpoint_every, "Steps between checkpoints")->capture_default_str();
   app.add_option("--stop-after", options.stop_after, "Stop after this step and write a checkpoint; 0: run all steps");
-  app.add_option("--threads", options.threads, "Threads per model and rank")->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads per model and rank; 0: they share the cores, 1 with mpi")
+      ->capture_default_str();
   app.add_option("--engine", options.engine, "Ranks are threads of this process (local), or processes of a job (mpi)")
       ->capture_default_str();
   app.add_option("--sample-bytes", options.sample_bytes, "Bytes of text to write at the end; 0: none")

@@ -22,6 +22,17 @@ bool is_in_part(const Options &options) {
   return options.grid.tensor > 1 && (options.synced < 1.0 || !options.wire.empty());
 }
 
+bool has_twin(const Options &options) {
+  return !options.has_no_twin && (is_in_part(options) || options.recipe != kTwin);
+}
+
+// Of each model and rank. Processes of a job do not know how many of them share a machine.
+int32_t threads_of(const Options &options) {
+  if (options.threads != 0 || options.engine == "mpi") return std::max(options.threads, 1);
+  const int64_t trainers = options.grid.ranks() * (has_twin(options) ? 2 : 1);
+  return static_cast<int32_t>(std::max<int64_t>(std::thread::hardware_concurrency() / trainers, 1));
+}
+
 // "fp8_trillion 2.104, f32 2.101 bits/byte, 21.3 kB/s": how fast the twins together read.
 std::string note(const std::vector<std::string> &names, std::span<const lm::Standing> standings, double rate) {
   std::string text;
@@ -46,12 +57,12 @@ Run::Run(const Options &options) : options_(options), text_(lm::ByteText::read(o
   const lm::Synchrony synchrony = synchrony_of(options);
   if (is_in_part(options)) {
     add_twin(fmt::format("{} in part", options.recipe), options.recipe, synchrony);
-    if (!options.has_no_twin) {
+    if (has_twin(options)) {
       add_twin(fmt::format("{} in step", options.recipe), options.recipe, {});
     }
   } else {
     add_twin(options.recipe, options.recipe, {});
-    if (!options.has_no_twin && options.recipe != kTwin) {
+    if (has_twin(options)) {
       add_twin(kTwin, kTwin, {});
     }
   }
@@ -80,7 +91,7 @@ void Run::add_twin(const std::string &name, const std::string &recipe, const lm:
                                              : lm::make_local_ranks(options_.grid, width, synchrony)});
   for (const lm::OwnRank &rank : twins_.back().ranks) {
     trainers_.push_back(
-        std::make_unique<lm::Trainer>(settings, precision, text_, options_.threads, rank.parallel(options_.grid)));
+        std::make_unique<lm::Trainer>(settings, precision, text_, threads_of(options_), rank.parallel(options_.grid)));
   }
 }
 
