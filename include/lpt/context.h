@@ -162,13 +162,15 @@ typedef struct lpt_context_options {
    * at a time. Loops of the other contexts meanwhile run on their calling threads.
    */
   const lpt_context *threads_of;
+  /** First stream of a GPU context, as lpt_context_set_stream() sets it. NULL: CUDA's default stream, or `device` is CPU. */
+  void *stream;
 } lpt_context_options;
 
 /** @brief Defaults of lpt_context_options. */
 #define LPT_CONTEXT_OPTIONS_INIT                                                                                   \
   {                                                                                                                \
     sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_LEVEL_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-        NULL, 0, LPT_DEVICE_CPU, 0, NULL                                                                           \
+        NULL, 0, LPT_DEVICE_CPU, 0, NULL, NULL                                                                     \
   }
 
 /**
@@ -183,7 +185,7 @@ typedef struct lpt_context_options {
  *
  * @retval LPT_INVALID_ARGUMENT An option is out of range, only one of `allocate` and `release` is set, or both
  *                              `thread_count` and `threads_of` are set.
- * @retval LPT_UNSUPPORTED      The CPU lacks `isa`, or `device` is not usable.
+ * @retval LPT_UNSUPPORTED      The CPU lacks `isa`, `device` is not usable, or `stream` is set for the CPU.
  */
 LPT_API lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **out_context);
 
@@ -246,7 +248,7 @@ LPT_API lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa);
  *
  * @param[in] context A context on a GPU.
  * @param[in] stream  A cudaStream_t of the context's device, borrowed until another one is set. Destroy it only after its
- *                    work is complete. NULL: CUDA's default stream, which a new context uses.
+ *                    work is complete. NULL: CUDA's default stream.
  *
  * @retval LPT_UNSUPPORTED The context works on the CPU.
  */

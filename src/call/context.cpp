@@ -41,15 +41,40 @@ Status check_event(const Context &context, const void *event) {
   return event != nullptr ? Status() : invalid("event is NULL: expected an event of the device");
 }
 
+Status check_context_options(const lpt_context_options &options) {
+  LPT_TRY(check_threads(options.thread_count));
+  LPT_TRY(check_isa(options.isa));
+  if (options.log_level < LPT_LOG_LEVEL_NONE || options.log_level > LPT_LOG_LEVEL_DISPATCH) {
+    return invalid("log_level is %d: expected 0 to %d", options.log_level, LPT_LOG_LEVEL_DISPATCH);
+  }
+  if ((options.allocate == nullptr) != (options.release == nullptr)) {
+    return invalid("%s is NULL: expected allocate and release together",
+                   options.allocate == nullptr ? "allocate" : "release");
+  }
+  if (options.parallel_for != nullptr && options.parallel_for_width < 1) {
+    return invalid("parallel_for_width is %d: expected at least 1", options.parallel_for_width);
+  }
+  if (options.threads_of != nullptr) {
+    if (options.threads_of->kind != HandleKind::kContext) return invalid("threads_of is not a live context");
+    if (options.thread_count != 0) {
+      return invalid("thread_count is %d: expected 0 next to threads_of", options.thread_count);
+    }
+  }
+  if (options.device == LPT_DEVICE_CPU && options.stream != nullptr) {
+    return unsupported("stream is %p: expected NULL, the CPU has no streams", options.stream);
+  }
+  return {};
+}
+
 }  // namespace
 
-Status open_device(Context &context, const Device &device) {
+Status open_device(Context &context, const Device &device, void *stream) {
   LPT_TRY(Queue::open(device, context.queue));
   context.machine.kind = device.kind;
   context.machine.capability = context.queue.capability();
   if (device.is_cpu()) return {};
   context.device_allocator = context.queue.allocator();
-  use_arena_of(context, nullptr);
+  LPT_TRY(set_stream(context, stream));
   log_line(context, LPT_LOG_LEVEL_INFO, "works on " + device_text(device));
   return {};
 }
@@ -98,24 +123,7 @@ void trim_scratch(Context &context, size_t keep_bytes) {
 }
 
 Status create_context(const lpt_context_options &options, Context **out_context) {
-  LPT_TRY(check_threads(options.thread_count));
-  LPT_TRY(check_isa(options.isa));
-  if (options.log_level < LPT_LOG_LEVEL_NONE || options.log_level > LPT_LOG_LEVEL_DISPATCH) {
-    return invalid("log_level is %d: expected 0 to %d", options.log_level, LPT_LOG_LEVEL_DISPATCH);
-  }
-  if ((options.allocate == nullptr) != (options.release == nullptr)) {
-    return invalid("%s is NULL: expected allocate and release together",
-                   options.allocate == nullptr ? "allocate" : "release");
-  }
-  if (options.parallel_for != nullptr && options.parallel_for_width < 1) {
-    return invalid("parallel_for_width is %d: expected at least 1", options.parallel_for_width);
-  }
-  if (options.threads_of != nullptr) {
-    if (options.threads_of->kind != HandleKind::kContext) return invalid("threads_of is not a live context");
-    if (options.thread_count != 0) {
-      return invalid("thread_count is %d: expected 0 next to threads_of", options.thread_count);
-    }
-  }
+  LPT_TRY(check_context_options(options));
   auto context = std::make_unique<Context>();
   context->machine.options = read_kernel_options();
   context->allocator = std::make_shared<const Allocator>(
@@ -134,7 +142,7 @@ Status create_context(const lpt_context_options &options, Context **out_context)
     LPT_TRY(set_threads(*context, options.thread_count));
   }
   LPT_TRY(set_isa(*context, options.isa));
-  LPT_TRY(open_device(*context, {options.device, options.device_index}));
+  LPT_TRY(open_device(*context, {options.device, options.device_index}, options.stream));
   *out_context = context.release();
   return {};
 }

@@ -84,7 +84,9 @@ inline bool is_on_cpu(const Context &context) { return context.machine.kind == L
 Status create_context(const lpt_context_options &options, Context **out_context);
 Status set_isa(Context &context, lpt_isa isa);
 Status set_threads(Context &context, int32_t thread_count);
-Status open_device(Context &context, const Device &device);
+
+// Works on the device from now on, on `stream`.
+Status open_device(Context &context, const Device &device, void *stream);
 Status set_stream(Context &context, void *stream);
 Status wait_stream(Context &context, void *stream);
 Status notify_stream(Context &context, void *stream);

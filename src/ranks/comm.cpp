@@ -78,7 +78,7 @@ Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker)
 // Where the engine works on a device the worker does, on a stream of its own.
 Status send_to_device(const Device &device, Comm &comm) {
   Context &worker = *comm.worker;
-  LPT_TRY(open_device(worker, device));
+  LPT_TRY(open_device(worker, device, nullptr));
   LPT_TRY(worker.queue.make_stream(comm.stream));
   return set_stream(worker, comm.stream.get());
 }

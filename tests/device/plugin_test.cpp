@@ -37,7 +37,7 @@ class DevicePlugins : public testing::Test {
   void is_rejected(const std::vector<const char *> &words, int32_t index = 0) {
     Context context;
     std::string error;
-    EXPECT_EQ(LPT_UNSUPPORTED, create_on_gpu(context, error, index));
+    EXPECT_EQ(LPT_UNSUPPORTED, create_on_gpu(context, error, gpu_options(index)));
     expect_words(words, error);
     EXPECT_EQ(nullptr, context.get());
     lpt_device_info gpu = LPT_DEVICE_INFO_INIT;

@@ -74,6 +74,25 @@ TEST_F(StreamOrder, WorkOfAnotherStreamIsNotWaitedFor) {
   EXPECT_EQ((std::vector<double>{1, 2, 3, 4}), numbers_of(cpu.get(), found.get()));
 }
 
+TEST_F(StreamOrder, OptionsNameTheFirstStream) {
+  lpt_context_options options = gpu_options();
+  options.stream = reinterpret_cast<void *>(uintptr_t{7});
+  const Context cpu = make_context(), first = make_gpu_context(options), other = context_on(8);
+  EXPECT_EQ(options.stream, lpt_context_stream(first.get()));
+  const Tensor source = tensor_of(cpu.get(), LPT_FORMAT_F32, 1, 4, {1, 2, 3, 4});
+  const Tensor kept = make_tensor(first.get(), LPT_FORMAT_F32, 1, 4),
+               moved = make_tensor(first.get(), LPT_FORMAT_F32, 1, 4),
+               found = make_tensor(cpu.get(), LPT_FORMAT_F32, 1, 4);
+  ASSERT_TRUE(ok(first.get(), lpt_tensor_copy(first.get(), source.get(), kept.get())));
+  ASSERT_TRUE(ok(first.get(), lpt_tensor_copy(first.get(), kept.get(), moved.get())));  // undone as yet
+  ASSERT_TRUE(ok(other.get(), lpt_tensor_copy(other.get(), moved.get(), found.get())));
+  EXPECT_EQ((std::vector<double>{0, 0, 0, 0}), numbers_of(cpu.get(), found.get()));
+  const Context caller = context_on(7);
+  ASSERT_TRUE(ok(caller.get(), lpt_context_synchronize(caller.get())));
+  ASSERT_TRUE(ok(other.get(), lpt_tensor_copy(other.get(), moved.get(), found.get())));
+  EXPECT_EQ((std::vector<double>{1, 2, 3, 4}), numbers_of(cpu.get(), found.get()));
+}
+
 TEST_F(StreamOrder, AnotherStreamIsWaitedForOnRequest) {
   void *const seventh = reinterpret_cast<void *>(uintptr_t{7}), *const eighth = reinterpret_cast<void *>(uintptr_t{8});
   void *const event = reinterpret_cast<void *>(uintptr_t{99});  // events are names, too

@@ -7,12 +7,16 @@
 
 namespace lpt::test {
 
-inline lpt_status create_on_gpu(Context &context, std::string &error, int32_t index = 0) {
-  char text[1024] = "";
+inline lpt_context_options gpu_options(int32_t index = 0) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   options.thread_count = 1;
   options.device = LPT_DEVICE_CUDA;
   options.device_index = index;
+  return options;
+}
+
+inline lpt_status create_on_gpu(Context &context, std::string &error, lpt_context_options options) {
+  char text[1024] = "";
   options.error_text = text;
   options.error_text_bytes = sizeof text;
   const lpt_status status = lpt_context_create(&options, out(context));
@@ -20,12 +24,14 @@ inline lpt_status create_on_gpu(Context &context, std::string &error, int32_t in
   return status;
 }
 
-inline Context make_gpu_context(int32_t index = 0) {
+inline Context make_gpu_context(const lpt_context_options &options) {
   Context context;
   std::string error;
-  EXPECT_EQ(LPT_OK, create_on_gpu(context, error, index)) << error;
+  EXPECT_EQ(LPT_OK, create_on_gpu(context, error, options)) << error;
   return context;
 }
+
+inline Context make_gpu_context(int32_t index = 0) { return make_gpu_context(gpu_options(index)); }
 
 // A context of the CPU and one of a GPU.
 class Devices : public testing::Test {

@@ -542,6 +542,7 @@ namespace Lpt
         public Device Device;
         public int DeviceIndex;
         public IntPtr ThreadsOf;
+        public IntPtr Stream;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static ContextOptions Default()

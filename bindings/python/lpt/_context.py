@@ -27,6 +27,7 @@ class Context:
     isa: the highest instruction set to use: "auto", "reference", "x86_avx2", "x86_avx512", "x86_avx512_bf16" or "x86_amx".
     device: "cpu" or "cuda", the device on which operations run and allocate their results; device_index selects one.
     threads_of: a context whose threads this context shares.
+    stream: the first CUDA stream of the context, as in set_stream().
 
     Operations on a GPU are queued on a stream. The caller keeps their inputs alive until synchronize().
     """
@@ -34,16 +35,17 @@ class Context:
     __slots__ = ("_handle", "_log", "_progress", "_stream", "device", "device_index", "__weakref__")
 
     def __init__(self, thread_count: int = 0, isa: str = "auto", *, device: str = "cpu", device_index: int = 0,
-                 threads_of: Optional[Context] = None) -> None:
+                 threads_of: Optional[Context] = None, stream: Optional[int] = None) -> None:
         options = capi.lpt_context_options()
         options.thread_count = thread_count
         options.isa = constant("LPT_ISA_", isa)
         options.device = constant("LPT_DEVICE_", device)
         options.device_index = device_index
         options.threads_of = None if threads_of is None else handle_of(threads_of)
+        options.stream = stream
         self._handle = capi.context_of(options)
         self.device, self.device_index = device, device_index
-        self._stream = _DEFAULT_STREAM
+        self._stream = stream or _DEFAULT_STREAM
         if device == "cuda":
             gpu_contexts.add(self)
         # References to callbacks that the library may call.

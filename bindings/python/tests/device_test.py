@@ -138,6 +138,13 @@ class Gpu(unittest.TestCase):
         lpt.Context(1).synchronize()
         self.assertRaises(lpt.Unsupported, lpt.Context(1).set_stream, None)
 
+    def test_the_first_stream_is_an_argument(self):
+        context = lpt.Context(1, device="cuda", stream=4096)
+        self.assertEqual(4096, context.stream)
+        lpt.tensor_copy(self.numbers, context=context).__dlpack__(stream=4096)
+        self.assertEqual(0, lpt.Context(1, device="cuda", stream=None).stream)
+        self.assertRaisesRegex(lpt.Unsupported, "stream is 0x1000: expected NULL", lpt.Context, 1, stream=4096)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -385,6 +385,7 @@ struct lpt_context_options
     device::lpt_device
     device_index::Int32
     threads_of::Ptr{Cvoid}
+    stream::Ptr{Cvoid}
 end
 
 struct lpt_profile_entry

@@ -533,6 +533,7 @@ pub struct lpt_context_options {
     pub device: lpt_device,
     pub device_index: i32,
     pub threads_of: *const lpt_context,
+    pub stream: *mut c_void,
 }
 
 /// Work of one kernel while a profile was recorded.

@@ -41,7 +41,7 @@ fn lpt_device_info_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_context_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_context_options>(), 112);
+    assert_eq!(size_of::<lpt_context_options>(), 120);
     assert_eq!(offset!(lpt_context_options, struct_size), 0);
     assert_eq!(offset!(lpt_context_options, thread_count), 8);
     assert_eq!(offset!(lpt_context_options, isa), 12);
@@ -59,6 +59,7 @@ fn lpt_context_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_context_options, device), 96);
     assert_eq!(offset!(lpt_context_options, device_index), 100);
     assert_eq!(offset!(lpt_context_options, threads_of), 104);
+    assert_eq!(offset!(lpt_context_options, stream), 112);
 }
 
 #[test]
