@@ -118,6 +118,40 @@ typedef void *(*lpt_allocate_function)(void *user, size_t bytes, size_t alignmen
 typedef void (*lpt_release_function)(void *user, void *memory, size_t bytes);
 
 /**
+ * @brief Allocates GPU memory for a context.
+ *
+ * The library first uses the memory by work on `stream`. Earlier work of that stream may still use it, as with allocators
+ * that reuse memory in the order of a stream.
+ *
+ * Device    The current CUDA device of the thread may be another one than the context's.
+ *
+ * Threads   It may run on any thread. It must not use the context.
+ *
+ * @param[in] user      `device_allocator_user` of the context.
+ * @param[in] bytes     Number of bytes.
+ * @param[in] alignment A power of two that divides the returned address.
+ * @param[in] stream    A cudaStream_t: that of the context, or of a comm; NULL: CUDA's default stream.
+ * @return Memory of the context's GPU; NULL makes the library return LPT_OUT_OF_MEMORY.
+ */
+typedef void *(*lpt_device_allocate_function)(void *user, size_t bytes, size_t alignment, void *stream);
+
+/**
+ * @brief Frees memory that an lpt_device_allocate_function returned.
+ *
+ * Work that is queued on `stream` may still use the memory. The library waits for none.
+ *
+ * Device    The current CUDA device of the thread may be another one than the context's.
+ *
+ * Threads   It may run on any thread. It must not use the context.
+ *
+ * @param[in] user   `device_allocator_user` of the context.
+ * @param[in] memory Result of the allocation.
+ * @param[in] bytes  Number of bytes of the allocation.
+ * @param[in] stream Stream of the allocation.
+ */
+typedef void (*lpt_device_release_function)(void *user, void *memory, size_t bytes, void *stream);
+
+/**
  * @brief Runs one task of a parallel loop; the library passes it to an lpt_parallel_for_function.
  *
  * @param[in] argument Passed through from the loop.
@@ -164,13 +198,21 @@ typedef struct lpt_context_options {
   const lpt_context *threads_of;
   /** First stream of a GPU context, as lpt_context_set_stream() sets it. NULL: CUDA's default stream, or `device` is CPU. */
   void *stream;
+  /**
+   * Allocates memory of the GPU: scratch, and that of tensors and other handles. NULL: the library allocates by
+   * cudaMalloc(). Set it together with `device_release`, and only for a GPU.
+   */
+  lpt_device_allocate_function device_allocate;
+  lpt_device_release_function device_release; /**< Frees memory of `device_allocate`; NULL: the library frees. */
+  /** First argument of `device_allocate` and `device_release`; must outlive all handles of the context. */
+  void *device_allocator_user;
 } lpt_context_options;
 
 /** @brief Defaults of lpt_context_options. */
 #define LPT_CONTEXT_OPTIONS_INIT                                                                                   \
   {                                                                                                                \
     sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_LEVEL_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-        NULL, 0, LPT_DEVICE_CPU, 0, NULL, NULL                                                                     \
+        NULL, 0, LPT_DEVICE_CPU, 0, NULL, NULL, NULL, NULL, NULL                                                   \
   }
 
 /**
@@ -183,9 +225,10 @@ typedef struct lpt_context_options {
  * @param[in]  options     NULL: the defaults.
  * @param[out] out_context Destroy it with lpt_context_destroy().
  *
- * @retval LPT_INVALID_ARGUMENT An option is out of range, only one of `allocate` and `release` is set, or both
+ * @retval LPT_INVALID_ARGUMENT An option is out of range, only one function of an allocator is set, or both
  *                              `thread_count` and `threads_of` are set.
- * @retval LPT_UNSUPPORTED      The CPU lacks `isa`, `device` is not usable, or `stream` is set for the CPU.
+ * @retval LPT_UNSUPPORTED      The CPU lacks `isa`, `device` is not usable, or `stream` or `device_allocate` is set for
+ *                              the CPU.
  */
 LPT_API lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **out_context);
 

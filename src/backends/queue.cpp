@@ -43,6 +43,24 @@ struct DeviceMemory : Allocator {
   const int32_t index;
 };
 
+// Memory of the caller's hooks, for one stream. Likewise.
+struct HookedMemory : Allocator {
+  HookedMemory(const DeviceHooks &given, void *work_stream)
+      : Allocator{take, give_back, this, "device_allocate"}, hooks(given), stream(work_stream) {}
+
+  static void *take(void *user, size_t bytes, size_t alignment) {
+    const auto &self = *static_cast<const HookedMemory *>(user);
+    return self.hooks.allocate(self.hooks.user, bytes, alignment, self.stream);
+  }
+  static void give_back(void *user, void *memory, size_t bytes) {
+    const auto &self = *static_cast<const HookedMemory *>(user);
+    self.hooks.release(self.hooks.user, memory, bytes, self.stream);
+  }
+
+  const DeviceHooks hooks;
+  void *const stream;
+};
+
 Status find_kind(lpt_device kind, const Kind **out_kind) {
   for (const Kind &known : kKinds) {
     if (known.kind != kind) continue;
@@ -120,7 +138,8 @@ Status Queue::open(const Device &device, Queue &out_queue) {
   return {};
 }
 
-std::shared_ptr<const Allocator> Queue::allocator() const {
+std::shared_ptr<const Allocator> Queue::allocator(const DeviceHooks &hooks, void *stream) const {
+  if (hooks.allocate != nullptr) return std::make_shared<const HookedMemory>(hooks, stream);
   return std::make_shared<const DeviceMemory>(*backend_, device_.index);
 }
 

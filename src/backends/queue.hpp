@@ -26,6 +26,13 @@ class Watch {
 using Event = std::shared_ptr<void>;
 using Stream = std::shared_ptr<void>;
 
+// The caller's allocator of device memory, from lpt_context_options.
+struct DeviceHooks {
+  lpt_device_allocate_function allocate = nullptr;  // NULL: the backend allocates
+  lpt_device_release_function release = nullptr;
+  void *user = nullptr;
+};
+
 // A device that can be worked on: its backend, and the rows that its plugin brought.
 class Queue {
  public:
@@ -41,8 +48,8 @@ class Queue {
   void *stream() const { return stream_; }
   void set_stream(void *stream) { stream_ = stream; }
 
-  // Memory of the device as an allocator, which knows its backend by itself.
-  std::shared_ptr<const Allocator> allocator() const;
+  // Memory of the device as an allocator, which knows its backend by itself. Hooks allocate for work on `stream`.
+  std::shared_ptr<const Allocator> allocator(const DeviceHooks &hooks, void *stream) const;
 
   Status check(const void *memory, const char *name) const;
   Status fill(void *memory, uint8_t value, size_t bytes) const;

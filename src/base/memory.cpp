@@ -30,6 +30,12 @@ void *allocate_aligned(void *, size_t bytes, size_t alignment) {
 
 void release_aligned(void *, void *memory, size_t) { std::free(memory); }
 
+Status no_memory(const Allocator &allocator, size_t bytes) {
+  return Status(LPT_OUT_OF_MEMORY, allocator.name == nullptr
+                                       ? text("cannot allocate %zu bytes", bytes)
+                                       : text("%s returned NULL: expected %zu bytes", allocator.name, bytes));
+}
+
 // Arena blocks are not cleared: kernels write before they read.
 Status allocate(const std::shared_ptr<const Allocator> &allocator, size_t bytes, bool is_zeroed,
                 std::shared_ptr<std::byte> &out) {
@@ -38,7 +44,7 @@ Status allocate(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
   }
   const size_t requested = bytes == 0 ? kAlignment : bytes;
   void *memory = allocator->allocate(allocator->user, requested, kAlignment);
-  if (memory == nullptr) return Status(LPT_OUT_OF_MEMORY, text("the allocator gave no %zu bytes", requested));
+  if (memory == nullptr) return no_memory(*allocator, requested);
   if (is_zeroed) std::memset(memory, 0, requested);
   // If the control block cannot be had, the deleter still runs.
   out = std::shared_ptr<std::byte>(static_cast<std::byte *>(memory), [allocator, requested](std::byte *pointer) {

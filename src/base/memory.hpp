@@ -20,6 +20,7 @@ struct Allocator {
   lpt_allocate_function allocate;
   lpt_release_function release;
   void *user;
+  const char *name = nullptr;  // the caller's function, in its words; nullptr: the library's
 };
 
 // The library's own: aligned, from the C library.

@@ -28,6 +28,7 @@ Status check_threads(int32_t thread_count) {
 void use_arena_of(Context &context, void *stream) {
   constexpr size_t most = 16;
   if (context.device_arenas.size() >= most && !context.device_arenas.contains(stream)) context.device_arenas.clear();
+  context.device_allocator = context.queue.allocator(context.device_hooks, stream);
   context.device_arena = &context.device_arenas.try_emplace(stream, context.device_allocator).first->second;
 }
 
@@ -51,6 +52,10 @@ Status check_context_options(const lpt_context_options &options) {
     return invalid("%s is NULL: expected allocate and release together",
                    options.allocate == nullptr ? "allocate" : "release");
   }
+  if ((options.device_allocate == nullptr) != (options.device_release == nullptr)) {
+    return invalid("%s is NULL: expected device_allocate and device_release together",
+                   options.device_allocate == nullptr ? "device_allocate" : "device_release");
+  }
   if (options.parallel_for != nullptr && options.parallel_for_width < 1) {
     return invalid("parallel_for_width is %d: expected at least 1", options.parallel_for_width);
   }
@@ -60,8 +65,12 @@ Status check_context_options(const lpt_context_options &options) {
       return invalid("thread_count is %d: expected 0 next to threads_of", options.thread_count);
     }
   }
-  if (options.device == LPT_DEVICE_CPU && options.stream != nullptr) {
+  if (options.device != LPT_DEVICE_CPU) return {};
+  if (options.stream != nullptr) {
     return unsupported("stream is %p: expected NULL, the CPU has no streams", options.stream);
+  }
+  if (options.device_allocate != nullptr) {
+    return unsupported("device_allocate is set: expected NULL, memory of the CPU comes from allocate");
   }
   return {};
 }
@@ -73,7 +82,6 @@ Status open_device(Context &context, const Device &device, void *stream) {
   context.machine.kind = device.kind;
   context.machine.capability = context.queue.capability();
   if (device.is_cpu()) return {};
-  context.device_allocator = context.queue.allocator();
   LPT_TRY(set_stream(context, stream));
   log_line(context, LPT_LOG_LEVEL_INFO, "works on " + device_text(device));
   return {};
@@ -128,7 +136,7 @@ Status create_context(const lpt_context_options &options, Context **out_context)
   context->machine.options = read_kernel_options();
   context->allocator = std::make_shared<const Allocator>(
       options.allocate == nullptr ? default_allocator()
-                                  : Allocator{options.allocate, options.release, options.allocator_user});
+                                  : Allocator{options.allocate, options.release, options.allocator_user, "allocate"});
   context->arena = std::make_unique<Arena>(context->allocator);
   context->log_level = options.log_level;
   context->log = options.log;
@@ -142,6 +150,7 @@ Status create_context(const lpt_context_options &options, Context **out_context)
     LPT_TRY(set_threads(*context, options.thread_count));
   }
   LPT_TRY(set_isa(*context, options.isa));
+  context->device_hooks = {options.device_allocate, options.device_release, options.device_allocator_user};
   LPT_TRY(open_device(*context, {options.device, options.device_index}, options.stream));
   *out_context = context.release();
   return {};

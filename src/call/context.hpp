@@ -63,7 +63,8 @@ struct lpt_context {
   std::shared_ptr<lpt::ThreadPool> pool;  // also of contexts created with `threads_of`
   std::unique_ptr<lpt::Arena> arena;
   lpt::Queue queue;                                          // of the device where it works
-  std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU; NULL: the CPU
+  lpt::DeviceHooks device_hooks;                             // of a GPU: the caller's allocator, or none
+  std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU, for the current stream; NULL: the CPU
   std::map<void *, lpt::Arena> device_arenas;                // likewise: scratch that kernels see, by stream
   lpt::Arena *device_arena = nullptr;                        // likewise: the one of the current stream
   std::shared_ptr<lpt::LibrarySession> gemm_library;         // likewise, once a GEMM requested it

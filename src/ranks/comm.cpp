@@ -70,6 +70,7 @@ Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker)
   worker->machine = {.cpu = context.machine.cpu, .options = context.machine.options};
   worker->allocator = context.allocator;
   worker->arena = std::make_unique<Arena>(context.allocator);
+  worker->device_hooks = context.device_hooks;
   LPT_TRY(set_threads(*worker, 1));
   out_worker = std::move(worker);
   return {};

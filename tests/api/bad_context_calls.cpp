@@ -60,6 +60,21 @@ const std::vector<BadCall> kContextCalls = {
      LPT_UNSUPPORTED,
      {"stream is 0x", "expected NULL", "CPU"},
      [](World &w) { return create_context(w, [&](auto &o) { o.stream = &w; }); }},
+    {"context_create: half an allocator of a GPU",
+     LPT_INVALID_ARGUMENT,
+     {"device_allocate is NULL", "together"},
+     [](World &w) {
+       return create_context(w, [](auto &o) { o.device_release = [](void *, void *, size_t, void *) {}; });
+     }},
+    {"context_create: an allocator of a GPU for the CPU",
+     LPT_UNSUPPORTED,
+     {"device_allocate is set", "expected NULL", "CPU"},
+     [](World &w) {
+       return create_context(w, [](auto &o) {
+         o.device_allocate = [](void *, size_t, size_t, void *) -> void * { return nullptr; };
+         o.device_release = [](void *, void *, size_t, void *) {};
+       });
+     }},
     {"wait_stream: of the CPU",
      LPT_UNSUPPORTED,
      {"the context works on the CPU"},

@@ -18,7 +18,7 @@ struct Layout {
   { #type "." #member, offsetof(type, member), expected }
 
 constexpr Layout kLayouts[] = {
-    SIZE(lpt_context_options, 120),
+    SIZE(lpt_context_options, 144),
     OFFSET(lpt_context_options, struct_size, 0),
     OFFSET(lpt_context_options, thread_count, 8),
     OFFSET(lpt_context_options, isa, 12),
@@ -37,6 +37,9 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_context_options, device_index, 100),
     OFFSET(lpt_context_options, threads_of, 104),
     OFFSET(lpt_context_options, stream, 112),
+    OFFSET(lpt_context_options, device_allocate, 120),
+    OFFSET(lpt_context_options, device_release, 128),
+    OFFSET(lpt_context_options, device_allocator_user, 136),
     SIZE(lpt_device_info, 688),
     OFFSET(lpt_device_info, struct_size, 0),
     OFFSET(lpt_device_info, device, 8),

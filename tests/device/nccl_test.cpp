@@ -2,6 +2,7 @@
 // tests/comm holds against oracles.
 #include <algorithm>
 
+#include "tests/device/device_pool.hpp"
 #include "tests/device/ranks.hpp"
 
 namespace lpt::test {
@@ -311,6 +312,24 @@ class NcclRanks : public testing::TestWithParam<std::tuple<Case, int32_t>> {
 TEST_P(NcclRanks, HaveTheBitsOfCpus) {
   const auto &[item, ranks] = GetParam();
   run_gpu_ranks(ranks, {}, [&item = item](const GpuRank &self, Comm &) { item.run(self); });
+}
+
+// Scratch of comms too, for work on their own streams.
+TEST(NcclAllocator, OfTheCallerGivesTheMemoryOfComms) {
+  const Surroundings surroundings;
+  DevicePool first(0, int64_t{4} << 20), second(1, int64_t{4} << 20);
+  RankOptions options;
+  options.contexts = {first.options(), second.options()};
+  setenv("LPT_TEST_NO_MEMORY", "1", 1);
+  for (const auto run : {sums, sums_by_wire, futures}) {
+    run_gpu_ranks(2, options, [run](const GpuRank &self, Comm &) { run(self); });
+  }
+  unsetenv("LPT_TEST_NO_MEMORY");
+  for (DevicePool *const pool : {&first, &second}) {
+    const std::vector<void *> streams = pool->streams();
+    EXPECT_TRUE(std::any_of(streams.begin(), streams.end(), [](void *stream) { return stream != nullptr; }));
+    EXPECT_EQ(0, pool->live_count());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Suite, NcclRanks, testing::Combine(testing::ValuesIn(kCases), testing::Values(1, 2, 3, 4)),

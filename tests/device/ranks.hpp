@@ -45,6 +45,7 @@ struct RankOptions {
   double timeout_seconds = 100.0;  // of the comm of GPUs
   double join_seconds = 100.0;
   uint64_t flags = 0;
+  std::vector<lpt_context_options> contexts = {};  // of the GPUs, by rank; empty: the defaults
 };
 
 // Runs body(rank, bootstrap) on `ranks` threads: the comm of GPUs is still to be made.
@@ -56,7 +57,9 @@ void join_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      const Context cpu = make_context(1), gpu = make_gpu_context(rank);
+      const Context cpu = make_context(1);
+      const Context gpu = make_gpu_context(requests.contexts.empty() ? gpu_options(rank)
+                                                                     : requests.contexts[static_cast<size_t>(rank)]);
       lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
       options.timeout_seconds = requests.join_seconds;
       Comm bootstrap;

@@ -3,7 +3,7 @@
 // stream is still undone when the caller's is.
 #include <functional>
 
-#include "tests/device/support.hpp"
+#include "tests/device/device_pool.hpp"
 
 namespace lpt::test {
 namespace {
@@ -156,6 +156,27 @@ TEST_F(StreamOrder, ManyStreamsShareOneContext) {
     EXPECT_EQ(bytes_of(cpu.get(), expected.get()), bytes_of(cpu.get(), found.get())) << stream;
   }
   EXPECT_TRUE(ok(gpu.get(), lpt_context_trim(gpu.get(), 0)));
+}
+
+// An allocator of the caller gives a block for the stream whose work uses it first, and gets it back with that stream.
+TEST_F(StreamOrder, AllocatorsAreGivenTheStream) {
+  void *const seventh = reinterpret_cast<void *>(uintptr_t{7}), *const eighth = reinterpret_cast<void *>(uintptr_t{8});
+  DevicePool pool(0, int64_t{1} << 20);
+  lpt_context_options options = pool.options();
+  options.stream = seventh;
+  const Context gpu = make_gpu_context(options);
+  const Tensor source = make_tensor(gpu.get(), LPT_FORMAT_F32, 8, 64);
+  Tensor target = make_tensor(gpu.get(), LPT_FORMAT_NVFP4, 8, 64);
+  EXPECT_EQ((std::vector<void *>{seventh, seventh}), pool.streams());
+  ASSERT_TRUE(ok(gpu.get(), lpt_context_set_stream(gpu.get(), eighth)));
+  target = make_tensor(gpu.get(), LPT_FORMAT_NVFP4, 8, 64);
+  EXPECT_EQ((std::vector<void *>{seventh, eighth}), pool.live_streams());
+  lpt_quantize_options rotated = LPT_QUANTIZE_OPTIONS_INIT;
+  rotated.hadamard_size = 16;
+  ASSERT_TRUE(ok(gpu.get(), lpt_quantize(gpu.get(), source.get(), &rotated, target.get(), nullptr)));
+  EXPECT_LT(4u, pool.streams().size()) << "no scratch";
+  for (size_t i = 3; i < pool.streams().size(); ++i) EXPECT_EQ(eighth, pool.streams()[i]);
+  ASSERT_TRUE(ok(gpu.get(), lpt_context_synchronize(gpu.get())));
 }
 
 TEST_F(StreamOrder, CastsKeepIt) {

@@ -543,6 +543,9 @@ namespace Lpt
         public int DeviceIndex;
         public IntPtr ThreadsOf;
         public IntPtr Stream;
+        public IntPtr DeviceAllocate;
+        public IntPtr DeviceRelease;
+        public IntPtr DeviceAllocatorUser;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static ContextOptions Default()

@@ -9,7 +9,8 @@
 // LPT_TEST_DEVICES, how many, 2 without it; LPT_TEST_CAPABILITY, that of all devices; LPT_TEST_FAILS_AT, the piece of queued work
 // that fails after it was queued; LPT_TEST_STEPS, a file to whose name the device's number is added, for a line for each piece of
 // queued work: "context kernel", "comm message". The default stream is the context's; a mark is an event that is recorded.
-// LPT_TEST_CONTEXTS, a file to whose name the device's number is added, which is made when a device gets a context.
+// LPT_TEST_CONTEXTS, a file to whose name the device's number is added, which is made when a device gets a context;
+// LPT_TEST_NO_MEMORY, every allocation fails.
 #pragma once
 
 #include <stddef.h>

@@ -288,7 +288,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
   const size_t whole = (bytes + kPage - 1) / kPage * kPage;
-  if (bytes > kMemory) return reported(cudaErrorMemoryAllocation);
+  if (bytes > kMemory || number("LPT_TEST_NO_MEMORY", 0) != 0) return reported(cudaErrorMemoryAllocation);
   void *const place = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) return reported(cudaErrorMemoryAllocation);
   std::memset(place, kPoison, whole);

@@ -386,6 +386,9 @@ struct lpt_context_options
     device_index::Int32
     threads_of::Ptr{Cvoid}
     stream::Ptr{Cvoid}
+    device_allocate::Ptr{Cvoid}
+    device_release::Ptr{Cvoid}
+    device_allocator_user::Ptr{Cvoid}
 end
 
 struct lpt_profile_entry

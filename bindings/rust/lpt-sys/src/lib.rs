@@ -479,6 +479,8 @@ pub struct lpt_tensor {
 pub type lpt_log_function = Option<unsafe extern "C" fn(*mut c_void, lpt_log_level, *const c_char)>;
 pub type lpt_allocate_function = Option<unsafe extern "C" fn(*mut c_void, usize, usize) -> *mut c_void>;
 pub type lpt_release_function = Option<unsafe extern "C" fn(*mut c_void, *mut c_void, usize)>;
+pub type lpt_device_allocate_function = Option<unsafe extern "C" fn(*mut c_void, usize, usize, *mut c_void) -> *mut c_void>;
+pub type lpt_device_release_function = Option<unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut c_void)>;
 pub type lpt_task_function = Option<unsafe extern "C" fn(*mut c_void, i64)>;
 pub type lpt_parallel_for_function = Option<unsafe extern "C" fn(*mut c_void, i64, lpt_task_function, *mut c_void)>;
 pub type lpt_progress_function = Option<unsafe extern "C" fn(*mut c_void, i64, i64) -> i32>;
@@ -534,6 +536,9 @@ pub struct lpt_context_options {
     pub device_index: i32,
     pub threads_of: *const lpt_context,
     pub stream: *mut c_void,
+    pub device_allocate: lpt_device_allocate_function,
+    pub device_release: lpt_device_release_function,
+    pub device_allocator_user: *mut c_void,
 }
 
 /// Work of one kernel while a profile was recorded.

@@ -41,7 +41,7 @@ fn lpt_device_info_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_context_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_context_options>(), 120);
+    assert_eq!(size_of::<lpt_context_options>(), 144);
     assert_eq!(offset!(lpt_context_options, struct_size), 0);
     assert_eq!(offset!(lpt_context_options, thread_count), 8);
     assert_eq!(offset!(lpt_context_options, isa), 12);
@@ -60,6 +60,9 @@ fn lpt_context_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_context_options, device_index), 100);
     assert_eq!(offset!(lpt_context_options, threads_of), 104);
     assert_eq!(offset!(lpt_context_options, stream), 112);
+    assert_eq!(offset!(lpt_context_options, device_allocate), 120);
+    assert_eq!(offset!(lpt_context_options, device_release), 128);
+    assert_eq!(offset!(lpt_context_options, device_allocator_user), 136);
 }
 
 #[test]
