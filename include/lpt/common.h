@@ -222,7 +222,12 @@ enum lpt_flags_values {
   /** Result of lpt_tensor_from_dlpack(): the memory is a copy that the producer made. */
   LPT_DLPACK_COPIED = 512,
   /** lpt_tensor_description: no operation accepts the tensor as an output. Views and parts of it inherit the flag. */
-  LPT_TENSOR_READ_ONLY = 1024
+  LPT_TENSOR_READ_ONLY = 1024,
+  /**
+   * lpt_tensor_description, lpt_tensor_wrap(): the driver is not queried whether the memory is on the context's GPU. The
+   * caller guarantees it. On the CPU the flag changes nothing.
+   */
+  LPT_TENSOR_UNCHECKED = 2048
 };
 
 /**

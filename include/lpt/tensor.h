@@ -39,7 +39,7 @@ typedef struct lpt_tensor_description {
   const int64_t *strides; /**< Array of `rank` strides in elements; NULL: dense, last axis fastest. */
   lpt_device device;      /**< Device of `data`; lpt_tensor_describe() sets it, lpt_tensor_wrap() ignores it. */
   int32_t device_index;   /**< Index of the device within its kind; likewise. */
-  lpt_flags flags;        /**< LPT_TENSOR_READ_ONLY or 0. */
+  lpt_flags flags;        /**< LPT_TENSOR_READ_ONLY and LPT_TENSOR_UNCHECKED, or 0; the latter is never an output. */
 } lpt_tensor_description;
 
 /** @brief Defaults of lpt_tensor_description. */
@@ -88,7 +88,7 @@ LPT_API lpt_status lpt_tensor_create_matrix(lpt_context *context, lpt_format for
  *
  * Formats   Formats without scales. Use lpt_tensor_combine() for formats with scales, and for 2:4 formats.
  *
- * Device    The memory is on the context's device.
+ * Device    The memory is on the context's device. On a GPU the driver is queried, unless LPT_TENSOR_UNCHECKED is set.
  *
  * Ownership The tensor borrows the memory until it is destroyed. It copies the arrays of the description.
  *
@@ -97,7 +97,7 @@ LPT_API lpt_status lpt_tensor_create_matrix(lpt_context *context, lpt_format for
  *
  * @retval LPT_INVALID_ARGUMENT An extent, a stride or the format is out of range, or `data` is not aligned or not on
  *                              the context's GPU.
- * @retval LPT_UNSUPPORTED      `reserved` is not 0.
+ * @retval LPT_UNSUPPORTED      `reserved` is not 0, or `flags` has another flag.
  */
 LPT_API lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_description *description,
                                    lpt_tensor **out_tensor);

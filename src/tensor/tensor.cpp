@@ -156,8 +156,8 @@ Status wrap_tensor(Context &context, const lpt_tensor_description &description, 
   }
   LPT_TRY(check_tensor_extents(description.rank, description.extents));
   if (description.reserved != 0) return unsupported("reserved is %d: expected 0", description.reserved);
-  if ((description.flags & ~LPT_TENSOR_READ_ONLY) != 0) {
-    return unsupported("flags is %llu: expected 0 or LPT_TENSOR_READ_ONLY",
+  if ((description.flags & ~(LPT_TENSOR_READ_ONLY | LPT_TENSOR_UNCHECKED)) != 0) {
+    return unsupported("flags is %llu: expected LPT_TENSOR_READ_ONLY, LPT_TENSOR_UNCHECKED or 0",
                        static_cast<unsigned long long>(description.flags));
   }
   const Packing packing = packing_of(format.element);
@@ -167,7 +167,10 @@ Status wrap_tensor(Context &context, const lpt_tensor_description &description, 
                    static_cast<int>(bytes), format_name(format.id).c_str());
   }
   const Device device = context.queue.device();
-  if (!device.is_cpu() && description.data != nullptr) LPT_TRY(context.queue.check(description.data, "data"));
+  const bool is_checked = (description.flags & LPT_TENSOR_UNCHECKED) == 0;
+  if (!device.is_cpu() && is_checked && description.data != nullptr) {
+    LPT_TRY(context.queue.check(description.data, "data"));
+  }
   auto tensor = std::make_unique<Tensor>();
   tensor->format = format;
   tensor->rank = description.rank;

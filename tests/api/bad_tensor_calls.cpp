@@ -83,6 +83,15 @@ const std::vector<BadCall> kTensorCalls = {
        d.reserved = 5;
        return lpt_tensor_wrap(w.c, &d, &w.out_tensor);
      }},
+    {"tensor_wrap: a flag of another struct",
+     LPT_UNSUPPORTED,
+     {"flags is 1025", "LPT_TENSOR_READ_ONLY", "LPT_TENSOR_UNCHECKED"},
+     [](World &w) {
+       lpt_tensor_description d = LPT_TENSOR_DESCRIPTION_INIT;
+       d.format = LPT_FORMAT_F32;
+       d.flags = LPT_TENSOR_READ_ONLY | LPT_CHECK_ONLY;
+       return lpt_tensor_wrap(w.c, &d, &w.out_tensor);
+     }},
     {"tensor_wrap: a format with scales",
      LPT_INVALID_ARGUMENT,
      {"mxfp4", "lpt_tensor_combine"},

@@ -138,6 +138,22 @@ TEST(TensorWrap, BorrowsTheCallersMemory) {
   EXPECT_EQ(50.0, numbers_of(context.get(), tensor.get())[4]);
 }
 
+TEST(TensorWrap, UncheckedChangesNothingOnTheCpu) {
+  const Context context = make_context();
+  const std::vector<float> data = {1, 2, 3};
+  const int64_t extents[] = {3};
+  lpt_tensor_description given = LPT_TENSOR_DESCRIPTION_INIT;
+  given.format = LPT_FORMAT_F32;
+  given.data = const_cast<float *>(data.data());
+  given.rank = 1;
+  given.extents = extents;
+  given.flags = LPT_TENSOR_UNCHECKED;
+  Tensor tensor;
+  ASSERT_TRUE(ok(context.get(), lpt_tensor_wrap(context.get(), &given, out(tensor))));
+  EXPECT_EQ(0u, describe(context.get(), tensor.get()).flags);
+  EXPECT_EQ((std::vector<double>{1, 2, 3}), numbers_of(context.get(), tensor.get()));
+}
+
 TEST(TensorWrap, FoldsLeadingAxesIntoRows) {
   const Context context = make_context();
   const std::vector<double> source = draw_normal(1, 2 * 3 * 32);

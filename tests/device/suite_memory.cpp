@@ -84,6 +84,28 @@ TEST_F(DeviceMemory, MemoryOfTheCpuIsNotWrapped) {
   expect_words({"data is", "expected memory of cuda:0", "CPU"}, lpt_context_error(gpu()));
 }
 
+TEST_F(DeviceMemory, IsNotCheckedOnRequest) {
+  std::vector<float> numbers(4);
+  const int64_t extents[] = {2, 2};
+  lpt_tensor_description given = LPT_TENSOR_DESCRIPTION_INIT;
+  given.format = LPT_FORMAT_F32;
+  given.data = numbers.data();  // of the CPU: only an address
+  given.rank = 2;
+  given.extents = extents;
+  Tensor tensor;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_wrap(gpu(), &given, out(tensor)));
+  for (const lpt_flags more : {lpt_flags{0}, lpt_flags{LPT_TENSOR_READ_ONLY}}) {
+    given.flags = LPT_TENSOR_UNCHECKED | more;
+    ASSERT_TRUE(ok(gpu(), lpt_tensor_wrap(gpu(), &given, out(tensor))));
+    EXPECT_EQ(more, describe(gpu(), tensor.get()).flags);
+    EXPECT_EQ(LPT_DEVICE_CUDA, lpt_tensor_device(tensor.get(), nullptr));
+  }
+  const Tensor source = tensor_of(cpu(), LPT_FORMAT_F32, 2, 2, {1.0, 2.0, 3.0, 4.0}), owner = there(source.get());
+  given.data = describe(gpu(), owner.get()).data;
+  ASSERT_TRUE(ok(gpu(), lpt_tensor_wrap(gpu(), &given, out(tensor))));
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(tensor.get()));
+}
+
 TEST_F(DeviceMemory, ATensorOutlivesItsContext) {
   const Tensor source = tensor_of(cpu(), LPT_FORMAT_F32, 1, 2, {5.0, 6.0});
   Tensor made;

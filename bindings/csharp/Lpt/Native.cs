@@ -36,6 +36,7 @@ namespace Lpt
         DlpackReadOnly = 256,
         DlpackCopied = 512,
         TensorReadOnly = 1024,
+        TensorUnchecked = 2048,
     }
 
     /// <summary>A kind of device; one of lpt_device_values.</summary>

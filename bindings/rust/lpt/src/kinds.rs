@@ -42,6 +42,7 @@ impl Flags {
     pub const DLPACK_READ_ONLY: Flags = Flags(sys::LPT_DLPACK_READ_ONLY);
     pub const DLPACK_COPIED: Flags = Flags(sys::LPT_DLPACK_COPIED);
     pub const TENSOR_READ_ONLY: Flags = Flags(sys::LPT_TENSOR_READ_ONLY);
+    pub const TENSOR_UNCHECKED: Flags = Flags(sys::LPT_TENSOR_UNCHECKED);
 }
 
 /// A kind of device.
