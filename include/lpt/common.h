@@ -227,7 +227,12 @@ enum lpt_flags_values {
    * lpt_tensor_description, lpt_tensor_wrap(): the driver is not queried whether the memory is on the context's GPU. The
    * caller guarantees it. On the CPU the flag changes nothing.
    */
-  LPT_TENSOR_UNCHECKED = 2048
+  LPT_TENSOR_UNCHECKED = 2048,
+  /**
+   * lpt_gemm_options, lpt_linear_gemm_options: permits a GPU to add products of FP8 in fewer bits where that is faster. Such
+   * kernels end in "_fast", see lpt_context_explanation(). All GEMMs accept the flag; other GEMMs keep their bits.
+   */
+  LPT_GEMM_FAST_ACCUMULATE = 4096
 };
 
 /**

@@ -31,7 +31,7 @@ typedef int32_t lpt_activation;
 /** @brief Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create(). */
 typedef struct lpt_gemm_options {
   size_t struct_size;        /**< sizeof(lpt_gemm_options) of the caller. */
-  lpt_flags flags;           /**< LPT_CHECK_ONLY, LPT_GEMM_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
+  lpt_flags flags;           /**< LPT_CHECK_ONLY, flags of GEMMs (LPT_GEMM_…), or 0. */
   double alpha;              /**< Factor of a · b; finite. */
   double beta;               /**< Factor of the previous c; finite. With 0, c is not read. */
   int32_t is_a_transposed;   /**< 1: a is stored as k × m; 0: as m × k. */
@@ -79,7 +79,8 @@ typedef struct lpt_gemm_options {
  * Rounding  Products are exact or rounded once. Sums are in f32, or exact in int32 if a kernel multiplies integers. The
  *           order of a sum depends on the kernel and the shape, never on the number of threads; see
  *           LPT_GEMM_PORTABLE_ORDER. c is rounded once, to nearest even or as `quantize` selects. Scales are applied
- *           exactly once. Activation, residual and encoding are computed in f32.
+ *           exactly once. Activation, residual and encoding are computed in f32. Only LPT_GEMM_FAST_ACCUMULATE permits
+ *           sums in fewer bits.
  *
  * Overlap   c must not overlap a, b or `bias`. `residual` may be c itself; otherwise it must not overlap c.
  *

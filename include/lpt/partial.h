@@ -195,7 +195,7 @@ LPT_API lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, 
  * @param[in]  a        Rows × the input columns of this rank.
  * @param[in]  b        Slice of the weight, hidden_columns wide; as for lpt_gemm(), also packed.
  * @param[in]  options  Of lpt_gemm(), NULL for the defaults: alpha, transposes, arithmetic, and LPT_GEMM_PORTABLE_ORDER
- *                      in flags.
+ *                      and LPT_GEMM_FAST_ACCUMULATE in flags.
  * @param[out] c        Rows × hidden_columns; f64, f32, bf16 or f16; rows with any stride.
  * @retval LPT_INVALID_ARGUMENT  `comm` has another number of ranks than `plan`, or `c` has other than hidden_columns
  *                               columns. Otherwise as for lpt_gemm().

@@ -115,7 +115,7 @@ enum lpt_linear_output_scale_values {
 /** @brief Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts. */
 typedef struct lpt_linear_gemm_options {
   size_t struct_size; /**< sizeof(lpt_linear_gemm_options) of the caller. */
-  lpt_flags flags;    /**< LPT_CHECK_ONLY or 0. */
+  lpt_flags flags;    /**< LPT_CHECK_ONLY, LPT_GEMM_FAST_ACCUMULATE or 0. */
   /** 16, 32, 64 or 128: operands are rotated before their casts, see lpt_hadamard(). 0, the default: no rotation. */
   int32_t hadamard_size;
   lpt_hadamard_signs hadamard_signs; /**< Signs of the rotation. Default NONE. */

@@ -39,7 +39,7 @@ typedef struct lpt_tensor_description {
   const int64_t *strides; /**< Array of `rank` strides in elements; NULL: dense, last axis fastest. */
   lpt_device device;      /**< Device of `data`; lpt_tensor_describe() sets it, lpt_tensor_wrap() ignores it. */
   int32_t device_index;   /**< Index of the device within its kind; likewise. */
-  lpt_flags flags;        /**< LPT_TENSOR_READ_ONLY and LPT_TENSOR_UNCHECKED, or 0; the latter is never an output. */
+  lpt_flags flags;        /**< LPT_TENSOR_READ_ONLY, LPT_TENSOR_UNCHECKED, or 0; the second is for lpt_tensor_wrap(). */
 } lpt_tensor_description;
 
 /** @brief Defaults of lpt_tensor_description. */

@@ -26,9 +26,10 @@ struct GemmRequest {
   int64_t m, n, k;                  // of this part
   int64_t first_row, first_column;  // where this part begins in c; a, b, c and bias are those of the whole GEMM
   double alpha, beta;
-  const void *bias;  // NULL, or n numbers of the whole GEMM: f32, or f64 with is_f64
-  bool is_f64;       // compute in f64: some view is f64
-  bool is_portable;  // fused multiply-adds of f32 in the order of k, on every CPU
+  const void *bias;          // NULL, or n numbers of the whole GEMM: f32, or f64 with is_f64
+  bool is_f64;               // compute in f64: some view is f64
+  bool is_portable;          // fused multiply-adds of f32 in the order of k, on every CPU
+  bool may_accumulate_fast;  // a permission: sums of FP8 in fewer bits, on a device
   KernelOptions options;
   lpt_gemm_arithmetic arithmetic;
   int32_t arithmetic_bits;

@@ -43,6 +43,7 @@ struct LibraryGemm {
   bool reads_c;      // beta is not 0
   int32_t boundary;  // of c
   int64_t c_stride;
+  bool is_fast = false;  // FP8: the library may keep fewer bits of a sum
 
   auto operator<=>(const LibraryGemm &) const = default;
 };
@@ -109,7 +110,8 @@ struct LibraryKernelEntry {
   int64_t min_version;
   const char *(*unsupported_reason)(const GemmRequest &);
   LibraryPlan (*plan)(const GemmRequest &);
-  bool rounds_operands = false;  // only where that is requested
+  bool rounds_operands = false;   // only where that is requested
+  bool accumulates_fast = false;  // only where that is permitted: LibraryGemm::is_fast
 };
 
 // Fastest first.

@@ -389,12 +389,16 @@ LibraryPlan plan_float(const GemmRequest &request) {
 
 constexpr int64_t kScaleModes = 120900;  // cuBLAS 12.9 brought scales of rows and blocks, 12.8 those of bytes
 
+// Fast accumulation has an effect on Ada and Hopper only. Scales of blocks need full accumulation.
 constexpr LibraryKernelEntry kKernels[] = {
     {"cublaslt_nvfp4", 100, kAnyCapability, 120800, unsupported_nv, plan_nv},
     {"cublaslt_mxfp8", 100, kAnyCapability, 120800, unsupported_mx, plan_mx},
+    {"cublaslt_fp8_fast", 89, 90, 120000, unsupported_tensor, plan_tensor, false, true},
     {"cublaslt_fp8", 89, kAnyCapability, 120000, unsupported_tensor, plan_tensor},
+    {"cublaslt_fp8_rows_fast", 90, 90, kScaleModes, unsupported_rows, plan_rows, false, true},
     {"cublaslt_fp8_rows", 90, 90, kScaleModes, unsupported_rows, plan_rows},
     {"cublaslt_fp8_blocks", 90, 90, kScaleModes, unsupported_blocks, plan_blocks},
+    {"cublaslt_fp8_finish_fast", 89, 90, 120000, unsupported_factors, plan_factors, false, true},
     {"cublaslt_fp8_finish", 89, kAnyCapability, 120000, unsupported_factors, plan_factors},
     {"cublaslt_fp8_folded", 90, 90, kScaleModes, unsupported_small_integers, plan_four_bits},
     {"cublaslt_fp8_rounded", 90, 90, kScaleModes, unsupported_four_bits, plan_four_bits, true},
@@ -424,9 +428,11 @@ EpilogueScales epilogue_scales(const MatrixView &view, LibraryScales known, Oper
 const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryMachine &machine,
                               const GemmRequest &request) {
   if (machine.capability < kernel.min_capability) return "the device has an older compute capability";
-  if (machine.capability > kernel.max_capability) return "it is for devices of compute capability 9.0";
+  if (machine.capability > kernel.max_capability) return "the device has a newer compute capability";
   if (machine.version < kernel.min_version) return "the library is older than that";
   if (kernel.rounds_operands && !machine.may_round) return "it may round numbers: only where LPT_GEMM_ROUND is set";
+  if (kernel.accumulates_fast && !request.may_accumulate_fast)
+    return "its sums have fewer bits: only with LPT_GEMM_FAST_ACCUMULATE";
   return kernel.unsupported_reason(request);
 }
 

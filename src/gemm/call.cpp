@@ -38,6 +38,7 @@ GemmRequest request_of(const GemmCall &call) {
   request.bias = call.bias;
   request.is_f64 = is_f64_gemm(call);
   request.is_portable = call.is_portable;
+  request.may_accumulate_fast = call.may_accumulate_fast;
   request.arithmetic = call.arithmetic;
   request.arithmetic_bits = call.arithmetic_bits;
   return request;

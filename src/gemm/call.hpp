@@ -19,6 +19,7 @@ struct GemmCall {
   double beta = 0.0;
   const void *bias = nullptr;  // n numbers: f32, or f64 where a view is f64
   bool is_portable = false;
+  bool may_accumulate_fast = false;
   lpt_gemm_arithmetic arithmetic = LPT_GEMM_ARITHMETIC_NATIVE;
   int32_t arithmetic_bits = 0;
   const KernelEntry<GemmRequest> *kernel = nullptr;  // the planned one; NULL: the first that runs it

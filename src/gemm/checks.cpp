@@ -45,7 +45,9 @@ Status check_panels(const Tensor &tensor, int64_t expert, bool is_transposed, Ma
 }  // namespace
 
 Status check_gemm_options(const lpt_gemm_options &options, GemmCall &out_gemm) {
-  LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_GEMM_PORTABLE_ORDER | LPT_GEMM_CAST_A_TO_BF16));
+  constexpr lpt_flags known =
+      LPT_CHECK_ONLY | LPT_GEMM_PORTABLE_ORDER | LPT_GEMM_CAST_A_TO_BF16 | LPT_GEMM_FAST_ACCUMULATE;
+  LPT_TRY(check_flags("flags", options.flags, known));
   LPT_TRY(check_choice("is_a_transposed", options.is_a_transposed, 1));
   LPT_TRY(check_choice("is_b_transposed", options.is_b_transposed, 1));
   LPT_TRY(check_choice("activation", options.activation, LPT_ACTIVATION_SWIGLU));
@@ -59,6 +61,7 @@ Status check_gemm_options(const lpt_gemm_options &options, GemmCall &out_gemm) {
   out_gemm.alpha = options.alpha;
   out_gemm.beta = options.beta;
   out_gemm.is_portable = (options.flags & LPT_GEMM_PORTABLE_ORDER) != 0;
+  out_gemm.may_accumulate_fast = (options.flags & LPT_GEMM_FAST_ACCUMULATE) != 0;
   if (options.emulation != nullptr) {
     out_gemm.arithmetic = options.emulation->arithmetic;
     out_gemm.arithmetic_bits = options.emulation->bits;

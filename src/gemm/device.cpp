@@ -284,6 +284,7 @@ Status try_library_kernel(LibrarySession &library, const LibraryMachine &machine
   *out_reason = library_rejection(kernel, machine, request);
   if (*out_reason != nullptr) return {};
   steps.plan = kernel.plan(request);
+  steps.plan.gemm.is_fast = kernel.accumulates_fast;
   if (is_empty(request) || request.k == 0) return {};
   LPT_TRY(library.prepare(steps.plan.gemm, &steps.prepared));
   if (steps.prepared->gemm == nullptr) *out_reason = "the library has no way to run it";

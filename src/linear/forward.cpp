@@ -153,6 +153,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
   gemm.a = forward.x;
   gemm.b = linear.weight.forward;
   gemm.is_b_transposed = true;
+  gemm.may_accumulate_fast = call.gemm(LPT_LINEAR_GEMM_FORWARD).may_accumulate_fast;
   if (call.gemm(LPT_LINEAR_GEMM_FORWARD).output_scale == LPT_LINEAR_OUTPUT_SCALE_UNIT) {
     gemm.alpha = 1.0 / std::sqrt(inner_columns(call, linear));
   }

@@ -43,6 +43,7 @@ Status subtract_cast(const Call &call, const MatrixView &source, const MatrixVie
 
 Status multiply_once(const Call &call, GradientGemm &gradient) {
   GemmCall &gemm = gradient.gemm;
+  gemm.may_accumulate_fast = call.gemm(gradient.which).may_accumulate_fast;
   gemm.a = gradient.operand.view;
   gemm.is_a_transposed = gradient.operand.is_transposed != (gradient.which == LPT_LINEAR_GEMM_WGRAD);
   LPT_TRY(multiply_views(call, gemm));

@@ -31,6 +31,7 @@ struct GemmRule {
   int32_t draws = 1;
   int32_t parts = 1;
   lpt_linear_output_scale output_scale = LPT_LINEAR_OUTPUT_SCALE_NONE;
+  bool may_accumulate_fast = false;
 
   bool is_rotated() const { return hadamard_size != 0 && hadamard_axis == LPT_HADAMARD_AXIS_INNER; }
   bool is_rotated_along_rows() const { return hadamard_size != 0 && hadamard_axis == LPT_HADAMARD_AXIS_ROWS; }

@@ -51,7 +51,7 @@ Status check_forward_options(const lpt_linear_gemm_options &options) {
 }
 
 Status check_gemm_options(lpt_linear_gemm gemm, const lpt_linear_gemm_options &options) {
-  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_GEMM_FAST_ACCUMULATE));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   const int32_t size = options.hadamard_size;
   if (size != 0 && size != 16 && size != 32 && size != 64 && size != 128) {
@@ -99,8 +99,10 @@ Status set_recipe_gemm(Recipe &recipe, lpt_linear_gemm gemm, const lpt_linear_ge
   LPT_TRY(check_choice("product", gemm, kGemmCount - 1));
   LPT_TRY(check_gemm_options(gemm, options));
   if (is_check_only(options.flags)) return {};
-  recipe.gemms[gemm] = GemmRule{options.hadamard_size, options.hadamard_signs, options.hadamard_axis, options.source,
-                                options.draws,         options.parts,          options.output_scale};
+  recipe.gemms[gemm] = GemmRule{options.hadamard_size, options.hadamard_signs,
+                                options.hadamard_axis, options.source,
+                                options.draws,         options.parts,
+                                options.output_scale,  (options.flags & LPT_GEMM_FAST_ACCUMULATE) != 0};
   return {};
 }
 

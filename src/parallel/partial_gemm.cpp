@@ -16,19 +16,23 @@ Status check_gemm(Context &context, const GemmCall &call) {
   return {};
 }
 
+constexpr lpt_flags kSharedFlags = LPT_GEMM_PORTABLE_ORDER | LPT_GEMM_FAST_ACCUMULATE;
+
 // What every rank would add.
 Status check_addends(const lpt_gemm_options &options) {
-  const char *const name = options.bias != nullptr                           ? "bias"
-                           : options.residual != nullptr                     ? "residual"
-                           : options.beta != 0                               ? "beta"
-                           : options.activation != LPT_ACTIVATION_NONE       ? "activation"
-                           : options.quantize != nullptr                     ? "quantize"
-                           : options.outlier_threshold != 0                  ? "outlier_threshold"
-                           : (options.flags & ~LPT_GEMM_PORTABLE_ORDER) != 0 ? "flags"
-                                                                             : nullptr;
+  const char *const name = options.bias != nullptr                     ? "bias"
+                           : options.residual != nullptr               ? "residual"
+                           : options.beta != 0                         ? "beta"
+                           : options.activation != LPT_ACTIVATION_NONE ? "activation"
+                           : options.quantize != nullptr               ? "quantize"
+                           : options.outlier_threshold != 0            ? "outlier_threshold"
+                           : (options.flags & ~kSharedFlags) != 0      ? "flags"
+                                                                       : nullptr;
   if (name == nullptr) return {};
   return unsupported(
-      "%s is set: GEMMs that ranks add up take alpha, transposes, arithmetic and LPT_GEMM_PORTABLE_ORDER", name);
+      "%s is set: GEMMs that ranks add up take alpha, transposes, arithmetic, LPT_GEMM_PORTABLE_ORDER and "
+      "LPT_GEMM_FAST_ACCUMULATE",
+      name);
 }
 
 Status make_gemm(const Device &device, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c,

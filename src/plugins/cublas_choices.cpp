@@ -35,7 +35,7 @@ std::string text_of(const LibraryGemm &gemm) {
   std::ostringstream words;
   words << gemm.m << ',' << gemm.n << ',' << gemm.k << ';' << text_of(gemm.a) << ';' << text_of(gemm.b) << ';' << gemm.c
         << ',' << gemm.is_integer << ',' << gemm.has_factors << ',' << gemm.has_bias << ',' << gemm.reads_c << ','
-        << gemm.boundary << ',' << gemm.c_stride;
+        << gemm.boundary << ',' << gemm.c_stride << (gemm.is_fast ? ",fast" : "");
   return words.str();
 }
 

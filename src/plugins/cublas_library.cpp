@@ -107,6 +107,7 @@ void describe(Ways &ways, Calls &calls) {
   describer.set(cublas::kOperationA, gemm.b.is_transposed ? cublas::kTransposed : cublas::kAsStored);
   describer.set(cublas::kOperationB, gemm.a.is_transposed ? cublas::kTransposed : cublas::kAsStored);
   if (gemm.has_factors) describer.set(cublas::kPointerMode, cublas::kOnDevice);
+  if (gemm.is_fast) describer.set(cublas::kFastAccumulation, int8_t{1});
   if (gemm.has_bias) {
     describer.set(cublas::kEpilogue, cublas::kBiasEpilogue);
     describer.set(cublas::kBiasType, cublas::kF32);

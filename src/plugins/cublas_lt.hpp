@@ -40,6 +40,7 @@ enum DescriptionAttribute : int32_t {
   kBiasAddress = 8,
   kScalesAddressA = 17,
   kScalesAddressB = 18,
+  kFastAccumulation = 25,
   kBiasType = 26,
   kScaleModeA = 31,
   kScaleModeB = 32

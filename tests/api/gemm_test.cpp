@@ -340,6 +340,23 @@ TEST(GemmCastA, GivesTheBitsOfACastBefore) {
   }
 }
 
+TEST(GemmFastAccumulate, ChangesNothingOnTheCpu) {
+  const Context context = make_context();
+  for (const lpt_format format : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_F32}) {
+    const Tensor a = tensor_of(context.get(), format, 20, 96, draw_normal(831, 20 * 96));
+    const Tensor b = tensor_of(context.get(), format, 48, 96, draw_normal(832, 48 * 96));
+    const Tensor expected = make_tensor(context.get(), LPT_FORMAT_F32, 20, 48);
+    const Tensor found = make_tensor(context.get(), LPT_FORMAT_F32, 20, 48);
+    lpt_gemm_options options = transposed_b();
+    ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, expected.get())));
+    const std::string explanation = lpt_context_explanation(context.get());
+    options.flags = LPT_GEMM_FAST_ACCUMULATE;
+    ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, found.get())));
+    EXPECT_EQ(explanation, lpt_context_explanation(context.get()));
+    EXPECT_EQ(bytes_of(context.get(), expected.get()), bytes_of(context.get(), found.get()));
+  }
+}
+
 TEST(GemmCastA, RoundsInfinitiesAndWhatIsBeyondBf16ToInfinity) {
   const Context context = make_context();
   const std::vector<float> a = {INFINITY, 3.4e38f, -3.4e38f, 1.00390625f}, b = {1.0f};

@@ -46,7 +46,7 @@ void multiplies_as_one_after_the_other(const Rank &self) {
       compare_ways(self, plan, a, transposed_copy, options, format, size);
       options.is_b_transposed = 1;
       compare_ways(self, plan, a, b, options, format, size);
-      options.flags = LPT_GEMM_PORTABLE_ORDER;
+      options.flags = LPT_GEMM_PORTABLE_ORDER | LPT_GEMM_FAST_ACCUMULATE;
       compare_ways(self, plan, a, b, options, format, size);
     }
   }

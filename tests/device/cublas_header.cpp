@@ -40,6 +40,7 @@ static_assert(is_same(kEpilogue, CUBLASLT_MATMUL_DESC_EPILOGUE));
 static_assert(is_same(kBiasAddress, CUBLASLT_MATMUL_DESC_BIAS_POINTER));
 static_assert(is_same(kScalesAddressA, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER));
 static_assert(is_same(kScalesAddressB, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER));
+static_assert(is_same(kFastAccumulation, CUBLASLT_MATMUL_DESC_FAST_ACCUM));
 static_assert(is_same(kBiasType, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE));
 static_assert(is_same(kScaleModeA, CUBLASLT_MATMUL_DESC_A_SCALE_MODE));
 static_assert(is_same(kScaleModeB, CUBLASLT_MATMUL_DESC_B_SCALE_MODE));

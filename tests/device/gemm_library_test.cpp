@@ -30,7 +30,7 @@ class GemmLibraries : public testing::Test {
     std::string words;  // of the error, or the explanation
     std::vector<double> numbers;
   };
-  static Answer multiply_on_device(lpt_format format, int repeat = 1) {
+  static Answer multiply_on_device(lpt_format format, int repeat = 1, lpt_flags flags = 0) {
     const Context cpu = make_context(1), gpu = make_gpu_context();
     const Tensor a = tensor_of(cpu.get(), format, 16, 64, draw_normal(1, 16 * 64));
     const Tensor b = tensor_of(cpu.get(), format, 32, 64, draw_normal(2, 32 * 64));
@@ -41,6 +41,7 @@ class GemmLibraries : public testing::Test {
     EXPECT_TRUE(ok(gpu.get(), lpt_tensor_copy(gpu.get(), b.get(), there_b.get())));
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
+    options.flags = flags;
     lpt_status status = LPT_OK;
     for (int i = 0; i < repeat; ++i)
       status = lpt_gemm(gpu.get(), there_a.get(), there_b.get(), &options, there_c.get());
@@ -132,6 +133,100 @@ TEST_F(GemmLibraries, TensorScalesAndAlphaOnTheDevice) {
   EXPECT_EQ(0, stub("lpt_stub_last_pointer_mode"));
 }
 
+struct FastCase {
+  lpt_format format;
+  const char *capability, *kernel;
+  int is_fast;
+};
+constexpr FastCase kFastCases[] = {
+    {LPT_FORMAT_E4M3FN, "89", "gemm: cublaslt_fp8_fast\n", 1},
+    {LPT_FORMAT_E4M3FN_TENSOR, "90", "gemm: cublaslt_fp8_fast\n", 1},
+    {LPT_FORMAT_E4M3FN_ROW, "90", "gemm: cublaslt_fp8_rows_fast\n", 1},
+    {LPT_FORMAT_E4M3FN_ROW, "89", "gemm: cublaslt_fp8_finish_fast\n", 1},
+    {LPT_FORMAT_E4M3FN_TENSOR, "100", "gemm: cublaslt_fp8\n", 0},
+    {LPT_FORMAT_E4M3FN, "80", "gemm: cublaslt_half\n", 0},
+    {LPT_FORMAT_INT8_ROW, "90", "gemm: cublaslt_int8\n", 0},
+    {LPT_FORMAT_BF16, "90", "gemm: cublaslt_numbers\n", 0},
+};
+
+TEST_F(GemmLibraries, FastAccumulationIsForBytesOnDevicesThatHaveIt) {
+  for (const FastCase &c : kFastCases) {
+    SCOPED_TRACE(name_of(c.format) + " on " + c.capability);
+    setenv("LPT_TEST_CAPABILITY", c.capability, 1);
+    const Answer fast = multiply_on_device(c.format, 1, LPT_GEMM_FAST_ACCUMULATE);
+    ASSERT_EQ(LPT_OK, fast.status) << fast.words;
+    expect_words({c.kernel}, fast.words + "\n");
+    EXPECT_EQ(c.is_fast, stub("lpt_stub_last_is_fast"));
+    const Answer full = multiply_on_device(c.format);
+    EXPECT_EQ(0, stub("lpt_stub_last_is_fast"));
+    EXPECT_EQ(std::string::npos, full.words.find("_fast\n")) << full.words;
+    expect_near(full.numbers, fast.numbers);
+  }
+}
+
+TEST_F(GemmLibraries, FastAccumulationIsNeverRejected) {
+  setenv("LPT_TEST_CUBLASLT_FAILS", "find_fast", 1);
+  const Answer found = multiply_on_device(LPT_FORMAT_E4M3FN_ROW, 1, LPT_GEMM_FAST_ACCUMULATE);
+  ASSERT_EQ(LPT_OK, found.status) << found.words;
+  expect_words({"gemm: cublaslt_fp8_rows\n", "cublaslt_fp8_rows_fast: the library has no way to run it"},
+               found.words + "\n");
+}
+
+TEST_F(GemmLibraries, APlanNamesFastAccumulation) {
+  const Context gpu = make_gpu_context();
+  const Tensor a = make_tensor(gpu.get(), LPT_FORMAT_E4M3FN, 16, 64),
+               b = make_tensor(gpu.get(), LPT_FORMAT_E4M3FN, 32, 64),
+               c = make_tensor(gpu.get(), LPT_FORMAT_F32, 16, 32);
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  options.flags = LPT_GEMM_FAST_ACCUMULATE;
+  lpt_gemm_plan *plan = nullptr;
+  ASSERT_TRUE(ok(gpu.get(), lpt_gemm_plan_create(gpu.get(), a.get(), b.get(), &options, c.get(), &plan)));
+  lpt_gemm_plan_info info = LPT_GEMM_PLAN_INFO_INIT;
+  EXPECT_TRUE(ok(gpu.get(), lpt_gemm_plan_read(gpu.get(), plan, &info)));
+  EXPECT_STREQ("cublaslt_fp8_fast", info.kernel);
+  EXPECT_TRUE(ok(gpu.get(), lpt_gemm_plan_run(gpu.get(), plan, a.get(), b.get(), nullptr, c.get())));
+  EXPECT_EQ(1, stub("lpt_stub_last_is_fast"));
+  lpt_gemm_plan_destroy(plan);
+}
+
+// Of each GEMM of a layer by itself.
+TEST_F(GemmLibraries, RecipesPermitFastAccumulation) {
+  const Context cpu = make_context(), gpu = make_gpu_context();
+  const Tensor x = make_tensor(gpu.get(), LPT_FORMAT_F32, 32, 64), w = make_tensor(gpu.get(), LPT_FORMAT_F32, 48, 64),
+               y = make_tensor(gpu.get(), LPT_FORMAT_F32, 32, 48), dx = make_tensor(gpu.get(), LPT_FORMAT_F32, 32, 64),
+               dw = make_tensor(gpu.get(), LPT_FORMAT_F32, 48, 64);
+  for (const lpt_linear_gemm fast : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+    Recipe recipe;
+    Linear linear;
+    ASSERT_TRUE(ok(cpu.get(), lpt_recipe_create(cpu.get(), "fp8_trillion", out(recipe))));
+    lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
+    options.flags = LPT_GEMM_FAST_ACCUMULATE;
+    ASSERT_TRUE(ok(cpu.get(), lpt_recipe_set_gemm(cpu.get(), recipe.get(), fast, &options)));
+    const lpt_linear_shape shape = {sizeof shape, 64, 48};
+    ASSERT_TRUE(ok(gpu.get(), lpt_linear_create(gpu.get(), recipe.get(), &shape, out(linear))));
+    ASSERT_TRUE(ok(gpu.get(), lpt_linear_prepare(gpu.get(), linear.get(), w.get(), nullptr)));
+    size_t bytes = 0;
+    ASSERT_TRUE(ok(gpu.get(), lpt_linear_saved_size(gpu.get(), linear.get(), 32, &bytes)));
+    const Tensor saved = make_tensor(gpu.get(), LPT_FORMAT_UINT8, {static_cast<int64_t>(bytes)});
+    const auto count_fast = [&] {
+      const std::string words = lpt_context_explanation(gpu.get());
+      int count = 0;
+      for (size_t at = words.find("_fast\n"); at != std::string::npos; at = words.find("_fast\n", at + 1)) ++count;
+      return count;
+    };
+    ASSERT_TRUE(ok(gpu.get(), lpt_linear_forward(gpu.get(), linear.get(), x.get(), nullptr, saved.get(), y.get())));
+    EXPECT_EQ(fast == LPT_LINEAR_GEMM_FORWARD, count_fast() > 0) << fast;
+    const auto backward = [&](lpt_tensor *input, lpt_tensor *weight) {
+      EXPECT_TRUE(ok(gpu.get(), lpt_linear_backward(gpu.get(), linear.get(), saved.get(), y.get(), nullptr, input,
+                                                    weight, nullptr)));
+      return count_fast();
+    };
+    EXPECT_EQ(fast == LPT_LINEAR_GEMM_DGRAD, backward(dx.get(), nullptr) > 0) << fast;
+    EXPECT_EQ(fast == LPT_LINEAR_GEMM_WGRAD, backward(nullptr, dw.get()) > 0) << fast;
+  }
+}
+
 TEST_F(GemmLibraries, TheLikeliestWayRunsWhereNothingIsTimed) {
   const int before = multiplied();
   multiply_on_device(LPT_FORMAT_BF16, 3);
@@ -166,6 +261,19 @@ TEST_F(GemmLibraries, ChosenWaysAreKeptInAFolder) {
   setenv("LPT_TEST_CUBLASLT_VERSION", "130200", 1);
   multiply_on_device(LPT_FORMAT_BF16);
   EXPECT_EQ(before + 1 + 3 * 4 + 1, multiplied());
+}
+
+TEST_F(GemmLibraries, KeptWaysOfFastAccumulationAreApart) {
+  const std::string folder = testing::TempDir() + "lpt_gemm_fast_choices";
+  std::system(("rm -rf " + folder + " && mkdir -p " + folder).c_str());
+  setenv("LPT_GEMM_CHOICES", folder.c_str(), 1);
+  setenv("LPT_GEMM_TUNE", "1", 1);
+  multiply_on_device(LPT_FORMAT_E4M3FN, 1, LPT_GEMM_FAST_ACCUMULATE);
+  const int before = multiplied();
+  multiply_on_device(LPT_FORMAT_E4M3FN);
+  EXPECT_EQ(before + 3 * 4 + 1, multiplied());
+  multiply_on_device(LPT_FORMAT_E4M3FN, 1, LPT_GEMM_FAST_ACCUMULATE);
+  EXPECT_EQ(before + 3 * 4 + 2, multiplied());
 }
 
 TEST_F(GemmLibraries, AFolderThatIsNotThereIsNoError) {

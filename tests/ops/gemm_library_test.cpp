@@ -121,6 +121,19 @@ TEST(GemmLibrary, ARowIsChosenByFormatsDeviceAndVersion) {
   }
 }
 
+// A permission changes the kernel of FP8 with scales of tensors and rows, where the device has fast accumulation.
+TEST(GemmLibrary, FastAccumulationIsChosenWherePermitted) {
+  for (const Expected &e : kExpected) {
+    GemmRequest request = request_of(e.a, e.b);
+    request.is_f64 = e.a == LPT_FORMAT_F64;
+    request.may_accumulate_fast = true;
+    const std::string row = e.row;
+    const bool is_kind = row == "cublaslt_fp8" || row == "cublaslt_fp8_rows" || row == "cublaslt_fp8_finish";
+    const std::string expected = is_kind && e.machine.capability <= 90 ? row + "_fast" : row;
+    EXPECT_EQ(expected, name_of(request, e.machine)) << format_name(e.a) << " by " << format_name(e.b);
+  }
+}
+
 TEST(GemmLibrary, OtherExtentsAndLayoutsTakeALaterRow) {
   const auto name = [](const Shape &shape) {
     return name_of(request_of(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR, shape), kHopper);
@@ -218,6 +231,7 @@ TEST(GemmLibrary, PlansAreOfGemmsThatCublasNames) {
           GemmRequest request = request_of(a, b, {.c = c});
           request.is_f64 = a == LPT_FORMAT_F64 || b == LPT_FORMAT_F64;
           request.bias = (a + b) % 2 == 0 ? &bias : nullptr;
+          request.may_accumulate_fast = (a + b + c) % 2 == 0;  // both for each pair
           const LibraryKernelEntry *const kernel = row_of(request, machine);
           if (kernel == nullptr) continue;
           seen.insert(kernel->name);

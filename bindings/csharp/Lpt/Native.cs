@@ -37,6 +37,7 @@ namespace Lpt
         DlpackCopied = 512,
         TensorReadOnly = 1024,
         TensorUnchecked = 2048,
+        GemmFastAccumulate = 4096,
     }
 
     /// <summary>A kind of device; one of lpt_device_values.</summary>

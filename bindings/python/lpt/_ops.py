@@ -170,7 +170,8 @@ def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Op
 
     Options: a_transposed, b_transposed, alpha, beta, bias, activation ("gelu", "gelu_tanh", "silu" or "swiglu"), residual,
     quantize (a dict of options of quantize() for the cast of the result), cast_a_to_bf16 (round an f32 a to bf16 first, for
-    the bf16 kernels), emulation (a dict of arithmetic and bits) and the others of lpt_gemm_options.
+    the bf16 kernels), fast_accumulate (permit a GPU to add FP8 in fewer bits), emulation (a dict of arithmetic and bits) and
+    the others of lpt_gemm_options.
     """
     keep: list = []
     left, right = multiplied(a), multiplied(b)

@@ -35,7 +35,9 @@ _NAMED = {
     "order": "LPT_GRADIENT_BUCKETS_ORDER_", "layout": "LPT_ROTARY_LAYOUT_",
 }
 # Flags that are keyword arguments.
-_FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF16}
+_FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF16,
+          (capi.lpt_gemm_options, "fast_accumulate"): capi.LPT_GEMM_FAST_ACCUMULATE,
+          (capi.lpt_linear_gemm_options, "fast_accumulate"): capi.LPT_GEMM_FAST_ACCUMULATE}
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
                       "block_scale", "tensor_scale", "zero_point"))
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",

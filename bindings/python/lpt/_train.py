@@ -56,8 +56,8 @@ class Recipe:
     def set_product(self, product: str, **given: Any) -> "Recipe":
         """Change the options of one GEMM (lpt_recipe_set_gemm()).
 
-        product: the GEMM: "forward", "dgrad" or "wgrad". Options: hadamard_size, hadamard_signs, source, draws, parts and the
-        others of lpt_linear_gemm_options.
+        product: the GEMM: "forward", "dgrad" or "wgrad". Options: hadamard_size, hadamard_signs, source, draws, parts,
+        fast_accumulate (permit a GPU to add FP8 in fewer bits) and the others of lpt_linear_gemm_options.
         """
         keep: list = []
         capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product),

@@ -58,6 +58,8 @@ class Options(Case):
         made = options(capi.lpt_gemm_options, {"cast_a_to_bf16": True, "flags": capi.LPT_GEMM_PORTABLE_ORDER}, [])
         self.assertEqual(capi.LPT_GEMM_CAST_A_TO_BF16 | capi.LPT_GEMM_PORTABLE_ORDER, made.flags)
         self.assertEqual(0, options(capi.lpt_gemm_options, {"cast_a_to_bf16": False}, []).flags)
+        for kind in (capi.lpt_gemm_options, capi.lpt_linear_gemm_options):
+            self.assertEqual(capi.LPT_GEMM_FAST_ACCUMULATE, options(kind, {"fast_accumulate": True}, []).flags)
         self.rejects(TypeError, "cast_a_to_bf16 is not an option", lpt.quantize, self.x, "e4m3fn", cast_a_to_bf16=True)
 
 

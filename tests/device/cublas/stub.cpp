@@ -1,8 +1,8 @@
 // A libcublasLt.so.13 for machines without a GPU: it holds descriptions to what the documentation of cuBLAS says of them, which
 // the real library does only when a way to run them is requested, and multiplies in plain loops.
 //
-// What tests change by the environment: LPT_TEST_CUBLASLT_VERSION; LPT_TEST_CUBLASLT_FAILS: create, find, find_nothing or
-// multiply; LPT_TEST_CAPABILITY, the device's.
+// What tests change by the environment: LPT_TEST_CUBLASLT_VERSION; LPT_TEST_CUBLASLT_FAILS: create, find, find_fast, find_nothing
+// or multiply; LPT_TEST_CAPABILITY, the device's.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +20,7 @@ struct DescriptionOpaque {
   uint32_t epilogue = kNoEpilogue;
   const void *bias = nullptr, *scales_a = nullptr, *scales_b = nullptr;
   int32_t bias_type = -1, mode_a = kScalar, mode_b = kScalar;
+  int8_t is_fast = 0;
 };
 struct LayoutOpaque {
   int32_t type;
@@ -38,7 +39,7 @@ constexpr uint64_t kMagic = 0x5354554257415953;
 constexpr int32_t kWays = 3;
 constexpr size_t kWorkspace[kWays] = {1024, 0, 4096};
 
-int32_t last_way = -1, last_pointer_mode = -1, multiplied = 0;
+int32_t last_way = -1, last_pointer_mode = -1, last_is_fast = -1, multiplied = 0;
 
 int32_t number(const char *name, int32_t otherwise) {
   const char *const words = std::getenv(name);
@@ -120,8 +121,14 @@ bool is_wide_gemm_right(const Gemm &p) {
   return is_bias && (p.c.type == p.a.type || p.c.type == kF32);
 }
 
+// Of FP8 by scales of tensors and rows, on the devices where it has an effect.
+bool may_be_fast(const Gemm &p) {
+  const bool is_of_blocks = p.d.mode_a == kVector128 || p.d.mode_a == kBlock128;
+  return is_byte_float(p.a.type) && is_byte_float(p.b.type) && !is_of_blocks && capability() <= 90;
+}
+
 bool is_right(const Gemm &p) {
-  if (!do_shapes_fit(p)) return false;
+  if (!do_shapes_fit(p) || (p.d.is_fast != 0 && !may_be_fast(p))) return false;
   if (p.a.type == kInt8 && p.b.type == kInt8) return is_integer_gemm_right(p);
   const bool is_narrow =
       (is_byte_float(p.a.type) && is_byte_float(p.b.type)) || (p.a.type == kE2m1fn && p.b.type == kE2m1fn);
@@ -232,6 +239,8 @@ LPT_STUB int32_t cublasLtMatmulDescSetAttribute(Description d, int32_t attribute
       return take(d->epilogue, value, bytes);
     case kBiasAddress:
       return take(d->bias, value, bytes);
+    case kFastAccumulation:
+      return take(d->is_fast, value, bytes);
     case kBiasType:
       return take(d->bias_type, value, bytes);
     case kScalesAddressA:
@@ -287,7 +296,8 @@ LPT_STUB int32_t cublasLtMatmulAlgoGetHeuristic(Handle, Description d, Layout a,
                                                 Preference p, int32_t most, Found *out_found, int32_t *out_count) {
   *out_count = 0;
   if (fails("find_nothing")) return kSuccess;
-  if (fails("find") || !is_right(gemm_of(*d, *a, *b, *c))) return kNotSupported;
+  if (fails("find") || (fails("find_fast") && d->is_fast != 0)) return kNotSupported;
+  if (!is_right(gemm_of(*d, *a, *b, *c))) return kNotSupported;
   const uint32_t least = bits_of(a->type) <= 8 ? 16 : 2;
   if (p->boundary_a < least || p->boundary_b < least || p->boundary_d < least) return kNotSupported;
   for (uint64_t way = 0; way < kWays && *out_count < most; ++way) {
@@ -320,11 +330,13 @@ LPT_STUB int32_t cublasLtMatmul(Handle, Description d, const void *alpha, const 
   multiply(gemm, factor_at(d->factor, alpha), a, b, factor_at(d->factor, beta), c);
   last_way = static_cast<int32_t>(way);
   last_pointer_mode = d->pointer_mode;
+  last_is_fast = d->is_fast;
   ++multiplied;
   return kSuccess;
 }
 
-// For tests: the way of the last GEMM, where its factors lay, and how many GEMMs there were.
+// For tests: the way of the last GEMM, where its factors lay, whether it was fast, and how many GEMMs there were.
 LPT_STUB int32_t lpt_stub_last_way() { return last_way; }
 LPT_STUB int32_t lpt_stub_last_pointer_mode() { return last_pointer_mode; }
+LPT_STUB int32_t lpt_stub_last_is_fast() { return last_is_fast; }
 LPT_STUB int32_t lpt_stub_multiplied() { return multiplied; }

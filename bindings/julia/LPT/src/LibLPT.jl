@@ -27,6 +27,7 @@ const LPT_DLPACK_READ_ONLY = lpt_flags(256)
 const LPT_DLPACK_COPIED = lpt_flags(512)
 const LPT_TENSOR_READ_ONLY = lpt_flags(1024)
 const LPT_TENSOR_UNCHECKED = lpt_flags(2048)
+const LPT_GEMM_FAST_ACCUMULATE = lpt_flags(4096)
 
 const lpt_device = Int32
 const LPT_DEVICE_CPU = lpt_device(0)

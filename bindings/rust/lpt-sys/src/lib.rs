@@ -32,6 +32,7 @@ pub const LPT_DLPACK_READ_ONLY: lpt_flags = 256;
 pub const LPT_DLPACK_COPIED: lpt_flags = 512;
 pub const LPT_TENSOR_READ_ONLY: lpt_flags = 1024;
 pub const LPT_TENSOR_UNCHECKED: lpt_flags = 2048;
+pub const LPT_GEMM_FAST_ACCUMULATE: lpt_flags = 4096;
 
 /// A kind of device; one of lpt_device_values.
 pub type lpt_device = i32;

@@ -92,6 +92,7 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_DLPACK_COPIED as i64, made::LPT_DLPACK_COPIED as i64);
     assert_eq!(lpt_sys::LPT_TENSOR_READ_ONLY as i64, made::LPT_TENSOR_READ_ONLY as i64);
     assert_eq!(lpt_sys::LPT_TENSOR_UNCHECKED as i64, made::LPT_TENSOR_UNCHECKED as i64);
+    assert_eq!(lpt_sys::LPT_GEMM_FAST_ACCUMULATE as i64, made::LPT_GEMM_FAST_ACCUMULATE as i64);
     assert_eq!(lpt_sys::LPT_DEVICE_CPU as i64, made::LPT_DEVICE_CPU as i64);
     assert_eq!(lpt_sys::LPT_DEVICE_CUDA as i64, made::LPT_DEVICE_CUDA as i64);
     assert_eq!(lpt_sys::LPT_ISA_AUTO as i64, made::LPT_ISA_AUTO as i64);

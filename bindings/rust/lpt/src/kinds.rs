@@ -43,6 +43,7 @@ impl Flags {
     pub const DLPACK_COPIED: Flags = Flags(sys::LPT_DLPACK_COPIED);
     pub const TENSOR_READ_ONLY: Flags = Flags(sys::LPT_TENSOR_READ_ONLY);
     pub const TENSOR_UNCHECKED: Flags = Flags(sys::LPT_TENSOR_UNCHECKED);
+    pub const GEMM_FAST_ACCUMULATE: Flags = Flags(sys::LPT_GEMM_FAST_ACCUMULATE);
 }
 
 /// A kind of device.
