@@ -79,7 +79,7 @@ typedef struct lpt_gemm_options {
  * Rounding  Products are exact or rounded once. Sums are in f32, or exact in int32 if a kernel multiplies integers. The
  *           order of a sum depends on the kernel and the shape, never on the number of threads; see
  *           LPT_GEMM_PORTABLE_ORDER. c is rounded once, to nearest even or as `quantize` selects. Scales are applied
- *           exactly once. Activation, residual and encoding are computed in f32. Only LPT_GEMM_FAST_ACCUMULATE permits
+ *           exactly once. Activation, residual and encoding are computed in f32. LPT_GEMM_FAST_ACCUMULATE permits
  *           sums in fewer bits.
  *
  * Overlap   c must not overlap a, b or `bias`. `residual` may be c itself; otherwise it must not overlap c.

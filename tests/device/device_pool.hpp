@@ -16,7 +16,7 @@ class DevicePool {
     begin_ = static_cast<std::byte *>(lpt_tensor_data(memory_.get()));
     fill(0xC7);  // memory that is not clean
   }
-  ~DevicePool() { EXPECT_EQ(0u, live_.size()) << "blocks that nobody has released"; }
+  ~DevicePool() { EXPECT_EQ(0u, live_.size()) << "blocks without a release"; }
   DevicePool(const DevicePool &) = delete;
   DevicePool &operator=(const DevicePool &) = delete;
 

@@ -2,8 +2,15 @@
 #include <lpt/research.h>
 #include <string.h>
 
+/* Of CUDA's runtime. */
+typedef enum cudaError { cudaSuccess = 0 } cudaError_t;
+typedef struct CUstream_st *cudaStream_t;
+typedef struct CUmemPoolHandle_st *cudaMemPool_t;
+cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream);
+
 static lpt_context *context, *cpu, *gpu;
-static void *stream;
+static void *stream, *pool;
 static lpt_comm_group *group;
 static lpt_comm *comm, *bootstrap;
 static lpt_partial_plan *plan;
