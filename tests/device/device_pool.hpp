@@ -10,9 +10,9 @@ namespace lpt::test {
 
 class DevicePool {
  public:
-  explicit DevicePool(int32_t index = 0, int64_t bytes = int64_t{64} << 20)
-      : index_(index), bytes_(bytes), context_(make_gpu_context(index)) {
-    memory_ = make_tensor(context_.get(), LPT_FORMAT_UINT8, 1, bytes);
+  explicit DevicePool(int32_t index = 0)
+      : index_(index), bytes_(bytes_of_pool(index)), context_(make_gpu_context(index)) {
+    memory_ = make_tensor(context_.get(), LPT_FORMAT_UINT8, 1, bytes_);
     begin_ = static_cast<std::byte *>(lpt_tensor_data(memory_.get()));
     fill(0xC7);  // memory that is not clean
   }
@@ -57,6 +57,13 @@ class DevicePool {
     size_t bytes;
     void *stream;
   };
+
+  // Libraries on a GPU take more memory than their stubs.
+  static int64_t bytes_of_pool(int32_t index) {
+    lpt_device_info info = LPT_DEVICE_INFO_INIT;
+    EXPECT_EQ(LPT_OK, lpt_device_describe(nullptr, LPT_DEVICE_CUDA, index, &info));
+    return std::min(info.memory_bytes / 256, int64_t{64} << 20);
+  }
 
   void fill(uint8_t value) {
     const Context cpu = make_context();

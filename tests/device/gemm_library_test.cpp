@@ -199,7 +199,7 @@ TEST_F(GemmLibraries, RecipesPermitFastAccumulation) {
   for (const lpt_linear_gemm fast : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
     Recipe recipe;
     Linear linear;
-    ASSERT_TRUE(ok(cpu.get(), lpt_recipe_create(cpu.get(), "fp8_trillion", out(recipe))));
+    ASSERT_TRUE(ok(cpu.get(), lpt_recipe_create(cpu.get(), "fp8_current", out(recipe))));
     lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
     options.flags = LPT_GEMM_FAST_ACCUMULATE;
     ASSERT_TRUE(ok(cpu.get(), lpt_recipe_set_gemm(cpu.get(), recipe.get(), fast, &options)));

@@ -317,7 +317,7 @@ TEST_P(NcclRanks, HaveTheBitsOfCpus) {
 // Scratch of comms too, for work on their own streams.
 TEST(NcclAllocator, OfTheCallerGivesTheMemoryOfComms) {
   const Surroundings surroundings;
-  DevicePool first(0, int64_t{4} << 20), second(1, int64_t{4} << 20);
+  DevicePool first(0), second(1);
   RankOptions options;
   options.contexts = {first.options(), second.options()};
   setenv("LPT_TEST_NO_MEMORY", "1", 1);

@@ -161,7 +161,7 @@ TEST_F(StreamOrder, ManyStreamsShareOneContext) {
 // An allocator of the caller gives a block for the stream whose work uses it first, and gets it back with that stream.
 TEST_F(StreamOrder, AllocatorsAreGivenTheStream) {
   void *const seventh = reinterpret_cast<void *>(uintptr_t{7}), *const eighth = reinterpret_cast<void *>(uintptr_t{8});
-  DevicePool pool(0, int64_t{1} << 20);
+  DevicePool pool;
   lpt_context_options options = pool.options();
   options.stream = seventh;
   const Context gpu = make_gpu_context(options);
