@@ -5,6 +5,9 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <string>
+#include <string_view>
+#include <typeinfo>
 
 #include "src/call/context.hpp"
 #include "src/tensor/tensor.hpp"
@@ -70,14 +73,24 @@ lpt_status guard_optional(lpt_context *context, Body &&body) noexcept {
 // Of a struct of any release: a larger size is no size.
 constexpr size_t kMostStructBytes = size_t{1} << 16;
 
+// Of a struct named lpt_gemm_options the macro is LPT_GEMM_OPTIONS_INIT. Names of the Itanium ABI begin with a length.
+inline Status invalid_struct_size(const char *name, size_t size, size_t expected, const std::type_info &type) {
+  const std::string_view mangled = type.name();
+  std::string macro(mangled.substr(mangled.find_first_not_of("0123456789")));
+  std::transform(macro.begin(), macro.end(), macro.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return invalid(
+      "%s->struct_size is %zu: expected the size of the struct, %zu in this release: initialize it with %s_INIT", name,
+      size, expected, macro.c_str());
+}
+
 // Copies the members that both sides know over the defaults in `known`. NULL leaves the defaults.
 template <typename Options>
 Status read_options(const Options *given, const char *name, Options &known) {
   if (given == nullptr) return {};
   const size_t size = given->struct_size;
   if (size < sizeof(size_t) || size > kMostStructBytes) {
-    return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
-                   sizeof(Options));
+    return invalid_struct_size(name, size, sizeof(Options), typeid(Options));
   }
   std::memcpy(static_cast<void *>(&known), given, std::min(size, sizeof(Options)));
   known.struct_size = sizeof(Options);
@@ -96,8 +109,7 @@ Status check_values(const Values *out_info, const char *name) {
   if (out_info == nullptr) return invalid("%s is NULL: expected memory for the result", name);
   const size_t size = out_info->struct_size;
   if (size < sizeof(size_t) || size > kMostStructBytes) {
-    return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
-                   sizeof(Values));
+    return invalid_struct_size(name, size, sizeof(Values), typeid(Values));
   }
   return {};
 }

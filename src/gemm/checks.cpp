@@ -126,9 +126,13 @@ Status check_inner_sizes(const GemmCall &call, GemmShape &out_shape) {
   out_shape.n = call.is_b_transposed ? b.rows : b.columns;
   const int64_t b_k = call.is_b_transposed ? b.columns : b.rows;
   if (out_shape.k == b_k) return {};
-  return invalid("inner sizes differ: a is %lld x %lld %s%s, b is %lld x %lld %s%s", number(a.rows), number(a.columns),
-                 format_name(a.format.id).c_str(), call.is_a_transposed ? " transposed" : "", number(b.rows),
-                 number(b.columns), format_name(b.format.id).c_str(), call.is_b_transposed ? " transposed" : "");
+  const char *const hint = out_shape.k != (call.is_b_transposed ? b.rows : b.columns) ? ""
+                           : call.is_b_transposed ? "; they agree if b is not transposed"
+                                                  : "; they agree if b is transposed";
+  return invalid("inner sizes differ: a is %lld x %lld %s%s, b is %lld x %lld %s%s%s", number(a.rows),
+                 number(a.columns), format_name(a.format.id).c_str(), call.is_a_transposed ? " transposed" : "",
+                 number(b.rows), number(b.columns), format_name(b.format.id).c_str(),
+                 call.is_b_transposed ? " transposed" : "", hint);
 }
 
 Status check_bias(const lpt_gemm_options &options, const GemmCall &call, int64_t count, int64_t n, const MatrixView &c,

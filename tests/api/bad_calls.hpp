@@ -53,6 +53,7 @@ struct World {
   // Casts.
   Tensor source = f32(4, 32, 51);
   Tensor other_source = f32(4, 33, 52);
+  Tensor other_rows = f32(6, 32, 50);
   Tensor dataless = wrap(owner.get(), LPT_FORMAT_F32, nullptr, 4, 32);
   Tensor codes = tensor_of(owner.get(), LPT_FORMAT_MXFP8_E4M3, 4, 32, draw_normal(53, 128));
   Tensor bytes = output(LPT_FORMAT_UINT8, {4, 32});
