@@ -63,6 +63,7 @@ Status read_saved(const Call &call, const Linear &linear, const Tensor *saved, B
   }
   if (saved == nullptr) return invalid("saved is NULL: input_gradient needs what forward saved, where it clipped");
   const int64_t rows = backward.dy.rows;
+  if (!call.is_check_only && !is_on_device(call)) LPT_TRY(check_saved_rows(saved, linear, rows));
   LPT_TRY(check_saved(saved, linear, rows, !call.is_check_only, &backward.memory));
   const MatrixView bytes =
       vector_view(LPT_FORMAT_UINT8, backward.memory, static_cast<int64_t>(linear_saved_bytes(linear, rows)));

@@ -234,6 +234,9 @@ struct Saved {
 };
 Saved lay_out_saved(const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory);
 
+// Whether forward of this layer saved an input of as many rows; an error names the output gradient. On the CPU.
+Status check_saved_rows(const Tensor *saved, const Linear &linear, int64_t rows);
+
 Status check_saved(const Tensor *saved, const Linear &linear, int64_t rows, bool needs_data, std::byte **out_memory);
 void clear_saved_header(std::byte *memory);
 Status write_saved_header(const Call &call, const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory);

@@ -70,6 +70,20 @@ Status check_saved(const Tensor *saved, const Linear &linear, int64_t rows, bool
   return {};
 }
 
+Status check_saved_rows(const Tensor *saved, const Linear &linear, int64_t rows) {
+  MatrixView view;
+  SavedHeader header{};
+  const bool is_readable = check_matrix(saved, "saved", true, view, linear.device).is_ok() && view.rows == 1 &&
+                           view.format.id == LPT_FORMAT_UINT8 && view.columns >= static_cast<int64_t>(sizeof header);
+  if (!is_readable) return {};
+  std::memcpy(&header, view.data, sizeof header);
+  const bool is_ours = header.magic == kSavedMagic && header.input_columns == linear.input_columns &&
+                       header.format == linear.recipe.casts[saved_cast(linear.recipe)].format;
+  if (!is_ours || header.rows == rows) return {};
+  return invalid("output_gradient has %lld rows: expected %lld, the rows of the input that forward saved",
+                 static_cast<long long>(rows), static_cast<long long>(header.rows));
+}
+
 void clear_saved_header(std::byte *memory) { std::memset(memory, 0, sizeof(SavedHeader)); }
 
 Status write_saved_header(const Call &call, const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory) {
