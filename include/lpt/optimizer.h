@@ -85,7 +85,7 @@ typedef struct lpt_optimizer_options {
  */
 typedef struct lpt_optimizer_parameter {
   size_t struct_size;       /**< sizeof(lpt_optimizer_parameter) of the caller. */
-  int64_t elements;         /**< Elements of the parameter, or of the shard; 0 to 2^57. */
+  int64_t elements;         /**< Elements of the parameter, or of the shard; 1 to 2^57. A shard may have 0. */
   lpt_format first_moment;  /**< Format of the first moment. Default f32. */
   lpt_format second_moment; /**< Format of the second moment; SGD and Lion ignore it. Default f32. */
   double weight_decay;      /**< Finite, at least 0. Default 0. */

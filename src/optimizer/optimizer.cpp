@@ -105,8 +105,9 @@ Status read_moment(const MomentSetting &option, Moment &out_moment) {
 }
 
 Status read_shard(const lpt_optimizer_parameter &option, OptimizerParameter &out_parameter) {
-  if (option.elements < 0 || option.elements > std::numeric_limits<int64_t>::max() / 64) {
-    return invalid("elements is %lld: expected 0 to 2^57", number(option.elements));
+  const int64_t least = option.whole_elements == 0 ? 1 : 0;  // a rank may have no element of a shard
+  if (option.elements < least || option.elements > std::numeric_limits<int64_t>::max() / 64) {
+    return invalid("elements is %lld: expected %lld to 2^57", number(option.elements), number(least));
   }
   const int64_t whole = option.whole_elements == 0 ? option.elements : option.whole_elements;
   if (whole < option.elements || whole > std::numeric_limits<int64_t>::max() / 64) {

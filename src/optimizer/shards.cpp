@@ -21,8 +21,8 @@ Status check_whole(const lpt_optimizer_parameter &parameter, int64_t position) {
 // So few that no sum of them overflows.
 Status check_elements_of(const lpt_optimizer_parameter &parameter, int64_t position) {
   constexpr int64_t most = int64_t{1} << 38;
-  if (parameter.elements >= 0 && parameter.elements <= most) return {};
-  return invalid("parameters[%lld] has %lld elements: expected 0 to 2^38", number(position),
+  if (parameter.elements >= 1 && parameter.elements <= most) return {};
+  return invalid("parameters[%lld] has %lld elements: expected 1 to 2^38", number(position),
                  number(parameter.elements));
 }
 

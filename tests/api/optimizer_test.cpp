@@ -343,11 +343,16 @@ TEST(Optimizer, CheckOnlyRunsNothing) {
   EXPECT_EQ(before, bytes_of(c, parameter.get()));
 }
 
-TEST(Optimizer, TakesAParameterWithoutElements) {
+TEST(Optimizer, TakesAShardWithoutElements) {
   const Context context = make_context();
   lpt_context *c = context.get();
   const Optimizer optimizer = make_optimizer(c);
-  const int64_t index = add(c, optimizer.get(), 0, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR);
+  lpt_optimizer_parameter option = LPT_OPTIMIZER_PARAMETER_INIT;
+  option.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
+  option.second_moment = LPT_FORMAT_E5M2_TENSOR;
+  option.whole_elements = 5;
+  int64_t index = 0;
+  ASSERT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), nullptr, &option, &index)));
   const Tensor none = make_tensor(c, LPT_FORMAT_F32, 0, 5);
   const Tensor parameter = make_tensor(c, LPT_FORMAT_F32, 0, 5);
   step(c, optimizer.get(), index, none, parameter, LPT_OPTIMIZER_STEP_OPTIONS_INIT);

@@ -6,8 +6,8 @@
 namespace lpt::test {
 namespace {
 
-// Elements of parameters: of several cuts, of less than one, of none; fewer cuts than ranks have parameters.
-const std::vector<int64_t> kSizes = {9000, 100, 0, 4097, 1, 300};
+// Elements of parameters: of several cuts, and of less than one, so that ranks have shards without elements.
+const std::vector<int64_t> kSizes = {9000, 100, 2, 4097, 1, 300};
 constexpr uint32_t kSteps = 3;  // the third reads what the second stored by delayed scales
 
 struct Kind {

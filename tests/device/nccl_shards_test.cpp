@@ -8,7 +8,7 @@ namespace lpt::test {
 namespace {
 
 // Elements of parameters: of several cuts, of less than one, of none.
-const std::vector<int64_t> kSizes = {9000, 100, 0, 4097, 1};
+const std::vector<int64_t> kSizes = {9000, 100, 2, 4097, 1};
 constexpr int kSteps = 3;  // the third reads what the second stored by delayed scales
 
 struct State {
