@@ -1,5 +1,7 @@
 // Names of formats, and the way back.
+#include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -57,6 +59,67 @@ std::vector<std::string_view> split(std::string_view name) {
   return words;
 }
 
+// As make_format(), with the word that stands for LPT_BLOCK_EXTENT_FULL in a name.
+Status check_extent(bool is_tensor, const char *member, int32_t extent) {
+  if (is_tensor || is_block_extent(extent)) return {};
+  return invalid("%s is %d, expected a power of two up to %d, or whole", member, extent, kLargestBlockExtent);
+}
+
+// Alphanumeric characters of a name in lower case; float8 of other libraries is f8.
+std::string folded(std::string_view name) {
+  std::string result;
+  for (const char c : name) {
+    const bool is_upper = c >= 'A' && c <= 'Z', is_kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (is_upper || is_kept) result += static_cast<char>(is_upper ? c - 'A' + 'a' : c);
+  }
+  const size_t place = result.find("float");
+  return place == result.npos ? result : result.erase(place + 1, 4);
+}
+
+// The Levenshtein distance.
+size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<size_t> edits(b.size() + 1);
+  std::iota(edits.begin(), edits.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = edits[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = edits[j + 1];
+      edits[j + 1] = std::min({replaced, diagonal + 1, edits[j] + 1});
+    }
+  }
+  return edits[b.size()];
+}
+
+// "; similar: " and up to three presets whose names contain the given one or are contained in it, or else are a few edits
+// away; "" if there are none.
+std::string similar_presets(std::string_view name) {
+  constexpr size_t kShortest = 3, kLongest = 64, kMostNames = 3;
+  const std::string given = folded(name);
+  if (given.size() < kShortest || name.size() > kLongest) return "";
+  struct Similar {
+    bool is_part;
+    size_t edits;
+    const char *name;
+  };
+  std::vector<Similar> found;
+  for (int64_t i = 0; i < format_count(); ++i) {
+    const char *const preset = preset_name(format_at(i));
+    const std::string other = folded(preset);
+    const bool is_part = other.find(given) != other.npos || given.find(other) != given.npos;
+    const size_t edits = edits_between(given, other);
+    if (is_part || edits * 5 <= given.size() * 2) found.push_back({is_part, edits, preset});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Similar &a, const Similar &b) {
+    return a.is_part != b.is_part ? a.is_part : a.edits < b.edits;
+  });
+  std::string text;
+  for (size_t i = 0; i < std::min(found.size(), kMostNames) && found[i].is_part == found[0].is_part; ++i) {
+    text.append(i == 0 ? "; similar: " : ", ").append(found[i].name);
+  }
+  return text;
+}
+
 // Reads element/block/scale[/tensor scale][/zero point]; a message begins with the word that is wrong.
 Status parse_parts(std::span<const std::string_view> words, Format &parts) {
   const auto wrong = [](const char *part, std::string_view word, const char *expected) {
@@ -68,6 +131,8 @@ Status parse_parts(std::span<const std::string_view> words, Format &parts) {
   if (!is_tensor && !parse_block(words[1], parts)) {
     return wrong("block", words[1], "tensor, row, column, or ROWSxCOLUMNS of powers of two or whole");
   }
+  LPT_TRY(check_extent(is_tensor, "block_rows", parts.block_rows));
+  LPT_TRY(check_extent(is_tensor, "block_columns", parts.block_columns));
   if (!parse_plain(words[2], is_tensor ? parts.tensor_scale : parts.block_scale)) {
     return wrong("scale", words[2], is_tensor ? "f32" : "f32, e8m0fnu or e4m3fn");
   }
@@ -111,8 +176,9 @@ Status format_from_name(const char *name, lpt_format &out_format) {
   if (parse_plain(name, out_format)) return {};
   const std::vector<std::string_view> words = split(name);
   if (words.size() < 3 || words.size() > 5) {
-    return invalid("name is \"%s\", expected a preset such as nvfp4, or element/block/scale[/tensor_scale][/uint8]",
-                   name);
+    const std::string similar = words.size() == 1 ? similar_presets(name) : "";
+    return invalid("name is \"%s\": expected a preset such as nvfp4, or element/block/scale[/tensor_scale][/uint8]%s",
+                   name, similar.c_str());
   }
   Format parts;
   Status status = parse_parts(words, parts);
