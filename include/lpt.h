@@ -10,7 +10,7 @@
  * *format*. Options configure one call. The order of parameters is context, object, inputs, options, outputs, future.
  *
  * @section tour Tour
- * The first 20 functions and their destroy functions, in one program that trains an FP8 layer for a step:
+ * The first 20 functions and their destroy functions, in one program that trains an FP8 layer for three steps:
  * @code{.c}
  * #include <lpt.h>
  * #include <stdio.h>
@@ -30,6 +30,7 @@
  *   lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
  *   lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
  *   lpt_gemm_options transposed = LPT_GEMM_OPTIONS_INIT;
+ *   lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
  *   size_t bytes;
  *   int64_t index;
  *   for (int i = 0; i < 4 * 32; ++i) x[i] = (float)(i % 7) - 3;
@@ -50,21 +51,26 @@
  *   printf("%g\n", ((const float *)lpt_tensor_const_data(Y))[0]);
  *   check(lpt_dequantize(context, Q, NULL, X));
  *
- *   // A layer for a step.
+ *   // A layer with FP8 GEMMs, and an optimizer with FP8 moments.
  *   check(lpt_recipe_create(context, "fp8_current", &recipe));
  *   shape.input_columns = 32, shape.output_columns = 16;
  *   check(lpt_linear_create(context, recipe, &shape, &layer));
- *   check(lpt_linear_prepare(context, layer, W, NULL));
  *   check(lpt_linear_saved_size(context, layer, 4, &bytes));
  *   check(lpt_tensor_create_matrix(context, LPT_FORMAT_UINT8, 1, (int64_t)bytes, &S));
- *   check(lpt_linear_forward(context, layer, X, NULL, S, Y));
- *   check(lpt_linear_backward(context, layer, S, Y, NULL, NULL, DW, NULL));  // the loss is |Y|² / 2
  *   check(lpt_optimizer_create(context, NULL, &adamw));
  *   parameter.elements = 16 * 32;
  *   parameter.first_moment = parameter.second_moment = LPT_FORMAT_E4M3FN_TENSOR;
  *   check(lpt_optimizer_add(context, adamw, NULL, &parameter, &index));
- *   check(lpt_optimizer_step(context, adamw, &index, 1, (const lpt_tensor *const *)&DW, NULL, &W));
- *   check(lpt_linear_update_scalers(context, &layer, 1));
+ *
+ *   // Training. Recipes that round stochastically need other random bits in each layer and in each step.
+ *   options.random.seed = 1, options.random.stream = 0;  // the index of the layer
+ *   for (options.random.step = 0; options.random.step < 3; ++options.random.step) {
+ *     check(lpt_linear_prepare(context, layer, W, &options));
+ *     check(lpt_linear_forward(context, layer, X, &options, S, Y));
+ *     check(lpt_linear_backward(context, layer, S, Y, &options, NULL, DW, NULL));  // the loss is |Y|² / 2
+ *     check(lpt_optimizer_step(context, adamw, &index, 1, (const lpt_tensor *const *)&DW, NULL, &W));
+ *     check(lpt_linear_update_scalers(context, &layer, 1));
+ *   }
  *
  *   lpt_optimizer_destroy(adamw), lpt_linear_destroy(layer), lpt_recipe_destroy(recipe);
  *   lpt_tensor_destroy(X), lpt_tensor_destroy(W), lpt_tensor_destroy(DW), lpt_tensor_destroy(Q);

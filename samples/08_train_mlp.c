@@ -36,20 +36,24 @@ static lpt_tensor *wrap(float *numbers, int64_t rows, int64_t columns) {
   return tensor;
 }
 
-/* A layer, its parameters (weight, bias) and their gradients. */
+/* A layer, its random numbers, its parameters (weight, bias) and their gradients. */
 struct layer {
   lpt_linear *linear;
+  lpt_random random;
   lpt_tensor *saved, *parameters[2], *gradients[2];
 };
 
-static struct layer make_layer(const lpt_recipe *recipe, int inputs, int outputs, float *weight, float *bias,
-                               float *weight_gradient, float *bias_gradient) {
+static struct layer make_layer(const lpt_recipe *recipe, uint32_t index, int inputs, int outputs, float *weight,
+                               float *bias, float *weight_gradient, float *bias_gradient) {
   struct layer layer = {NULL,
+                        LPT_RANDOM_INIT,
                         NULL,
                         {wrap(weight, outputs, inputs), wrap(bias, 1, outputs)},
                         {wrap(weight_gradient, outputs, inputs), wrap(bias_gradient, 1, outputs)}};
   lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
   size_t bytes = 0;
+  layer.random.seed = 1;
+  layer.random.stream = index;
   shape.input_columns = inputs;
   shape.output_columns = outputs;
   must(lpt_linear_create(context, recipe, &shape, &layer.linear));
@@ -63,9 +67,17 @@ static struct layer make_layer(const lpt_recipe *recipe, int inputs, int outputs
 
 static void forward(struct layer *layer, const lpt_tensor *input, lpt_tensor *output) {
   lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
+  options.random = layer->random;
   options.bias = layer->parameters[1];
-  must(lpt_linear_prepare(context, layer->linear, layer->parameters[0], NULL));
+  must(lpt_linear_prepare(context, layer->linear, layer->parameters[0], &options));
   must(lpt_linear_forward(context, layer->linear, input, &options, layer->saved, output));
+}
+
+static void backward(struct layer *layer, const lpt_tensor *output_gradient, lpt_tensor *input_gradient) {
+  lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
+  options.random = layer->random;
+  must(lpt_linear_backward(context, layer->linear, layer->saved, output_gradient, &options, input_gradient,
+                           layer->gradients[0], layer->gradients[1]));
 }
 
 static lpt_optimizer *make_optimizer(const struct layer *layers, lpt_format moments) {
@@ -122,8 +134,8 @@ int main(int count, char **arguments) {
   lpt_recipe *recipe = NULL;
   must(lpt_context_create(NULL, &context));
   must(lpt_recipe_create(context, name, &recipe));
-  struct layer layers[2] = {make_layer(recipe, kInputs, kHidden, w1, b1, dw1, db1),
-                            make_layer(recipe, kHidden, kOutputs, w2, b2, dw2, db2)};
+  struct layer layers[2] = {make_layer(recipe, 0, kInputs, kHidden, w1, b1, dw1, db1),
+                            make_layer(recipe, 1, kHidden, kOutputs, w2, b2, dw2, db2)};
   lpt_optimizer *optimizer =
       make_optimizer(layers, strcmp(name, "f32") == 0 ? LPT_FORMAT_F32 : LPT_FORMAT_E4M3FN_1X128);
   lpt_tensor *X = wrap(x, kRows, kInputs), *H = wrap(h, kRows, kHidden), *S = wrap(s, kRows, kHidden);
@@ -137,6 +149,8 @@ int main(int count, char **arguments) {
   double loss = 0.0, begin = 0.0;
   for (int batch = 0; batch < kSteps; ++batch) {
     draw_batch(teacher, x, target);
+    /* Recipes that round stochastically need other random bits in each step. */
+    for (int i = 0; i < 2; ++i) layers[i].random.step = (uint32_t)batch;
     if (file) fwrite(x, 1, sizeof x, file), fwrite(target, 1, sizeof target, file);
     forward(&layers[0], X, H);
     for (int i = 0; i < kRows * kHidden; ++i) s[i] = (float)(h[i] * sigmoid(h[i]));
@@ -149,14 +163,12 @@ int main(int count, char **arguments) {
     }
     printf("%.9g\n", loss);
     if (batch == 0) begin = loss;
-    must(lpt_linear_backward(context, layers[1].linear, layers[1].saved, DY, NULL, DS, layers[1].gradients[0],
-                             layers[1].gradients[1]));
+    backward(&layers[1], DY, DS);
     for (int i = 0; i < kRows * kHidden; ++i) {
       const double share = sigmoid(h[i]);
       dh[i] = (float)(ds[i] * (share + h[i] * share * (1.0 - share)));
     }
-    must(lpt_linear_backward(context, layers[0].linear, layers[0].saved, DH, NULL, NULL, layers[0].gradients[0],
-                             layers[0].gradients[1]));
+    backward(&layers[0], DH, NULL);
     step(optimizer, layers);
   }
 

@@ -64,11 +64,13 @@ static void draw(float *numbers, int count, double scale) {
 struct layer {
   lpt_linear *linear;
   lpt_tensor *saved, *weight, *gradient;
+  lpt_linear_options options;
 };
 
 static struct layer make_layer(const lpt_recipe *recipe, lpt_optimizer *optimizer, int inputs, int outputs) {
   static float numbers[2 * kHidden * kHidden];
-  struct layer layer = {NULL, NULL, make(LPT_FORMAT_F32, outputs, inputs), make(LPT_FORMAT_F32, outputs, inputs)};
+  struct layer layer = {NULL, NULL, make(LPT_FORMAT_F32, outputs, inputs), make(LPT_FORMAT_F32, outputs, inputs),
+                        LPT_LINEAR_OPTIONS_INIT};
   lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
   lpt_optimizer_parameter kind = LPT_OPTIMIZER_PARAMETER_INIT;
   size_t bytes = 0;
@@ -84,17 +86,19 @@ static struct layer make_layer(const lpt_recipe *recipe, lpt_optimizer *optimize
   kind.elements = outputs * inputs;
   kind.first_moment = kind.second_moment = LPT_FORMAT_E4M3FN_1X128;
   must(there, lpt_optimizer_add(there, optimizer, NULL, &kind, &index));
+  layer.options.random.seed = 1;
+  layer.options.random.stream = (uint32_t)index;
   return layer;
 }
 
 static void forward(struct layer *layer, const lpt_tensor *input, lpt_tensor *output) {
-  must(there, lpt_linear_prepare(there, layer->linear, layer->weight, NULL));
-  must(there, lpt_linear_forward(there, layer->linear, input, NULL, layer->saved, output));
+  must(there, lpt_linear_prepare(there, layer->linear, layer->weight, &layer->options));
+  must(there, lpt_linear_forward(there, layer->linear, input, &layer->options, layer->saved, output));
 }
 
 static void backward(struct layer *layer, const lpt_tensor *gradient, lpt_tensor *input_gradient) {
-  must(there,
-       lpt_linear_backward(there, layer->linear, layer->saved, gradient, NULL, input_gradient, layer->gradient, NULL));
+  must(there, lpt_linear_backward(there, layer->linear, layer->saved, gradient, &layer->options, input_gradient,
+                                  layer->gradient, NULL));
 }
 
 static void step(lpt_optimizer *optimizer, struct layer *layers) {
@@ -169,6 +173,8 @@ int main(int count, char **arguments) {
   for (int index = 0; index < kSteps; ++index) {
     const lpt_tensor *const target = classes[index % kBatches];
     copy_to_device(x[index % kBatches], LPT_FORMAT_F32, kRows, kInputs, X);
+    /* Recipes that round stochastically need other random bits in each step. */
+    for (int i = 0; i < 2; ++i) layers[i].options.random.step = (uint32_t)index;
     forward(&layers[0], X, H);
     must(there, lpt_swiglu_forward(there, gate, up, NULL, S, NULL));
     forward(&layers[1], S, Y);
