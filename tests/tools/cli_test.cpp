@@ -57,11 +57,39 @@ TEST(Program, RejectsInOneLine) {
   for (const std::vector<std::string> &words : {std::vector<std::string>{"formats", "fp7"},
                                                 {"inspect", workplace.path("missing")},
                                                 {"verify", workplace.path("missing")},
-                                                {"convert", workplace.path("a"), workplace.path("b"), "--to", "fp8"}}) {
+                                                {"convert", workplace.path("a"), workplace.path("b"), "--to", "fp8"},
+                                                {"convert", workplace.path("a"), workplace.path("b")},
+                                                {"convert", workplace.path("a"), workplace.path("b"), "--too", "fp8"},
+                                                {"bench", "gemm", "--threads", "many"},
+                                                {"bench"},
+                                                {}}) {
     const Outcome outcome = run_lpt(workplace, words);
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err.find("lpt: "), 0u) << outcome.err;
     EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << outcome.err;
+  }
+}
+
+TEST(Program, NamesAMissingOptionAndItsHelp) {
+  const Workplace workplace;
+  const Outcome outcome = run_lpt(workplace, {"convert", workplace.path("a"), workplace.path("b")});
+  EXPECT_EQ(outcome.err, "lpt: --to is required: lpt convert --help lists all options\n");
+  EXPECT_EQ(run_lpt(workplace, {"convert", "--help"}).status, 0);
+}
+
+TEST(Program, NamesSimilarFormats) {
+  const Workplace workplace;
+  const Outcome outcome = run_lpt(workplace, {"formats", "mxfp"});
+  EXPECT_NE(outcome.err.find("similar: mxfp"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("`lpt formats` lists"), std::string::npos) << outcome.err;
+}
+
+TEST(Program, NamesFilesThatAreNotSafetensors) {
+  const Workplace workplace;
+  for (const std::string &bytes :
+       {std::string("one, two, three and more text"), std::string("short"), std::string(64, '\0'), std::string()}) {
+    const Outcome outcome = run_lpt(workplace, {"inspect", workplace.write("f", bytes)});
+    EXPECT_NE(outcome.err.find("f: not a safetensors file: "), std::string::npos) << outcome.err;
   }
 }
 
@@ -117,6 +145,20 @@ TEST(Program, ChecksWhereTextGoesBeforeItWorks) {
   }
   EXPECT_EQ(workplace.read("in.safetensors"), bytes);
   EXPECT_EQ(workplace.read("precious"), "precious");
+}
+
+TEST(Program, PredictsTheBytesOfAConversionAfterAllChecks) {
+  const Workplace workplace;
+  const std::string tiny = workplace.write("tiny.safetensors", checkpoint({random_matrix("w", 8, 8, 1)}));
+  const Outcome outcome = run_lpt(workplace, {"convert", tiny, workplace.path("o"), "--to", "fp8"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err.find("lpt: "), 0u) << outcome.err;
+  EXPECT_NE(outcome.err.find("at least 16 x 16"), std::string::npos) << outcome.err;
+
+  const std::string input = small_file(workplace), existing = workplace.write("o", "precious");
+  EXPECT_EQ(run_lpt(workplace, {"convert", input, existing, "--to", "fp8"}).err.find("lpt: "), 0u);
+  const Outcome good = run_lpt(workplace, {"convert", input, workplace.path("p"), "--to", "fp8"});
+  EXPECT_NE(good.err.find(" bytes)"), std::string::npos) << good.err;
 }
 
 TEST(Program, PrintsAsciiOnly) {

@@ -143,8 +143,9 @@ class ConversionRun {
     if (plan_.items.end() == std::find_if(plan_.items.begin(), plan_.items.end(),
                                           [](const Item &item) { return item.action != Action::kCopy; })) {
       throw Error(
-          fmt::format("{}: no tensor would change: expected matrices of floats that --include and --exclude choose",
-                      options_.input));
+          fmt::format("{}: no tensor would change: expected matrices of floats of at least {} x {}, or a selection by "
+                      "--include and --exclude",
+                      options_.input, kLeastExtent, kLeastExtent));
     }
   }
 
@@ -177,11 +178,18 @@ class ConversionRun {
     }
   }
 
+  void announce() const {
+    if (options_.is_quiet) return;
+    print_error("{}: {} tensors, {}; {} will be {} ({} bytes)\n", options_.input, input_.tensors().size(),
+                size_text(input_.file_bytes()), options_.output, size_text(plan_.file_bytes), plan_.file_bytes);
+  }
+
   void write_all() {
     check_space();
     Journal journal(journal_path_);
     std::optional<File> resumed = resume(journal);
     File partial = resumed ? std::move(*resumed) : begin(journal);
+    announce();
     const size_t done = results_.size();
     Progress progress(input_.file_bytes() - input_.data_offset(), options_.is_quiet);
     for (size_t i = 0; i < done; ++i) progress.skip(plan_.items[i].input_bytes());
@@ -384,14 +392,6 @@ class ConversionRun {
                       : fmt::format("became {}", format_name(plan_.format));
   }
 
- public:
-  void announce() const {
-    if (options_.is_quiet) return;
-    print_error("{}: {} tensors, {}; {} will be {} ({} bytes)\n", options_.input, input_.tensors().size(),
-                size_text(input_.file_bytes()), options_.output, size_text(plan_.file_bytes), plan_.file_bytes);
-  }
-
- private:
   const ConvertOptions &options_;
   std::string partial_path_;
   std::string journal_path_;
@@ -406,7 +406,6 @@ class ConversionRun {
 
 void convert(const ConvertOptions &options) {
   ConversionRun conversion(options);
-  conversion.announce();
   conversion.run();
 }
 

@@ -4,6 +4,8 @@
 
 #include <sstream>
 
+#include "text.hpp"
+
 namespace tool {
 
 void check(const lpt_context *context, lpt_status status) {
@@ -66,13 +68,16 @@ std::string format_name(lpt_format format) {
 
 lpt_format find_format(const std::string &name) {
   lpt_format format = LPT_FORMAT_NONE;
-  if (lpt_format_from_name(nullptr, name.c_str(), &format) != LPT_OK) {
-    throw Error(
-        fmt::format("format is {}: expected a name that `lpt formats` shows, or a spelling such as "
-                    "e2m1fn/1x16/e8m0fnu",
-                    name));
-  }
-  return format;
+  if (lpt_format_from_name(nullptr, name.c_str(), &format) == LPT_OK) return format;
+  // A context has the reason, which names the argument and its value first.
+  constexpr size_t kMostCharacters = 300;
+  const Context context = make_context(1);
+  lpt_format_from_name(context.get(), name.c_str(), &format);
+  const std::string reason = lpt_context_error(context.get()), value = '"' + name + "\": ";
+  const size_t place = reason.find(value);
+  throw Error(fmt::format(
+      "format is {}: {}; `lpt formats` lists the names", in_quotes(name),
+      shortened(place == std::string::npos ? reason : reason.substr(place + value.size()), kMostCharacters)));
 }
 
 std::optional<lpt_format_description> try_describe(lpt_format format) {

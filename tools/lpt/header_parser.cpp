@@ -185,7 +185,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
 // What nlohmann's parser would pass over: a byte-order mark in front, and a zero byte, which it takes for the end.
 void check_characters(const std::string &file, std::string_view text) {
   if (text.empty() || text.front() != '{') {
-    throw Error(fmt::format("{}: the header begins with {}: expected {{", file,
+    throw Error(fmt::format("{}: not a safetensors file: the header begins with {}: expected {{", file,
                             text.empty() ? "nothing" : in_quotes(text.substr(0, 1))));
   }
   const size_t bad = first_bad_utf8(text);

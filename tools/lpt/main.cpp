@@ -1,4 +1,4 @@
-// lpt: looks at number formats and checkpoints from the command line.
+// lpt: formats, checkpoints and measurements from the command line.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <memory>
@@ -21,30 +21,32 @@ namespace {
 constexpr int kWrong = 1;
 constexpr int kUserError = 2;
 
-// What commands that walk through a file of tensors share.
+// Options of the commands that read a file of tensors.
 template <typename Options>
 void declare_reading(CLI::App &command, const char *input, Options &options) {
   command.add_option(input, options.input, "Safetensors file to read")->required();
-  command.add_option("--include", options.include, "Only tensors whose name has this regular expression");
-  command.add_option("--memory", options.memory_mebibytes, "MiB to hold at most")
+  command.add_option("--include", options.include,
+                     "Only tensors whose name contains a match of this regular expression");
+  command.add_option("--memory", options.memory_mebibytes, "Bound of memory in MiB")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command.add_option("--threads", options.threads, "0: one per core")
+  command.add_option("--threads", options.threads, "Number of threads; 0: one per core")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command.add_flag("--quiet", options.is_quiet, "No progress, nothing but errors and what was requested");
+  command.add_flag("--quiet", options.is_quiet, "No progress; only errors and requested output");
 }
 
 void declare_formats(CLI::App &app) {
-  auto *command = app.add_subcommand("formats", "Tells every format, or what the bytes of one mean");
+  auto *command = app.add_subcommand("formats", "Lists all formats, or describes the bytes of one");
   auto name = std::make_shared<std::string>();
-  command->add_option("NAME", *name, "A format, such as nvfp4");
+  command->add_option("NAME", *name, "Format to describe, such as nvfp4");
   command->callback(
       [name] { tool::print_out("{}", name->empty() ? tool::formats_table() : tool::format_page(*name)); });
 }
 
 void declare_inspect(CLI::App &app) {
-  auto *command = app.add_subcommand("inspect", "Tells what the numbers of a safetensors file look like");
+  auto *command = app.add_subcommand(
+      "inspect", "Reports statistics of the values of a safetensors file, and the error of formats on them");
   auto options = std::make_shared<tool::InspectOptions>();
   declare_reading(*command, "FILE", *options);
   command->add_option("--format", options->formats, "Formats whose error is reported; may be given more than once");
@@ -60,27 +62,29 @@ std::vector<std::string> isa_names() {
 }
 
 void declare_bench_gemm(CLI::App &app) {
-  auto *command = app.add_subcommand("gemm", "GEMMs beside the limits of this machine");
+  auto *command = app.add_subcommand("gemm", "Measures GEMMs relative to the limits of the CPU");
   auto options = std::make_shared<tool::BenchGemmOptions>();
   command->add_option(
       "--shape", options->shapes,
-      "usual, squares, llama, decode, layers, all, one of theirs, or MxKxN; may be given more than once");
+      "usual, squares, llama, decode, layers, all, one shape of these, or MxKxN; may be given more than once");
   command->add_option("--pair", options->pairs,
                       "Formats of a and b, such as bf16:int4_1x128; may be given more than once");
-  command->add_option("--weights", options->weights, "How b is")
+  command->add_option("--weights", options->weights, "Storage of b")
       ->check(CLI::IsMember({"plain", "packed", "both"}))
       ->capture_default_str();
   command->add_option("--isa", options->isa, "Highest instruction set to use")
       ->check(CLI::IsMember(isa_names()))
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "More than one: each GEMM on one as well, and the ratio")
+  command
+      ->add_option("--threads", options->threads,
+                   "Number of threads; with more than one, each GEMM also runs on one thread")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "For each GEMM; at least five rounds")
+  command->add_option("--seconds", options->seconds, "Seconds for each GEMM; at least five rounds")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
-  command->add_option("--from", options->from, "Measure nothing: draw what --json has written before");
-  command->add_option("--peers", options->peers, "Draw the peers of this file beside; may be given more than once");
+  command->add_option("--from", options->from, "Draw this JSON file of an earlier run instead of measuring");
+  command->add_option("--peers", options->peers, "Also draw the peers of this JSON file; may be given more than once");
   command->add_option("--json", options->json, "Write the figures as JSON");
   command->add_option("--picture", options->picture, "Write a picture as SVG");
   command->add_flag("--quiet", options->is_quiet, "No progress");
@@ -88,35 +92,39 @@ void declare_bench_gemm(CLI::App &app) {
 }
 
 void declare_bench_comm(CLI::App &app) {
-  auto *command = app.add_subcommand("comm", "Collectives of ranks that are threads: time, latency, bandwidth");
+  auto *command = app.add_subcommand("comm", "Measures collectives of local ranks: time, latency, bandwidth");
   auto options = std::make_shared<tool::BenchCommOptions>();
-  command->add_option("--ranks", options->ranks, "Ranks")->check(CLI::Range(2, 64))->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads of each rank")
+  command->add_option("--ranks", options->ranks, "Number of ranks")->check(CLI::Range(2, 64))->capture_default_str();
+  command->add_option("--threads", options->threads, "Number of threads of each rank")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--collective", options->collectives, "All of these without it; may be given more than once")
+  command
+      ->add_option("--collective", options->collectives,
+                   "Collectives to measure, by default all; may be given more than once")
       ->check(CLI::IsMember({"all_reduce", "reduce_scatter", "all_gather"}));
-  command->add_option("--format", options->formats, "Of the tensors; may be given more than once")
+  command->add_option("--format", options->formats, "Formats of the tensors; may be given more than once")
       ->check(CLI::IsMember({"f64", "f32", "bf16", "f16"}))
       ->capture_default_str();
-  command->add_option("--payload", options->payloads, "Formats to cast to for the way, whose break-even is reported")
+  command->add_option("--payload", options->payloads, "Narrower formats whose break-even is reported")
       ->capture_default_str();
-  command->add_option("--wire", options->wires, "Formats that reductions are measured by as well, one after a comma")
+  command
+      ->add_option("--wire", options->wires,
+                   "Wire formats with which reductions are also measured, separated by commas")
       ->delimiter(',');
-  command->add_option("--least", options->least_bytes, "Least size of a tensor; with a unit, such as 1KiB")
+  command->add_option("--least", options->least_bytes, "Minimum size of a tensor, with a unit, such as 1KiB")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
-  command->add_option("--most", options->most_bytes, "Largest size")
+  command->add_option("--most", options->most_bytes, "Maximum size of a tensor")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "For each size; at least five rounds")
+  command->add_option("--seconds", options->seconds, "Seconds for each size; at least five rounds")
       ->check(CLI::Range(0.0001, 3600.0))
       ->capture_default_str();
-  command->add_option("--link-latency", options->link_microseconds, "Emulated link: microseconds of a message; 0: none")
+  command->add_option("--link-latency", options->link_microseconds, "Emulated link: microseconds per message; 0: none")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   command
-      ->add_option("--link-bandwidth", options->link_gigabytes, "Emulated link: GB/s of a rank; 0: as fast as memory")
+      ->add_option("--link-bandwidth", options->link_gigabytes, "Emulated link: GB/s of a rank; 0: the rate of memory")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   command->add_flag("--messages", options->sends_messages, "Ranks send messages, as processes do");
@@ -127,11 +135,12 @@ void declare_bench_comm(CLI::App &app) {
 }
 
 void declare_bench(CLI::App &app) {
-  auto *command = app.add_subcommand("bench", "Tells how fast this machine is");
+  auto *command = app.add_subcommand("bench", "Measures this machine");
   command->require_subcommand(1);
-  auto *quantize = command->add_subcommand("quantize", "Casts beside memcpy, out of cache and in it, on one thread");
+  auto *quantize = command->add_subcommand(
+      "quantize", "Measures casts relative to memcpy on one thread, larger than the cache and in the cache");
   auto options = std::make_shared<tool::BenchOptions>();
-  quantize->add_option("--mebibytes", options->mebibytes, "Size of the f32 source out of cache; 0 leaves that half out")
+  quantize->add_option("--mebibytes", options->mebibytes, "Size of the large f32 source in MiB; 0 omits it")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   quantize->add_option("--picture", options->picture, "Write a picture as SVG");
@@ -141,19 +150,21 @@ void declare_bench(CLI::App &app) {
 }
 
 void declare_doctor(CLI::App &app) {
-  auto *command = app.add_subcommand("doctor", "Tells what the library and this machine can do together");
+  auto *command = app.add_subcommand(
+      "doctor", "Reports the release, the CPU, its instruction sets, and the kernel of each cast and GEMM");
   command->callback([] { tool::print_out("{}", tool::doctor_report()); });
 }
 
 void declare_devices(CLI::App &app) {
-  auto *command = app.add_subcommand("devices", "Tells the devices that contexts can work on, and why others cannot");
+  auto *command = app.add_subcommand(
+      "devices", "Lists the devices that contexts can use, and the reasons why others cannot be used");
   command->callback([] { tool::print_out("{}", tool::devices_report()); });
 }
 
 void declare_verify(CLI::App &app, int &status) {
-  auto *command = app.add_subcommand("verify", "Replays the conformance vectors through the library");
+  auto *command = app.add_subcommand("verify", "Replays the conformance vectors with the installed library");
   auto options = std::make_shared<tool::VerifyOptions>();
-  command->add_option("FOLDER", options->folder, "Where the vectors lie; those that were installed with this program");
+  command->add_option("FOLDER", options->folder, "Directory of the vectors; default: the installed ones");
   command->add_option("--isa", options->isa, "Highest instruction set to use")
       ->check(CLI::IsMember(isa_names()))
       ->capture_default_str();
@@ -161,7 +172,7 @@ void declare_verify(CLI::App &app, int &status) {
 }
 
 void declare_convert(CLI::App &app) {
-  auto *command = app.add_subcommand("convert", "Writes a safetensors file with its matrices in another format");
+  auto *command = app.add_subcommand("convert", "Quantizes the matrices of a safetensors file, or decodes them");
   auto options = std::make_shared<tool::ConvertOptions>();
   declare_reading(*command, "IN", *options);
   command->add_option("OUT", options->output, "Safetensors file to write")->required();
@@ -170,22 +181,34 @@ void declare_convert(CLI::App &app) {
                    "nvfp4, mxfp8, mxfp4, fp8, fp8-row, int8, int4-g128, any of `lpt formats`, or "
                    "f32, bf16, f16 to decode")
       ->required();
-  command->add_option("--from", options->from, "What the quantized tensors of IN are, if another program wrote it");
-  command->add_option("--exclude", options->exclude, "Not those whose name has this one");
-  command->add_option("--report", options->report, "Write what was done as JSON");
-  command->add_flag("--verify", options->is_verified, "Read the output back and compare it with a fresh cast");
-  command->add_flag(
-      "--short-blocks,!--whole-blocks", options->has_short_blocks,
-      "Quantize matrices whose rows end within a block (the default), or copy them: whole blocks are what "
-      "compressed-tensors reads");
-  command->add_flag("--restart", options->is_restarted, "Forget an unfinished run");
+  command->add_option("--from", options->from, "Format of the quantized tensors of IN, if another program wrote it");
+  command->add_option("--exclude", options->exclude,
+                      "Skip tensors whose name contains a match of this regular expression");
+  command->add_option("--report", options->report, "Write the error of each tensor as JSON");
+  command->add_flag("--verify", options->is_verified, "Read the output and compare it with a new cast");
+  command->add_flag("--short-blocks,!--whole-blocks", options->has_short_blocks,
+                    "Quantize matrices whose rows end within a block (the default), or copy them; compressed-tensors "
+                    "reads only whole blocks");
+  command->add_flag("--restart", options->is_restarted, "Discard an unfinished run");
   command->add_flag("--force", options->is_forced,
                     "Replace OUT, and keep matrices whose signal to error is below 10 dB");
   command->callback([options] { tool::convert(*options); });
 }
 
+// One line for arguments that do not fit. The text may repeat them.
+void print_parse_error(const CLI::App &app, const CLI::ParseError &problem) {
+  constexpr size_t kMostCharacters = 300;
+  std::string command = app.get_name();
+  for (const CLI::App *inner = &app; !inner->get_subcommands().empty();) {
+    inner = inner->get_subcommands().front();
+    command += ' ' + inner->get_name();
+  }
+  tool::print_error("lpt: {}: {} --help lists all options\n", tool::shortened(problem.what(), kMostCharacters),
+                    command);
+}
+
 int run(int argument_count, char **arguments) {
-  CLI::App app("Looks at number formats and checkpoints with LPT.", "lpt");
+  CLI::App app("Inspects formats and checkpoints, converts checkpoints, and measures this machine.", "lpt");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(lpt_version_string()));
   int status = 0;
@@ -199,7 +222,12 @@ int run(int argument_count, char **arguments) {
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError &problem) {
-    if (app.exit(problem) != 0) status = kUserError;
+    if (problem.get_exit_code() == 0) {
+      app.exit(problem);  // prints the help or the release
+    } else {
+      print_parse_error(app, problem);
+      status = kUserError;
+    }
   }
   tool::flush_out();
   return status;

@@ -20,7 +20,6 @@ namespace {
 
 constexpr const char *kConversionKey = "lpt_conversion";
 constexpr const char *kConfigKey = "quantization_config";
-constexpr int64_t kLeastExtent = 16;
 
 // Short names that users of other tools know.
 constexpr std::array<std::pair<const char *, const char *>, 7> kShortNames = {{

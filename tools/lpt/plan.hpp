@@ -58,6 +58,9 @@ struct Item {
   uint64_t input_bytes() const;
 };
 
+// Smaller matrices are copied where no option selects them.
+constexpr int64_t kLeastExtent = 16;
+
 struct Plan {
   lpt_format format = LPT_FORMAT_NONE;
   Layout layout;  // of the quantized side: what is made, or what is decoded

@@ -119,14 +119,17 @@ uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::v
 
 uint64_t check_header_length(const std::string &file, uint64_t file_bytes, std::span<const std::byte> prefix) {
   if (file_bytes < kPrefixBytes || prefix.size() < kPrefixBytes) {
-    throw Error(fmt::format("{}: is {} bytes long: expected at least 8, the length of the header", file, file_bytes));
+    throw Error(
+        fmt::format("{}: not a safetensors file: it is {} bytes long: expected at least 8, the length of the header",
+                    file, file_bytes));
   }
   uint64_t length = 0;
   for (size_t i = 0; i < kPrefixBytes; ++i) length |= std::to_integer<uint64_t>(prefix[i]) << (8 * i);
   if (length > kMostHeaderBytes) {
     const std::string other = other_kind(prefix);
     if (!other.empty()) throw Error(fmt::format("{}: is {}", file, other));
-    throw Error(fmt::format("{}: the header's length is {}: expected at most {}", file, length, kMostHeaderBytes));
+    throw Error(fmt::format("{}: not a safetensors file: the header's length is {}: expected at most {}", file, length,
+                            kMostHeaderBytes));
   }
   if (length > file_bytes - kPrefixBytes) {
     throw Error(fmt::format("{}: the header's length is {}, but {} bytes follow: the file is cut off", file, length,
