@@ -57,11 +57,26 @@ LPT_WITHOUT_CONTEXT(lpt_context_create)
 LPT_OF_FORMAT(lpt_format_describe)
 LPT_OF_FORMAT(lpt_format_write_name)
 LPT_OF_FORMAT(lpt_format_write_text)
+%{
+static lpt_context *describing_context(void);
+
+// Raises the exception for an unknown name of a format. The text is that of another context, since names are also read in
+// callbacks, while the context of the thread is in use.
+static void raise_format_name(lpt_status status, const char *name) {
+  static const char argument[] = "name";
+  lpt_format format = LPT_FORMAT_NONE;
+  lpt_context *context = describing_context();
+  if (context == NULL) return;
+  lpt_format_from_name(context, name, &format);
+  const char *text = lpt_context_error(context);
+  if (strncmp(text, argument, sizeof argument - 1) == 0) text += sizeof argument - 1;
+  PyObject *kind = error_classes != NULL ? PyTuple_GetItem(error_classes, status) : PyExc_RuntimeError;
+  PyErr_Format(kind, "format%s; lpt.formats() lists the names", text);
+}
+%}
 %typemap(out) lpt_status lpt_format_from_name {
   if ($1 != LPT_OK) {
-    PyObject *kind = error_classes != NULL ? PyTuple_GetItem(error_classes, $1) : PyExc_RuntimeError;
-    PyErr_Format(kind, "format is \"%.200s\": expected a name of docs/reference/formats.md, such as nvfp4 or int8/1x64/f32",
-                 arg2);
+    raise_format_name($1, arg2);
     SWIG_fail;
   }
   $result = SWIG_Py_Void();

@@ -52,9 +52,9 @@ def format_from_description(**given: Any) -> int:
     keep: list = []
     try:
         return capi.lpt_format_from_description(handle_of(None), options(capi.lpt_format_description, given, keep))
-    except InvalidArgument:
+    except InvalidArgument as error:
         text = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "empty"
-        raise InvalidArgument(f"description is {text}: expected members of a format in docs/reference/formats.md") from None
+        raise InvalidArgument(f"description is {text}: {error}") from None
 
 
 def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = None,

@@ -99,6 +99,20 @@ def _value(name: str, member: str, value: Any, keep: list) -> Any:
     return value
 
 
+def _member(kind: Any, name: str) -> str:
+    """Return the member of a struct for a keyword. Boolean options have a member is_<name>."""
+    known = members_of(kind)
+    if "is_" + name in known:
+        return "is_" + name
+    if name in known and not name.startswith("is_"):
+        return name
+    if name in known:
+        raise TypeError(f"{name} is not an option: expected {name[3:]}")
+    flags = [flag for owner, flag in _FLAGS if owner is kind]
+    names = [one[3:] if one.startswith("is_") else one for one in known]
+    raise TypeError(f"{name} is not an option: expected {', '.join(sorted(names + flags))}")
+
+
 def options(kind: Any, given: dict, keep: list) -> Any:
     """Return a struct with members from keyword arguments, or None if there are none.
 
@@ -106,13 +120,10 @@ def options(kind: Any, given: dict, keep: list) -> Any:
     """
     if not given:
         return None
-    made, known, flags = kind(), members_of(kind), 0
+    made, flags = kind(), 0
     for name, value in given.items():
-        # Boolean options have a member is_<name>.
-        member = name if name in known else "is_" + name
-        flag = _FLAGS.get((kind, name)) if member not in known else 0
-        if flag is None:
-            raise TypeError(f"{name} is not an option: expected {', '.join(known)}")
+        flag = _FLAGS.get((kind, name), 0)
+        member = name if flag else _member(kind, name)
         if value is None:
             continue
         try:

@@ -24,12 +24,17 @@ _PARTS = ("payload", "block_scales", "tensor_scale", "zero_points", "sparse_indi
 _NUMPY_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e4m3": "e4m3", "float8_e5m2": "e5m2",
                 "float8_e4m3fnuz": "e4m3fnuz", "float8_e5m2fnuz": "e5m2fnuz", "float8_e4m3b11fnuz": "e4m3b11fnuz",
                 "float8_e3m4": "e3m4", "float8_e8m0fnu": "e8m0fnu"}
+# Formats of the dtypes of torch and NumPy.
+_DTYPE_NAMES = dict(_NUMPY_NAMES, float64="f64", float32="f32", float16="f16", int8="int8", int16="int16", int32="int32",
+                    int64="int64", uint8="uint8")
 _format_numbers: Dict[str, int] = {}
 _format_names: Dict[int, str] = {}
 
 
 def format_number(format: Format) -> int:
-    """Return the lpt_format of a name such as "nvfp4", "e4m3fn_row" or "int8/1x64/f32"; return numbers unchanged."""
+    """Return the lpt_format of a name such as "nvfp4" or "int8/1x64/f32", or of a dtype; return numbers unchanged."""
+    if not isinstance(format, str):
+        format = _DTYPE_NAMES.get(_dtype_name(format), format)
     if not isinstance(format, str):
         try:
             return index(format)
@@ -40,6 +45,14 @@ def format_number(format: Format) -> int:
     if number is None:
         number = _format_numbers[format] = capi.lpt_format_from_name(None, format)
     return number
+
+
+def _dtype_name(given: Any) -> str:
+    """Return the name of a dtype of torch or NumPy, or of a scalar class of NumPy; "" for other objects."""
+    if type(given).__name__ == "dtype":
+        return str(given).rpartition(".")[2]
+    name = getattr(given, "__name__" if isinstance(given, type) else "name", "")
+    return name if isinstance(name, str) else ""
 
 
 def format_name(format: Format) -> str:
@@ -163,7 +176,8 @@ class Tensor(capi.lpt_tensor):
         keys = key if isinstance(key, tuple) else (key,)
         shape = self.shape
         if len(keys) > len(shape) or not all(isinstance(item, slice) for item in keys):
-            raise TypeError(f"index is {key!r}: expected at most {len(shape)} slices without steps")
+            raise TypeError(f"index is {key!r}: expected at most {len(shape)} slices without steps; tensor[i:i + 1] is the view "
+                            "of one row, numpy.asarray(tensor.dequantize())[i] its values")
         ranges = [item.indices(extent) for item, extent in zip(keys, shape)]
         if any(step != 1 for _, _, step in ranges):
             raise ValueError(f"index is {key!r}: expected slices without steps")
@@ -191,6 +205,20 @@ class Tensor(capi.lpt_tensor):
             return array
         import ml_dtypes
         return array.view(getattr(ml_dtypes, name))
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        """Return a NumPy array of the elements; NumPy calls it only for tensors that do not export a buffer, and gets the reason."""
+        try:
+            data = memoryview(self)
+        except NotImplementedError:
+            raise TypeError("packed weights have no NumPy array: expected lpt.weights_unpack(tensor)") from None
+        except BufferError as error:
+            if self.device != "cpu":
+                raise TypeError(str(error)) from None
+            raise TypeError(f"a tensor in {self.format} has several parts: expected numpy.asarray(tensor.dequantize()) for its "
+                            "values, or tensor.parts() for its elements and scales") from None
+        import numpy
+        return numpy.array(data, dtype) if copy else numpy.asarray(data, dtype)
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         _, _, _, _, device, index = capi.tensor_facts(self)

@@ -332,6 +332,7 @@ class Optimizer:
         largest_norm, gradient_norm.
         """
         keep: list = []
+        self._check_parameters()
         indices = range(len(self._parameters)) if indices is None else indices
         if not len(parameters) == len(gradients) == len(indices):
             raise ValueError(f"got {len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "
@@ -339,6 +340,10 @@ class Optimizer:
         capi.lpt_optimizer_step(handle_of(context), self._handle, indices, [read(gradient) for gradient in gradients],
                                 options(capi.lpt_optimizer_step_options, given, keep),
                                 [written(parameter) for parameter in parameters])
+
+    def _check_parameters(self) -> None:
+        if not self._parameters:
+            raise ValueError("the optimizer has no parameters: call add() for each parameter before step()")
 
     def add_shards(self, comm: Comm, parameters: Sequence[dict]) -> List[int]:
         """Add this rank's shards of parameters, and return their indices (lpt_optimizer_add_shards()).
@@ -363,6 +368,7 @@ class Optimizer:
         which the step reduces the gradients of all ranks (ZeRO 2). Other options as for step().
         """
         keep: list = []
+        self._check_parameters()
         indices = range(len(self._parameters)) if indices is None else indices
         if not len(parameters) == len(gradients) == len(indices):
             raise ValueError(f"got {len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "

@@ -40,6 +40,21 @@ class Options(Case):
         self.rejects(ValueError, 'second_underflow is "up": expected one of', lpt.Optimizer, second_underflow="up")
         self.rejects(ValueError, 'rounding is "up": expected one of', lpt.quantize, self.x, "e4m3fn", rounding="up")
 
+    def test_unknown_options_list_the_keywords(self):
+        self.rejects(TypeError, "is_b_transposed is not an option: expected b_transposed", lpt.gemm, self.x, self.x,
+                     is_b_transposed=True)
+        self.rejects(TypeError, "is_nesterov is not an option: expected nesterov", lpt.Optimizer, "sgd", is_nesterov=True)
+        self.rejects(TypeError, "is_first_expanded is not an option: expected first_expanded", lpt.Optimizer().add, 8,
+                     is_first_expanded=True)
+        for call in (lambda: lpt.gemm(self.x, self.x, transpose_b=True), lambda: lpt.Optimizer(lr=1.0),
+                     lambda: lpt.Optimizer().add(8, moments="f32")):
+            with self.assertRaisesRegex(TypeError, "is not an option: expected ") as caught:
+                call()
+            names = str(caught.exception).split("expected ")[1].split(", ")
+            self.assertEqual([], [name for name in names if name.startswith("is_")])
+            self.assertEqual(sorted(names), names)
+        self.rejects(TypeError, "lr is not an option: expected beta1, beta2, epsilon", lpt.Optimizer, lr=1.0)
+
     def test_out_of_range_state_the_range(self):
         self.rejects(OverflowError, "tile_rows is 4294967296: expected -2147483648 to 2147483647", lpt.weights_pack,
                      lpt.quantize(self.x, "e4m3fn"), tile_rows=2 ** 32)
@@ -70,6 +85,37 @@ class Formats(Case):
         self.rejects(lpt.InvalidArgument, "format is 999999: expected", lpt.format_describe, 999999)
         self.rejects(lpt.InvalidArgument, "element='e4m3fn', block_columns=7", lpt.format_from_description, element="e4m3fn",
                      block_columns=7)
+
+    def test_unknown_names_list_similar_ones(self):
+        for name, similar in (("mxfp8", "similar: mxfp8_e4m3, mxfp8_e5m2"), ("float8_e4m3fn", "similar: e4m3fn"),
+                              ("nvpf4", ", nvfp4;"), ("fp4", "similar: mxfp4, nvfp4")):
+            self.rejects(lpt.InvalidArgument, f'format is "{name}": expected', lpt.empty, 8, name)
+            self.rejects(lpt.InvalidArgument, similar, lpt.empty, 8, name)
+            self.rejects(lpt.InvalidArgument, "lpt.formats() lists the names", lpt.empty, 8, name)
+        self.rejects(lpt.InvalidArgument, "power of two", lpt.empty, (1, 100), "int8/1x100/f32")
+        self.rejects(lpt.InvalidArgument, "block_columns is 7, expected a power of two", lpt.format_from_description,
+                     element="e4m3fn", block_scale="f32", block_rows=1, block_columns=7)
+
+    def test_are_dtypes_of_torch(self):
+        class dtype:
+            """As torch.dtype, which has no name but its text."""
+
+            def __init__(self, text):
+                self.text = text
+
+            def __repr__(self):
+                return self.text
+        for text, format in (("torch.float8_e4m3fn", "e4m3fn"), ("torch.bfloat16", "bf16"), ("torch.float16", "f16"),
+                             ("torch.float32", "f32"), ("torch.float64", "f64"), ("torch.uint8", "uint8")):
+            self.assertEqual(format, lpt.empty(8, dtype(text)).format)
+        self.rejects(TypeError, "format is a dtype", lpt.empty, 8, dtype("torch.complex64"))
+
+    @needs_numpy
+    def test_are_dtypes_of_numpy(self):
+        import numpy
+        for given in (numpy.float16, numpy.dtype("float16"), numpy.dtype("f2")):
+            self.assertEqual("f16", lpt.quantize(floats([1.0]), given).format)
+        self.rejects(TypeError, "format is a type", lpt.empty, 8, float)
 
     def test_are_names_or_integers(self):
         self.rejects(TypeError, "format is a float: expected the name or number of a format", lpt.empty, 3, 3.7)

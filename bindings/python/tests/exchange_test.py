@@ -121,6 +121,27 @@ class Dlpack(unittest.TestCase):
         tensor = lpt.Tensor(floats(range(6), [2, 3]))
         self.assertEqual(tensor.address, numpy.from_dlpack(tensor).ctypes.data)
 
+    @needs_numpy
+    def test_numpy_arrays_of_several_parts_are_rejected(self):
+        import numpy
+        tensor = lpt.quantize(floats(range(64), [2, 32]), "mxfp8_e4m3")
+        for call in (lambda: numpy.asarray(tensor), lambda: numpy.array(tensor), lambda: numpy.asarray(tensor, numpy.float32)):
+            with self.assertRaisesRegex(TypeError, r"numpy.asarray\(tensor.dequantize\(\)\) .* tensor.parts\(\)"):
+                call()
+        self.assertEqual((2, 32), numpy.asarray(tensor.dequantize()).shape)
+        with self.assertRaisesRegex(TypeError, r"lpt.weights_unpack\(tensor\)"):
+            numpy.asarray(lpt.weights_pack(tensor))
+
+    @needs_numpy
+    def test_numpy_arrays_of_one_part_share_memory(self):
+        import numpy
+        tensor = lpt.Tensor(floats(range(6), [2, 3]))
+        self.assertEqual(tensor.address, numpy.asarray(tensor).ctypes.data)
+        self.assertEqual(tensor.address, tensor.__array__().ctypes.data)
+        self.assertNotEqual(tensor.address, tensor.__array__(copy=True).ctypes.data)
+        self.assertEqual(numpy.float64, numpy.asarray(tensor, numpy.float64).dtype)
+        self.assertEqual(numpy.float64, tensor.__array__(numpy.float64).dtype)
+
 
 class Packs(unittest.TestCase):
     def test_export_the_bytes_of_rows_of_packed_elements(self):
@@ -183,6 +204,8 @@ class Handles(unittest.TestCase):
         self.assertEqual(address(memoryview(tensor)), tensor.address)
         for key, kind in ((0, TypeError), ((slice(None),) * 3, TypeError), (slice(0, 2, 2), ValueError)):
             self.assertRaises(kind, tensor.__getitem__, key)
+        with self.assertRaisesRegex(TypeError, r"index is 0: expected at most 2 slices .* tensor\[i:i \+ 1\] is the view"):
+            tensor[0]
 
     def test_are_shown_in_ascii(self):
         self.assertEqual(["<lpt.Tensor 2 x 3 f32>", "<lpt.Tensor scalar e4m3fn>"],

@@ -98,6 +98,19 @@ class Training(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "1 indices, 2 parameters"):
             optimizer.step([floats([1.0] * 4)] * 2, [floats([1.0] * 4)])
 
+    def test_steps_without_parameters_are_rejected(self):
+        with self.assertRaisesRegex(ValueError, r"the optimizer has no parameters: call add\(\)"):
+            lpt.Optimizer().step([floats([1.0] * 4)], [floats([1.0] * 4)])
+        with self.assertRaisesRegex(ValueError, "elements is 0: expected 1 to"):
+            lpt.Optimizer().add(0)
+
+    def test_gradients_with_other_rows_are_named(self):
+        layer = lpt.Linear(4, 2, "fp8_current")
+        layer.prepare(floats(range(8), [2, 4]))
+        _, saved = layer.forward(floats(range(12), [3, 4]))
+        with self.assertRaisesRegex(lpt.InvalidArgument, "output_gradient has 5 rows: expected 3"):
+            layer.backward(saved, floats(range(10), [5, 2]))
+
     def test_recipes_by_name_and_change(self):
         self.assertIn("nvfp4_pretrain", lpt.recipe_names())
         recipe = lpt.Recipe("fp8_current").set_cast("wgrad_input", "mxfp8_e4m3")
