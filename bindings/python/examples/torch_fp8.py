@@ -5,6 +5,7 @@ Tensors are shared by DLPack, without a copy.
 
   PYTHONPATH=build/release/python bindings/python/examples/torch_fp8.py [RECIPE]
 """
+import itertools
 import sys
 
 import torch
@@ -14,10 +15,10 @@ import lpt
 
 class _LinearFunction(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, weight, bias, layer):
+    def forward(ctx, x, weight, bias, layer, random):
         y = torch.empty(*x.shape[:-1], layer.output_columns)
-        _, ctx.saved = layer.forward(x.detach().contiguous(), out=y, bias=None if bias is None else bias.detach())
-        ctx.layer, ctx.has_bias = layer, bias is not None
+        _, ctx.saved = layer.forward(x.detach().contiguous(), out=y, bias=None if bias is None else bias.detach(), random=random)
+        ctx.layer, ctx.has_bias, ctx.random = layer, bias is not None, random
         return y
 
     @staticmethod
@@ -28,28 +29,36 @@ class _LinearFunction(torch.autograd.Function):
         dx = torch.empty(*gradient.shape[:-1], layer.input_columns) if needs_dx else None
         dw = torch.empty(layer.output_columns, layer.input_columns) if needs_dw else None
         db = torch.empty(layer.output_columns) if ctx.has_bias else None
-        layer.backward(ctx.saved, gradient.contiguous(), input_gradient=dx, weight_gradient=dw, bias_gradient=db)
-        return dx, dw, db, None
+        layer.backward(ctx.saved, gradient.contiguous(), input_gradient=dx, weight_gradient=dw, bias_gradient=db,
+                       random=ctx.random)
+        return dx, dw, db, None, None
 
 
 class Linear(torch.nn.Linear):
-    """torch.nn.Linear whose GEMMs follow an LPT recipe; the weight is unchanged."""
+    """torch.nn.Linear whose GEMMs follow an LPT recipe; the weight is unchanged.
 
-    def __init__(self, in_features, out_features, bias=True, recipe="fp8_current"):
+    Recipes that round stochastically draw from one stream per layer, with another step in each forward pass of training.
+    """
+
+    streams = itertools.count()
+
+    def __init__(self, in_features, out_features, bias=True, recipe="fp8_current", seed=1):
         super().__init__(in_features, out_features, bias)
         self.layer = lpt.Linear(in_features, out_features, recipe)
         self.version = None
+        self.random = lpt.Random(seed=seed, stream=next(Linear.streams), step=0)
 
     def forward(self, x):
         # torch counts the changes of a tensor; cast the weight once after each change.
         if self.version != self.weight._version:
-            self.layer.prepare(self.weight.detach())
+            self.layer.prepare(self.weight.detach(), random=self.random)
             self.version = self.weight._version
         if not torch.is_grad_enabled():  # backward needs no saved data
             y, bias = torch.empty(*x.shape[:-1], self.out_features), None if self.bias is None else self.bias.detach()
             self.layer.forward(x.detach().contiguous(), out=y, inference=True, bias=bias)
             return y
-        return _LinearFunction.apply(x, self.weight, self.bias, self.layer)
+        random, self.random = self.random, self.random._replace(step=self.random.step + 1)
+        return _LinearFunction.apply(x, self.weight, self.bias, self.layer, random)
 
 
 class AdamW(torch.optim.Optimizer):
