@@ -112,6 +112,19 @@ class Wheel(unittest.TestCase):
         self.assertIn("-DLPT_CUDA=OFF", configured)
         self.assertEqual("cmake --build folder --target lpt_python_package", built)
 
+    def test_contains_the_cuda_plugin_only_on_request(self):
+        code = ("import pathlib, sys; sys.path.insert(0, sys.argv[1]); import build_wheel\n"
+                "class Recorder:\n  run = staticmethod(lambda command, **_: print(*map(str, command)))\n"
+                "build_wheel.subprocess = Recorder\n"
+                "build_wheel.build(pathlib.Path(sys.argv[2]), sys.argv[3:])")
+        with tempfile.TemporaryDirectory() as place:
+            plugin = pathlib.Path(place, "liblpt_cuda.so")
+            for given, targets in ((["-DLPT_CUDA=ON"], "lpt_python_package lpt_cuda"), ([], "lpt_python_package")):
+                plugin.touch()
+                lines = output_of(sys.executable, "-c", code, os.path.dirname(SCRIPT), place, *given).splitlines()
+                self.assertEqual(f"cmake --build {place} --target {targets}", lines[2])
+                self.assertEqual(bool(given), plugin.exists())
+
     @unittest.skipUnless(os.path.exists(os.path.join(SOURCE, ".git")), "the sources are not a git work tree")
     def test_the_sources_are_those_of_git(self):
         with tempfile.TemporaryDirectory() as place:
