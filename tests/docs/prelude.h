@@ -1,5 +1,6 @@
 /* What fragments of code in the guides take for granted: handles that they do not make themselves. Static, as some stay unused. */
 #include <lpt/research.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of CUDA's runtime. */
