@@ -31,15 +31,26 @@ static WrappedBuffer *new_wrapped(void) {
   return wrapped;
 }
 
-// Returns whether `use` does not support these strides. All operations require positive strides. Most require adjacent columns,
-// and leading axes that can be merged into one; a GEMM also supports adjacent rows.
+// Returns whether operations with this use read a copy of an array that they do not support.
+static int may_copy(int use) { return use == kToRead || use == kToMultiply; }
+
+static int is_empty(const DlTensor *array) {
+  for (int32_t i = 0; i < array->ndim; ++i) {
+    if (array->shape[i] <= 0) return 1;
+  }
+  return 0;
+}
+
+// Returns whether `use` does not support these strides or this alignment. All operations require positive strides. Most require
+// adjacent columns, and leading axes that can be merged into one; a GEMM also supports adjacent rows.
 static int needs_copy(const DlTensor *array, int use) {
   int64_t extents[kMaxAxes], strides[kMaxAxes];
   int axes = 0;
-  if ((use != kToRead && use != kToMultiply) || array->strides == NULL || array->ndim > kMaxAxes) return 0;
-  if (array->device_type != kDlCpu || array->lanes != 1 || array->bits % 8 != 0) return 0;
+  if (!may_copy(use) || array->ndim > kMaxAxes || array->bits == 0 || array->bits % 8 != 0) return 0;
+  if (array->device_type != kDlCpu || array->lanes != 1 || is_empty(array)) return 0;
+  if (((uintptr_t)array->data + array->byte_offset) % (array->bits / 8u) != 0) return 1;
+  if (array->strides == NULL) return 0;
   for (int32_t i = 0; i < array->ndim; ++i) {
-    if (array->shape[i] == 0) return 0;
     if (array->shape[i] == 1) continue;
     if (array->strides[i] <= 0) return 1;
     extents[axes] = array->shape[i];
@@ -57,20 +68,53 @@ static int needs_copy(const DlTensor *array, int use) {
   return 0;
 }
 
-static char *copy_axis(char *target, const char *source, const DlTensor *array, int32_t axis) {
-  const int64_t bytes = array->bits / 8;
+// Elements of an array by byte strides, which may be any number of bytes.
+typedef struct {
+  int64_t bytes;  // of an element
+  int32_t ndim;
+  int64_t shape[kMaxAxes], strides[kMaxAxes];
+} ByteArray;
+
+// Returns the elements of an array with strides in elements, or dense ones.
+static ByteArray bytes_of(const DlTensor *array) {
+  ByteArray result = {array->bits / 8, array->ndim, {0}, {0}};
+  int64_t dense = result.bytes;
+  for (int32_t i = array->ndim - 1; i >= 0; --i) {
+    result.shape[i] = array->shape[i];
+    // Other libraries write any stride along an axis of one element.
+    if (array->shape[i] > 1) result.strides[i] = array->strides != NULL ? array->strides[i] * result.bytes : dense;
+    dense *= array->shape[i];
+  }
+  return result;
+}
+
+static char *copy_axis(char *target, const char *source, const ByteArray *array, int32_t axis) {
+  const int64_t bytes = array->bytes;
   if (axis == array->ndim) return (char *)memcpy(target, source, (size_t)bytes) + bytes;
-  if (axis == array->ndim - 1 && array->strides[axis] == 1) {
+  if (axis == array->ndim - 1 && array->strides[axis] == bytes) {
     return (char *)memcpy(target, source, (size_t)(array->shape[axis] * bytes)) + array->shape[axis] * bytes;
   }
   for (int64_t i = 0; i < array->shape[axis]; ++i) {
-    target = copy_axis(target, source + i * array->strides[axis] * bytes, array, axis + 1);
+    target = copy_axis(target, source + i * array->strides[axis], array, axis + 1);
   }
   return target;
 }
 
+// Returns the bytes of a dense copy of an array that is not empty, or 0 if no memory has so many.
+static size_t dense_bytes(const DlTensor *array) {
+  int64_t bytes = array->bits / 8;
+  for (int32_t i = 0; i < array->ndim; ++i) {
+    if (array->shape[i] > PY_SSIZE_T_MAX / bytes) return 0;
+    bytes *= array->shape[i];
+  }
+  return (size_t)bytes;
+}
+
 // Creates a tensor of a dense copy. The copy releases the GIL; the caller keeps the memory alive until the call returns.
-static lpt_tensor *tensor_from_copy(const DlTensor *array) {
+// `given`: the elements by byte strides; NULL: those of `array`.
+static lpt_tensor *tensor_from_copy(const DlTensor *array, const ByteArray *given) {
+  const size_t bytes = dense_bytes(array);
+  if (bytes == 0) return PyErr_NoMemory(), NULL;
   WrappedBuffer *wrapped = new_wrapped();
   lpt_tensor *tensor = NULL;
   int64_t count = 1;
@@ -84,10 +128,11 @@ static lpt_tensor *tensor_from_copy(const DlTensor *array) {
   wrapped->managed.array.shape = wrapped->shape;
   wrapped->managed.array.strides = wrapped->strides;
   wrapped->managed.array.byte_offset = 0;
-  wrapped->managed.array.data = wrapped->copied = malloc((size_t)(count * array->bits / 8));
+  wrapped->managed.array.data = wrapped->copied = malloc(bytes);
   if (wrapped->copied != NULL) {
+    const ByteArray source = given != NULL ? *given : bytes_of(array);
     Py_BEGIN_ALLOW_THREADS
-    copy_axis((char *)wrapped->copied, (const char *)array->data + array->byte_offset, array, 0);
+    copy_axis((char *)wrapped->copied, (const char *)array->data + array->byte_offset, &source, 0);
     Py_END_ALLOW_THREADS
     if (is_well(lpt_tensor_take_dlpack(describing_context(), &wrapped->managed, 1, NULL, &tensor))) return tensor;
   } else {
@@ -116,16 +161,23 @@ static char type_code_of(const Py_buffer *buffer) {
   return text[0] != '\0' && text[1] == '\0' ? text[0] : '\0';
 }
 
-static int strides_of(const Py_buffer *buffer, int64_t *strides) {
-  for (int i = 0; i < buffer->ndim; ++i) {
-    if (buffer->strides[i] % buffer->itemsize != 0) {
-      PyErr_Format(PyExc_ValueError, "strides[%d] is %zd bytes: expected a multiple of the element's %zd", i,
-                   buffer->strides[i], buffer->itemsize);
-      return 0;
-    }
-    strides[i] = buffer->strides[i] / buffer->itemsize;
+// Returns the elements of a buffer. Without strides it is dense, and without a shape it has one axis.
+static ByteArray bytes_of_buffer(const Py_buffer *buffer) {
+  ByteArray result = {buffer->itemsize, buffer->ndim, {0}, {0}};
+  int64_t dense = buffer->itemsize;
+  for (int i = buffer->ndim - 1; i >= 0; --i) {
+    result.shape[i] = buffer->shape != NULL ? buffer->shape[i] : buffer->len / buffer->itemsize;
+    result.strides[i] = buffer->strides != NULL ? buffer->strides[i] : dense;
+    dense *= result.shape[i];
   }
-  return 1;
+  return result;
+}
+
+// Returns the first axis whose stride is no multiple of the element, or the number of axes.
+static int first_odd_axis(const ByteArray *array) {
+  int axis = 0;
+  while (axis < array->ndim && (array->shape[axis] <= 1 || array->strides[axis] % array->bytes == 0)) ++axis;
+  return axis;
 }
 
 // Creates a tensor of a buffer whose type code has a format. `*out_is_copied` 1: the tensor does not own `wrapped`.
@@ -141,8 +193,11 @@ static lpt_tensor *take_buffer(WrappedBuffer *wrapped, int use, int *out_is_copi
                  buffer->format != NULL ? buffer->format : "");
     return NULL;
   }
-  if (!strides_of(buffer, wrapped->strides)) return NULL;
-  for (int i = 0; i < buffer->ndim; ++i) wrapped->shape[i] = buffer->shape[i];
+  const ByteArray bytes = bytes_of_buffer(buffer);
+  for (int i = 0; i < buffer->ndim; ++i) {
+    wrapped->shape[i] = bytes.shape[i];
+    wrapped->strides[i] = bytes.strides[i] / bytes.bytes;
+  }
   wrapped->managed.array.data = buffer->buf;
   wrapped->managed.array.device_type = kDlCpu;
   wrapped->managed.array.ndim = buffer->ndim;
@@ -151,8 +206,14 @@ static lpt_tensor *take_buffer(WrappedBuffer *wrapped, int use, int *out_is_copi
   wrapped->managed.array.lanes = 1;
   wrapped->managed.array.shape = wrapped->shape;
   wrapped->managed.array.strides = wrapped->strides;
-  *out_is_copied = needs_copy(&wrapped->managed.array, use);
-  if (*out_is_copied) return tensor_from_copy(&wrapped->managed.array);
+  const int odd_axis = is_empty(&wrapped->managed.array) ? bytes.ndim : first_odd_axis(&bytes);
+  if (odd_axis < bytes.ndim && !may_copy(use)) {
+    PyErr_Format(PyExc_ValueError, "strides[%d] is %lld bytes: expected a multiple of the element's %zd", odd_axis,
+                 (long long)bytes.strides[odd_axis], buffer->itemsize);
+    return NULL;
+  }
+  *out_is_copied = odd_axis < bytes.ndim || needs_copy(&wrapped->managed.array, use);
+  if (*out_is_copied) return tensor_from_copy(&wrapped->managed.array, &bytes);
   lpt_tensor *tensor = NULL;
   return is_well(lpt_tensor_take_dlpack(describing_context(), &wrapped->managed, 1, NULL, &tensor)) ? tensor : NULL;
 }
@@ -215,7 +276,7 @@ static lpt_tensor *tensor_from_dlpack(PyObject *object, int use) {
   if (managed != NULL && is_versioned && use == kToWrite && (((DlVersioned *)managed)->flags & kDlReadOnly) != 0) {
     PyErr_SetString(PyExc_BufferError, "the memory is read-only: expected writable memory");
   } else if (managed != NULL && needs_copy(array_of(managed, is_versioned), use)) {
-    tensor = tensor_from_copy(array_of(managed, is_versioned));
+    tensor = tensor_from_copy(array_of(managed, is_versioned), NULL);
   } else if (managed != NULL && (context = wrapping_context(array_of(managed, is_versioned))) != NULL &&
              is_well_in(context, lpt_tensor_take_dlpack(context, managed, is_versioned, NULL, &tensor))) {
     PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor");
