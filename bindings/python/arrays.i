@@ -17,21 +17,36 @@ static PyObject *handle_object(void *handle, swig_type_info *kind) {
 %}
 
 // Arrays: conversion of sequences and buffers to pointers and counts of C. An array without a count is padded with zeros to
-// kMinCapacity elements, so that the library reads zeros after a short sequence, and returns an error.
+// kMinCapacity elements, so that the library reads zeros after a short sequence of one number for each axis or rank, and returns
+// an error.
 %{
 enum { kMinCapacity = 1024 };
 
-// `symbol` is for error texts only. *out is NULL for None.
-static int numbers_from(PyObject *object, const char *symbol, int64_t **out, int64_t *out_count) {
+// Returns the items of a sequence. They are a tuple, as the conversion of an item may run code that changes the sequence.
+static PyObject *items_of(PyObject *object, const char *expected) {
+  PyObject *items = PySequence_Tuple(object);
+  if (items == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_SetString(PyExc_TypeError, expected);
+  return items;
+}
+
+// Checks that two arrays of one call have one length. `count` is that of `other`, which the library gets.
+static int check_count(const char *name, int64_t found, const char *other, int64_t count) {
+  if (found == count) return 1;
+  PyErr_Format(PyExc_ValueError, "%s has %lld items: expected %lld, as %s", name, (long long)found, (long long)count, other);
+  return 0;
+}
+
+// *out is NULL for None.
+static int numbers_from(PyObject *object, int64_t **out, int64_t *out_count) {
   *out = NULL;
   if (out_count != NULL) *out_count = 0;
   if (object == Py_None) return 1;
-  PyObject *list = PySequence_Fast(object, "expected a sequence of numbers");
+  PyObject *list = items_of(object, "expected a sequence of numbers");
   if (list == NULL) return 0;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  const Py_ssize_t count = PyTuple_GET_SIZE(list);
   int64_t *numbers = (int64_t *)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(int64_t));
   for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) {
-    numbers[i] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(list, i));
+    numbers[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(list, i));
     if (numbers[i] == -1 && PyErr_Occurred()) {
       free(numbers);
       Py_DECREF(list);
@@ -42,16 +57,15 @@ static int numbers_from(PyObject *object, const char *symbol, int64_t **out, int
   if (numbers == NULL) return PyErr_NoMemory(), 0;
   *out = numbers;
   if (out_count != NULL) *out_count = count;
-  (void)symbol;
   return 1;
 }
 
 static int doubles_from(PyObject *object, double **out, int64_t *out_count) {
-  PyObject *list = PySequence_Fast(object, "expected a sequence of numbers");
+  PyObject *list = items_of(object, "expected a sequence of numbers");
   if (list == NULL) return 0;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  const Py_ssize_t count = PyTuple_GET_SIZE(list);
   double *numbers = (double *)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(double));
-  for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) numbers[i] = PyFloat_AsDouble(PySequence_Fast_GET_ITEM(list, i));
+  for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) numbers[i] = PyFloat_AsDouble(PyTuple_GET_ITEM(list, i));
   Py_DECREF(list);
   if (numbers == NULL) return PyErr_NoMemory(), 0;
   *out = numbers;
@@ -60,14 +74,14 @@ static int doubles_from(PyObject *object, double **out, int64_t *out_count) {
 }
 
 static int handles_from(PyObject *object, const char *symbol, swig_type_info *kind, void ***out, int64_t *out_count) {
-  PyObject *list = PySequence_Fast(object, "expected a sequence of handles");
+  PyObject *list = items_of(object, "expected a sequence of handles");
   if (list == NULL) return 0;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  const Py_ssize_t count = PyTuple_GET_SIZE(list);
   void **handles = (void **)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(void *));
   int is_good = handles != NULL;
   if (!is_good) PyErr_NoMemory();
   for (Py_ssize_t i = 0; is_good && i < count; ++i) {
-    PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+    PyObject *item = PyTuple_GET_ITEM(list, i);
     if (SWIG_ConvertPtr(item, &handles[i], kind, 0) < 0) {
       PyErr_Format(PyExc_TypeError, "%s: item %zd is %.100s: expected another kind of handle", symbol, i,
                    Py_TYPE(item)->tp_name);
@@ -84,22 +98,22 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 
 // Arrays of integers and floats.
 %typemap(in) const int64_t *NUMBERS {
-  if (!numbers_from($input, "$symname", (int64_t **)&$1, NULL)) SWIG_fail;
+  if (!numbers_from($input, (int64_t **)&$1, NULL)) SWIG_fail;
 }
 %typemap(freearg) const int64_t *NUMBERS { free((void *)$1); }
 %typemap(in) (const int64_t *NUMBERS, int64_t COUNT) {
   int64_t count = 0;
-  if (!numbers_from($input, "$symname", (int64_t **)&$1, &count)) SWIG_fail;
+  if (!numbers_from($input, (int64_t **)&$1, &count)) SWIG_fail;
   $2 = count;
 }
 %typemap(freearg) (const int64_t *NUMBERS, int64_t COUNT) { free((void *)$1); }
 %typemap(in) (int32_t RANK, const int64_t *NUMBERS) {
   int64_t count = 0;
-  if (!numbers_from($input, "$symname", (int64_t **)&$2, &count)) SWIG_fail;
+  if (!numbers_from($input, (int64_t **)&$2, &count)) SWIG_fail;
   $1 = (int32_t)count;
 }
 %typemap(freearg) (int32_t RANK, const int64_t *NUMBERS) { free((void *)$2); }
-%typemap(in) const double *NUMBERS { if (!doubles_from($input, (double **)&$1, NULL)) SWIG_fail; }
+%typemap(in) const double *NUMBERS (int64_t given = 0) { if (!doubles_from($input, (double **)&$1, &given)) SWIG_fail; }
 %typemap(freearg) const double *NUMBERS { free((void *)$1); }
 %typemap(in) (const double *NUMBERS, int64_t COUNT) {
   int64_t count = 0;
@@ -130,6 +144,23 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 %typemap(arginit) int32_t *WRITTEN { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
 %typemap(freearg) int32_t *WRITTEN { PyBuffer_Release(&buffer_view$argnum); }
 
+// Checks before a call that need several arguments.
+%define LPT_CHECK_BEFORE(function, checks)
+%exception function {
+  if (!(checks)) SWIG_fail;
+  $action
+}
+%enddef
+LPT_CHECK_BEFORE(lpt_weights_order, check_order(arg2, 1, buffer_view4.len))
+LPT_CHECK_BEFORE(lpt_sparse_order, check_order(arg2, 0, buffer_view4.len))
+LPT_CHECK_BEFORE(lpt_optimizer_step, check_count("gradients", given5, "indices", arg4) &&
+                                     check_count("parameters", given7, "indices", arg4))
+LPT_CHECK_BEFORE(lpt_optimizer_step_shards, check_count("gradients", given6, "indices", arg5) &&
+                                            check_count("parameters", given9, "indices", arg5))
+LPT_CHECK_BEFORE(lpt_optimizer_add_shards, check_count("names", PyTuple_GET_SIZE(texts4), "parameters", arg6))
+LPT_CHECK_BEFORE(lpt_noise_measure, check_count("gradients", given2, "noisy", arg4))
+LPT_CHECK_BEFORE(lpt_cost_fit_link, check_count("bytes", given2, "seconds", arg4))
+
 // Members that refer to an array, which its owner keeps alive.
 %typemap(in) const int32_t *output_order, const int32_t *input_order {
   Py_buffer buffer_view;
@@ -143,9 +174,9 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 
 // Names, of which each may be None. The text belongs to the strings of the list.
 %typemap(in) const char *const *names (PyObject *texts = NULL) {
-  texts = PySequence_Fast($input, "names: expected a sequence of str or None");
+  texts = items_of($input, "names: expected a sequence of str or None");
   if (texts == NULL) SWIG_fail;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(texts);
+  const Py_ssize_t count = PyTuple_GET_SIZE(texts);
   const char **names = (const char **)calloc((size_t)count + 1, sizeof(char *));
   if (names == NULL) {
     PyErr_NoMemory();
@@ -153,7 +184,7 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   }
   $1 = (char **)names;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject *name = PySequence_Fast_GET_ITEM(texts, i);
+    PyObject *name = PyTuple_GET_ITEM(texts, i);
     if (name != Py_None && !text_from(name, "name", &names[i])) SWIG_fail;
   }
 }
@@ -194,16 +225,16 @@ typedef struct {
 } Buffers;
 
 static int buffers_from(PyObject *object, Buffers *buffers) {
-  PyObject *list = PySequence_Fast(object, "expected a sequence of buffers");
+  PyObject *list = items_of(object, "expected a sequence of buffers");
   if (list == NULL) return 0;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  const Py_ssize_t count = PyTuple_GET_SIZE(list);
   buffers->views = (Py_buffer *)calloc((size_t)count + 1, sizeof(Py_buffer));
   buffers->data = (const void **)calloc((size_t)count + 1, sizeof(void *));
   buffers->bytes = (size_t *)calloc((size_t)count + 1, sizeof(size_t));
   int is_good = buffers->views != NULL && buffers->data != NULL && buffers->bytes != NULL;
   if (!is_good) PyErr_NoMemory();
   for (Py_ssize_t i = 0; is_good && i < count; ++i) {
-    is_good = PyObject_GetBuffer(PySequence_Fast_GET_ITEM(list, i), &buffers->views[i], PyBUF_SIMPLE) == 0;
+    is_good = PyObject_GetBuffer(PyTuple_GET_ITEM(list, i), &buffers->views[i], PyBUF_SIMPLE) == 0;
     if (!is_good) break;
     buffers->data[i] = buffers->views[i].buf;
     buffers->bytes[i] = (size_t)buffers->views[i].len;

@@ -46,8 +46,8 @@ void kind##_destroy(kind *DESTROYED);
 // Arrays of handles are inputs only.
 %typemap(argout) kind *const *, const kind *const *, (kind *const *HANDLES, int64_t COUNT),
                  (const kind *const *HANDLES, int64_t COUNT) "";
-%typemap(in) kind *const *HANDLES, const kind *const *HANDLES {
-  if (!handles_from($input, "$symname", $descriptor(kind *), (void ***)&$1, NULL)) SWIG_fail;
+%typemap(in) kind *const *HANDLES (int64_t given = 0), const kind *const *HANDLES (int64_t given = 0) {
+  if (!handles_from($input, "$symname", $descriptor(kind *), (void ***)&$1, &given)) SWIG_fail;
 }
 %typemap(freearg) kind *const *HANDLES, const kind *const *HANDLES { free((void *)$1); }
 %typemap(in) (kind *const *HANDLES, int64_t COUNT), (const kind *const *HANDLES, int64_t COUNT) {
@@ -87,13 +87,18 @@ void kind##_destroy(kind *DESTROYED);
 // One line for each handle and struct of the headers, from tools/header_model.py.
 %include "declared.i"
 
-// Python has no buffer that outlives a call; context_of() sets this member.
+// Python has no buffer and no array of texts that outlives a call; context_of() sets the first member.
 %immutable lpt_context_options::error_text;
+%immutable lpt_gradient_buckets_options::names;
 
 %include "tensor.i"
 
 // Collectives return a future if their last argument is true.
-%typemap(in) lpt_future **out_future (lpt_future *made = NULL) { $1 = PyObject_IsTrue($input) == 1 ? &made : NULL; }
+%typemap(in) lpt_future **out_future (lpt_future *made = NULL) {
+  int is_future = 0;
+  if (!flag_from($input, "future", &is_future)) SWIG_fail;
+  $1 = is_future ? &made : NULL;
+}
 %typemap(argout) lpt_future **out_future {
   if ($1 != NULL) {
     $result = SWIG_Python_AppendOutput($result, handle_object(*$1, $descriptor(lpt_future *)));

@@ -53,6 +53,15 @@ static int double_from(PyObject *object, const char *name, double *out) {
   return 0;
 }
 
+// *out is 1 for a value that equals True, and 0 for one that equals False, and for None.
+static int flag_from(PyObject *object, const char *name, int *out) {
+  *out = PyObject_RichCompareBool(object, Py_True, Py_EQ);
+  if (*out == 1 || object == Py_None) return 1;
+  const int is_false = *out < 0 ? -1 : PyObject_RichCompareBool(object, Py_False, Py_EQ);
+  if (is_false == 0) raise_kind(name, object, "True or False");
+  return is_false == 1;
+}
+
 // A C string ends at its first zero byte, so that texts must not contain one.
 static int text_from(PyObject *object, const char *name, const char **out) {
   Py_ssize_t size = 0;

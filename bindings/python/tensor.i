@@ -69,6 +69,19 @@ static int describe_tensor(const lpt_tensor *tensor, lpt_tensor_description *out
   return is_well(lpt_tensor_describe(describing_context(), tensor, out));
 }
 
+// Checks the length of an order, which has one number for each row or column of a matrix.
+static int check_order(const lpt_tensor *matrix, int is_of_rows, Py_ssize_t bytes) {
+  lpt_tensor_description found;
+  if (matrix == NULL) return 1;  // an error of the library
+  if (!describe_tensor(matrix, &found)) return 0;
+  const int32_t axis = is_of_rows ? 0 : found.rank - 1;
+  const int64_t needed = found.rank > 0 ? found.extents[axis] * (int64_t)sizeof(int32_t) : (int64_t)sizeof(int32_t);
+  if (bytes >= needed) return 1;
+  PyErr_Format(PyExc_ValueError, "order has %zd bytes: expected at least %lld, one int32 for each %s", bytes,
+               (long long)needed, is_of_rows ? "row" : "column");
+  return 0;
+}
+
 // Returns the packing of a format: *out_elements elements take *out_bytes bytes.
 static int packing_of(lpt_format format, int *out_elements, int *out_bytes) {
   static const int elements_of_bits[] = {0, 8, 4, 8, 2, 8, 4, 8};

@@ -1,10 +1,11 @@
-"""Buffers: arrays of ctypes, any strides and alignment, and sizes that do not fit."""
+"""Buffers: arrays of ctypes, any strides and alignment, sizes that do not fit, and arrays of the low-level module."""
 import ctypes
 import multiprocessing
 import struct
 import unittest
 
 import lpt
+from lpt import capi
 from support import floats, needs_numpy
 
 
@@ -69,6 +70,80 @@ class Copies(unittest.TestCase):
         import numpy
         self.assertEqual((0, 3), lpt.quantize(numpy.zeros((4, 3), numpy.float32)[:0, ::-1], "bf16").shape)
         self.assertEqual((0,), lpt.quantize(numpy.zeros(0, [("a", "f4"), ("b", "i2")])["a"], "bf16").shape)
+
+
+class Clears:
+    """An integer that empties its list while it is read."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __index__(self):
+        self.numbers.clear()
+        return 0
+
+    def __float__(self):
+        return float(self.__index__())
+
+
+class Arrays(unittest.TestCase):
+    """Arrays of the low-level module, whose lengths C cannot check."""
+
+    def setUp(self):
+        self.context = lpt.default_context()._handle
+
+    def test_that_change_while_they_are_read_are_copied(self):
+        tensor = lpt.empty((2, 2))
+        begins = []
+        begins += [Clears(begins), 0]
+        self.assertEqual((1, 1), tensor.view(begins, [1, 1]).shape)
+        seconds = []
+        seconds += [Clears(seconds), 1.0]
+        with self.assertRaises((ValueError, TypeError)):
+            capi.lpt_cost_fit_link(self.context, [1.0, 2.0], seconds, capi.lpt_cost_link())
+
+    def test_of_orders_are_as_long_as_the_tensor_requires(self):
+        weight = lpt.quantize(floats(range(64), [4, 16]), "bf16")
+        with self.assertRaisesRegex(ValueError, "order has 12 bytes: expected at least 16, one int32 for each row"):
+            capi.lpt_weights_order(self.context, weight, None, bytearray(12))
+        with self.assertRaisesRegex(ValueError, "order has 60 bytes: expected at least 64, one int32 for each column"):
+            capi.lpt_sparse_order(self.context, weight, None, bytearray(60), None)
+        capi.lpt_weights_order(self.context, weight, None, bytearray(16))
+        with self.assertRaisesRegex(lpt.InvalidArgument, "weight is NULL"):
+            capi.lpt_sparse_order(self.context, None, None, bytearray(60), None)
+
+    def test_of_one_call_have_one_length(self):
+        optimizer = lpt.Optimizer("sgd")
+        optimizer.add(1)
+        one = lpt.Tensor(floats([1.0]))
+        step = lambda indices, gradients, parameters: capi.lpt_optimizer_step(  # noqa: E731
+            self.context, optimizer._handle, indices, gradients, None, parameters)
+        with self.assertRaisesRegex(ValueError, "parameters has 1 items: expected 3000, as indices"):
+            step([0] * 3000, [one] * 3000, [one])
+        with self.assertRaisesRegex(ValueError, "gradients has 1 items: expected 3000, as indices"):
+            step([0] * 3000, [one], [one] * 3000)
+        step([0], [lpt.Tensor(floats([0.5]))], [one])
+        self.assertEqual([1.0 - 1e-3 * 0.5], [round(value, 6) for value in one.tolist()])
+        with self.assertRaisesRegex(ValueError, "gradients has 1 items: expected 2000, as noisy"):
+            capi.lpt_noise_measure(self.context, [one], [one] * 2000, None, None)
+        with self.assertRaisesRegex(ValueError, "bytes has 1 items: expected 2000, as seconds"):
+            capi.lpt_cost_fit_link(self.context, [1.0], [1.0] * 2000, capi.lpt_cost_link())
+
+    def test_that_must_outlive_a_call_are_rejected(self):
+        with lpt.Comm.local(lpt.Group(1), 0) as comm, self.assertRaisesRegex(AttributeError, "names"):
+            lpt.GradientBuckets(comm, [lpt.empty(2)], names=["a"])
+
+    def test_of_shards_have_one_length(self):
+        with lpt.Comm.local(lpt.Group(1), 0) as comm:
+            optimizer, kind = lpt.Optimizer("sgd"), capi.lpt_optimizer_parameter()
+            kind.elements = 1
+            with self.assertRaisesRegex(ValueError, "names has 1 items: expected 3, as parameters"):
+                capi.lpt_optimizer_add_shards(self.context, comm._handle, optimizer._handle, ["a"], [kind] * 3)
+            optimizer.add_shards(comm, [{"elements": 1}])
+            one = lpt.Tensor(floats([1.0]))
+            with self.assertRaisesRegex(ValueError, "parameters has 1 items: expected 2000, as indices"):
+                capi.lpt_optimizer_step_shards(self.context, comm._handle, optimizer._handle, [0] * 2000, [one] * 2000, None,
+                                               None, [one])
 
 
 if __name__ == "__main__":
