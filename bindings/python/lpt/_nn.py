@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from ._tensor import Format
 
 
+def _row_statistics(source: Tensor, result: Tensor, context: Optional[Context]) -> Tensor:
+    """Create a vector of one element for each row: f64 if the source or the result is f64, else f32."""
+    rows = source.size // source.shape[-1] if source.shape[-1] else 0
+    is_f64 = capi.LPT_FORMAT_F64 in (capi.tensor_format(source), capi.tensor_format(result))
+    return empty(rows, "f64" if is_f64 else "f32", context=context)
+
+
 def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, context: Optional[Context] = None
             ) -> Tuple[Tensor, Tensor]:
     """Compute x · r · weight with r = 1 / sqrt(mean(x²) + epsilon) per row (lpt_rmsnorm_forward()).
@@ -31,8 +38,7 @@ def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, cont
     keep: list = []
     source, gain = read(x), read(weight)
     result = _result(out, source, _result_format(source), context)
-    rows = source.size // source.shape[-1] if source.shape[-1] else 0
-    inverse = empty(rows, "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32", context=context)
+    inverse = _row_statistics(source, result, context)
     capi.lpt_rmsnorm_forward(handle_of(context), source, gain,
                              options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), result, inverse)
     return result, inverse
@@ -64,8 +70,7 @@ def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-
     stream, part = read(residual), read(branch)
     sums = capi.tensor_like(handle_of(context), stream, _result_format(stream), 0) if total is None else written(total)
     result = _result(out, stream, _result_format(stream), context)
-    rows = stream.size // stream.shape[-1] if stream.shape[-1] else 0
-    inverse = empty(rows, "f64" if capi.tensor_format(stream) == capi.LPT_FORMAT_F64 else "f32", context=context)
+    inverse = _row_statistics(stream, result, context)
     capi.lpt_rmsnorm_forward_sum(handle_of(context), stream, part, read(weight),
                                  options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), sums, result, inverse)
     return result, sums, inverse
@@ -80,9 +85,7 @@ def layernorm(x: Any, weight: Any = None, bias: Any = None, *, epsilon: float = 
     keep: list = []
     source = read(x)
     result = _result(out, source, _result_format(source), context)
-    rows = source.size // source.shape[-1] if source.shape[-1] else 0
-    format = "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32"
-    mean, inverse = empty(rows, format, context=context), empty(rows, format, context=context)
+    mean, inverse = (_row_statistics(source, result, context) for _ in range(2))
     capi.lpt_layernorm_forward(handle_of(context), source, None if weight is None else read(weight),
                                None if bias is None else read(bias),
                                options(capi.lpt_layernorm_options, {"epsilon": epsilon}, keep), result, mean, inverse)

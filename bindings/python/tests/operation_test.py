@@ -123,6 +123,23 @@ class Layers(Case):
         lpt.rmsnorm_backward(floats(x, [1, 2]), floats(gain), inverse, floats([1.0, 0.0], [1, 2]), weight_gradient=total)
         self.near([1 + x[0] * r, 1.0], total.tolist())
 
+    def test_norms_write_results_of_f64(self):
+        x, wide = floats([3.0, -4.0], [1, 2]), lambda numbers, shape: lpt.dequantize(floats(numbers, shape), "f64")  # noqa: E731
+        gain, bias = wide([2.0, 0.5], [2]), wide([0.0, 0.0], [2])
+        for name, norm in (("rmsnorm", lambda one, out: lpt.rmsnorm(one, gain, out=out)),
+                           ("rmsnorm_sum", lambda one, out: lpt.rmsnorm_sum(one, one, gain, out=out)),
+                           ("layernorm", lambda one, out: lpt.layernorm(one, gain, bias, out=out))):
+            with self.subTest(norm=name):
+                result, *_, inverse = norm(x, lpt.empty((1, 2), "f64"))
+                self.assertEqual(("f64", "f64"), (result.format, inverse.format))
+                same, *_, inverse = norm(wide([3.0, -4.0], [1, 2]), None)
+                self.near(same.tolist(), result.tolist(), 1e-6)
+                narrow, *_, inverse = norm(wide([3.0, -4.0], [1, 2]), lpt.empty((1, 2)))
+                self.assertEqual(("f32", "f64"), (narrow.format, inverse.format))
+        backward = lpt.layernorm_backward(x, gain, *lpt.layernorm(x, gain, bias, out=lpt.empty((1, 2), "f64"))[1:],
+                                          wide([1.0, 0.0], [1, 2]))
+        self.assertEqual(["f64"] * 3, [one.format for one in backward])
+
     def test_swiglu(self):
         gate, up = 0.7, -1.5
         sigmoid = 1 / (1 + math.exp(-gate))
