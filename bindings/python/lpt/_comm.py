@@ -5,7 +5,7 @@ __all__ = ["Comm", "Future", "GradientBuckets", "Group", "PartialPlan"]
 
 from . import capi
 from ._codec import Codec, call
-from ._context import Context, handle_of, values_of
+from ._context import Context, flag, handle_of, values_of
 from ._errors import Busy
 from ._options import codec_struct, options
 from ._tensor import Tensor, empty, format_number, read, written
@@ -324,8 +324,8 @@ class Comm:
         """Sum the shared columns over all ranks, and scale the private columns of this rank (lpt_partial_all_reduce())."""
         source = read(x)
         result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
-        made = capi.lpt_partial_all_reduce(handle_of(context), self._handle, plan._handle, int(backward), source, result,
-                                          future)
+        made = capi.lpt_partial_all_reduce(handle_of(context), self._handle, plan._handle, int(flag(backward, "backward")),
+                                           source, result, future)
         return Future(made, result, (source, plan)) if future else result
 
     def partial_gemm(self, plan: "PartialPlan", a: Any, b: Any, *, out: Any = None, format: Format = "f32",
@@ -368,8 +368,8 @@ class Comm:
         source = read(x)
         counts = self._counts(row_counts, "row_counts")
         result = self._part(source, counts, context) if out is None else written(out)
-        made = capi.lpt_sequence_scatter(handle_of(context), self._handle, plan and plan._handle, int(backward), source, counts,
-                                         result, future)
+        made = capi.lpt_sequence_scatter(handle_of(context), self._handle, plan and plan._handle,
+                                         int(flag(backward, "backward")), source, counts, result, future)
         return Future(made, result, (source, plan)) if future else result
 
     def _part(self, whole: Tensor, counts: Optional[Sequence[int]], context: Optional[Context]) -> Tensor:
@@ -417,7 +417,7 @@ class GradientBuckets:
         last: whether this is the last micro-batch of the step. Earlier micro-batches only accumulate; nothing is sent.
         """
         self._pass = []
-        call(self._pass, capi.lpt_gradient_buckets_begin, handle_of(context), self._handle, int(last),
+        call(self._pass, capi.lpt_gradient_buckets_begin, handle_of(context), self._handle, int(flag(last, "last")),
              options(capi.lpt_reduce_options, given, self._pass))
 
     def ready(self, index: int, *, context: Optional[Context] = None) -> None:

@@ -41,7 +41,7 @@ class Context:
         options.isa = constant("LPT_ISA_", isa)
         options.device = constant("LPT_DEVICE_", device)
         options.device_index = device_index
-        options.threads_of = None if threads_of is None else handle_of(threads_of)
+        options.threads_of = None if threads_of is None else handle_of(threads_of, "threads_of")
         options.stream = stream
         self._handle = capi.context_of(options)
         self.device, self.device_index = device, device_index
@@ -214,8 +214,10 @@ def set_default_context(context: Context) -> None:
     _local.context = context
 
 
-def handle_of(context: Optional[Context]) -> Any:
+def handle_of(context: Optional[Context], name: str = "context") -> Any:
     if context is not None:
+        if not isinstance(context, Context):
+            raise TypeError(f"{name} is {context!r}: expected a Context or None")
         if context._handle is None:
             raise ValueError("context is closed: expected an open one")
         return context._handle
@@ -248,7 +250,7 @@ def _called_back(function: Any) -> Any:
 
 def constant(prefix: str, value: Union[str, int], name: str = "") -> int:
     """Return a constant by the suffix of its name, such as constant("LPT_ISA_", "auto"); name: the argument, for errors."""
-    name = name or prefix[4:-1].lower()
+    name = name or prefix[:-1].rsplit("_", 1)[1].lower()
     if not isinstance(value, str):
         try:
             return index_of(value)
@@ -259,6 +261,21 @@ def constant(prefix: str, value: Union[str, int], name: str = "") -> int:
         names = sorted(name[len(prefix):].lower() for name in dir(capi) if name.startswith(prefix))
         raise ValueError(f'{name} is "{value}": expected one of {", ".join(names)}')
     return found
+
+
+def flag(value: Any, name: str) -> bool:
+    """Return an argument that is True or False; also 0, 1, and a bool of NumPy."""
+    if isinstance(value, (str, bytes)) or value not in (0, 1):
+        raise TypeError(f"{name} is {value!r}: expected True or False")
+    return bool(value)
+
+
+def member_handle(value: Any, name: str, kind: str) -> Any:
+    """Return the handle of an argument; kind: the name of its class, for errors."""
+    try:
+        return value._handle
+    except AttributeError:
+        raise TypeError(f"{name} is {value!r}: expected a {kind}") from None
 
 
 def values_of(struct: Any) -> dict:

@@ -11,7 +11,7 @@ __all__ = ["attention", "attention_backward", "cross_entropy", "cross_entropy_ba
 from math import prod
 
 from . import capi
-from ._context import Context, constant, handle_of
+from ._context import Context, constant, flag, handle_of
 from ._ops import _indices_of, _result, _result_format
 from ._options import options
 from ._tensor import Tensor, _shared, empty, read, written
@@ -142,7 +142,7 @@ def rotary(x: Any, frequencies: Any, *, positions: Any = None, out: Any = None, 
     keep: list = []
     source = read(x)
     if positions is not None:
-        given["positions"] = _indices_of(positions)
+        given["positions"] = _indices_of(positions, "positions")
     result = _result(out, source, _result_format(source), context)
     capi.lpt_rotary(handle_of(context), source, read(frequencies), options(capi.lpt_rotary_options, given, keep), result)
     return result
@@ -168,8 +168,8 @@ def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context
     loss = empty(count if reduction == "none" else 1,
                  "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32", context=context)
     sums = empty(count, "f64", context=context)
-    capi.lpt_cross_entropy_forward(handle_of(context), source, _indices_of(targets), _loss_options(reduction, given, keep), loss,
-                                   sums)
+    capi.lpt_cross_entropy_forward(handle_of(context), source, _indices_of(targets, "targets"),
+                                   _loss_options(reduction, given, keep), loss, sums)
     return loss, sums
 
 
@@ -179,7 +179,7 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
     keep: list = []
     source = read(logits)
     result = _result(out, source, _result_format(source), context)
-    capi.lpt_cross_entropy_backward(handle_of(context), source, _indices_of(targets), read(log_sums),
+    capi.lpt_cross_entropy_backward(handle_of(context), source, _indices_of(targets, "targets"), read(log_sums),
                                     None if loss_gradient is None else read(loss_gradient),
                                     _loss_options(reduction, given, keep), result)
     return result
@@ -233,7 +233,7 @@ def embedding(weight: Any, indices: Any, *, out: Any = None, format: Optional[Fo
     weight: a matrix, also quantized with blocks that are one row high. indices: int32 or int64, or a sequence of integers.
     The result has the shape of indices and one more axis. format: by default that of weight, or f32 if weight has codes.
     """
-    table, rows = read(weight), _indices_of(indices)
+    table, rows = read(weight), _indices_of(indices, "indices")
     if out is None:
         name = _result_format(table) if format is None else format
         out = empty((*rows.shape, table.shape[-1]), name, context=context)
@@ -255,7 +255,7 @@ def embedding_backward(indices: Any, output_gradient: Any, classes: Optional[int
             raise TypeError("classes is None: expected the number of rows of the table, or out")
         out = empty((classes, source.shape[-1]), "f64" if source.format == "f64" else "f32", context=context)
     result = written(out)
-    capi.lpt_embedding_backward(handle_of(context), _indices_of(indices), source,
+    capi.lpt_embedding_backward(handle_of(context), _indices_of(indices, "indices"), source,
                                 options(capi.lpt_embedding_options, given, keep), result)
     return result
 
@@ -267,10 +267,13 @@ def swiglu(gate: Any, up: Any, *, smoothing: Union[bool, str] = False, out: Any 
     smoothing: True to return also the smoothing factor of each column, for the option input_smoothing of Linear.
     """
     keep: list = []
+    if not isinstance(smoothing, str):
+        smoothing = "channel" if flag(smoothing, "smoothing") else "none"
+    kind = constant("LPT_SWIGLU_SMOOTHING_", smoothing)
     left, right = read(gate), read(up)
     result = _result(out, left, _result_format(left), context)
-    factors = empty(left.shape[-1], "e8m0fnu", context=context) if smoothing else None
-    given = {"smoothing": "channel"} if smoothing else {}
+    factors = empty(left.shape[-1], "e8m0fnu", context=context) if kind else None
+    given = {"smoothing": kind} if kind else {}
     capi.lpt_swiglu_forward(handle_of(context), left, right, options(capi.lpt_swiglu_options, given, keep), result,
                             factors)
     return result if factors is None else (result, factors)

@@ -16,7 +16,7 @@ from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._errors import InvalidArgument
 from ._options import options, random_of
-from ._tensor import Tensor, empty, format_number, multiplied, read, written
+from ._tensor import Tensor, bytes_of, empty, format_number, multiplied, read, tensor_of, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
@@ -180,10 +180,13 @@ def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Op
     return result
 
 
-def _indices_of(indices: Any) -> Tensor:
-    """Wrap a tensor of int32 or int64, or a sequence of integers."""
+def _indices_of(indices: Any, name: str) -> Tensor:
+    """Wrap a tensor of int32 or int64, or a sequence of integers; name: the argument, for errors."""
     is_tensor = type(indices) is Tensor or hasattr(indices, "__dlpack__") or isinstance(indices, (array, memoryview))
-    return read(indices if is_tensor else array("q", indices))
+    try:
+        return read(indices if is_tensor else array("q", indices))
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"{name} is {indices!r:.80}: expected int32 or int64, or a sequence of integers") from None
 
 
 def gemm_grouped(a: Any, b: Any, group_ends: Any, *, out: Any = None, format: Format = "f32",
@@ -194,7 +197,7 @@ def gemm_grouped(a: Any, b: Any, group_ends: Any, *, out: Any = None, format: Fo
     multiplied by b[0], rows from there to group_ends[1] by b[1], and so on. Options as for gemm().
     """
     keep: list = []
-    left, right, ends = multiplied(a), multiplied(b), _indices_of(group_ends)
+    left, right, ends = multiplied(a), multiplied(b), _indices_of(group_ends, "group_ends")
     if out is None:
         if given.get("a_transposed"):
             shape: Tuple[int, ...] = (len(ends), left.shape[-1], right.shape[-1])
@@ -243,8 +246,11 @@ def weights_pack(weights: Any, *, context: Optional[Context] = None, **given: An
     """
     keep: list = []
     for name, axis in (("output_order", -2), ("input_order", -1)):
-        if given.get(name) is not None and len(given[name]) != read(weights).shape[axis]:
-            raise ValueError(f"{name} has {len(given[name])} numbers: expected {read(weights).shape[axis]}")
+        order = given.get(name)
+        if order is not None and not hasattr(order, "__len__"):
+            raise TypeError(f"{name} is {order!r}: expected a sequence of integers")
+        if order is not None and len(order) != read(weights).shape[axis]:
+            raise ValueError(f"{name} has {len(order)} numbers: expected {read(weights).shape[axis]}")
     return capi.lpt_weights_pack(handle_of(context), read(weights), options(capi.lpt_weights_options, given, keep))
 
 
@@ -263,6 +269,7 @@ def weights_order(weights: Any, *, context: Optional[Context] = None, **given: A
 
 def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
     """Convert packed weights to a matrix of rows (lpt_weights_unpack())."""
+    packed = tensor_of(packed, "packed")
     result = capi.tensor_like(handle_of(context), packed, capi.tensor_format(packed), 0) if out is None else written(out)
     capi.lpt_weights_unpack(handle_of(context), packed, result)
     return result
@@ -271,14 +278,14 @@ def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context
 def weights_save(packed: Tensor, *, context: Optional[Context] = None) -> bytes:
     """Save packed weights as bytes, which every later release can load (docs/reference/state-format.md)."""
     handle = handle_of(context)
-    state = bytearray(capi.lpt_weights_state_size(handle, packed))
+    state = bytearray(capi.lpt_weights_state_size(handle, tensor_of(packed, "packed")))
     capi.lpt_weights_state_save(handle, packed, state)
     return bytes(state)
 
 
 def weights_load(state: Any, *, context: Optional[Context] = None) -> Tensor:
     """Load packed weights from bytes of weights_save()."""
-    return capi.lpt_weights_state_load(handle_of(context), state)
+    return capi.lpt_weights_state_load(handle_of(context), bytes_of(state, "state"))
 
 
 def foreign_layout_export(x: Any, layout: str, *, context: Optional[Context] = None) -> bytearray:
@@ -296,7 +303,8 @@ def foreign_layout_import(data: Any, layout: str, shape: Sequence[int], format: 
                           context: Optional[Context] = None) -> Tensor:
     """Create a tensor from bytes in a foreign layout (lpt_foreign_layout_import()); layout as for foreign_layout_export()."""
     tensor = empty(shape, format, context=context)
-    capi.lpt_foreign_layout_import(handle_of(context), data, constant("LPT_FOREIGN_LAYOUT_", layout), tensor)
+    capi.lpt_foreign_layout_import(handle_of(context), bytes_of(data, "data"), constant("LPT_FOREIGN_LAYOUT_", layout),
+                                   tensor)
     return tensor
 
 

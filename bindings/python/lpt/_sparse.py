@@ -10,7 +10,7 @@ from array import array
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._options import options
-from ._tensor import Tensor, read, written
+from ._tensor import Tensor, read, tensor_of, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def sparse_compress(x: Any, mask: Any = None, *, context: Optional[Context] = No
 
 def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
     """Convert a 2:4 matrix to a dense matrix (lpt_sparse_decompress())."""
-    name = compressed.format
+    name = tensor_of(compressed, "compressed").format
     if not name.endswith("/2:4"):
         raise ValueError(f"compressed is {name}: expected a 2:4 format, such as {name}/2:4")
     dense = capi.lpt_format_from_name(None, name[: -len("/2:4")])

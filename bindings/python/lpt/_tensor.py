@@ -7,7 +7,7 @@ import sys
 from operator import index
 
 from . import capi
-from ._context import gpu_contexts, handle_of, streams_of, wait_for_work
+from ._context import flag, gpu_contexts, handle_of, streams_of, wait_for_work
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def format_number(format: Format) -> int:
     if not isinstance(format, str):
         format = _DTYPE_NAMES.get(_dtype_name(format), format)
     if not isinstance(format, str):
+        if isinstance(format, bool):
+            raise TypeError(f"format is {format}: expected the name or number of a format")
         try:
             return index(format)
         except TypeError:
@@ -91,7 +93,7 @@ class Tensor(capi.lpt_tensor):
     __slots__ = ()
 
     def __new__(cls, data: Any, format: Optional[Format] = None, *, writable: bool = False) -> "Tensor":
-        tensor = _wrap(data, _WRITE if writable else _WRAP)
+        tensor = _wrap(data, _WRITE if flag(writable, "writable") else _WRAP)
         return tensor if format is None else _reinterpret(tensor, format_number(format))
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -332,6 +334,8 @@ def empty(shape: Shape, format: Format = "f32", *, context: Optional[Context] = 
 
 def _extents(shape: Shape) -> Tuple[int, ...]:
     try:
+        if isinstance(shape, (bytes, bytearray)):
+            raise TypeError
         return tuple(map(index, shape)) if hasattr(shape, "__len__") else (index(shape),)
     except TypeError:
         raise TypeError(f"shape is {shape!r}: expected a number, or a sequence of numbers") from None
@@ -356,7 +360,25 @@ def copy_of(tensor: Tensor) -> Tensor:
 
 def from_dlpack(producer: Any) -> Tensor:
     """Wrap an object with __dlpack__ or a DLPack capsule, without a copy (lpt_tensor_take_dlpack())."""
+    if not hasattr(producer, "__dlpack__") and type(producer).__name__ != "PyCapsule":
+        raise TypeError(f"producer is a {type(producer).__name__}: expected __dlpack__ or a DLPack capsule")
     return capi.tensor_from_producer(_dlpack_source(producer), _WRAP)
+
+
+def tensor_of(value: Any, name: str) -> Tensor:
+    """Return an argument that is a Tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} is a {type(value).__name__}: expected an lpt.Tensor")
+    return value
+
+
+def bytes_of(data: Any, name: str) -> Any:
+    """Return an argument that has the buffer protocol."""
+    try:
+        memoryview(data)
+    except TypeError:
+        raise TypeError(f"{name} is a {type(data).__name__}: expected bytes, or an object with the buffer protocol") from None
+    return data
 
 
 def _load(format: str, shape: Iterable[int], parts: Dict[str, bytes]) -> Tensor:

@@ -5,9 +5,9 @@ __all__ = ["Linear", "Optimizer", "Recipe", "Scaler", "gradients_measure", "reci
 
 from . import capi
 from ._codec import call
-from ._context import Context, constant, handle_of, values_of
+from ._context import Context, constant, flag, handle_of, member_handle, values_of
 from ._options import options
-from ._tensor import Tensor, empty, format_name, format_number, read, state_of, written
+from ._tensor import Tensor, bytes_of, empty, format_name, format_number, read, state_of, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Recipe:
         fast_accumulate (permit a GPU to add FP8 in fewer bits) and the others of lpt_linear_gemm_options.
         """
         keep: list = []
-        capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product),
+        capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product, "product"),
                                  options(capi.lpt_linear_gemm_options, given, keep))
         return self._changed("set_product", (product,), given)
 
@@ -81,7 +81,7 @@ class Recipe:
         product: the GEMM: "forward", "dgrad" or "wgrad". format: the format of the operands; None for no casts.
         """
         number = 0 if format is None else format_number(format)
-        capi.lpt_recipe_set_high_precision(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product), number)
+        capi.lpt_recipe_set_high_precision(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product, "product"), number)
         return self._changed("raise_product", (product, format), {})
 
     def cast_format(self, cast: str) -> Optional[str]:
@@ -141,7 +141,7 @@ class Linear:
         bias, random, input_smoothing, first_row.
         """
         keep: list = []
-        handle, source = handle_of(context), read(x)
+        handle, source, inference = handle_of(context), read(x), flag(inference, "inference")
         shape = source.shape
         rows = source.size // self.input_columns if self.input_columns else 0
         result = empty(shape[:-1] + (self.output_columns,), format, context=context) if out is None else written(out)
@@ -182,7 +182,7 @@ class Linear:
 
     def set_recipe(self, recipe: Recipe) -> None:
         """Set the recipe; it applies from the next prepare() on."""
-        capi.lpt_linear_set_recipe(handle_of(None), self._handle, recipe._handle)
+        capi.lpt_linear_set_recipe(handle_of(None), self._handle, member_handle(recipe, "recipe", "Recipe"))
         self.recipe = recipe
 
     def mask(self) -> Tensor:
@@ -199,7 +199,7 @@ class Linear:
 
     def watch(self, watched: bool = True) -> None:
         """Start or stop the collection of statistics of the casts."""
-        capi.lpt_linear_watch(handle_of(None), self._handle, int(watched))
+        capi.lpt_linear_watch(handle_of(None), self._handle, int(flag(watched, "watched")))
 
     def cast_values(self, cast: str) -> dict:
         """Return the statistics of one cast of a watched layer since watch(); names of casts as for Recipe.set_cast()."""
@@ -213,7 +213,7 @@ class Linear:
 
     def load_state(self, state: Any) -> None:
         """Restore the scalers, and the mask of a sparse weight; call prepare() next."""
-        capi.lpt_linear_state_load(handle_of(None), self._handle, state)
+        capi.lpt_linear_state_load(handle_of(None), self._handle, bytes_of(state, "state"))
 
     def __reduce__(self) -> Any:
         return _linear_again, (self.input_columns, self.output_columns, self.recipe, self.state())
@@ -230,7 +230,8 @@ def share_amax(comm: Comm, layers: Sequence[Linear], *, context: Optional[Contex
 
     All ranks call it before update().
     """
-    capi.lpt_linear_share_amax(handle_of(context), comm._handle, [layer._handle for layer in layers])
+    capi.lpt_linear_share_amax(handle_of(context), member_handle(comm, "comm", "Comm"),
+                               [member_handle(layer, "layers", "sequence of Linear") for layer in layers])
 
 
 def update(layers: Sequence[Any], *, context: Optional[Context] = None) -> None:
@@ -271,7 +272,7 @@ class Scaler:
 
     def load_state(self, state: Any) -> None:
         """Restore the history."""
-        capi.lpt_scaler_state_load(handle_of(None), self._handle, state)
+        capi.lpt_scaler_state_load(handle_of(None), self._handle, bytes_of(state, "state"))
 
     def __reduce__(self) -> Any:
         return _scaler_again, (self._given, self.state())
@@ -354,7 +355,7 @@ class Optimizer:
         names = [given.get("name") for given in parameters]
         kinds = [options(capi.lpt_optimizer_parameter, {key: value for key, value in given.items() if key != "name"}, keep)
                  for given in parameters]
-        indices = capi.lpt_optimizer_add_shards(handle_of(None), comm._handle, self._handle, names, kinds)
+        indices = capi.lpt_optimizer_add_shards(handle_of(None), member_handle(comm, "comm", "Comm"), self._handle, names, kinds)
         self._parameters.extend(dict(given) for given in parameters)
         self._is_shared = True
         return indices
@@ -377,7 +378,7 @@ class Optimizer:
         if reduce is not None:
             reduce_options = options(capi.lpt_reduce_options, reduce, keep) or capi.lpt_reduce_options()
             shards.reduce = reduce_options
-        call(keep, capi.lpt_optimizer_step_shards, handle_of(context), comm._handle, self._handle, indices,
+        call(keep, capi.lpt_optimizer_step_shards, handle_of(context), member_handle(comm, "comm", "Comm"), self._handle, indices,
              [read(gradient) for gradient in gradients], options(capi.lpt_optimizer_step_options, given, keep), shards,
              [written(parameter) for parameter in parameters])
 
@@ -403,7 +404,7 @@ class Optimizer:
         if len(states) != len(self._parameters):
             raise ValueError(f"states has {len(states)} states: expected {len(self._parameters)}, one for each parameter")
         for index, state in enumerate(states):
-            capi.lpt_optimizer_state_load(handle_of(None), self._handle, index, state)
+            capi.lpt_optimizer_state_load(handle_of(None), self._handle, index, bytes_of(state, f"states[{index}]"))
 
     def load_state_many(self, states: Sequence[Sequence[Any]]) -> None:
         """Restore the state of each parameter from saved shards with other cuts (lpt_optimizer_state_load_many()).
@@ -414,6 +415,8 @@ class Optimizer:
             if len(given) != len(self._parameters):
                 raise ValueError(f"states[{rank}] has {len(given)} states: expected {len(self._parameters)}, "
                                  "one for each parameter")
+            for index, state in enumerate(given):
+                bytes_of(state, f"states[{rank}][{index}]")
         for index in range(len(self._parameters)):
             capi.lpt_optimizer_state_load_many(handle_of(None), self._handle, index, [given[index] for given in states])
 

@@ -78,6 +78,73 @@ class Options(Case):
         self.rejects(TypeError, "cast_a_to_bf16 is not an option", lpt.quantize, self.x, "e4m3fn", cast_a_to_bf16=True)
 
 
+class Kinds(Case):
+    """Arguments of a wrong kind are named."""
+
+    def setUp(self):
+        self.x = floats(range(8), [2, 4])
+
+    def test_flags_are_bools(self):
+        self.rejects(ValueError, 'smoothing is "no": expected one of channel, none', lpt.swiglu, self.x, self.x, smoothing="no")
+        self.rejects(TypeError, "smoothing is 2: expected True or False", lpt.swiglu, self.x, self.x, smoothing=2)
+        self.assertIs(lpt.Tensor, type(lpt.swiglu(self.x, self.x, smoothing="none")))
+        self.assertEqual(2, len(lpt.swiglu(self.x, self.x, smoothing="channel")))
+        layer = lpt.Linear(4, 1)
+        layer.prepare(floats(range(4), [1, 4]))
+        self.rejects(TypeError, "inference is 'no': expected True or False", layer.forward, self.x, inference="no")
+        self.rejects(TypeError, "watched is 'no': expected True or False", layer.watch, "no")
+        self.rejects(TypeError, "writable is 'no': expected True or False", lpt.Tensor, self.x, writable="no")
+        with lpt.Comm.local(lpt.Group(1), 0) as comm:
+            self.rejects(TypeError, "future is 'no': expected True or False", comm.all_reduce, self.x, future="no")
+
+    def test_formats_are_no_bools(self):
+        self.rejects(TypeError, "format is True: expected the name or number of a format", lpt.quantize, self.x, True)
+
+    def test_shapes_are_no_bytes(self):
+        self.rejects(TypeError, "shape is b'12': expected a number", lpt.empty, b"12")
+
+    def test_handles_are_named(self):
+        self.rejects(TypeError, "context is 5: expected a Context", lpt.quantize, self.x, "bf16", context=5)
+        self.rejects(TypeError, "threads_of is 5: expected a Context", lpt.Context, threads_of=5)
+        self.rejects(TypeError, "recipe is 5: expected a Recipe", lpt.Linear(4, 1).set_recipe, 5)
+        self.rejects(TypeError, "comm is 5: expected a Comm", lpt.share_amax, 5, [])
+        self.rejects(TypeError, "comm is 5: expected a Comm", lpt.Optimizer().add_shards, 5, [])
+
+    def test_tensors_are_named(self):
+        self.rejects(TypeError, "compressed is a memoryview: expected an lpt.Tensor", lpt.sparse_decompress, self.x)
+        self.rejects(TypeError, "packed is a memoryview: expected an lpt.Tensor", lpt.weights_unpack, self.x)
+        self.rejects(TypeError, "packed is a memoryview: expected an lpt.Tensor", lpt.weights_save, self.x)
+        self.rejects(TypeError, "producer is a int: expected __dlpack__ or a DLPack capsule", lpt.from_dlpack, 3)
+
+    def test_sequences_are_named(self):
+        weights = lpt.quantize(self.x, "e4m3fn")
+        self.rejects(TypeError, "output_order is 5: expected a sequence of integers", lpt.weights_pack, weights, output_order=5)
+        self.rejects(TypeError, "group_ends is [1.5]: expected int32 or int64, or a sequence of integers", lpt.gemm_grouped,
+                     self.x, floats(range(4), [1, 4, 1]), [1.5])
+        self.rejects(TypeError, "targets is 'ab': expected int32 or int64", lpt.cross_entropy, self.x, "ab")
+        self.rejects(OverflowError, "indices is [9223372036854775808]: expected int32", lpt.embedding, self.x, [2 ** 63])
+
+    def test_states_are_bytes(self):
+        optimizer, text = lpt.Optimizer(), "is a str: expected bytes"
+        optimizer.add(2)
+        self.rejects(TypeError, "state " + text, lpt.weights_load, "abc")
+        self.rejects(TypeError, "state " + text, lpt.Linear(4, 1).load_state, "abc")
+        self.rejects(TypeError, "state " + text, lpt.Scaler().load_state, "abc")
+        self.rejects(TypeError, "states[0] " + text, optimizer.load_state, ["abc"])
+        self.rejects(TypeError, "states[0][0] " + text, optimizer.load_state_many, [["abc"]])
+        self.rejects(TypeError, "data " + text, lpt.foreign_layout_import, "abc", "ggml", (1, 32), "f32")
+
+    def test_names_are_those_of_the_keywords(self):
+        self.rejects(ValueError, 'reduction is "avg": expected one of', lpt.cross_entropy, self.x, [0, 1], reduction="avg")
+        self.rejects(ValueError, 'kind is "fast": expected one of', lpt.rotary_frequencies, 4, "fast")
+        self.rejects(ValueError, 'layout is "cuda": expected one of', lpt.foreign_layout_export, self.x, "cuda")
+        self.rejects(ValueError, 'cast is "input": expected one of', lpt.Recipe().set_cast, "input", "bf16")
+        self.rejects(ValueError, 'product is "up": expected one of', lpt.Recipe().set_product, "up")
+        self.rejects(ValueError, 'operand is "x": expected one of', lpt.Recipe().set_scaler, "x")
+        self.rejects(ValueError, 'level is "loud": expected one of', lpt.default_context().set_log, None, "loud")
+        self.rejects(ValueError, 'direction is "up": expected one of', lpt.sparse_check, self.x, direction="up")
+
+
 class Formats(Case):
     def test_unknown_ones_are_named(self):
         self.rejects(lpt.InvalidArgument, "format is 999999: expected", lpt.format_name, 999999)
