@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 #include "image.hpp"
 #include "lpt.h"
@@ -190,6 +194,75 @@ TEST(Program, PrintsAsciiOnly) {
       EXPECT_EQ(other, text.end()) << words.front() << " " << words.back() << ": "
                                    << text.substr(std::max<ptrdiff_t>(other - text.begin() - 30, 0), 60);
     }
+  }
+}
+
+// A name that moves the cursor, reverses the direction of text, ends the line, and is no UTF-8.
+constexpr const char *kHostile = "a\x1b[31m\xE2\x80\xAE\n\xFFz", *kEscaped = "a\\x1B[31m\\xE2\\x80\\xAE\\x0A\\xFFz";
+
+void expect_escaped(const std::string &text, const std::string &where) {
+  for (const std::string raw : {"\x1b", "\xE2\x80\xAE", "\xFF"}) {
+    EXPECT_EQ(text.find(raw), std::string::npos) << where << ": " << text;
+  }
+  EXPECT_NE(text.find(kEscaped), std::string::npos) << where << ": " << text;
+}
+
+TEST(Program, EscapesArguments) {
+  const Workplace workplace;
+  const std::string hostile = kHostile, input = small_file(workplace), missing = workplace.path(hostile);
+  for (const std::vector<std::string> &words :
+       {std::vector<std::string>{"formats", hostile},
+        {"formats", "nvfp4", hostile},
+        {"inspect", missing},
+        {"inspect", input, "--format", hostile},
+        {"inspect", input, "--picture", workplace.path("missing/" + hostile)},
+        {"inspect", input, "--memory", hostile},
+        {"verify", missing},
+        {"verify", workplace.path(""), "--isa", hostile},
+        {"bench", "gemm", "--from", missing},
+        {"bench", "gemm", "--weights", hostile},
+        {"bench", "gemm", "--shape", hostile},
+        {"bench", "comm", "--wire", hostile},
+        {"convert", missing, workplace.path("o"), "--to", "fp8"},
+        {"convert", input, workplace.path("o"), "--to", hostile},
+        {"convert", input, workplace.path("o"), "--to", "f32", "--from", hostile},
+        {"convert", input, workplace.path("missing/" + hostile), "--to", "fp8"},
+        {"convert", input, workplace.path("o"), "--to", "fp8", "--report", workplace.path("missing/" + hostile)}}) {
+    const Outcome outcome = run_lpt(workplace, words);
+    EXPECT_EQ(outcome.status, 2) << words.front();
+    expect_escaped(outcome.out + outcome.err, words.front() + " " + words.back());
+  }
+}
+
+TEST(Program, EscapesThePathsOfPlugins) {
+  const Workplace workplace;
+  const std::string directory = workplace.path(kHostile);
+  std::filesystem::create_directory(directory);
+  std::ofstream(directory + "/liblpt_cuda.so") << "no library";
+  setenv("LPT_PLUGIN_PATH", directory.c_str(), 1);
+  const Outcome outcome = run_lpt(workplace, {"devices"});
+  unsetenv("LPT_PLUGIN_PATH");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  expect_escaped(outcome.out, "devices");
+}
+
+TEST(Program, EscapesNamesOfFiles) {
+  const Workplace workplace;
+  const std::string hostile = kHostile, output = workplace.path("out" + hostile);
+  const std::string short_file = workplace.write("short" + hostile, "abc");
+  const std::string other =
+      workplace.write("gguf" + hostile, std::string("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24));
+  small_file(workplace);
+  std::filesystem::rename(workplace.path("in.safetensors"), workplace.path(hostile));
+  const std::string input = workplace.path(hostile);
+  for (const std::vector<std::string> &words : {std::vector<std::string>{"inspect", input},
+                                                {"inspect", short_file},
+                                                {"inspect", other},
+                                                {"convert", input, output, "--to", "fp8"},
+                                                {"convert", input, output, "--to", "fp8"},
+                                                {"convert", input, output, "--to", "fp8", "--report", output}}) {
+    const Outcome outcome = run_lpt(workplace, words);
+    expect_escaped(outcome.out + outcome.err, words.front() + " " + words.back());
   }
 }
 

@@ -111,6 +111,22 @@ TEST(Text, ShowsNoControlCharacterAndCutsLongNames) {
   EXPECT_EQ(tool::shortened("abcdefghij", 5), "a...j");
 }
 
+TEST(Text, ShowsNoIgnorableCharacter) {
+  for (const std::string character :
+       {"\xCD\x8F",         "\xE1\x85\x9F",     "\xE1\x85\xA0",     "\xE1\x9E\xB4",     "\xE1\xA0\x8B",
+        "\xE1\xA0\x8F",     "\xE3\x85\xA4",     "\xEF\xB8\x80",     "\xEF\xB8\x8F",     "\xEF\xBE\xA0",
+        "\xEF\xBF\xB0",     "\xD8\x80",         "\xF0\x93\x90\xB0", "\xF0\x93\x90\xBF", "\xF0\x9B\xB2\xA0",
+        "\xF0\x9D\x85\xB3", "\xF0\x9D\x85\xBA", "\xF3\xA0\x80\xA0", "\xF3\xA0\x87\xAF", "\xF3\xA0\xBF\xBF"}) {
+    const std::string shown = tool::in_quotes(character);
+    EXPECT_EQ(shown.substr(0, 3), "\"\\x") << shown;
+    EXPECT_EQ(shown.size(), 4 * character.size() + 2) << shown;
+  }
+  for (const std::string character :
+       {"a", " ", "\xCC\x81", "\xE1\xA0\x8A", "\xE1\xA0\x90", "\xEF\xBF\xBC", "\xF3\xB0\x80\x80"}) {
+    EXPECT_EQ(tool::in_quotes(character), '"' + character + '"');
+  }
+}
+
 TEST(Digest, DoesNotDependOnHowBytesAreCut) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes += static_cast<char>(i * 37);

@@ -180,8 +180,9 @@ class ConversionRun {
 
   void announce() const {
     if (options_.is_quiet) return;
-    print_error("{}: {} tensors, {}; {} will be {} ({} bytes)\n", options_.input, input_.tensors().size(),
-                size_text(input_.file_bytes()), options_.output, size_text(plan_.file_bytes), plan_.file_bytes);
+    print_error("{}: {} tensors, {}; {} will be {} ({} bytes)\n", escaped(options_.input), input_.tensors().size(),
+                size_text(input_.file_bytes()), escaped(options_.output), size_text(plan_.file_bytes),
+                plan_.file_bytes);
   }
 
   void write_all() {

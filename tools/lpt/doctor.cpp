@@ -95,7 +95,7 @@ std::string isas_text(lpt_context *context) {
   std::string text = "\ninstruction sets with kernels of their own\n";
   for (const NamedIsa &isa : kIsas) {
     const bool is_usable = lpt_context_set_isa(context, isa.isa) == LPT_OK;
-    text += fmt::format("  {:<16}  {}\n", isa.name, is_usable ? "usable" : lpt_context_error(context));
+    text += fmt::format("  {:<16}  {}\n", isa.name, is_usable ? "usable" : escaped(lpt_context_error(context)));
   }
   check(context, lpt_context_set_isa(context, LPT_ISA_AUTO));
   return text;
@@ -103,7 +103,7 @@ std::string isas_text(lpt_context *context) {
 
 std::string device_line(lpt_device device, int32_t index, const lpt_device_info &facts) {
   const std::string name = device == LPT_DEVICE_CPU ? "cpu" : fmt::format("cuda:{}", index);
-  if (facts.is_usable == 0) return fmt::format("  {:<8}  not usable: {}\n", name, facts.reason);
+  if (facts.is_usable == 0) return fmt::format("  {:<8}  not usable: {}\n", name, escaped(facts.reason));
   std::string text = fmt::format("  {:<8}  {}", name, facts.name);
   if (device != LPT_DEVICE_CPU) {
     text += fmt::format(", compute capability {}.{}", facts.capability_major, facts.capability_minor);

@@ -212,7 +212,7 @@ std::string look_table(const FileLook &look) {
     table.add(std::move(row));
   }
   return table.text() + fmt::format("\n{}: {} tensors, {}. Formats: signal to error in dB; 6 dB are a bit.\n",
-                                    look.path, look.tensors.size(), size_text(look.file_bytes));
+                                    escaped(look.path), look.tensors.size(), size_text(look.file_bytes));
 }
 
 namespace {

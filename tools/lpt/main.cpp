@@ -241,7 +241,7 @@ int main(int argument_count, char **arguments) {
   } catch (const std::bad_alloc &) {
     tool::write_error("lpt: the memory does not suffice: expected a smaller --memory, or more memory\n");
   } catch (const std::exception &error) {
-    tool::print_error("lpt: {}\n", error.what());
+    tool::print_error("lpt: {}\n", tool::escaped(error.what()));
   }
   return kUserError;
 }

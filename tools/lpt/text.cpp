@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "error.hpp"
+#include "hidden_characters.hpp"
 
 namespace tool {
 
@@ -37,15 +38,10 @@ size_t character_bytes(std::string_view text, size_t place) {
   return is_overlong || is_surrogate || is_beyond ? 0 : bytes;
 }
 
-// Controls, and what hides or reorders text: soft hyphen, zero widths, line ends, directions, tags.
 bool is_hidden(char32_t character) {
-  constexpr struct {
-    char32_t first, last;
-  } kHidden[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},      {0x61C, 0x61C},
-                 {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E},  {0x2060, 0x206F},
-                 {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE0FFF}};
-  return std::any_of(std::begin(kHidden), std::end(kHidden),
-                     [&](const auto &range) { return character >= range.first && character <= range.last; });
+  const auto *const after = std::upper_bound(std::begin(kHiddenCharacters), std::end(kHiddenCharacters), character,
+                                             [](char32_t value, const auto &range) { return value < range.first; });
+  return after != std::begin(kHiddenCharacters) && character <= (after - 1)->last;
 }
 
 // `bytes` as character_bytes() counts them.
@@ -107,6 +103,12 @@ std::string shortened(std::string_view name, size_t width) {
 }
 
 std::string in_quotes(std::string_view name) { return '"' + shortened(name, kLongestName) + '"'; }
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const std::string &character : shown_characters(text)) result += character;
+  return result;
+}
 
 size_t first_bad_utf8(std::string_view text) {
   size_t place = 0;

@@ -11,13 +11,16 @@
 
 namespace tool {
 
-// A name from a file, in quotes. Bytes of control characters, of characters that are invisible or change the direction
-// of text, and bytes that are no UTF-8 become \xNN, so that a hostile name cannot steer a terminal; what is longer than
-// about 100 bytes is cut in the middle.
+// A name from a file, in quotes. Bytes of the characters in hidden_characters.hpp, which control a terminal, are
+// invisible or change the direction of text, and bytes that are no UTF-8 become \xNN, so that a hostile name cannot
+// steer a terminal; what is longer than about 100 bytes is cut in the middle.
 std::string in_quotes(std::string_view name);
 
 // As in_quotes(), without quotes, cut in the middle to at most `width` characters, 5 or more.
 std::string shortened(std::string_view name, size_t width);
+
+// A text with such bytes as \xNN, as in_quotes() writes them, at any length. What is escaped already stays as it is.
+std::string escaped(std::string_view text);
 
 // The first byte that is no UTF-8 (RFC 3629), or text.size().
 size_t first_bad_utf8(std::string_view text);
