@@ -149,6 +149,32 @@ TEST_P(Interrupted, ADamagedPartialFileIsRejected) {
   expect_rejection(arguments("out.safetensors"), "is damaged");
 }
 
+TEST_P(Interrupted, APartialFileWithADamagedHeaderIsRejected) {
+  interrupt(0.05);
+  const std::string good = workplace.read("out.safetensors.partial");
+  std::string bytes = good;
+  bytes[40] = static_cast<char>(bytes[40] ^ 1);
+  workplace.write("out.safetensors.partial", bytes);
+  expect_rejection(arguments("out.safetensors"), "the header is damaged");
+  workplace.write("out.safetensors.partial", good.substr(0, 40));
+  expect_rejection(arguments("out.safetensors"), "is 40 bytes long: expected at least ");
+}
+
+TEST_P(Interrupted, AShortenedPartialFileIsRejected) {
+  interrupt(0.6);
+  const std::string partial = workplace.path("out.safetensors.partial");
+  for (const uintmax_t bytes : {std::filesystem::file_size(partial) / 2, uintmax_t{100}, uintmax_t{0}}) {
+    std::filesystem::resize_file(partial, bytes);
+    expect_rejection(arguments("out.safetensors"),
+                     "partial: is " + std::to_string(bytes) + " bytes long: expected at least ");
+    expect_rejection(arguments("out.safetensors"), ", or --restart");
+  }
+  auto words = arguments("out.safetensors");
+  words.push_back("--restart");
+  EXPECT_EQ(run_lpt(workplace, words).status, 0);
+  EXPECT_EQ(workplace.read("out.safetensors"), whole);
+}
+
 TEST_P(Interrupted, AnExchangedPartialFileIsRejected) {
   interrupt(0.6);
   const std::string partial = workplace.path("out.safetensors.partial"), moved = workplace.path("moved");

@@ -203,7 +203,8 @@ class ConversionRun {
       journal.add(result_to_json(i, results_.back()));
     }
     if (partial.size() != plan_.file_bytes) {
-      throw Error(fmt::format("{}: is {} bytes long: expected {}", partial_path_, partial.size(), plan_.file_bytes));
+      throw Error(fmt::format("{}: is {} bytes long: expected {}, or --restart", partial_path_, partial.size(),
+                              plan_.file_bytes));
     }
     partial.close();
     rename_file(partial_path_, options_.output);
@@ -255,6 +256,7 @@ class ConversionRun {
                       journal_path_, problem));
     }
     File partial = File::open_own(partial_path_);
+    check_header(partial);
     const size_t done = std::min(journal.lines().size() - 1, plan_.items.size());
     for (size_t i = 0; i < done; ++i) {
       results_.push_back(result_from_json(journal.lines()[i + 1]));
@@ -266,7 +268,31 @@ class ConversionRun {
     return partial;
   }
 
+  void check_header(const File &partial) const {
+    if (partial.size() < plan_.prefix.size()) {
+      throw Error(fmt::format("{}: is {} bytes long: expected at least {}, the end of its header, or --restart",
+                              partial_path_, partial.size(), plan_.prefix.size()));
+    }
+    constexpr size_t kBlockBytes = size_t{64} << 10;  // a copy of a large header would exceed --memory
+    std::string block;
+    for (size_t offset = 0; offset < plan_.prefix.size(); offset += block.size()) {
+      block.resize(std::min(plan_.prefix.size() - offset, kBlockBytes));
+      partial.read(offset, std::as_writable_bytes(std::span(block)));
+      if (plan_.prefix.compare(offset, block.size(), block) == 0) continue;
+      throw Error(fmt::format("{}: the header is damaged: expected what was written, or --restart", partial_path_));
+    }
+  }
+
   void check_unchanged(const Item &item, const ItemResult &result, const File &partial) const {
+    uint64_t end = 0;
+    for (const OutputPart &part : item.outputs) {
+      const StoredTensor &output = plan_.outputs[part.index];
+      end = std::max(end, plan_.prefix.size() + output.begin + output.bytes());
+    }
+    if (partial.size() < end) {
+      throw Error(fmt::format("{}: is {} bytes long: expected at least {}, the end of tensor {}, or --restart",
+                              partial_path_, partial.size(), end, in_quotes(item.name)));
+    }
     if (converter_.digest_of_input(item) != result.read_digest) {
       throw Error(fmt::format("{}: tensor {} has changed since it was converted: expected the same input, or --restart",
                               options_.input, in_quotes(item.name)));
