@@ -165,6 +165,33 @@ TEST(Program, PredictsTheBytesOfAConversionAfterAllChecks) {
   EXPECT_NE(good.err.find(" bytes)"), std::string::npos) << good.err;
 }
 
+TEST(Program, NamesTheFileOfTheUserThatCannotBeWritten) {
+  const Workplace workplace;
+  const std::string input = small_file(workplace), report = workplace.path("missing/r.json");
+  const Outcome outcome =
+      run_lpt(workplace, {"convert", input, workplace.path("o"), "--to", "fp8", "--report", report});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find(report + ": cannot be written: "), std::string::npos) << outcome.err;
+}
+
+TEST(Program, CountsInfiniteNumbersThatBecomeFinite) {
+  const Workplace workplace;
+  Matrix matrix = random_matrix("w", 32, 64, 1);
+  matrix.numbers[5] = matrix.numbers[700] = std::numeric_limits<float>::infinity();
+  workplace.write("in.safetensors", checkpoint({matrix, random_matrix("v", 32, 64, 2)}));
+  const Outcome outcome = run_lpt(workplace, {"convert", workplace.path("in.safetensors"), workplace.path("o"), "--to",
+                                              "int8", "--report", workplace.path("report.json")});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("; 2 infinite numbers or NaN became finite"), std::string::npos) << outcome.out;
+  for (const auto &tensor : nlohmann::json::parse(workplace.read("report.json"))["tensors"]) {
+    if (!tensor.contains("lost")) continue;
+    EXPECT_EQ(tensor["made_finite"], tensor["name"] == "w" ? 2 : 0) << tensor["name"];
+  }
+  const Outcome plain =
+      run_lpt(workplace, {"convert", workplace.path("in.safetensors"), workplace.path("p"), "--to", "bf16"});
+  EXPECT_EQ(plain.out.find("became finite"), std::string::npos) << plain.out;
+}
+
 TEST(Program, PrintsAsciiOnly) {
   const Workplace workplace;
   const std::string input = small_file(workplace);

@@ -108,7 +108,10 @@ void RowCast::decode(std::span<float> numbers) {
 
 void CastError::add(std::span<const float> numbers, std::span<const float> decoded) {
   for (size_t i = 0; i < numbers.size(); ++i) {
-    if (!std::isfinite(numbers[i])) continue;
+    if (!std::isfinite(numbers[i])) {
+      made_finite += std::isfinite(decoded[i]) ? 1 : 0;
+      continue;
+    }
     if (!std::isfinite(decoded[i])) {
       ++lost;
       continue;
@@ -127,6 +130,7 @@ void CastError::add(const CastError &other) {
   noise += other.noise;
   largest = std::max(largest, other.largest);
   lost += other.lost;
+  made_finite += other.made_finite;
   elements += other.elements;
 }
 

@@ -59,8 +59,9 @@ class RowCast {
 struct CastError {
   double signal = 0.0;
   double noise = 0.0;
-  double largest = 0.0;  // largest change
-  uint64_t lost = 0;     // finite numbers that became none, as all of a block whose scale is NaN
+  double largest = 0.0;      // largest change
+  uint64_t lost = 0;         // finite numbers that became none, as all of a block whose scale is NaN
+  uint64_t made_finite = 0;  // infinite numbers and NaN that became finite, as in formats without them
   uint64_t elements = 0;
 
   void add(std::span<const float> numbers, std::span<const float> decoded);

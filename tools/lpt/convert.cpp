@@ -73,6 +73,7 @@ json result_to_json(size_t item, const ItemResult &result) {
           {"noise", result.error.noise},
           {"largest", result.error.largest},
           {"lost", result.error.lost},
+          {"made_finite", result.error.made_finite},
           {"elements", result.error.elements}};
 }
 
@@ -81,7 +82,8 @@ ItemResult result_from_json(const json &line) {
   result.read_digest = line.at("read");
   result.written_digest = line.at("written");
   result.amax = line.at("amax");
-  result.error = {line.at("signal"), line.at("noise"), line.at("largest"), line.at("lost"), line.at("elements")};
+  result.error = {line.at("signal"), line.at("noise"),       line.at("largest"),
+                  line.at("lost"),   line.at("made_finite"), line.at("elements")};
   return result;
 }
 
@@ -355,6 +357,7 @@ class ConversionRun {
           entry["decibels"] = number_or_null(decibels(error.signal, error.noise));
           entry["largest_error"] = error.largest;
           entry["lost"] = error.lost;
+          entry["made_finite"] = error.made_finite;
         }
       }
       tensors.push_back(std::move(entry));
@@ -409,6 +412,7 @@ class ConversionRun {
               size_text(input_.file_bytes()), size_text(plan_.file_bytes), plan_.file_bytes);
     if (total.elements > 0) print_out("; error {} dB", decibel_text(decibels(total.signal, total.noise)));
     if (total.lost > 0) print_out("; {} numbers became NaN or infinite", total.lost);
+    if (total.made_finite > 0) print_out("; {} infinite numbers or NaN became finite", total.made_finite);
     print_out("{}\n", options_.is_verified ? "; verified" : "");
   }
 

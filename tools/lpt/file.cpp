@@ -104,6 +104,13 @@ File File::create_new(const std::string &path) {
   return File(open_or_reject(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW), path);
 }
 
+File File::create_beside(const std::string &path) {
+  const std::string beside = name_beside(path);
+  const int descriptor = ::open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+  if (descriptor < 0) reject(errno == EEXIST ? beside : path, "cannot be written");
+  return File(descriptor, path);
+}
+
 uint64_t File::size() const {
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) reject(path_, "cannot be looked at");
@@ -186,7 +193,7 @@ void write_text(const std::string &path, const std::string &text) {
   const auto bytes = std::as_bytes(std::span(text));
   if (is_device(path)) return write_to_device(path, bytes);
   const std::string beside = name_beside(path);
-  File file = File::create_new(beside);
+  File file = File::create_beside(path);
   try {
     file.write(0, bytes);
     file.sync();
@@ -208,9 +215,8 @@ void check_text_target(const std::string &path, const std::string &input) {
     if (::access(path.c_str(), W_OK) != 0) reject(path, "cannot be written");
     return;
   }
-  const std::string beside = name_beside(path);
-  File::create_new(beside).close();
-  remove_file(beside);
+  File::create_beside(path).close();
+  remove_file(name_beside(path));
 }
 
 }  // namespace tool

@@ -19,6 +19,8 @@ class File {
   // A regular file of this user that has no second name: a link that somebody else planted is an Error.
   static File open_own(const std::string &path);
   static File create_new(const std::string &path);  // an Error if the name exists, even as a link
+  // A new file that will replace `path`, under another name; errors name `path`.
+  static File create_beside(const std::string &path);
 
   const std::string &path() const { return path_; }
   uint64_t size() const;
