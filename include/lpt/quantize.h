@@ -29,7 +29,8 @@ typedef int32_t lpt_overflow;
 
 /** @brief Values of lpt_overflow. */
 enum lpt_overflow_values {
-  LPT_OVERFLOW_SATURATE = 0, /**< The largest finite code with the sign of the value; also for infinities. */
+  /** The largest finite code with the sign of the value; also for infinities. In f32 and f64: infinity. */
+  LPT_OVERFLOW_SATURATE = 0,
   LPT_OVERFLOW_INFINITE = 1 /**< Infinity if the element has it, else NaN, else treated as a NaN; see lpt_quantize(). */
 };
 
@@ -134,7 +135,8 @@ typedef struct lpt_quantize_options {
  * Formats   `source` is f64, f32, bf16 or f16. Outputs are of any format of numbers except 2:4 formats.
  *
  * Rounding  A cast computes `round(value · (1 / scale))` in f32, by the rounding of the options. f64 is rounded to f32
- *           first. Subnormals are kept. The result does not depend on the number of threads.
+ *           first. Subnormals are kept. `1 / scale` is at most the largest f32, so the codes of a block with a scale
+ *           below 2^-128 are less than value / scale. The result does not depend on the number of threads.
  *
  * Zeros     Of formats with zero points: `scale = (high - low) / levels` and `zero = round(-low / scale)`. Here low and
  *           high are the minimum and the maximum of the block and 0. An element is `round(value · (1 / scale)) + zero`,

@@ -26,6 +26,21 @@ class Casts(unittest.TestCase):
         self.assertEqual(expected, quantized.tolist()[0])
         self.assertEqual([12.0, -6.0, 3.0, 1.0], expected[:4])
 
+    def test_the_inverse_of_a_scale_is_at_most_the_largest_float(self):
+        largest = 2.0 ** 128 * (1 - 2.0 ** -24)
+        for exponent in (-130, -127):
+            value = 6 * 2.0 ** exponent
+            q = lpt.quantize(floats([value] * 16 + [6 * 448 * 2.0 ** -126] * 16, [1, 32]), "nvfp4")
+            scale = q.part("block_scales").tolist()[0][0] * q.part("tensor_scale").tolist()
+            self.assertEqual(2.0 ** exponent, scale)
+            expected = min(E2M1, key=lambda one: abs(one - value * min(1 / scale, largest)))
+            self.assertEqual([expected * scale] * 16, q.tolist()[0][:16])
+
+    def test_saturated_infinities_are_the_largest_code_except_in_f32_and_f64(self):
+        infinite = float("inf")
+        for format, expected in (("f64", infinite), ("f32", infinite), ("f16", 65504.0), ("e4m3fn", 448.0)):
+            self.assertEqual([expected, -expected], lpt.quantize(floats([infinite, -infinite]), format).tolist())
+
     def test_out_is_written_and_returned(self):
         source, target = floats([1.0, 2.0]), floats([0.0, 0.0])
         codes = lpt.empty(2, "e4m3fn")
