@@ -106,6 +106,10 @@ Status BlobReader::open(BlobKind kind, const void *buffer, size_t buffer_bytes, 
     return damaged_state(text("truncated: %zu bytes of %llu", buffer_bytes - kBlobHeaderBytes,
                               static_cast<unsigned long long>(payload)));
   }
+  if (payload < buffer_bytes - kBlobHeaderBytes) {
+    return damaged_state(text("buffer_bytes is %zu: expected %zu, the length of the state", buffer_bytes,
+                              kBlobHeaderBytes + static_cast<size_t>(payload)));
+  }
   if (get(data + 24, 4) != crc32(data + kBlobHeaderBytes, payload)) return damaged_state("the checksum does not fit");
   if (get(data + 28, 4) != 0) return damaged_state("the last bytes of the header are not zero");
   out_reader.next_ = data + kBlobHeaderBytes;

@@ -68,6 +68,18 @@ TEST(States, AreRejectedWhenCutAnywhere) {
   }
 }
 
+TEST(States, AreRejectedWithBytesAfterThem) {
+  for (const HolderKind &kind : holder_kinds()) {
+    Subject subject(kind);
+    for (const size_t count : {1u, 7u, 32u, 4096u}) {
+      Bytes longer = subject.good;
+      longer.resize(longer.size() + count);
+      EXPECT_TRUE(subject.stands(longer, std::to_string(count) + " bytes more"));
+      EXPECT_FALSE(subject.is_taken(longer)) << kind.name << ", " << count << " bytes more";
+    }
+  }
+}
+
 TEST(States, AreRejectedWithAnyBitChangedAndTakenAsWhatTheySayUnderAChecksumThatFits) {
   for (const HolderKind &kind : holder_kinds()) {
     Subject subject(kind);
