@@ -157,6 +157,38 @@ Status read_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter 
   return read_shard(option, out_parameter);
 }
 
+// Adds the names of parameters, and removes them at its end unless they are kept.
+class AddedNames {
+ public:
+  AddedNames(std::unordered_map<std::string, int64_t> &indices, const std::vector<OptimizerParameter> &parameters)
+      : indices_(indices), parameters_(parameters) {}
+  AddedNames(const AddedNames &) = delete;
+  AddedNames &operator=(const AddedNames &) = delete;
+  ~AddedNames() {
+    for (size_t i = 0; i < count_; ++i) indices_.erase(parameters_[i].name);
+  }
+
+  // `first` is the index of the first parameter.
+  Status add(int64_t first) {
+    for (; count_ < parameters_.size(); ++count_) {
+      const std::string &name = parameters_[count_].name;
+      if (name.empty()) continue;
+      const auto [place, is_new] = indices_.emplace(name, first + static_cast<int64_t>(count_));
+      if (!is_new) {
+        return invalid("name is \"%s\": parameter %lld has it, expected another name", name.c_str(),
+                       number(place->second));
+      }
+    }
+    return {};
+  }
+  void keep() { count_ = 0; }
+
+ private:
+  std::unordered_map<std::string, int64_t> &indices_;
+  const std::vector<OptimizerParameter> &parameters_;
+  size_t count_ = 0;  // of the parameters whose names were added
+};
+
 }  // namespace
 
 Status check_place(const Context &context, const Optimizer &optimizer) {
@@ -239,18 +271,12 @@ Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> para
     return unsupported("the optimizer has %lld parameters: expected at most %lld with those that are added",
                        number(first), number(kMostParameters));
   }
-  std::unordered_map<std::string, int64_t> indices = optimizer.indices;
-  for (int64_t i = 0; i < count; ++i) {
-    const std::string &name = parameters[static_cast<size_t>(i)].name;
-    if (name.empty()) continue;
-    const auto [place, is_new] = indices.emplace(name, first + i);
-    if (!is_new) {
-      return invalid("name is \"%s\": parameter %lld has it, expected another name", name.c_str(),
-                     number(place->second));
-    }
-  }
-  optimizer.parameters.reserve(optimizer.parameters.size() + parameters.size());
-  optimizer.indices.swap(indices);
+  // Growth by a factor, as a growth by `count` would copy all parameters at each call.
+  const size_t needed = static_cast<size_t>(first + count), capacity = optimizer.parameters.capacity();
+  if (needed > capacity) optimizer.parameters.reserve(std::max(needed, 2 * capacity));
+  AddedNames names(optimizer.indices, parameters);
+  LPT_TRY(names.add(first));
+  names.keep();
   for (int64_t i = 0; i < count; ++i) {
     optimizer.parameters.push_back(std::move(parameters[static_cast<size_t>(i)]));
     out_indices[i] = first + i;

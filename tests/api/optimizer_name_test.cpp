@@ -1,4 +1,7 @@
 // Names of parameters, their streams of random numbers, and the defaults of a method.
+#include <algorithm>
+#include <ctime>
+
 #include "tests/api/optimizer.hpp"
 
 namespace lpt::test {
@@ -85,6 +88,24 @@ TEST(OptimizerNames, AreFoundAndUnique) {
   expect_words({"name is \"bias\"", "one of 2 parameters"}, lpt_context_error(c));
   EXPECT_TRUE(ok(c, add(c, optimizer, "bias", -1, &index)));
   EXPECT_EQ(4, index) << "the rejected parameter was added";
+}
+
+// The least CPU seconds of several runs that add `count` parameters with names.
+double seconds_to_add(lpt_context *c, int count) {
+  double least = 1e9;
+  for (int run = 0; run < 3; ++run) {
+    const Optimizer optimizer = optimizer_with(c, options_of(LPT_OPTIMIZER_METHOD_ADAMW));
+    const std::clock_t start = std::clock();
+    for (int i = 0; i < count; ++i) EXPECT_EQ(LPT_OK, add(c, optimizer, ("layers." + std::to_string(i)).c_str()));
+    least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+TEST(OptimizerNames, AreAddedInLinearTime) {
+  const Context context = make_context();
+  // Linear time gives a ratio of 8, quadratic time one of 64.
+  EXPECT_LT(seconds_to_add(context.get(), 8000), 24 * seconds_to_add(context.get(), 1000));
 }
 
 TEST(OptimizerNames, AreSavedAndCompared) {

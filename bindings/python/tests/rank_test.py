@@ -78,6 +78,16 @@ class Ranks(unittest.TestCase):
                 self.assertEqual([bytes(numbers) for numbers in whole], parameters)
                 self.assertLess(size, alone.nbytes)
 
+    def test_a_rejected_name_leaves_no_other_name(self):
+        def body(comm):
+            optimizer = lpt.Optimizer()
+            with self.assertRaisesRegex(lpt.InvalidArgument, 'name is "a": parameter 0 has it'):
+                optimizer.add_shards(comm, [{"elements": 8, "name": name} for name in ("a", "b", "a")])
+            self.assertRaises(lpt.InvalidArgument, optimizer.find, "b")
+            indices = optimizer.add_shards(comm, [{"elements": 8, "name": name} for name in ("b", "a")])
+            return list(indices), optimizer.find("a")
+        self.assertEqual([([0, 1], 1)] * 2, run(2, body))
+
     def test_state_is_restored_with_another_number_of_ranks(self):
         sizes, kind = (5000, 3), {"first_moment": "e4m3fn_1x128", "weight_decay": 0.1}
         draws = Draws()
