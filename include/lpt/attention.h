@@ -152,8 +152,8 @@ typedef struct lpt_attention_options {
    */
   const lpt_tensor *mask;
   /**
-   * log of the sum of exp(scale · query · key + mask) over the keys of a query: batch × heads × Q, f32 or f64; minus
-   * infinity for a query without a key. Written by lpt_attention_forward(), read by lpt_attention_backward(). Default
+   * Batch × heads × Q, f32 or f64: the log of the sum of exp(scale · query · key + mask) over the keys of a query. Minus
+   * infinity for a query without a key. lpt_attention_forward() writes it, lpt_attention_backward() reads it. Default
    * NULL: neither.
    */
   lpt_tensor *log_sum_exp;
@@ -169,9 +169,9 @@ typedef struct lpt_attention_options {
  *
  * The memory is linear in the numbers of queries and keys: there is no matrix of both. A query without a key gives zeros.
  *
- * On CPUs with AVX2 or AVX-512, one kernel computes everything if all tensors are f32, bf16 or f16, the scale is positive,
- * and a key head has at least 16 queries. Otherwise blocks of queries are computed by lpt_gemm() and
- * lpt_softmax_forward().
+ * On CPUs with AVX2 or AVX-512, one kernel computes everything. Tensors are then f32, bf16 or f16, the scale is positive,
+ * and the heads that share a key head have at least 16 queries in all. Otherwise lpt_gemm() and lpt_softmax_forward()
+ * compute blocks of queries.
  *
  * Shapes    Tensors have the axes batch × heads × positions × width, of which the first, or the first two, may be
  *           missing. `query` has Q positions; `key` and `value` have K. The number of heads of `key` and `value` divides
