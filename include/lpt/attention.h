@@ -169,8 +169,8 @@ typedef struct lpt_attention_options {
  *
  * The memory is linear in the numbers of queries and keys: there is no matrix of both. A query without a key gives zeros.
  *
- * On CPUs with AVX2 or AVX-512, one kernel computes everything. Tensors are then f32, bf16 or f16, the scale is positive,
- * and the heads that share a key head have at least 16 queries in all. Otherwise lpt_gemm() and lpt_softmax_forward()
+ * On CPUs with AVX2 or AVX-512, one kernel computes everything. Tensors are then f32, bf16 or f16, and the scale is
+ * positive. The heads that share a key head have at least 16 queries in all. Otherwise lpt_gemm() and lpt_softmax_forward()
  * compute blocks of queries.
  *
  * Shapes    Tensors have the axes batch × heads × positions × width, of which the first, or the first two, may be
