@@ -75,7 +75,7 @@ Outcome outcome_of(lm::Trainer &trainer) {
   const auto tokens = static_cast<double>(trainer.steps_done() * trainer.bytes_per_step());
   return {.measured = measured,
           .bytes = trainer.bytes(),
-          .tokens_per_second = tokens / std::max(measured.training_seconds, 1e-9)};
+          .tokens_per_second = tokens / std::max(measured.training_seconds(), 1e-9)};
 }
 
 // Trains some jobs side by side and saves them; `done` of `total` jobs were done before.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <string_view>
 
 #include "loss.hpp"
@@ -67,6 +68,8 @@ double learning_rate_at(const TrainSettings &settings, int64_t step) {
   return settings.learning_rate * (kFinalShare + (1.0 - kFinalShare) * cosine);
 }
 
+double Measured::training_seconds() const { return std::accumulate(step_seconds.begin(), step_seconds.end(), 0.0); }
+
 Trainer::Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
                  const Parallel &parallel)
     : settings_(settings),
@@ -102,8 +105,7 @@ void Trainer::train_until(int64_t step_count) {
     raise_if_due();
     const Stopwatch one;
     measured_.training.push_back(step() / kNatsPerBit);
-    measured_.training_seconds += one.seconds();
-    ++measured_.timed_steps;
+    measured_.step_seconds.push_back(one.seconds());
     if (steps_done() % settings_.validate_every == 0 || steps_done() == settings_.steps) {
       measured_.validation_steps.push_back(steps_done());
       measured_.validation.push_back(validate() / kNatsPerBit);

@@ -39,8 +39,9 @@ struct Measured {
   std::vector<int64_t> validation_steps;  // steps done when validation was measured
   std::vector<double> validation;         // bits per byte
   std::vector<double> noise_ratio;        // |gradient| / |noise| there, if it is watched
-  double training_seconds = 0.0;          // in steps of this process
-  int64_t timed_steps = 0;                // of this process
+  std::vector<double> step_seconds;       // of every step of this process
+
+  double training_seconds() const;
 };
 
 struct Bytes {

@@ -100,7 +100,8 @@ void declare_rest(CLI::App &app, Options &options) {
   app.add_option("--data", options.data, "Training text: any file")->required();
   app.add_option("--out", options.out, "Folder for curves, losses, metrics and the checkpoint")->capture_default_str();
   app.add_option("--resume", options.resume, "Continue from this checkpoint");
-  app.add_option("--checkpoint-every", options.checkpoint_every, "Steps between checkpoints")->capture_default_str();
+  app.add_option("--checkpoint-every", options.checkpoint_every, "Steps between checkpoints; 0: no checkpoint")
+      ->capture_default_str();
   app.add_option("--stop-after", options.stop_after, "Stop after this step and write a checkpoint; 0: run all steps");
   app.add_option("--threads", options.threads, "Threads per model and rank; 0: they share the cores, 1 with mpi")
       ->capture_default_str();
@@ -165,7 +166,7 @@ void check_options(const Options &options) {
   check_at_least("--micro-batches", options.train.micro_batches, 1);
   check_at_least("--validate-every", options.train.validate_every, 1);
   check_at_least("--validation-windows", options.train.validation_windows, 1);
-  check_at_least("--checkpoint-every", options.checkpoint_every, 1);
+  check_at_least("--checkpoint-every", options.checkpoint_every, 0);
   check_at_least("--stop-after", options.stop_after, 0);
   check_at_least("--threads", options.threads, 0);
   check_at_least("--sample-bytes", options.sample_bytes, 0);

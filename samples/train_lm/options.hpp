@@ -25,9 +25,9 @@ struct Options {
   std::string data;
   std::string out = "build/run";
   std::string resume;
-  int64_t checkpoint_every = 100;
-  int64_t stop_after = 0;  // 0: run to the end
-  int32_t threads = 0;     // of each model and rank; 0: they share the cores
+  int64_t checkpoint_every = 100;  // 0: none
+  int64_t stop_after = 0;          // 0: run to the end
+  int32_t threads = 0;             // of each model and rank; 0: they share the cores
   std::string engine = "local";
   int64_t sample_bytes = 320;
   double temperature = 0.8;

@@ -99,13 +99,14 @@ double Results::state_ratio() const {
 
 TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe) {
   const lm::Measured &measured = trainer.measured();
-  const auto tokens = static_cast<double>(measured.timed_steps * trainer.bytes_per_step());
+  const double seconds = measured.training_seconds();
+  const auto tokens = static_cast<double>(std::ssize(measured.step_seconds) * trainer.bytes_per_step());
   return {.recipe = recipe,
           .measured = measured,
           .bytes = trainer.bytes(),
           .training_loss = final_mean(measured.training),
           .validation_loss = measured.validation.empty() ? 0.0 : measured.validation.back(),
-          .tokens_per_second = measured.training_seconds > 0.0 ? tokens / measured.training_seconds : 0.0,
+          .tokens_per_second = seconds > 0.0 ? tokens / seconds : 0.0,
           .profile = trainer.profile(),
           .traffic = trainer.traffic()};
 }
@@ -152,6 +153,7 @@ std::string metrics_json(const Options &options, const Results &results) {
     json.number("training_bits_per_byte", twin.training_loss);
     json.number("validation_bits_per_byte", twin.validation_loss);
     json.number("tokens_per_second", twin.tokens_per_second);
+    json.numbers("step_seconds", twin.measured.step_seconds);
     json.number("gemm_share", twin.gemm_share());
     json.integer("master_weight_bytes", static_cast<int64_t>(twin.bytes.weights));
     json.integer("weight_cast_bytes", static_cast<int64_t>(twin.bytes.casts));

@@ -125,6 +125,9 @@ int64_t Run::last_step() const {
 }
 
 int64_t Run::next_stop() const {
+  if (options_.checkpoint_every == 0) {
+    return last_step();
+  }
   const int64_t checkpoint = (steps_done() / options_.checkpoint_every + 1) * options_.checkpoint_every;
   return std::min(checkpoint, last_step());
 }
@@ -153,6 +156,9 @@ void Run::train() {
 }
 
 void Run::save_checkpoint() const {
+  if (options_.checkpoint_every == 0) {
+    return;
+  }
   lm::ArchiveWriter archive;
   archive.put_text("settings", settings_text(options_));
   archive.put_numbers("text", std::vector<uint64_t>{text_.fingerprint()});

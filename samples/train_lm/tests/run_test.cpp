@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -208,6 +209,19 @@ void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, i
               fmt::format("a resumed run of {} leaves the same checkpoint, {} micro-batches", recipe, micro_batches));
 }
 
+void trains_without_a_checkpoint(const std::string &folder, lm::Expect &expect) {
+  train_lm::Options options = small_options(folder, "unsaved");
+  options.has_no_twin = true;
+  options.checkpoint_every = 0;
+  options.stop_after = 3;
+  const train_lm::Results results = run(options);
+  expect.that(results.steps == 3, fmt::format("{} of 3 steps without a checkpoint", results.steps));
+  expect.that(!std::filesystem::exists(options.out + "/checkpoint.bin"), "no checkpoint");
+  const std::vector<double> &seconds = results.twins[0].measured.step_seconds;
+  expect.that(seconds.size() == 3 && *std::min_element(seconds.begin(), seconds.end()) > 0.0,
+              fmt::format("{} steps have a time", seconds.size()));
+}
+
 // Training goes on after each checkpoint: its first report has the loss of the last step.
 void reports_the_last_loss_at_once(const std::string &folder, lm::Expect &expect) {
   const train_lm::Options options = small_options(folder, "watched");
@@ -254,6 +268,7 @@ int main(int argument_count, char **arguments) {
   write(folder + "/text.txt", made_up_text());
   lm::Expect expect;
   learns_and_stays_near_its_twin(folder, expect);
+  trains_without_a_checkpoint(folder, expect);
   reports_the_last_loss_at_once(folder, expect);
   learns_in_ranks(folder, expect);
   learns_by_every_name(folder, expect);
