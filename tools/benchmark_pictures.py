@@ -1,4 +1,4 @@
-"""A bar chart and a line chart as SVG, for tools/make_benchmarks.py. Text is readable at a width of 390 pixels, on light and dark pages."""
+"""Bar charts and a line chart as SVG, for tools/make_benchmarks.py. Text is readable at a width of 390 pixels, on light and dark pages."""
 import math
 from xml.sax.saxutils import escape
 
@@ -73,6 +73,29 @@ def bar_chart(title, axis, bars, is_ratio=False):
         y += 8
     parts += [line(x_of(v), top - 4, x_of(v), y, "grid") for v in marks] + [label(x_of(v), y + 20, f"{v:.4g}", "middle") for v in marks]
     parts += [*rows, line(x_of(base), top - 4, x_of(base), y, "axis"), label((left + right) / 2, y + 46, axis, "middle")]
+    return svg(title, y + 60, parts)
+
+
+def stacked_bar_chart(title, axis, bars):
+    """Bars: (label, series, number as text). The series of a label follow each other in one bar; wide ones show their number."""
+    labels, series = (list(dict.fromkeys(bar[i] for bar in bars)) for i in (0, 1))
+    parts, top = legend(series, lambda x, y, i: f'<rect class="s{i}" x="{x}" y="{y - 6}" width="24" height="12"/>')
+    left, right, y, rows = 24 + 10 * max(map(len, labels)), WIDTH - 24, top, []
+    high = max(sum(float(bar[2]) for bar in bars if bar[0] == name) for name in labels)
+    for name in labels:
+        rows.append(label(left - 8, y + 16, name, "end"))
+        x = left
+        for _, which, value in [bar for bar in bars if bar[0] == name]:
+            width = float(value) / high * (right - left)
+            rows.append(f'<rect class="s{series.index(which)}" x="{x:.1f}" y="{y + 1:.1f}" width="{width:.1f}" height="20"/>')
+            if width > CHARACTER * (len(value) + 1):
+                rows.append(label(x + width / 2, y + 17, value, "middle", ' class="ground"'))
+            x += width
+        y += 26
+    for v in ticks(0, high):
+        x = left + v / high * (right - left)
+        parts += [line(x, top - 4, x, y, "grid"), label(x, y + 20, f"{v:.4g}", "middle")]
+    parts += [*rows, line(left, top - 4, left, y, "axis"), label((left + right) / 2, y + 46, axis, "middle")]
     return svg(title, y + 60, parts)
 
 

@@ -11,8 +11,8 @@ import  fills docs/benchmarks/data/RUN.json from the JSON of benchmarks, then wr
 A REPORT has "tables" in the form of RUN.json, whose cells are texts or numbers, and "build" (the string of lpt_build_info()), "machine",
 "command", "threads" and "load". Each option replaces what a report has, or gives what it lacks. These programs write a REPORT:
 
-  --json FILE    quantize_bench, optimizer_bench, reduce_bench, sparse_bench, comm_bench, comm_mpi_bench, partial_bench, bench/python_calls.py,
-                 lpt bench comm
+  --json FILE    quantize_bench, optimizer_bench, reduce_bench, sparse_bench, attention_bench, comm_bench, comm_mpi_bench, partial_bench,
+                 bench/python_calls.py, bench/step.py, lpt bench comm
   --json FILE    gemm_bench, lpt bench gemm, bench/peers.py: these have "peaks" and "results", from which `import` makes the tables
   goals.json     scripts/gpu
 
@@ -24,6 +24,7 @@ RUN.json has "title", "machine", "compiler", "commit", "date", "command", "limit
 
   {"kind": "bars", "title", "axis", "labels": COLUMN, "series": [COLUMN...], "rows": [LABEL...]}
   {"kind": "bars", "title", "axis", "bars": [[LABEL, SERIES, RUN/TABLE, ROW, COLUMN, N]...]}
+  {"kind": "stacked", "title", "axis", "labels": COLUMN, "series": [COLUMN...]}
   {"kind": "lines", "title", "x": COLUMN, "axis", "range": [LOW, HIGH], "series": {NAME: [COLUMN...]}}
 
 A bar is the first number of a cell, or the Nth; without "rows", all rows have bars. Optional keys: "ratio": true (a logarithmic axis around 1),
@@ -139,6 +140,8 @@ def drawn(runs, table):
     picture = table["picture"]
     if picture["kind"] == "bars":
         return benchmark_pictures.bar_chart(picture["title"], picture["axis"], list(bars_of(runs, table)), picture.get("ratio", False))
+    if picture["kind"] == "stacked":
+        return benchmark_pictures.stacked_bar_chart(picture["title"], picture["axis"], list(bars_of(runs, table)))
     return benchmark_pictures.line_chart(picture["title"], picture["x"], picture["axis"], list(curves_of(table)), *picture["range"])
 
 
