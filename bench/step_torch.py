@@ -1,0 +1,131 @@
+"""The model of samples/train_lm in PyTorch, and PyTorch's attention, for step.py."""
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+VERSION = torch.__version__
+BYTES = 256  # of the vocabulary
+TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
+
+
+def linear(inputs, outputs):
+    return nn.Linear(inputs, outputs, bias=False)
+
+
+def rotate(x, cosine, sine):
+    """Rotates column i and column i + width / 2 by an angle that grows with the position."""
+    first, second = x.float().chunk(2, dim=-1)
+    return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1).to(x.dtype)
+
+
+class Block(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.heads = shape.heads
+        self.attention_norm, self.mlp_norm = nn.RMSNorm(shape.width), nn.RMSNorm(shape.width)
+        self.query_key_value = linear(shape.width, 3 * shape.width)
+        self.output = linear(shape.width, shape.width)
+        self.gate_up = linear(shape.width, 2 * shape.hidden)
+        self.down = linear(shape.hidden, shape.width)
+
+    def attend(self, x, cosine, sine):
+        batch, positions, width = x.shape
+        joined = self.query_key_value(x).view(batch, positions, 3, self.heads, width // self.heads)
+        query, key, value = joined.permute(2, 0, 3, 1, 4)
+        query, key = rotate(query, cosine, sine), rotate(key, cosine, sine)
+        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        return self.output(attended.transpose(1, 2).reshape(batch, positions, width))
+
+    def forward(self, x, cosine, sine):
+        x = x + self.attend(self.attention_norm(x), cosine, sine)
+        gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, dim=-1)
+        return x + self.down(functional.silu(gate) * up)
+
+
+class Model(nn.Module):
+    """Returns the loss, so that torch.compile has all of the forward pass."""
+
+    def __init__(self, shape, layers):
+        super().__init__()
+        self.embedding = nn.Embedding(BYTES, shape.width)
+        self.blocks = nn.ModuleList(Block(shape) for _ in range(layers))
+        self.norm, self.head = nn.RMSNorm(shape.width), linear(shape.width, BYTES)
+        half = shape.width // shape.heads // 2
+        angles = torch.arange(shape.sequence)[:, None] * 1e4 ** (-torch.arange(half) / half)
+        self.register_buffer("cosine", angles.cos())
+        self.register_buffer("sine", angles.sin())
+
+    def forward(self, inputs, targets):
+        x = self.embedding(inputs)
+        for block in self.blocks:
+            x = block(x, self.cosine, self.sine)
+        logits = self.head(self.norm(x))
+        return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+
+
+class Training:
+    """One model and optimizer; steps in f32 or bf16, eager or compiled, share them, since memory may not hold four."""
+
+    def __init__(self, shape, layers, threads, text):
+        torch.set_num_threads(threads)
+        torch.manual_seed(1)
+        torch._dynamo.reset()  # releases compiled code of other widths and numbers of threads
+        self.shape, self.text = shape, torch.frombuffer(bytearray(text), dtype=torch.uint8).long()
+        self.model = Model(shape, layers)
+        self.forwards = {"eager": self.model, "compiled": torch.compile(self.model)}
+        matrices = [parameter for parameter in self.model.parameters() if parameter.ndim > 1]
+        vectors = [parameter for parameter in self.model.parameters() if parameter.ndim == 1]
+        groups = [{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}]
+        self.optimizer = torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.95), fused=True)
+
+    def parameters(self):
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+    def step(self, kind, mode):
+        starts = torch.randint(len(self.text) - self.shape.sequence, (self.shape.batch,))
+        windows = torch.stack([self.text[start:start + self.shape.sequence + 1] for start in starts.tolist()])
+        with torch.autocast("cpu", torch.bfloat16, enabled=kind == "bf16"):
+            loss = self.forwards[mode](windows[:, :-1], windows[:, 1:])
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        return loss.item()
+
+    def seconds(self, kind, mode, steps):
+        """Of each of so many steps."""
+        found = []
+        for _ in range(steps):
+            begin = time.perf_counter()
+            self.step(kind, mode)
+            found.append(time.perf_counter() - begin)
+        return found
+
+
+class Attention:
+    """Inputs of one shape and type. forward() and both() are of PyTorch."""
+
+    def __init__(self, extents, kind, is_causal):
+        torch.manual_seed(1)
+        self.inputs = [torch.randn(extents, dtype=TYPES[kind]) for _ in range(3)]
+        self.gradient = torch.randn(extents, dtype=TYPES[kind])
+        self.is_causal = is_causal
+
+    def attend(self, inputs):
+        return functional.scaled_dot_product_attention(*inputs, is_causal=self.is_causal)
+
+    def forward(self):
+        with torch.no_grad():
+            return (self.attend(self.inputs),)
+
+    def both(self):
+        inputs = [one.detach().requires_grad_() for one in self.inputs]
+        return torch.autograd.grad(self.attend(inputs), inputs, self.gradient)
+
+
+def difference(expected, found):
+    """The largest, relative to the largest element. `found` are tensors of other libraries."""
+    pairs = [(one.float(), torch.from_dlpack(other).float()) for one, other in zip(expected, found)]
+    return max(float((one - other).abs().max() / one.abs().max()) for one, other in pairs)
