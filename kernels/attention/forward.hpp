@@ -11,7 +11,6 @@
 
 #include "kernels/attention/lanes.hpp"
 #include "kernels/common/scratch_parts.hpp"
-#include "src/formats/functions_f64.hpp"
 
 namespace lpt {
 namespace {
@@ -171,7 +170,7 @@ struct Forward {
       });
       if (request.log_sums.data == nullptr) continue;
       *floats_at(lanes.row(shape, request.log_sums, i), 0) =
-          sum == 0.0f ? -__builtin_inff() : static_cast<float>(state.bases[i] / kLog2E + log_f64(sum));
+          sum == 0.0f ? -__builtin_inff() : static_cast<float>(state.bases[i] / kLog2E + __builtin_logf(sum));
     }
   }
 

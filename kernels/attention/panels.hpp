@@ -137,11 +137,11 @@ template <int kRows>
   }
 }
 
-// 2^t for t at most 1, with a relative error of 2^-23; NaN stays.
+// 2^t for t at most 1, with a relative error of 2^-23; NaN stays. Minus infinity has no fraction: AVX-512 scales any number by
+// 2^-infinity to 0, AVX2 has a lower bound.
 [[gnu::always_inline]] inline F32 power_of_two(F32 t) {
-  t = max(broadcast(-160.0f), t);
-  const F32 bias = broadcast(0x1.8p+23f);
-  const F32 n = (t + bias) - bias;
+  if constexpr (kLanes < 16) t = max(broadcast(-160.0f), t);
+  const F32 n = nearest_integer(t);
   const F32 f = t - n;
   F32 p = mul_add(broadcast(0x1.5bba14p-10f), f, broadcast(0x1.3cea88p-7f));
   p = mul_add(p, f, broadcast(0x1.c6b752p-5f));

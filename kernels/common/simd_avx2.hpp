@@ -161,6 +161,11 @@ template <lpt_format kPlain>
   return _mm256_and_ps(_mm256_div_ps(a, b), _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_NEQ_UQ));
 }
 
+// The nearest integer, of two the even one.
+[[gnu::always_inline]] static inline F32 nearest_integer(F32 value) {
+  return _mm256_round_ps(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
 // value · 2^n. A product with any power of two keeps NaN.
 [[gnu::always_inline]] static inline F32 times_power_of_two(F32 value, F32 n) {
   const auto power = [](__m256i exponent) {

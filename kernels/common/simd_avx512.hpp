@@ -154,7 +154,12 @@ template <lpt_format kPlain>
   return _mm512_maskz_div_ps(_mm512_cmp_ps_mask(a, _mm512_setzero_ps(), _CMP_NEQ_UQ), a, b);
 }
 
-// value · 2^n, rounded once.
+// The nearest integer, of two the even one.
+[[gnu::always_inline]] static inline F32 nearest_integer(F32 value) {
+  return _mm512_roundscale_ps(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+// value · 2^n, rounded once. NaN · 2^-infinity is 0.
 [[gnu::always_inline]] static inline F32 times_power_of_two(F32 value, F32 n) { return _mm512_scalef_ps(value, n); }
 
 // ---- integers: operators of C++ work on lanes
