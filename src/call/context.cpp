@@ -123,6 +123,13 @@ void trim_scratch(Context &context, size_t keep_bytes) {
   arenas.push_back(context.arena.get());
   size_t bytes = 0;
   for (const Arena *arena : arenas) bytes += arena->bytes();
+  size_t spare_bytes = 0;
+  for (const SpareMemory &spare : context.spares) spare_bytes += spare.bytes;
+  if (bytes + spare_bytes > keep_bytes) {
+    context.spares.clear();
+  } else {
+    bytes += spare_bytes;
+  }
   for (Arena *arena : arenas) {
     if (bytes <= keep_bytes) return;
     bytes -= arena->bytes();

@@ -44,6 +44,13 @@ struct Choice {
   const char *reason;
 };
 
+// Memory of casts that others replaced. The casts of the next layer often have its size, and fresh memory costs a page fault for
+// each page.
+struct SpareMemory {
+  std::shared_ptr<std::byte> memory;
+  size_t bytes;
+};
+
 }  // namespace lpt
 
 struct lpt_context {
@@ -62,6 +69,7 @@ struct lpt_context {
   std::shared_ptr<const lpt::Allocator> allocator;
   std::shared_ptr<lpt::ThreadPool> pool;  // also of contexts created with `threads_of`
   std::unique_ptr<lpt::Arena> arena;
+  std::vector<lpt::SpareMemory> spares;                      // of the allocator, on the CPU
   lpt::Queue queue;                                          // of the device where it works
   lpt::DeviceHooks device_hooks;                             // of a GPU: the caller's allocator, or none
   std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU, for the current stream; NULL: the CPU

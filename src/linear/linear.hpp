@@ -25,6 +25,7 @@ struct Storage {
 
 // What prepare makes of a weight; replaced as a whole.
 struct PreparedWeight {
+  std::shared_ptr<const Allocator> allocator;  // of its storage on the CPU
   bool is_ready = false;
   bool is_f64 = false;  // the weight is f64, and so is what is saved as it comes
   // For the forward GEMM, output × input; for dgrad the same one, or one of its own, which is stored input × output

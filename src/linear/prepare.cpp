@@ -56,7 +56,15 @@ Status read_weight(const Call &call, const Tensor *tensor, const Linear &linear,
 
 // Memory of the layer. On a device that of the weight before, where it has the size: to free it would wait.
 Status allocate_storage(const Call &call, size_t bytes, Storage &storage) {
-  if (!is_on_device(call)) return allocate_bytes(call.context.allocator, storage.bytes = bytes, storage.memory);
+  if (!is_on_device(call)) {
+    std::vector<SpareMemory> &spares = call.context.spares;
+    storage.bytes = bytes;
+    const auto spare = std::find_if(spares.begin(), spares.end(), [&](const auto &one) { return one.bytes == bytes; });
+    if (spare == spares.end()) return allocate_uncleared(call.context.allocator, bytes, storage.memory);
+    storage.memory = std::move(spare->memory);
+    spares.erase(spare);
+    return {};
+  }
   if (storage.memory != nullptr && storage.bytes == bytes) return {};
   return allocate_uncleared(call.context.device_allocator, storage.bytes = bytes, storage.memory);
 }
@@ -127,6 +135,17 @@ Status prepare_weight(const Call &call, const Tensor *tensor, const Linear &line
   return prepare_dgrad(call, masked, weight);
 }
 
+// What a weight held becomes spare memory, if nothing else holds it: that of a few layers.
+void spare_memory(Context &context, PreparedWeight &weight) {
+  constexpr size_t most = 8;
+  if (!is_on_cpu(context) || weight.allocator != context.allocator) return;
+  for (Storage *storage : {&weight.forward_storage, &weight.dgrad_storage, &weight.mask}) {
+    if (storage->memory.use_count() != 1) continue;
+    if (context.spares.size() == most) context.spares.erase(context.spares.begin());
+    context.spares.push_back({std::move(storage->memory), storage->bytes});
+  }
+}
+
 }  // namespace
 
 size_t linear_cast_bytes(const Linear &linear) {
@@ -171,6 +190,8 @@ Status prepare_linear(Context &context, Linear &linear, const Tensor *tensor, co
   if (call.is_check_only) return {};
   next.weight.is_ready = true;
   next.weight.random = options.random;
+  next.weight.allocator = context.allocator;
+  spare_memory(context, linear.weight);
   linear.weight = std::move(next.weight);
   for (int i = 0; i < kOperandCount; ++i) linear.scalers[i] = std::move(next.scalers[i]);
   std::copy_n(next.sums, kCastCount, linear.sums);
