@@ -207,6 +207,32 @@ TEST(Allocator, TrimFreesScratchOnly) {
   EXPECT_EQ(tensors, counter.live_bytes);
 }
 
+// Two layers of one shape: each takes the memory of the casts that the other replaced.
+TEST(Allocator, IsNotUsedForCastsThatReplaceOthers) {
+  Counter counter;
+  const Context context = make_counted(counter, 1);
+  lpt_context *const c = context.get();
+  const Tensor weight = tensor_of(c, LPT_FORMAT_F32, 24, 32, draw_normal(3, 24 * 32));
+  Recipe recipe;
+  ASSERT_TRUE(ok(c, lpt_recipe_create(c, "mxfp8", out(recipe))));
+  Linear layers[2];
+  const lpt_linear_shape shape = {sizeof shape, 32, 24};
+  for (Linear &layer : layers) ASSERT_TRUE(ok(c, lpt_linear_create(c, recipe.get(), &shape, out(layer))));
+  const auto prepare = [&] {
+    for (const Linear &layer : layers) {
+      ASSERT_TRUE(ok(c, lpt_linear_prepare(c, layer.get(), weight.get(), nullptr)));
+    }
+  };
+  prepare();
+  prepare();  // the first layer takes new memory again
+  const int64_t taken = counter.taken;
+  for (int step = 0; step < 5; ++step) prepare();
+  EXPECT_EQ(taken, counter.taken);
+  ASSERT_TRUE(ok(c, lpt_context_trim(c, 0)));
+  prepare();
+  EXPECT_LT(taken, counter.taken);
+}
+
 TEST(Allocator, GivesTheSameBitsFromMemoryThatIsNotClean) {
   Counter counter;
   const Context counted = make_counted(counter, 1);
