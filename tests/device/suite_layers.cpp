@@ -326,7 +326,7 @@ TEST_F(DeviceLayers, CrossEntropyGivesNanForTargetsOfTheGpuThatAreNoClass) {
   EXPECT_EQ(0.0, losses[2]);
 }
 
-// Grouped heads, in bf16: GEMMs of the device have another order of sums.
+// Grouped heads in bf16, with a window and a mask that heads share: GEMMs of the device have another order of sums.
 TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
   const auto any = [&](const std::vector<int64_t> &extents, uint64_t place) {
     int64_t count = 1;
@@ -341,20 +341,29 @@ TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
   };
   lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
   options.is_causal = 1;
+  options.window = 20;
   const std::vector<int64_t> queries = {2, 4, 24, 16}, keys = {2, 2, 32, 16};
+  const Tensor mask = any({2, 1, 24, 32}, 35), there_mask = there(mask.get());
+  const Both log_sums = both(LPT_FORMAT_F32, {2, 4, 24});
+  lpt_attention_options there_options = options;
+  options.mask = mask.get();
+  options.log_sum_exp = log_sums.here.get();
+  there_options.mask = there_mask.get();
+  there_options.log_sum_exp = log_sums.there.get();
   const Tensor query = any(queries, 31), key = any(keys, 32), value = any(keys, 33), gradient = any(queries, 34);
   const Tensor there_query = there(query.get()), there_key = there(key.get()), there_value = there(value.get());
   const Both output = both(LPT_FORMAT_F32, queries), dq = both(LPT_FORMAT_F32, queries),
              dk = both(LPT_FORMAT_BF16, keys), dv = both(LPT_FORMAT_F32, keys);
   ASSERT_TRUE(
       ok(cpu(), lpt_attention_forward(cpu(), query.get(), key.get(), value.get(), &options, output.here.get())));
-  ASSERT_TRUE(ok(gpu(), lpt_attention_forward(gpu(), there_query.get(), there_key.get(), there_value.get(), &options,
-                                              output.there.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_attention_forward(gpu(), there_query.get(), there_key.get(), there_value.get(),
+                                              &there_options, output.there.get())));
+  options.log_sum_exp = there_options.log_sum_exp = nullptr;
   ASSERT_TRUE(ok(cpu(), lpt_attention_backward(cpu(), query.get(), key.get(), value.get(), gradient.get(), &options,
                                                dq.here.get(), dk.here.get(), dv.here.get())));
   ASSERT_TRUE(ok(gpu(), lpt_attention_backward(gpu(), there_query.get(), there_key.get(), there_value.get(),
-                                               there(gradient.get()).get(), &options, dq.there.get(), dk.there.get(),
-                                               dv.there.get())));
+                                               there(gradient.get()).get(), &there_options, dq.there.get(),
+                                               dk.there.get(), dv.there.get())));
   const auto compare = [&](const Both &found, const char *what) {
     const std::vector<double> oracle = numbers_of(cpu(), found.here.get());
     const std::vector<double> numbers = numbers_of(cpu(), here(found.there.get()).get());
@@ -365,6 +374,7 @@ TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
     }
   };
   compare(output, "output");
+  compare(log_sums, "log_sum_exp");
   compare(dq, "query_gradient");
   compare(dk, "key_gradient");
   compare(dv, "value_gradient");
