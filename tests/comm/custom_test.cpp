@@ -282,13 +282,13 @@ TEST(CustomFailures, ATimeoutOfTheTransportKeepsItsText) {
   run_mail_ranks(
       2, options_of(), MailForm::kMessages,
       [&](MailRank &mail, int32_t rank) {
-        mail.faults.function = "test";
+        mail.faults.function = "send";
         mail.faults.failing_call = rank == 1 ? 1 : 0;
         mail.faults.status = LPT_TIMEOUT;
       },
       [&](const Rank &self, Comm &, MailRank &, lpt_status status) {
         EXPECT_EQ(self.rank == 1 ? LPT_TIMEOUT : LPT_ABORTED, status);
-        expect_words({"functions->test failed: call 1 of test is lost"}, lpt_context_error(self.context));
+        expect_words({"functions->send failed: call 1 of send is lost"}, lpt_context_error(self.context));
       });
 }
 
