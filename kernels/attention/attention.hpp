@@ -45,10 +45,8 @@ struct AttentionForwardRequest {
 //   query_gradient = scale · s · key,  key_gradient = scale · s^T · query
 // The work is cut into key heads, numbered along batch and key heads.
 struct AttentionBackwardRequest {
-  AttentionShape shape;
-  AttentionMatrix query, key, value, output, output_gradient;
-  AttentionMatrix mask;
-  AttentionMatrix log_sums;
+  AttentionForwardRequest forward;  // all of its units; the output and log_sums are read
+  AttentionMatrix output_gradient;
   AttentionMatrix query_gradient, key_gradient, value_gradient;
   int64_t first_head, heads;
   std::byte *scratch;  // aligned to 64 bytes

@@ -18,7 +18,7 @@ struct BackwardScratch {
   static constexpr int64_t kLaneSteps = kAttentionLanes / Words::kNumbers;
 
   explicit BackwardScratch(const AttentionBackwardRequest &request) {
-    const AttentionShape &shape = request.shape;
+    const AttentionShape &shape = request.forward.shape;
     steps = quotient_up(shape.width, Words::kNumbers);
     value_steps = quotient_up(shape.value_width, Words::kNumbers);
     columns = round_up(shape.width, kTileColumns);
@@ -37,7 +37,7 @@ struct BackwardScratch {
     values = parts.take<Word>(kKeyBlock * value_steps);
     key_sums = parts.take<float>(kKeyBlock * columns);
     value_sums = parts.take<float>(kKeyBlock * value_columns);
-    masks = parts.take<float>(request.mask.data == nullptr ? 0 : kKeyBlock * kAttentionLanes);
+    masks = parts.take<float>(request.forward.mask.data == nullptr ? 0 : kKeyBlock * kAttentionLanes);
     weights = parts.take<Word>(kKeyBlock * kLaneSteps);
     score_rows = parts.take<Word>(kKeyBlock * kLaneSteps);
     score_columns = parts.take<Word>(kKeyBlock / Words::kNumbers * kAttentionLanes);
@@ -69,8 +69,8 @@ struct Backward {
   float factor, mask_scale;  // scores · factor is in powers of two; of scores and masks with a mask
 
   explicit Backward(const AttentionBackwardRequest &request)
-      : request(request), shape(request.shape), scratch(request) {
-    const double scale = request.mask.data == nullptr ? shape.scale : 1.0;
+      : request(request), shape(request.forward.shape), scratch(request) {
+    const double scale = request.forward.mask.data == nullptr ? shape.scale : 1.0;
     factor = static_cast<float>(scale * kLog2E);
     mask_scale = static_cast<float>(shape.scale);
   }
@@ -78,7 +78,7 @@ struct Backward {
   // ---- lanes of a head
 
   void pack_unit(const Lanes &lanes) {
-    const auto query_at = [&](int64_t i) { return lanes.row(shape, request.query, i); };
+    const auto query_at = [&](int64_t i) { return lanes.row(shape, request.forward.query, i); };
     const auto gradient_at = [&](int64_t i) { return lanes.row(shape, request.output_gradient, i); };
     pack_along<Words, kAttentionLanes>(lanes.count, shape.width, query_at,
                                        scratch.queries + lanes.first * scratch.steps);
@@ -94,9 +94,9 @@ struct Backward {
       base = __builtin_inff();
       mean = 0.0f;
       if (i >= lanes.count) continue;
-      const float log_sum = *floats_at(lanes.row(shape, request.log_sums, i), 0);
+      const float log_sum = *floats_at(lanes.row(shape, request.forward.log_sums, i), 0);
       if (log_sum != -__builtin_inff()) base = static_cast<float>(log_sum * kLog2E);
-      const RowSource output = lanes.row(shape, request.output, i), gradient = gradient_at(i);
+      const RowSource output = lanes.row(shape, request.forward.output, i), gradient = gradient_at(i);
       F32 sums = {};
       for_columns(0, shape.value_width, [&](int64_t column, ActiveLanes columns) {
         sums = mul_add(load_row<false>(output, column, columns), load_row<false>(gradient, column, columns), sums);
@@ -108,8 +108,8 @@ struct Backward {
   // ---- keys of a block
 
   void pack_block(int64_t batch, int64_t key_head, int64_t first, int64_t count) {
-    const auto key_at = [&](int64_t i) { return row_at(request.key, batch, key_head, first + i); };
-    const auto value_at = [&](int64_t i) { return row_at(request.value, batch, key_head, first + i); };
+    const auto key_at = [&](int64_t i) { return row_at(request.forward.key, batch, key_head, first + i); };
+    const auto value_at = [&](int64_t i) { return row_at(request.forward.value, batch, key_head, first + i); };
     pack_left<Words>(count, shape.width, key_at, scratch.keys);
     pack_left<Words>(count, shape.value_width, value_at, scratch.values);
     pack_across<Words>(count, shape.width, key_at, kKeyBlock / Words::kNumbers, scratch.key_columns);
@@ -135,7 +135,7 @@ struct Backward {
         for (int64_t i = 0; i < kTileRows; ++i) {
           F32 score = sums[i][v];
           if (kIsHidden) {
-            if (request.mask.data != nullptr) score = mul_add(score, scale, load(masks + i * kAttentionLanes));
+            if (request.forward.mask.data != nullptr) score = mul_add(score, scale, load(masks + i * kAttentionLanes));
             score = hidden->apply(lane / kLanes + v, static_cast<int32_t>(key + i), score);
           }
           store(weights[i] + v * kLanes, power_of_two(mul_add(score, factors, base)));
@@ -168,10 +168,10 @@ struct Backward {
   }
 
   void weigh(const Lanes &lanes, int64_t first, int64_t rows) {
-    const bool is_hidden =
-        request.mask.data != nullptr || !is_seen_whole(lanes.first_range(shape), lanes.last_range(shape), first, rows);
-    if (request.mask.data != nullptr)
-      pack_mask(shape, request.mask, lanes, first, min_i64(shape.keys - first, rows), scratch.masks);
+    const bool is_hidden = request.forward.mask.data != nullptr ||
+                           !is_seen_whole(lanes.first_range(shape), lanes.last_range(shape), first, rows);
+    if (request.forward.mask.data != nullptr)
+      pack_mask(shape, request.forward.mask, lanes, first, min_i64(shape.keys - first, rows), scratch.masks);
     if (is_hidden) {
       const HiddenKeys hidden(shape, lanes, first);
       for (int64_t key = 0; key < rows; key += kTileRows) {
@@ -268,7 +268,7 @@ template <typename Words>
 void attention_backward(const AttentionBackwardRequest &request) {
   Backward<Words> backward(request);
   for (int64_t head = request.first_head; head < request.first_head + request.heads; ++head) {
-    backward.run_head(head / request.shape.key_heads, head % request.shape.key_heads);
+    backward.run_head(head / request.forward.shape.key_heads, head % request.forward.shape.key_heads);
   }
 }
 

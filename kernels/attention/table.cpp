@@ -17,8 +17,7 @@ const char *unsupported_shape(const AttentionShape &shape) {
   return shape.queries * shape.group < kFewestLanes ? "there are few queries for a key head" : nullptr;
 }
 
-template <typename Request>
-const char *unsupported_operands(const Request &request) {
+const char *unsupported_forward(const AttentionForwardRequest &request) {
   const bool has_mask = request.mask.format != LPT_FORMAT_NONE, has_sums = request.log_sums.format != LPT_FORMAT_NONE;
   if (has_mask && !is_float(request.mask)) return "the mask is none of f32, bf16, f16";
   if (has_sums && request.log_sums.format != LPT_FORMAT_F32) return "log_sum_exp is not f32";
@@ -28,14 +27,12 @@ const char *unsupported_operands(const Request &request) {
   return unsupported_shape(request.shape);
 }
 
-const char *unsupported_forward(const AttentionForwardRequest &request) { return unsupported_operands(request); }
-
 const char *unsupported_backward(const AttentionBackwardRequest &request) {
   for (const AttentionMatrix *matrix :
        {&request.output_gradient, &request.query_gradient, &request.key_gradient, &request.value_gradient}) {
     if (!is_float(*matrix)) return "a format is none of f32, bf16, f16";
   }
-  return unsupported_operands(request);
+  return unsupported_forward(request.forward);
 }
 
 #if defined(LPT_HAVE_X86_AVX512_BF16)
@@ -47,9 +44,9 @@ const char *unsupported_forward_pairs(const AttentionForwardRequest &request) {
 }
 
 const char *unsupported_backward_pairs(const AttentionBackwardRequest &request) {
-  const bool are_pairs = is_bf16(request.query) && is_bf16(request.key) && is_bf16(request.value);
-  return are_pairs && is_bf16(request.output_gradient) ? unsupported_backward(request)
-                                                       : "query, key, value or output_gradient is not bf16";
+  if (!is_bf16(request.output_gradient)) return "output_gradient is not bf16";
+  const char *const reason = unsupported_forward_pairs(request.forward);
+  return reason != nullptr ? reason : unsupported_backward(request);
 }
 #endif
 #endif

@@ -72,7 +72,7 @@ Status run_forward(Context &context, const KernelEntry<AttentionForwardRequest> 
 
 Status run_backward(Context &context, const KernelEntry<AttentionBackwardRequest> &kernel,
                     const AttentionBackwardRequest &whole) {
-  const AttentionShape &shape = whole.shape;
+  const AttentionShape &shape = whole.forward.shape;
   const double multiply_adds = pairs_of(shape) * static_cast<double>(3 * shape.width + 2 * shape.value_width);
   const ProfileScope measure(context, "attention_backward", kernel.name, 0.0, 2 * multiply_adds);
   return run_items(context, shape, shape.batch * shape.key_heads, multiply_adds, kernel.scratch_bytes(whole),
@@ -97,14 +97,14 @@ AttentionForwardRequest forward_request(const Attention &attention, const Heads 
   request.query = attention_matrix(attention.query);
   request.key = attention_matrix(attention.key);
   request.value = attention_matrix(attention.value);
-  request.output = attention_matrix(output);
+  if (output.name != nullptr) request.output = attention_matrix(output);
   if (attention.has_mask()) request.mask = attention_matrix(attention.mask);
   if (attention.has_log_sums()) request.log_sums = attention_matrix(attention.log_sums);
   return request;
 }
 
 // What the backward pass uses of the forward pass, computed again: dense f32 in scratch.
-Status compute_again(Context &context, AttentionBackwardRequest &request) {
+Status compute_again(Context &context, AttentionForwardRequest &request) {
   const AttentionShape &shape = request.shape;
   const int64_t heads = shape.key_heads * shape.group, rows = shape.batch * heads * shape.queries;
   const KernelFamily<AttentionForwardRequest> family("attention_forward", attention_forward_kernels);
@@ -117,17 +117,9 @@ Status compute_again(Context &context, AttentionBackwardRequest &request) {
   };
   request.output = dense(outputs, shape.value_width);
   request.log_sums = dense(log_sums, 1);
-  AttentionForwardRequest forward{};
-  forward.shape = shape;
-  forward.query = request.query;
-  forward.key = request.key;
-  forward.value = request.value;
-  forward.mask = request.mask;
-  forward.output = request.output;
-  forward.log_sums = request.log_sums;
-  const KernelEntry<AttentionForwardRequest> *const kernel = find_attention_kernel(context, family, forward);
-  return kernel == nullptr ? no_kernel(context, family.name, {forward.query.format})
-                           : run_forward(context, *kernel, forward);
+  const KernelEntry<AttentionForwardRequest> *const kernel = find_attention_kernel(context, family, request);
+  if (kernel == nullptr) return no_kernel(context, family.name, {request.query.format});
+  return run_forward(context, *kernel, request);
 }
 
 }  // namespace
@@ -190,16 +182,10 @@ Status attention_backward(Context &context, const AttentionInputs &inputs, const
       if (input->name != nullptr) LPT_TRY(check_apart(heads, *input));
     }
   }
-  const AttentionForwardRequest forward = forward_request(attention, given);
   AttentionBackwardRequest request{};
-  request.shape = forward.shape;
-  request.query = forward.query;
-  request.key = forward.key;
-  request.value = forward.value;
-  request.mask = forward.mask;
-  request.output = kept.name == nullptr ? AttentionMatrix{nullptr, LPT_FORMAT_F32, 0, 0, 0} : attention_matrix(kept);
+  request.forward = forward_request(attention, kept);
+  if (kept.name == nullptr) request.forward.output.format = request.forward.log_sums.format = LPT_FORMAT_F32;
   request.output_gradient = attention_matrix(given);
-  request.log_sums = kept.name == nullptr ? AttentionMatrix{nullptr, LPT_FORMAT_F32, 0, 0, 0} : forward.log_sums;
   request.query_gradient = attention_matrix(results.query);
   request.key_gradient = attention_matrix(results.key);
   request.value_gradient = attention_matrix(results.value);
@@ -207,7 +193,7 @@ Status attention_backward(Context &context, const AttentionInputs &inputs, const
   const KernelEntry<AttentionBackwardRequest> *const kernel = find_attention_kernel(context, family, request);
   if (kernel == nullptr) return attention_backward_by_gemms(attention, given, results);
   if (attention.is_check()) return {};
-  if (kept.name == nullptr) LPT_TRY(compute_again(context, request));
+  if (kept.name == nullptr) LPT_TRY(compute_again(context, request.forward));
   return run_backward(context, *kernel, request);
 }
 

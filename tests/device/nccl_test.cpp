@@ -314,7 +314,7 @@ TEST_P(NcclRanks, HaveTheBitsOfCpus) {
   run_gpu_ranks(ranks, {}, [&item = item](const GpuRank &self, Comm &) { item.run(self); });
 }
 
-// Scratch of comms too, for work on their own streams.
+// Also the scratch of comms, for work on the streams of the comms.
 TEST(NcclAllocator, OfTheCallerGivesTheMemoryOfComms) {
   const Surroundings surroundings;
   DevicePool first(0), second(1);
