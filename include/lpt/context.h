@@ -362,7 +362,7 @@ LPT_API lpt_status lpt_context_record_event(lpt_context *context, void *event);
 /**
  * @brief Frees scratch memory of a context, of the CPU and of the GPU, until it holds no more than a number of bytes.
  *
- * The next operations allocate it again.
+ * Scratch memory includes that of weight casts which lpt_linear_prepare() replaced. The next operations allocate it again.
  *
  * Device    On a GPU it may block until work that uses the memory is complete.
  *
