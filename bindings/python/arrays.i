@@ -16,12 +16,9 @@ static PyObject *handle_object(void *handle, swig_type_info *kind) {
 }
 %}
 
-// Arrays: conversion of sequences and buffers to pointers and counts of C. An array without a count is padded with zeros to
-// kMinCapacity elements, so that the library reads zeros after a short sequence of one number for each axis or rank, and returns
-// an error.
+// Arrays: conversion of sequences and buffers to pointers and counts of C. LPT_CHECK_BEFORE() checks the length of an array without
+// a count. Each array has a spare element, because calloc(0) may return NULL.
 %{
-enum { kMinCapacity = 1024 };
-
 // Returns the items of a sequence. They are a tuple, as the conversion of an item may run code that changes the sequence.
 static PyObject *items_of(PyObject *object, const char *expected) {
   PyObject *items = PySequence_Tuple(object);
@@ -39,12 +36,12 @@ static int check_count(const char *name, int64_t found, const char *other, int64
 // *out is NULL for None.
 static int numbers_from(PyObject *object, int64_t **out, int64_t *out_count) {
   *out = NULL;
-  if (out_count != NULL) *out_count = 0;
+  *out_count = 0;
   if (object == Py_None) return 1;
   PyObject *list = items_of(object, "expected a sequence of numbers");
   if (list == NULL) return 0;
   const Py_ssize_t count = PyTuple_GET_SIZE(list);
-  int64_t *numbers = (int64_t *)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(int64_t));
+  int64_t *numbers = (int64_t *)calloc((size_t)count + 1, sizeof(int64_t));
   for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) {
     numbers[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(list, i));
     if (numbers[i] == -1 && PyErr_Occurred()) {
@@ -56,7 +53,7 @@ static int numbers_from(PyObject *object, int64_t **out, int64_t *out_count) {
   Py_DECREF(list);
   if (numbers == NULL) return PyErr_NoMemory(), 0;
   *out = numbers;
-  if (out_count != NULL) *out_count = count;
+  *out_count = count;
   return 1;
 }
 
@@ -64,12 +61,12 @@ static int doubles_from(PyObject *object, double **out, int64_t *out_count) {
   PyObject *list = items_of(object, "expected a sequence of numbers");
   if (list == NULL) return 0;
   const Py_ssize_t count = PyTuple_GET_SIZE(list);
-  double *numbers = (double *)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(double));
+  double *numbers = (double *)calloc((size_t)count + 1, sizeof(double));
   for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) numbers[i] = PyFloat_AsDouble(PyTuple_GET_ITEM(list, i));
   Py_DECREF(list);
   if (numbers == NULL) return PyErr_NoMemory(), 0;
   *out = numbers;
-  if (out_count != NULL) *out_count = count;
+  *out_count = count;
   return PyErr_Occurred() == NULL;
 }
 
@@ -77,7 +74,7 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   PyObject *list = items_of(object, "expected a sequence of handles");
   if (list == NULL) return 0;
   const Py_ssize_t count = PyTuple_GET_SIZE(list);
-  void **handles = (void **)calloc((size_t)(count > kMinCapacity ? count : kMinCapacity), sizeof(void *));
+  void **handles = (void **)calloc((size_t)count + 1, sizeof(void *));
   int is_good = handles != NULL;
   if (!is_good) PyErr_NoMemory();
   for (Py_ssize_t i = 0; is_good && i < count; ++i) {
@@ -91,14 +88,14 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   Py_DECREF(list);
   if (!is_good) return free(handles), 0;
   *out = handles;
-  if (out_count != NULL) *out_count = count;
+  *out_count = count;
   return 1;
 }
 %}
 
 // Arrays of integers and floats.
-%typemap(in) const int64_t *NUMBERS {
-  if (!numbers_from($input, (int64_t **)&$1, NULL)) SWIG_fail;
+%typemap(in) const int64_t *NUMBERS (int64_t given = 0) {
+  if (!numbers_from($input, (int64_t **)&$1, &given)) SWIG_fail;
 }
 %typemap(freearg) const int64_t *NUMBERS { free((void *)$1); }
 %typemap(in) (const int64_t *NUMBERS, int64_t COUNT) {
@@ -137,6 +134,13 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 }
 %typemap(arginit) (const void *READ, size_t BYTES) { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
 %typemap(freearg) (const void *READ, size_t BYTES) { PyBuffer_Release(&buffer_view$argnum); }
+%typemap(in) (const void *READ_OR_NONE, size_t BYTES) (Py_buffer buffer_view) {
+  if ($input != Py_None && PyObject_GetBuffer($input, &buffer_view, PyBUF_SIMPLE) != 0) SWIG_fail;
+  $1 = buffer_view.buf;
+  $2 = (size_t)buffer_view.len;
+}
+%typemap(arginit) (const void *READ_OR_NONE, size_t BYTES) { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) (const void *READ_OR_NONE, size_t BYTES) { PyBuffer_Release(&buffer_view$argnum); }
 %typemap(in) int32_t *WRITTEN (Py_buffer buffer_view) {
   if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
   $1 = (int32_t *)buffer_view.buf;
@@ -151,8 +155,17 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   $action
 }
 %enddef
-LPT_CHECK_BEFORE(lpt_weights_order, check_order(arg2, 1, buffer_view4.len))
-LPT_CHECK_BEFORE(lpt_sparse_order, check_order(arg2, 0, buffer_view4.len))
+LPT_CHECK_BEFORE(lpt_tensor_view, check_axes("begins", given3, arg2) && check_axes("extents", given4, arg2))
+LPT_CHECK_BEFORE(lpt_weights_order, check_order("order", arg2, 1, buffer_view4.len))
+LPT_CHECK_BEFORE(lpt_sparse_order, check_order("order", arg2, 0, buffer_view4.len))
+LPT_CHECK_BEFORE(weights_pack, (arg4 == NULL || check_order("output_order", arg2, 1, buffer_view4.len)) &&
+                               (arg6 == NULL || check_order("input_order", arg2, 0, buffer_view6.len)))
+LPT_CHECK_BEFORE(lpt_reduce_scatter, arg4 == NULL || check_ranks("counts", given4, arg2))
+LPT_CHECK_BEFORE(lpt_all_gather, arg4 == NULL || check_ranks("counts", given4, arg2))
+LPT_CHECK_BEFORE(lpt_all_to_all, (arg4 == NULL || check_ranks("send_counts", given4, arg2)) &&
+                                 (arg5 == NULL || check_ranks("receive_counts", given5, arg2)))
+LPT_CHECK_BEFORE(lpt_sequence_gather, arg5 == NULL || check_ranks("row_counts", given5, arg2))
+LPT_CHECK_BEFORE(lpt_sequence_scatter, arg6 == NULL || check_ranks("row_counts", given6, arg2))
 LPT_CHECK_BEFORE(lpt_optimizer_step, check_count("gradients", given5, "indices", arg4) &&
                                      check_count("parameters", given7, "indices", arg4))
 LPT_CHECK_BEFORE(lpt_optimizer_step_shards, check_count("gradients", given6, "indices", arg5) &&
@@ -160,17 +173,6 @@ LPT_CHECK_BEFORE(lpt_optimizer_step_shards, check_count("gradients", given6, "in
 LPT_CHECK_BEFORE(lpt_optimizer_add_shards, check_count("names", PyTuple_GET_SIZE(texts4), "parameters", arg6))
 LPT_CHECK_BEFORE(lpt_noise_measure, check_count("gradients", given2, "noisy", arg4))
 LPT_CHECK_BEFORE(lpt_cost_fit_link, check_count("bytes", given2, "seconds", arg4))
-
-// Members that refer to an array, which its owner keeps alive.
-%typemap(in) const int32_t *output_order, const int32_t *input_order {
-  Py_buffer buffer_view;
-  $1 = NULL;
-  if ($input != Py_None) {
-    if (PyObject_GetBuffer($input, &buffer_view, PyBUF_SIMPLE) != 0) SWIG_fail;
-    $1 = (int32_t *)buffer_view.buf;
-    PyBuffer_Release(&buffer_view);
-  }
-}
 
 // Names, of which each may be None. The text belongs to the strings of the list.
 %typemap(in) const char *const *names (PyObject *texts = NULL) {

@@ -87,8 +87,11 @@ void kind##_destroy(kind *DESTROYED);
 // One line for each handle and struct of the headers, from tools/header_model.py.
 %include "declared.i"
 
-// Python has no buffer and no array of texts that outlives a call; context_of() sets the first member.
+// Members that refer to an array, whose length and lifetime a struct cannot check. context_of() sets the first, weights_pack() the
+// next two.
 %immutable lpt_context_options::error_text;
+%immutable lpt_weights_options::output_order;
+%immutable lpt_weights_options::input_order;
 %immutable lpt_gradient_buckets_options::names;
 
 %include "tensor.i"
@@ -110,3 +113,18 @@ LPT_APPLY_ARRAYS
 // Calls of the library release the GIL.
 %thread;
 %include "lpt.h"
+
+// lpt_weights_pack() with each order in a buffer or None.
+%apply (const void *READ_OR_NONE, size_t BYTES) { (const void *output_order, size_t output_order_bytes),
+                                                  (const void *input_order, size_t input_order_bytes) };
+%inline %{
+lpt_status weights_pack(lpt_context *context, const lpt_tensor *weights, const lpt_weights_options *options, const void *output_order,
+                        size_t output_order_bytes, const void *input_order, size_t input_order_bytes, lpt_tensor **out_packed) {
+  lpt_weights_options ordered = LPT_WEIGHTS_OPTIONS_INIT;
+  if (options != NULL) ordered = *options;
+  ordered.output_order = (const int32_t *)output_order;
+  ordered.input_order = (const int32_t *)input_order;
+  (void)output_order_bytes, (void)input_order_bytes;  // checked before
+  return lpt_weights_pack(context, weights, &ordered, out_packed);
+}
+%}

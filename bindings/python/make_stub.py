@@ -13,7 +13,7 @@ from typing import Any
 # Functions that the interface files of the package define.
 HELPERS = ("codec_of", "context_of", "set_error_classes", "set_tensor_class", "tensor_at", "tensor_capsule", "tensor_empty",
        "tensor_facts", "tensor_format", "tensor_from_object", "tensor_from_producer", "tensor_is_read_only", "tensor_like",
-       "tensor_reinterpret")
+       "tensor_reinterpret", "weights_pack")
 METHODS = {"lpt_tensor": "    def __buffer__(self, flags: int, /) -> memoryview: ..."}  # PEP 688
 
 

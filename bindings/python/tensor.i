@@ -69,16 +69,35 @@ static int describe_tensor(const lpt_tensor *tensor, lpt_tensor_description *out
   return is_well(lpt_tensor_describe(describing_context(), tensor, out));
 }
 
-// Checks the length of an order, which has one number for each row or column of a matrix.
-static int check_order(const lpt_tensor *matrix, int is_of_rows, Py_ssize_t bytes) {
+// Checks of arrays whose length follows from a handle. The library returns an error for a handle that is NULL.
+static int check_order(const char *name, const lpt_tensor *matrix, int is_of_rows, Py_ssize_t bytes) {
   lpt_tensor_description found;
-  if (matrix == NULL) return 1;  // an error of the library
+  if (matrix == NULL) return 1;
   if (!describe_tensor(matrix, &found)) return 0;
-  const int32_t axis = is_of_rows ? 0 : found.rank - 1;
-  const int64_t needed = found.rank > 0 ? found.extents[axis] * (int64_t)sizeof(int32_t) : (int64_t)sizeof(int32_t);
+  const int32_t axis = found.rank - (is_of_rows ? 2 : 1);
+  const int64_t needed = (axis >= 0 ? found.extents[axis] : 1) * (int64_t)sizeof(int32_t);
   if (bytes >= needed) return 1;
-  PyErr_Format(PyExc_ValueError, "order has %zd bytes: expected at least %lld, one int32 for each %s", bytes,
+  PyErr_Format(PyExc_ValueError, "%s has %zd bytes: expected at least %lld, one int32 for each %s", name, bytes,
                (long long)needed, is_of_rows ? "row" : "column");
+  return 0;
+}
+
+static int check_axes(const char *name, int64_t count, const lpt_tensor *tensor) {
+  lpt_tensor_description found;
+  if (tensor == NULL) return 1;
+  if (!describe_tensor(tensor, &found)) return 0;
+  if (count == found.rank) return 1;
+  PyErr_Format(PyExc_ValueError, "%s has %lld numbers: expected %d, one for each axis", name, (long long)count, (int)found.rank);
+  return 0;
+}
+
+static int check_ranks(const char *name, int64_t count, const lpt_comm *comm) {
+  lpt_comm_info found = LPT_COMM_INFO_INIT;
+  if (comm == NULL) return 1;
+  if (!is_well(lpt_comm_read(describing_context(), comm, &found))) return 0;
+  if (count == found.rank_count) return 1;
+  PyErr_Format(PyExc_ValueError, "%s has %lld numbers: expected %d, one for each rank", name, (long long)count,
+               (int)found.rank_count);
   return 0;
 }
 

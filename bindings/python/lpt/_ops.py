@@ -11,6 +11,7 @@ __all__ = ["GemmPlan", "Statistics", "convert", "dequantize", "fake_quantize", "
            "weights_unpack"]
 
 from array import array
+from operator import index
 
 from . import capi
 from ._context import Context, constant, handle_of, values_of
@@ -238,20 +239,24 @@ class GemmPlan:
         return values_of(values)
 
 
-def weights_pack(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tensor:
+def weights_pack(weights: Any, *, output_order: Optional[Sequence[int]] = None, input_order: Optional[Sequence[int]] = None,
+                 context: Optional[Context] = None, **given: Any) -> Tensor:
     """Pack weights (n × k) for GEMM with b_transposed=True (lpt_weights_pack()).
 
-    Options: storage ("all", "bitmask" or "block_sparse"), tile_rows, tile_columns, output_order (one index for each row) and
-    input_order (one index for each column).
+    output_order: one index for each row. input_order: one index for each column. Options: storage ("all", "bitmask" or
+    "block_sparse"), tile_rows and tile_columns.
     """
     keep: list = []
-    for name, axis in (("output_order", -2), ("input_order", -1)):
-        order = given.get(name)
-        if order is not None and not hasattr(order, "__len__"):
-            raise TypeError(f"{name} is {order!r}: expected a sequence of integers")
-        if order is not None and len(order) != read(weights).shape[axis]:
-            raise ValueError(f"{name} has {len(order)} numbers: expected {read(weights).shape[axis]}")
-    return capi.lpt_weights_pack(handle_of(context), read(weights), options(capi.lpt_weights_options, given, keep))
+    source = read(weights)
+    orders = []
+    for name, order, axis in (("output_order", output_order, -2), ("input_order", input_order, -1)):
+        try:
+            orders.append(order if order is None else array("i", map(index, order)))
+        except (TypeError, OverflowError):
+            raise TypeError(f"{name} is {order!r}: expected a sequence of integers of 32 bits") from None
+        if order is not None and len(orders[-1]) != source.shape[axis]:
+            raise ValueError(f"{name} has {len(orders[-1])} numbers: expected {source.shape[axis]}")
+    return capi.weights_pack(handle_of(context), source, options(capi.lpt_weights_options, given, keep), *orders)
 
 
 def weights_order(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], int, int]:

@@ -1,9 +1,7 @@
 """Options: conversion of keyword arguments to the option structs of lpt.h."""
 from __future__ import annotations
 
-from array import array
 from collections import namedtuple
-from operator import index
 
 from . import capi
 from ._codec import Codec, CodecCall
@@ -19,7 +17,6 @@ Random.__doc__ = ("Source of random bits (lpt_random). The bits of an element de
                   "element, not on the order of calls.")
 
 
-_ORDERS = frozenset(("output_order", "input_order"))
 # Members with named values, and the prefix of their constants.
 _NAMED = {
     "rounding": "LPT_ROUNDING_", "overflow": "LPT_OVERFLOW_", "scale_rule": "LPT_SCALE_RULE_",
@@ -91,8 +88,6 @@ def _value(name: str, member: str, value: Any, keep: list) -> Any:
         value = read(value)
     elif isinstance(value, Codec):
         value = codec_struct(value, keep)
-    elif name in _ORDERS:
-        value = array("i", map(index, value))
     else:
         value = getattr(value, "_handle", value)
     keep.append(value)

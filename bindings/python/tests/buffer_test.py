@@ -111,6 +111,27 @@ class Arrays(unittest.TestCase):
         capi.lpt_weights_order(self.context, weight, None, bytearray(16))
         with self.assertRaisesRegex(lpt.InvalidArgument, "weight is NULL"):
             capi.lpt_sparse_order(self.context, None, None, bytearray(60), None)
+        with self.assertRaisesRegex(ValueError, "output_order has 12 bytes: expected at least 16, one int32 for each row"):
+            capi.weights_pack(self.context, weight, None, bytes(12), None)
+        with self.assertRaisesRegex(ValueError, "input_order has 60 bytes: expected at least 64, one int32 for each column"):
+            capi.weights_pack(self.context, weight, None, None, bytes(60))
+
+    def test_have_an_element_for_each_axis_or_rank(self):
+        tensor = lpt.empty((2000, 2))
+        for begins, extents, text in (([0], [1, 1], "begins has 1"), ([0, 0], [1] * 3000, "extents has 3000")):
+            with self.assertRaisesRegex(ValueError, text + " numbers: expected 2, one for each axis"):
+                capi.lpt_tensor_view(self.context, tensor, begins, extents)
+        with lpt.Comm.local(lpt.Group(1), 0) as comm:
+            def rejects(name, call, *arguments):
+                with self.assertRaisesRegex(ValueError, name + " has 2000 numbers: expected 1, one for each rank"):
+                    call(self.context, comm._handle, *arguments)
+            long = [1] * 2000
+            rejects("counts", capi.lpt_reduce_scatter, tensor, long, None, tensor, 0)
+            rejects("counts", capi.lpt_all_gather, tensor, long, None, tensor, 0)
+            rejects("send_counts", capi.lpt_all_to_all, tensor, long, None, tensor, 0)
+            rejects("receive_counts", capi.lpt_all_to_all, tensor, None, long, tensor, 0)
+            rejects("row_counts", capi.lpt_sequence_gather, None, tensor, long, tensor, 0)
+            rejects("row_counts", capi.lpt_sequence_scatter, None, 0, tensor, long, tensor, 0)
 
     def test_of_one_call_have_one_length(self):
         optimizer = lpt.Optimizer("sgd")
@@ -132,6 +153,8 @@ class Arrays(unittest.TestCase):
     def test_that_must_outlive_a_call_are_rejected(self):
         with lpt.Comm.local(lpt.Group(1), 0) as comm, self.assertRaisesRegex(AttributeError, "names"):
             lpt.GradientBuckets(comm, [lpt.empty(2)], names=["a"])
+        with self.assertRaisesRegex(AttributeError, "output_order"):
+            capi.lpt_weights_options().output_order = bytes(16)
 
     def test_of_shards_have_one_length(self):
         with lpt.Comm.local(lpt.Group(1), 0) as comm:

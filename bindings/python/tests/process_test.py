@@ -190,12 +190,13 @@ class Process(unittest.TestCase):
 
     def test_the_layer_above_has_every_function(self):
         used = "".join(path.read_text(encoding="utf-8") for path in pathlib.Path(lpt.__file__).parent.glob("*.py"))
-        # The interface files of the package call these functions: they raise errors, and wrap and describe tensors.
+        # The interface files of the package call these functions: they raise errors, wrap and describe tensors, and pack weights.
         below = {"lpt_abi_level", "lpt_version", "lpt_status_string", "lpt_context_create", "lpt_context_error",
                  "lpt_tensor_create", "lpt_tensor_wrap", "lpt_tensor_wrap_matrix", "lpt_tensor_describe",
                  "lpt_tensor_from_dlpack", "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack", "lpt_tensor_create_matrix",
                  "lpt_tensor_wrap_const_matrix", "lpt_tensor_format", "lpt_tensor_rank", "lpt_tensor_extent",
-                 "lpt_tensor_stride", "lpt_tensor_data", "lpt_tensor_const_data", "lpt_tensor_device", "lpt_struct_init"}
+                 "lpt_tensor_stride", "lpt_tensor_data", "lpt_tensor_const_data", "lpt_tensor_device", "lpt_struct_init",
+                 "lpt_weights_pack"}
         functions = {name for name in dir(capi) if name.startswith("lpt_") and not isinstance(getattr(capi, name), type)
                      and not name.endswith("_destroy")}
         self.assertGreater(len(functions), 150)
