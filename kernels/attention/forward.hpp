@@ -6,7 +6,8 @@
 //   peak, base        their running maximum, and that times c = scale · log2(e)
 //   weights           2^(c · scores - base), as words [key][lane]
 //   outputs[lane]     = outputs[lane] · 2^(old base - base) + weights^T · value
-// Maxima, sums and exponentials take a lane for each query: no vector is reduced.
+// Maxima, sums and exponentials take a lane for each query: no vector is reduced. `Gemms` packs the operands of the two GEMMs and
+// computes them: ForwardPanels by vectors, ForwardTiles by AMX.
 #pragma once
 
 #include "kernels/attention/lanes.hpp"
@@ -15,88 +16,122 @@
 namespace lpt {
 namespace {
 
-template <typename Words>
-struct ForwardScratch {
-  using Word = typename Words::Word;
-
-  explicit ForwardScratch(const AttentionForwardRequest &request) {
-    const AttentionShape &shape = request.shape;
-    steps = quotient_up(shape.width, Words::kNumbers);
-    key_steps = round_up(shape.keys, kKeyBlock) / Words::kNumbers;
-    columns = round_up(shape.value_width, kTileColumns);
-    ScratchParts parts(request.scratch);
-    keys = parts.take<Word>(round_up(shape.keys, kTileRows) * steps);
-    values = parts.take<Word>(key_steps * columns);
-    queries = parts.take<Word>(steps * kAttentionLanes);
-    scores = parts.take<float>(kKeyBlock * kAttentionLanes);
-    masks = parts.take<float>(request.mask.data == nullptr ? 0 : kKeyBlock * kAttentionLanes);
-    weights = parts.take<Word>(kKeyBlock / Words::kNumbers * kAttentionLanes);
-    outputs = parts.take<float>(kAttentionLanes * columns);
-    bytes = parts.bytes();
-  }
-
-  int64_t steps, key_steps, columns;
-  Word *keys, *values;  // of a head: left panels of kTileRows keys; right panels of all keys
-  Word *queries;
-  float *scores, *masks;
-  Word *weights;
-  float *outputs;
-  size_t bytes;
-};
-
 // Running values of each lane.
 struct LaneState {
   alignas(64) float peaks[kAttentionLanes], bases[kAttentionLanes], sums[kAttentionLanes], factors[kAttentionLanes];
 };
 
-template <typename Words>
-struct Forward {
+template <typename WordsOf>
+struct ForwardPanels {
+  using Words = WordsOf;
   using Word = typename Words::Word;
+  static constexpr int64_t kRows = kTileRows;   // scores are computed for a multiple of so many keys
+  static constexpr int64_t kGroup = kTileRows;  // keys of one iteration of the softmax
+
+  int64_t steps, key_steps, columns;
+  Word *keys, *values;  // of a head: left panels of kTileRows keys; right panels of all keys
+  Word *queries, *weights;
+  float *scores, *outputs;  // [key][lane], [lane][column]
+
+  ForwardPanels(const AttentionShape &shape, ScratchParts &parts) {
+    steps = quotient_up(shape.width, Words::kNumbers);
+    key_steps = round_up(shape.keys, kKeyBlock) / Words::kNumbers;
+    columns = round_up(shape.value_width, kTileColumns);
+    keys = parts.take<Word>(round_up(shape.keys, kTileRows) * steps);
+    values = parts.take<Word>(key_steps * columns);
+    queries = parts.take<Word>(steps * kAttentionLanes);
+    scores = parts.take<float>(kKeyBlock * kAttentionLanes);
+    weights = parts.take<Word>(kKeyBlock / Words::kNumbers * kAttentionLanes);
+    outputs = parts.take<float>(kAttentionLanes * columns);
+  }
+
+  // The first `end` keys and values of a head.
+  template <typename KeyAt, typename ValueAt>
+  void pack_head(const AttentionShape &shape, int64_t end, const KeyAt &key_at, const ValueAt &value_at) {
+    pack_left<Words>(end, shape.width, key_at, keys);
+    pack_across<Words>(end, shape.value_width, value_at, key_steps, values);
+  }
+
+  template <typename QueryAt>
+  void begin_unit(const AttentionShape &shape, int64_t lanes, const QueryAt &query_at) {
+    pack_along<Words, kAttentionLanes>(lanes, shape.width, query_at, queries);
+    __builtin_memset(outputs, 0, sizeof(float) * kAttentionLanes * columns);
+  }
+
+  void multiply_keys(int64_t first, int64_t rows) {
+    const Word *left = keys + first * steps;
+    float *to = scores;
+    for (int64_t key = 0; key < rows; key += kTileRows) {
+      for (int64_t lane = 0; lane < kAttentionLanes; lane += kTileColumns) {
+        F32 sums[kTileRows][2] = {};
+        add_steps<Words, kTileRows, 1>(left, kTileRows, queries + lane, kAttentionLanes, steps, sums);
+        store_sums(sums, to + lane, kAttentionLanes);
+      }
+      left += kTileRows * steps;
+      to += kTileRows * kAttentionLanes;
+    }
+  }
+
+  template <int kLanesOfTile>
+  void add_values_of(int64_t lane, int64_t first, int64_t rows, const float *factors) {
+    const Word *panel = values + first / Words::kNumbers * kTileColumns;
+    float *to = outputs + lane * columns;
+    for (int64_t column = 0; column < columns; column += kTileColumns) {
+      F32 sums[kLanesOfTile][2];
+#pragma GCC unroll 12
+      for (int i = 0; i < kLanesOfTile; ++i) {
+        const F32 factor = broadcast(factors[lane + i]);
+        sums[i][0] = load(to + i * columns + column) * factor;
+        sums[i][1] = load(to + i * columns + column + kLanes) * factor;
+      }
+      add_steps<Words, kLanesOfTile, 1>(weights + lane, kAttentionLanes, panel, kTileColumns, rows / Words::kNumbers, sums);
+      store_sums(sums, to + column, columns);
+      panel += key_steps * kTileColumns;
+    }
+  }
+
+  // outputs = outputs · factors of their lanes + weights^T · value
+  void add_values(int64_t first, int64_t rows, const float *factors) {
+    int64_t lane = 0;
+    for (; lane + kTileRows <= kAttentionLanes; lane += kTileRows) add_values_of<kTileRows>(lane, first, rows, factors);
+    add_values_of<kAttentionLanes % kTileRows>(lane, first, rows, factors);
+  }
+
+  // Outputs as [lane][column].
+  const float *finish_unit() { return outputs; }
+};
+
+template <typename Gemms>
+struct Forward {
+  using Words = typename Gemms::Words;
 
   const AttentionForwardRequest &request;
   const AttentionShape &shape;
-  ForwardScratch<Words> scratch;
+  ScratchParts parts;
+  Gemms gemms;
+  float *masks;
   LaneState state;
 
-  explicit Forward(const AttentionForwardRequest &request) : request(request), shape(request.shape), scratch(request) {}
-
-  // Keys and values of a head, up to `end`.
-  void pack_head(const Lanes &lanes, int64_t end) {
-    pack_left<Words>(
-        end, shape.width, [&](int64_t i) { return row_at(request.key, lanes.batch, lanes.key_head, i); }, scratch.keys);
-    const auto value_at = [&](int64_t i) { return row_at(request.value, lanes.batch, lanes.key_head, i); };
-    pack_across<Words>(end, shape.value_width, value_at, scratch.key_steps, scratch.values);
-  }
-
-  void multiply_keys(int64_t first, int64_t count) {
-    const Word *left = scratch.keys + first * scratch.steps;
-    float *to = scratch.scores;
-    for (int64_t key = 0; key < count; key += kTileRows) {
-      for (int64_t lane = 0; lane < kAttentionLanes; lane += kTileColumns) {
-        F32 sums[kTileRows][2] = {};
-        add_steps<Words, kTileRows, 1>(left, kTileRows, scratch.queries + lane, kAttentionLanes, scratch.steps, sums);
-        store_sums(sums, to + lane, kAttentionLanes);
-      }
-      left += kTileRows * scratch.steps;
-      to += kTileRows * kAttentionLanes;
-    }
+  explicit Forward(const AttentionForwardRequest &request)
+      : request(request), shape(request.shape), parts(request.scratch), gemms(shape, parts) {
+    masks = parts.take<float>(request.mask.data == nullptr ? 0 : kKeyBlock * kAttentionLanes);
   }
 
   // Scores that a lane does not see become minus infinity.
   void hide_keys(const Lanes &lanes, int64_t first, int64_t rows) {
     const HiddenKeys hidden(shape, lanes, first);
     for (int64_t v = 0; v < kLaneVectors; ++v) {
-      float *at = scratch.scores + v * kLanes;
+      float *at = gemms.scores + v * kLanes;
       for (int32_t row = 0; row < rows; ++row, at += kAttentionLanes) store(at, hidden.apply(v, row, load(at)));
     }
   }
 
   // scores · scale + mask: its scale is then 1.
   void add_mask(const Lanes &lanes, int64_t first, int64_t keys) {
-    pack_mask(shape, request.mask, lanes, first, keys, scratch.masks);
+    pack_mask(shape, request.mask, lanes, first, keys, masks);
     const F32 scale = broadcast(static_cast<float>(shape.scale));
     for (int64_t i = 0; i < keys * kAttentionLanes; i += kLanes) {
-      store(scratch.scores + i, mul_add(load(scratch.scores + i), scale, load(scratch.masks + i)));
+      store(gemms.scores + i, mul_add(load(gemms.scores + i), scale, load(masks + i)));
     }
   }
 
@@ -106,12 +141,12 @@ struct Forward {
     const F32 factor = broadcast(static_cast<float>(scale * kLog2E));
     const F32 lowest = broadcast(-__builtin_inff());
     for (int64_t v = 0; v < kLaneVectors; ++v) {
-      const float *const scores = scratch.scores + v * kLanes;
+      const float *const scores = gemms.scores + v * kLanes;
       const F32 old_peak = load(state.peaks + v * kLanes), old_base = load(state.bases + v * kLanes);
       F32 peaks[4] = {old_peak, lowest, lowest, lowest};
-      for (int64_t row = 0; row < rows; row += kTileRows) {
-#pragma GCC unroll 12
-        for (int64_t i = 0; i < kTileRows; ++i) {
+      for (int64_t row = 0; row < rows; row += Gemms::kGroup) {
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < Gemms::kGroup; ++i) {
           peaks[i % 4] = max(load(scores + (row + i) * kAttentionLanes), peaks[i % 4]);
         }
       }
@@ -119,10 +154,10 @@ struct Forward {
       const F32 base = select(is_equal(peak, lowest), broadcast(0.0f), peak * factor);
       const F32 change = select(is_equal(old_peak, lowest), broadcast(0.0f), power_of_two(old_base - base));
       F32 sums[2] = {load(state.sums + v * kLanes) * change, F32{}};
-      Word *to = scratch.weights + v * kLanes;
-      for (int64_t row = 0; row < rows; row += kTileRows) {
-#pragma GCC unroll 12
-        for (int64_t i = 0; i < kTileRows; i += Words::kNumbers) {
+      typename Words::Word *to = gemms.weights + v * kLanes;
+      for (int64_t row = 0; row < rows; row += Gemms::kGroup) {
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < Gemms::kGroup; i += Words::kNumbers) {
           F32 weights[Words::kNumbers];
           for (int64_t n = 0; n < Words::kNumbers; ++n) {
             const F32 score = load(scores + (row + i + n) * kAttentionLanes);
@@ -140,31 +175,13 @@ struct Forward {
     }
   }
 
-  template <int kRows>
-  void add_values(int64_t lane, int64_t first, int64_t rows) {
-    const Word *values = scratch.values + first / Words::kNumbers * kTileColumns;
-    float *to = scratch.outputs + lane * scratch.columns;
-    for (int64_t column = 0; column < scratch.columns; column += kTileColumns) {
-      F32 sums[kRows][2];
-#pragma GCC unroll 12
-      for (int i = 0; i < kRows; ++i) {
-        const F32 factor = broadcast(state.factors[lane + i]);
-        sums[i][0] = load(to + i * scratch.columns + column) * factor;
-        sums[i][1] = load(to + i * scratch.columns + column + kLanes) * factor;
-      }
-      add_steps<Words, kRows, 1>(scratch.weights + lane, kAttentionLanes, values, kTileColumns, rows / Words::kNumbers,
-                                 sums);
-      store_sums(sums, to + column, scratch.columns);
-      values += scratch.key_steps * kTileColumns;
-    }
-  }
-
   void write_outputs(const Lanes &lanes) {
+    const float *const outputs = gemms.finish_unit();
     for (int64_t i = 0; i < lanes.count; ++i) {
       const float sum = state.sums[i];
       const F32 inverse = broadcast(sum == 0.0f ? 0.0f : 1.0f / sum);
       const RowSource row = lanes.row(shape, request.output, i);
-      const float *const from = scratch.outputs + i * scratch.columns;
+      const float *const from = outputs + i * gemms.columns;
       for_columns(0, shape.value_width, [&](int64_t column, ActiveLanes columns) {
         store_row<false>(row, column, columns, load(from + column) * inverse);
       });
@@ -174,32 +191,35 @@ struct Forward {
     }
   }
 
+  // Keys and values of a head, up to `end`.
+  void pack_head(const Lanes &lanes, int64_t end) {
+    gemms.pack_head(
+        shape, end, [&](int64_t i) { return row_at(request.key, lanes.batch, lanes.key_head, i); },
+        [&](int64_t i) { return row_at(request.value, lanes.batch, lanes.key_head, i); });
+  }
+
   void run_unit(const Lanes &lanes) {
-    const auto query_at = [&](int64_t i) { return lanes.row(shape, request.query, i); };
-    pack_along<Words, kAttentionLanes>(lanes.count, shape.width, query_at, scratch.queries);
+    gemms.begin_unit(shape, lanes.count, [&](int64_t i) { return lanes.row(shape, request.query, i); });
     for (int64_t i = 0; i < kAttentionLanes; ++i) {
       state.peaks[i] = -__builtin_inff();
       state.bases[i] = state.sums[i] = 0.0f;
     }
-    __builtin_memset(scratch.outputs, 0, sizeof(float) * kAttentionLanes * scratch.columns);
     const KeyRange low = lanes.first_range(shape), high = lanes.last_range(shape);
     for (int64_t first = low.begin / kKeyBlock * kKeyBlock; first < high.end; first += kKeyBlock) {
-      const int64_t seen = min_i64(high.end - first, kKeyBlock), rows = round_up(seen, kTileRows);
-      multiply_keys(first, rows);
+      const int64_t seen = min_i64(high.end - first, kKeyBlock), rows = round_up(seen, Gemms::kRows);
+      gemms.multiply_keys(first, rows);
       if (request.mask.data != nullptr) add_mask(lanes, first, seen);
       if (!is_seen_whole(low, high, first, rows)) hide_keys(lanes, first, rows);
       weigh(rows);
-      int64_t lane = 0;
-      for (; lane + kTileRows <= kAttentionLanes; lane += kTileRows) add_values<kTileRows>(lane, first, rows);
-      add_values<kAttentionLanes % kTileRows>(lane, first, rows);
+      gemms.add_values(first, rows, state.factors);
     }
     write_outputs(lanes);
   }
 };
 
-template <typename Words>
+template <typename Gemms>
 void attention_forward(const AttentionForwardRequest &request) {
-  Forward<Words> forward(request);
+  Forward<Gemms> forward(request);
   const int64_t blocks = attention_blocks(request.shape), end = request.first_unit + request.units;
   for (int64_t unit = request.first_unit; unit < end; ++unit) {
     const Lanes lanes(request.shape, unit);
@@ -209,6 +229,11 @@ void attention_forward(const AttentionForwardRequest &request) {
     }
     forward.run_unit(lanes);
   }
+}
+
+template <typename Gemms>
+size_t attention_forward_bytes(const AttentionForwardRequest &request) {
+  return Forward<Gemms>(request).parts.bytes();
 }
 
 }  // namespace

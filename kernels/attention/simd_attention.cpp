@@ -4,10 +4,10 @@
 
 namespace lpt {
 
-void LPT_KERNEL(attention_forward)(const AttentionForwardRequest &request) { attention_forward<FloatWords>(request); }
+void LPT_KERNEL(attention_forward)(const AttentionForwardRequest &request) { attention_forward<ForwardPanels<FloatWords>>(request); }
 
 size_t LPT_KERNEL(attention_forward_scratch)(const AttentionForwardRequest &request) {
-  return ForwardScratch<FloatWords>(request).bytes;
+  return attention_forward_bytes<ForwardPanels<FloatWords>>(request);
 }
 
 void LPT_KERNEL(attention_backward)(const AttentionBackwardRequest &request) {

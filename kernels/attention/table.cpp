@@ -56,6 +56,10 @@ const char *unsupported_backward_pairs(const AttentionBackwardRequest &request) 
 std::span<const KernelEntry<AttentionForwardRequest>> attention_forward_kernels() {
 #if defined(LPT_HAVE_X86)
   static constexpr KernelEntry<AttentionForwardRequest> kernels[] = {
+#if defined(LPT_HAVE_X86_AMX)
+    {"attention_forward_x86_amx", kCpuAmx, unsupported_forward_pairs, attention_forward_x86_amx,
+     attention_forward_scratch_x86_amx},
+#endif
 #if defined(LPT_HAVE_X86_AVX512_BF16)
     {"attention_forward_x86_avx512_bf16", kCpuAvx512Bf16, unsupported_forward_pairs, attention_forward_x86_avx512_bf16,
      attention_forward_scratch_x86_avx512_bf16},

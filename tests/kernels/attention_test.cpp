@@ -163,7 +163,10 @@ void with_scratch(const KernelEntry<Request> &kernel, Request &request, const Ru
   ASSERT_TRUE(scratch.is_intact());
 }
 
-bool are_pairs(const char *kernel) { return std::string(kernel).ends_with("_bf16"); }
+bool are_pairs(const char *kernel) {
+  const std::string name = kernel;
+  return name.ends_with("_bf16") || name.ends_with("_amx");
+}
 
 AttentionForwardRequest forward_request(Problem &p, Operand &output, Operand &log_sums) {
   AttentionForwardRequest request{};

@@ -2,7 +2,7 @@
 // here has internal linkage.
 #pragma once
 
-#include "kernels/gemm/x86/amx_tiles.hpp"
+#include "kernels/common/amx_tiles.hpp"
 #include "kernels/gemm/x86/avx512_bf16_operands.hpp"
 
 namespace lpt {

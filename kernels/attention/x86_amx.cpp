@@ -1,0 +1,16 @@
+// Attention in bf16 by AMX.
+#include "kernels/attention/forward.hpp"
+#include "kernels/attention/tiles.hpp"
+
+namespace lpt {
+
+void attention_forward_x86_amx(const AttentionForwardRequest &request) {
+  const AmxTileConfig tiles;
+  attention_forward<ForwardTiles>(request);
+}
+
+size_t attention_forward_scratch_x86_amx(const AttentionForwardRequest &request) {
+  return attention_forward_bytes<ForwardTiles>(request);
+}
+
+}  // namespace lpt
