@@ -4,6 +4,7 @@
 //   p[key][lane]  = 2^(c · key · query^T - base)
 //   s[key][lane]  = p · (value · output_gradient^T - mean)
 //   value sums   += p · output_gradient,  key sums += s · query,  query sums += s^T · key
+// `Gemms` packs the keys of a block and computes the five GEMMs: BackwardPanels by vectors, BackwardTiles by AMX.
 #pragma once
 
 #include "kernels/attention/lanes.hpp"
@@ -12,85 +13,68 @@
 namespace lpt {
 namespace {
 
-template <typename Words>
-struct BackwardScratch {
+// Queries and output gradients of a head, packed. Rows of lanes are padded to a multiple of kStepUnit words.
+template <typename WordsOf, int64_t kStepUnit>
+struct BackwardLanes {
+  using Words = WordsOf;
   using Word = typename Words::Word;
   static constexpr int64_t kLaneSteps = kAttentionLanes / Words::kNumbers;
 
-  explicit BackwardScratch(const AttentionBackwardRequest &request) {
-    const AttentionShape &shape = request.forward.shape;
-    steps = quotient_up(shape.width, Words::kNumbers);
-    value_steps = quotient_up(shape.value_width, Words::kNumbers);
+  const AttentionBackwardRequest &request;
+  const AttentionShape &shape;
+  float factor, mask_scale;  // scores · factor is in powers of two; of scores and masks with a mask
+  int64_t units, steps, value_steps, columns, value_columns;
+  Word *queries, *gradients;                // right panels of the lanes of each unit
+  Word *query_columns, *gradient_columns;  // right panels of columns, over the lanes of all units
+  float *bases, *means;                     // of each lane
+
+  BackwardLanes(const AttentionBackwardRequest &request, ScratchParts &parts)
+      : request(request), shape(request.forward.shape), units(attention_blocks(shape)) {
+    const double scale = has_mask() ? 1.0 : shape.scale;
+    factor = static_cast<float>(scale * kLog2E);
+    mask_scale = static_cast<float>(shape.scale);
+    steps = round_up(quotient_up(shape.width, Words::kNumbers), kStepUnit);
+    value_steps = round_up(quotient_up(shape.value_width, Words::kNumbers), kStepUnit);
     columns = round_up(shape.width, kTileColumns);
     value_columns = round_up(shape.value_width, kTileColumns);
-    const int64_t lanes = attention_blocks(shape) * kAttentionLanes;
-    ScratchParts parts(request.scratch);
+    const int64_t lanes = units * kAttentionLanes;
     queries = parts.take<Word>(lanes * steps);
-    query_columns = parts.take<Word>(lanes / Words::kNumbers * columns);
     gradients = parts.take<Word>(lanes * value_steps);
+    query_columns = parts.take<Word>(lanes / Words::kNumbers * columns);
     gradient_columns = parts.take<Word>(lanes / Words::kNumbers * value_columns);
     bases = parts.take<float>(lanes);
     means = parts.take<float>(lanes);
-    query_sums = parts.take<float>(lanes * columns);
-    keys = parts.take<Word>(kKeyBlock * steps);
-    key_columns = parts.take<Word>(kKeyBlock / Words::kNumbers * columns);
-    values = parts.take<Word>(kKeyBlock * value_steps);
-    key_sums = parts.take<float>(kKeyBlock * columns);
-    value_sums = parts.take<float>(kKeyBlock * value_columns);
-    masks = parts.take<float>(request.forward.mask.data == nullptr ? 0 : kKeyBlock * kAttentionLanes);
-    weights = parts.take<Word>(kKeyBlock * kLaneSteps);
-    score_rows = parts.take<Word>(kKeyBlock * kLaneSteps);
-    score_columns = parts.take<Word>(kKeyBlock / Words::kNumbers * kAttentionLanes);
-    bytes = parts.bytes();
   }
 
-  int64_t steps, value_steps, columns, value_columns;
-  // Of a head: panels of each unit, right ones of its lanes and of its columns.
-  Word *queries, *query_columns, *gradients, *gradient_columns;
-  float *bases, *means;  // of each lane
-  float *query_sums;     // [lane][column]
-  // Of a block of keys.
-  Word *keys, *key_columns, *values;
-  float *key_sums, *value_sums;  // [key][column]
-  // Of a block and a unit: p and s as left panels of keys, s as a left panel of lanes.
-  float *masks;
-  Word *weights, *score_rows, *score_columns;
-  size_t bytes;
-};
+  bool has_mask() const { return request.forward.mask.data != nullptr; }
+  int64_t first_unit(int64_t batch, int64_t key_head) const { return (batch * shape.key_heads + key_head) * units; }
 
-template <typename Words>
-struct Backward {
-  using Word = typename Words::Word;
-  using Scratch = BackwardScratch<Words>;
-
-  const AttentionBackwardRequest &request;
-  const AttentionShape &shape;
-  Scratch scratch;
-  float factor, mask_scale;  // scores · factor is in powers of two; of scores and masks with a mask
-
-  explicit Backward(const AttentionBackwardRequest &request)
-      : request(request), shape(request.forward.shape), scratch(request) {
-    const double scale = request.forward.mask.data == nullptr ? shape.scale : 1.0;
-    factor = static_cast<float>(scale * kLog2E);
-    mask_scale = static_cast<float>(shape.scale);
+  void pack_head(int64_t batch, int64_t key_head) {
+    for (int64_t unit = 0; unit < units; ++unit) pack_unit(Lanes(shape, first_unit(batch, key_head) + unit));
+    const Lanes all(shape, first_unit(batch, key_head));
+    const int64_t lanes = shape.queries * shape.group;
+    const auto query_at = [&](int64_t i) { return all.row(shape, request.forward.query, i); };
+    const auto gradient_at = [&](int64_t i) { return all.row(shape, request.output_gradient, i); };
+    pack_across<Words>(lanes, shape.width, query_at, units * kLaneSteps, query_columns);
+    pack_across<Words>(lanes, shape.value_width, gradient_at, units * kLaneSteps, gradient_columns);
   }
 
-  // ---- lanes of a head
+ private:
+  template <typename RowAt>
+  static void pack_lanes(int64_t count, int64_t numbers, const RowAt &row_at, int64_t padded, Word *to) {
+    const int64_t words = quotient_up(numbers, Words::kNumbers);
+    pack_along<Words, kAttentionLanes>(count, numbers, row_at, to);
+    __builtin_memset(to + words * kAttentionLanes, 0, sizeof(Word) * static_cast<size_t>((padded - words) * kAttentionLanes));
+  }
 
   void pack_unit(const Lanes &lanes) {
-    const auto query_at = [&](int64_t i) { return lanes.row(shape, request.forward.query, i); };
     const auto gradient_at = [&](int64_t i) { return lanes.row(shape, request.output_gradient, i); };
-    pack_along<Words, kAttentionLanes>(lanes.count, shape.width, query_at,
-                                       scratch.queries + lanes.first * scratch.steps);
-    pack_along<Words, kAttentionLanes>(lanes.count, shape.value_width, gradient_at,
-                                       scratch.gradients + lanes.first * scratch.value_steps);
-    const int64_t first_step = lanes.first / Words::kNumbers;
-    pack_across<Words>(lanes.count, shape.width, query_at, Scratch::kLaneSteps,
-                       scratch.query_columns + first_step * scratch.columns);
-    pack_across<Words>(lanes.count, shape.value_width, gradient_at, Scratch::kLaneSteps,
-                       scratch.gradient_columns + first_step * scratch.value_columns);
+    pack_lanes(
+        lanes.count, shape.width, [&](int64_t i) { return lanes.row(shape, request.forward.query, i); }, steps,
+        queries + lanes.first * steps);
+    pack_lanes(lanes.count, shape.value_width, gradient_at, value_steps, gradients + lanes.first * value_steps);
     for (int64_t i = 0; i < kAttentionLanes; ++i) {
-      float &base = scratch.bases[lanes.first + i], &mean = scratch.means[lanes.first + i];
+      float &base = bases[lanes.first + i], &mean = means[lanes.first + i];
       base = __builtin_inff();
       mean = 0.0f;
       if (i >= lanes.count) continue;
@@ -104,58 +88,106 @@ struct Backward {
       mean = reduce_sum(sums);
     }
   }
+};
 
-  // ---- keys of a block
+// Rows of sums, in segments of kTileColumns columns that are `segment` floats apart.
+struct SumRows {
+  const float *data;
+  int64_t segment;
 
-  void pack_block(int64_t batch, int64_t key_head, int64_t first, int64_t count) {
-    const auto key_at = [&](int64_t i) { return row_at(request.forward.key, batch, key_head, first + i); };
-    const auto value_at = [&](int64_t i) { return row_at(request.forward.value, batch, key_head, first + i); };
-    pack_left<Words>(count, shape.width, key_at, scratch.keys);
-    pack_left<Words>(count, shape.value_width, value_at, scratch.values);
-    pack_across<Words>(count, shape.width, key_at, kKeyBlock / Words::kNumbers, scratch.key_columns);
-    __builtin_memset(scratch.key_sums, 0, sizeof(float) * static_cast<size_t>(kKeyBlock * scratch.columns));
-    __builtin_memset(scratch.value_sums, 0, sizeof(float) * static_cast<size_t>(kKeyBlock * scratch.value_columns));
+  void write(const RowSource &row, int64_t width, float scale) const {
+    const F32 scales = broadcast(scale);
+    for_columns(0, width, [&](int64_t column, ActiveLanes columns) {
+      const float *const from = data + column / kTileColumns * segment + column % kTileColumns;
+      store_row<false>(row, column, columns, load(from, columns) * scales);
+    });
   }
+};
+
+template <typename Words>
+struct BackwardPanels {
+  using Head = BackwardLanes<Words, 1>;
+  using Word = typename Words::Word;
+  static constexpr int64_t kLaneSteps = Head::kLaneSteps;
+  static constexpr int64_t kRows = kTileRows;  // p and s are computed for a multiple of so many keys
+  static constexpr int64_t kUnits = 1;         // that are added together
+
+  const Head &head;
+  // Of a block of keys.
+  Word *keys, *key_columns, *values;
+  float *key_sums, *value_sums;  // [key][column]
+  float *query_sums;             // of a head: [lane][column]
+  // Of a block and a unit: p and s as left panels of keys, s as a left panel of lanes.
+  float *masks;
+  Word *weights, *score_rows, *score_columns;
+
+  BackwardPanels(const Head &head, ScratchParts &parts) : head(head) {
+    query_sums = parts.take<float>(head.units * kAttentionLanes * head.columns);
+    keys = parts.take<Word>(kKeyBlock * head.steps);
+    key_columns = parts.take<Word>(kKeyBlock / Words::kNumbers * head.columns);
+    values = parts.take<Word>(kKeyBlock * head.value_steps);
+    key_sums = parts.take<float>(kKeyBlock * head.columns);
+    value_sums = parts.take<float>(kKeyBlock * head.value_columns);
+    masks = parts.take<float>(head.has_mask() ? kKeyBlock * kAttentionLanes : 0);
+    weights = parts.take<Word>(kKeyBlock * kLaneSteps);
+    score_rows = parts.take<Word>(kKeyBlock * kLaneSteps);
+    score_columns = parts.take<Word>(kKeyBlock / Words::kNumbers * kAttentionLanes);
+  }
+
+  template <typename KeyAt, typename ValueAt>
+  void pack_block(int64_t count, const KeyAt &key_at, const ValueAt &value_at) {
+    const AttentionShape &shape = head.shape;
+    pack_left<Words>(count, shape.width, key_at, keys);
+    pack_left<Words>(count, shape.value_width, value_at, values);
+    pack_across<Words>(count, shape.width, key_at, kKeyBlock / Words::kNumbers, key_columns);
+    __builtin_memset(key_sums, 0, sizeof(float) * static_cast<size_t>(kKeyBlock * head.columns));
+    __builtin_memset(value_sums, 0, sizeof(float) * static_cast<size_t>(kKeyBlock * head.value_columns));
+  }
+
+  SumRows key_row(int64_t key) const { return {key_sums + key * head.columns, kTileColumns}; }
+  SumRows value_row(int64_t key) const { return {value_sums + key * head.value_columns, kTileColumns}; }
+  SumRows query_row(int64_t lane) const { return {query_sums + lane * head.columns, kTileColumns}; }
+  void finish_head() {}
 
   // p and s of kTileRows keys from `key` of the block on, and kTileColumns lanes.
   template <bool kIsHidden>
   void weigh_tile(const Lanes &lanes, const HiddenKeys *hidden, int64_t key, int64_t lane) {
-    const int64_t at = lanes.first * scratch.steps, gradient_at = lanes.first * scratch.value_steps;
-    alignas(64) float weights[kTileRows][kTileColumns];
+    const int64_t at = lanes.first * head.steps, gradient_at = lanes.first * head.value_steps;
+    alignas(64) float tile[kTileRows][kTileColumns];
     {
       F32 sums[kTileRows][2] = {};
-      add_steps<Words, kTileRows, 1>(scratch.keys + key * scratch.steps, kTileRows, scratch.queries + at + lane,
-                                     kAttentionLanes, scratch.steps, sums);
-      const F32 scale = broadcast(mask_scale), factors = broadcast(factor);
+      add_steps<Words, kTileRows, 1>(keys + key * head.steps, kTileRows, head.queries + at + lane,
+                                     kAttentionLanes, head.steps, sums);
+      const F32 scale = broadcast(head.mask_scale), factors = broadcast(head.factor);
 #pragma GCC unroll 2
       for (int64_t v = 0; v < 2; ++v) {
-        const F32 base = F32{} - load(scratch.bases + lanes.first + lane + v * kLanes);
-        const float *const masks = scratch.masks + key * kAttentionLanes + lane + v * kLanes;
+        const F32 base = F32{} - load(head.bases + lanes.first + lane + v * kLanes);
+        const float *const mask = masks + key * kAttentionLanes + lane + v * kLanes;
 #pragma GCC unroll 12
         for (int64_t i = 0; i < kTileRows; ++i) {
           F32 score = sums[i][v];
           if (kIsHidden) {
-            if (request.forward.mask.data != nullptr) score = mul_add(score, scale, load(masks + i * kAttentionLanes));
+            if (head.has_mask()) score = mul_add(score, scale, load(mask + i * kAttentionLanes));
             score = hidden->apply(lane / kLanes + v, static_cast<int32_t>(key + i), score);
           }
-          store(weights[i] + v * kLanes, power_of_two(mul_add(score, factors, base)));
+          store(tile[i] + v * kLanes, power_of_two(mul_add(score, factors, base)));
         }
       }
     }
     F32 sums[kTileRows][2] = {};
-    add_steps<Words, kTileRows, 1>(scratch.values + key * scratch.value_steps, kTileRows,
-                                   scratch.gradients + gradient_at + lane, kAttentionLanes, scratch.value_steps, sums);
-    const F32 means[2] = {load(scratch.means + lanes.first + lane), load(scratch.means + lanes.first + lane + kLanes)};
+    add_steps<Words, kTileRows, 1>(values + key * head.value_steps, kTileRows,
+                                   head.gradients + gradient_at + lane, kAttentionLanes, head.value_steps, sums);
+    const F32 means[2] = {load(head.means + lanes.first + lane), load(head.means + lanes.first + lane + kLanes)};
 #pragma GCC unroll 12
     for (int64_t i = 0; i < kTileRows; ++i) {
-      const F32 low = load(weights[i]), high = load(weights[i] + kLanes);
+      const F32 low = load(tile[i]), high = load(tile[i] + kLanes);
       sums[i][0] = low * (sums[i][0] - means[0]);
       sums[i][1] = high * (sums[i][1] - means[1]);
-      const int64_t word = (key + i) * Scratch::kLaneSteps + lane / Words::kNumbers;
-      Words::store_words_along(scratch.weights + word, low, high);
-      Words::store_words_along(scratch.score_rows + word, sums[i][0], sums[i][1]);
+      const int64_t word = (key + i) * kLaneSteps + lane / Words::kNumbers;
+      Words::store_words_along(weights + word, low, high);
+      Words::store_words_along(score_rows + word, sums[i][0], sums[i][1]);
     }
-    Word *to = scratch.score_columns + key / Words::kNumbers * kAttentionLanes + lane;
+    Word *to = score_columns + key / Words::kNumbers * kAttentionLanes + lane;
 #pragma GCC unroll 12
     for (int64_t i = 0; i < kTileRows; i += Words::kNumbers, to += kAttentionLanes) {
 #pragma GCC unroll 2
@@ -167,22 +199,19 @@ struct Backward {
     }
   }
 
-  void weigh(const Lanes &lanes, int64_t first, int64_t rows) {
-    const bool is_hidden = request.forward.mask.data != nullptr ||
-                           !is_seen_whole(lanes.first_range(shape), lanes.last_range(shape), first, rows);
-    if (request.forward.mask.data != nullptr)
-      pack_mask(shape, request.forward.mask, lanes, first, min_i64(shape.keys - first, rows), scratch.masks);
-    if (is_hidden) {
-      const HiddenKeys hidden(shape, lanes, first);
-      for (int64_t key = 0; key < rows; key += kTileRows) {
-        for (int64_t lane = 0; lane < kAttentionLanes; lane += kTileColumns) {
-          weigh_tile<true>(lanes, &hidden, key, lane);
-        }
-      }
-      return;
+  // p and s of a block and a unit, the unit `slot` of those that are added together. Lanes with hidden keys or a mask have `hidden`.
+  void weigh(const Lanes &lanes, int64_t first, int64_t rows, const HiddenKeys *hidden, int64_t) {
+    if (head.has_mask()) {
+      pack_mask(head.shape, head.request.forward.mask, lanes, first, min_i64(head.shape.keys - first, rows), masks);
     }
     for (int64_t key = 0; key < rows; key += kTileRows) {
-      for (int64_t lane = 0; lane < kAttentionLanes; lane += kTileColumns) weigh_tile<false>(lanes, nullptr, key, lane);
+      for (int64_t lane = 0; lane < kAttentionLanes; lane += kTileColumns) {
+        if (hidden != nullptr) {
+          weigh_tile<true>(lanes, hidden, key, lane);
+        } else {
+          weigh_tile<false>(lanes, nullptr, key, lane);
+        }
+      }
     }
   }
 
@@ -198,78 +227,114 @@ struct Backward {
     }
   }
 
-  void add_unit(const Lanes &lanes, int64_t rows) {
-    constexpr int64_t kSteps = Scratch::kLaneSteps;
-    const int64_t first_step = lanes.first / Words::kNumbers;
-    const Word *const gradients = scratch.gradient_columns + first_step * scratch.value_columns;
-    const Word *const queries = scratch.query_columns + first_step * scratch.columns;
+  void add_units(int64_t first_lane, int64_t, int64_t rows) {
+    const int64_t step = first_lane / Words::kNumbers, lane_steps = head.units * kLaneSteps;
+    const Word *const gradients = head.gradient_columns + step * kTileColumns;
+    const Word *const queries = head.query_columns + step * kTileColumns;
     for (int64_t key = 0; key < rows; key += kTileRows) {
-      add_tiles<kTileRows, kSteps>(scratch.weights + key * kSteps, 1, gradients, kSteps, kSteps,
-                                   scratch.value_sums + key * scratch.value_columns, scratch.value_columns);
+      add_tiles<kTileRows, kLaneSteps>(weights + key * kLaneSteps, 1, gradients, kLaneSteps, lane_steps,
+                                       value_sums + key * head.value_columns, head.value_columns);
     }
     for (int64_t key = 0; key < rows; key += kTileRows) {
-      add_tiles<kTileRows, kSteps>(scratch.score_rows + key * kSteps, 1, queries, kSteps, kSteps,
-                                   scratch.key_sums + key * scratch.columns, scratch.columns);
+      add_tiles<kTileRows, kLaneSteps>(score_rows + key * kLaneSteps, 1, queries, kLaneSteps, lane_steps,
+                                       key_sums + key * head.columns, head.columns);
     }
-    float *const sums = scratch.query_sums + lanes.first * scratch.columns;
+    float *const sums = query_sums + first_lane * head.columns;
+    constexpr int64_t kBlockSteps = kKeyBlock / Words::kNumbers;
     const int64_t steps = rows / Words::kNumbers;
     int64_t lane = 0;
     for (; lane + kTileRows <= kAttentionLanes; lane += kTileRows) {
-      add_tiles<kTileRows, 1>(scratch.score_columns + lane, kAttentionLanes, scratch.key_columns, steps,
-                              kKeyBlock / Words::kNumbers, sums + lane * scratch.columns, scratch.columns);
+      add_tiles<kTileRows, 1>(score_columns + lane, kAttentionLanes, key_columns, steps, kBlockSteps,
+                              sums + lane * head.columns, head.columns);
     }
-    add_tiles<kAttentionLanes % kTileRows, 1>(scratch.score_columns + lane, kAttentionLanes, scratch.key_columns, steps,
-                                              kKeyBlock / Words::kNumbers, sums + lane * scratch.columns,
-                                              scratch.columns);
+    add_tiles<kAttentionLanes % kTileRows, 1>(score_columns + lane, kAttentionLanes, key_columns, steps, kBlockSteps,
+                                              sums + lane * head.columns, head.columns);
+  }
+};
+
+template <typename Gemms>
+struct Backward {
+  ScratchParts parts;
+  typename Gemms::Head head;
+  Gemms gemms;
+
+  explicit Backward(const AttentionBackwardRequest &request)
+      : parts(request.scratch), head(request, parts), gemms(head, parts) {}
+
+  // Adds the units [begin, end) of a head to the sums of a block of keys.
+  void add_units(int64_t first_unit, int64_t begin, int64_t end, int64_t first, int64_t count) {
+    const AttentionShape &shape = head.shape;
+    const Lanes last(shape, first_unit + end - 1);
+    const int64_t rows = round_up(min_i64(last.last_range(shape).end - first, count), Gemms::kRows);
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const Lanes lanes(shape, first_unit + unit);
+      if (head.has_mask() || !is_seen_whole(lanes.first_range(shape), lanes.last_range(shape), first, rows)) {
+        const HiddenKeys hidden(shape, lanes, first);
+        gemms.weigh(lanes, first, rows, &hidden, unit - begin);
+      } else {
+        gemms.weigh(lanes, first, rows, nullptr, unit - begin);
+      }
+    }
+    gemms.add_units(begin * kAttentionLanes, end - begin, rows);
   }
 
-  static void write_row(const RowSource &row, const float *sums, int64_t width, float scale) {
-    const F32 scales = broadcast(scale);
-    for_columns(0, width, [&](int64_t column, ActiveLanes columns) {
-      store_row<false>(row, column, columns, load(sums + column, columns) * scales);
-    });
+  void add_block(int64_t batch, int64_t key_head, int64_t first, int64_t count) {
+    const AttentionShape &shape = head.shape;
+    const int64_t first_unit = head.first_unit(batch, key_head);
+    const auto sees = [&](int64_t unit) {
+      const Lanes lanes(shape, first_unit + unit);
+      return lanes.last_range(shape).end > first && lanes.first_range(shape).begin < first + count;
+    };
+    for (int64_t unit = 0; unit < head.units;) {
+      if (!sees(unit)) {
+        ++unit;
+        continue;
+      }
+      int64_t end = unit + 1;
+      while (end < min_i64(unit + Gemms::kUnits, head.units) && sees(end)) ++end;
+      add_units(first_unit, unit, end, first, count);
+      unit = end;
+    }
   }
 
   void run_head(int64_t batch, int64_t key_head) {
-    const int64_t blocks = attention_blocks(shape), first_unit = (batch * shape.key_heads + key_head) * blocks;
+    const AttentionBackwardRequest &request = head.request;
+    const AttentionShape &shape = head.shape;
     const auto scale = static_cast<float>(shape.scale);
-    for (int64_t unit = 0; unit < blocks; ++unit) pack_unit(Lanes(shape, first_unit + unit));
-    __builtin_memset(scratch.query_sums, 0,
-                     sizeof(float) * static_cast<size_t>(blocks * kAttentionLanes * scratch.columns));
+    head.pack_head(batch, key_head);
+    __builtin_memset(gemms.query_sums, 0, sizeof(float) * static_cast<size_t>(head.units * kAttentionLanes * head.columns));
     for (int64_t first = 0; first < shape.keys; first += kKeyBlock) {
       const int64_t count = min_i64(shape.keys - first, kKeyBlock);
-      pack_block(batch, key_head, first, count);
-      for (int64_t unit = 0; unit < blocks; ++unit) {
-        const Lanes lanes(shape, first_unit + unit);
-        const int64_t seen = min_i64(lanes.last_range(shape).end - first, count);
-        if (seen <= 0 || lanes.first_range(shape).begin >= first + count) continue;
-        const int64_t rows = round_up(seen, kTileRows);
-        weigh(lanes, first, rows);
-        add_unit(lanes, rows);
-      }
+      gemms.pack_block(
+          count, [&](int64_t i) { return row_at(request.forward.key, batch, key_head, first + i); },
+          [&](int64_t i) { return row_at(request.forward.value, batch, key_head, first + i); });
+      add_block(batch, key_head, first, count);
       for (int64_t i = 0; i < count; ++i) {
-        write_row(row_at(request.key_gradient, batch, key_head, first + i), scratch.key_sums + i * scratch.columns,
-                  shape.width, scale);
-        write_row(row_at(request.value_gradient, batch, key_head, first + i),
-                  scratch.value_sums + i * scratch.value_columns, shape.value_width, 1.0f);
+        gemms.key_row(i).write(row_at(request.key_gradient, batch, key_head, first + i), shape.width, scale);
+        gemms.value_row(i).write(row_at(request.value_gradient, batch, key_head, first + i), shape.value_width, 1.0f);
       }
     }
-    for (int64_t unit = 0; unit < blocks; ++unit) {
-      const Lanes lanes(shape, first_unit + unit);
+    gemms.finish_head();
+    for (int64_t unit = 0; unit < head.units; ++unit) {
+      const Lanes lanes(shape, head.first_unit(batch, key_head) + unit);
       for (int64_t i = 0; i < lanes.count; ++i) {
-        write_row(lanes.row(shape, request.query_gradient, i), scratch.query_sums + (lanes.first + i) * scratch.columns,
-                  shape.width, scale);
+        gemms.query_row(lanes.first + i).write(lanes.row(shape, request.query_gradient, i), shape.width, scale);
       }
     }
   }
 };
 
-template <typename Words>
+template <typename Gemms>
 void attention_backward(const AttentionBackwardRequest &request) {
-  Backward<Words> backward(request);
+  Backward<Gemms> backward(request);
   for (int64_t head = request.first_head; head < request.first_head + request.heads; ++head) {
     backward.run_head(head / request.forward.shape.key_heads, head % request.forward.shape.key_heads);
   }
+}
+
+template <typename Gemms>
+size_t attention_backward_bytes(const AttentionBackwardRequest &request) {
+  return Backward<Gemms>(request).parts.bytes();
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ size_t attention_backward_scratch_x86_avx2(const AttentionBackwardRequest &reque
 
 void attention_forward_x86_amx(const AttentionForwardRequest &request);
 size_t attention_forward_scratch_x86_amx(const AttentionForwardRequest &request);
+void attention_backward_x86_amx(const AttentionBackwardRequest &request);
+size_t attention_backward_scratch_x86_amx(const AttentionBackwardRequest &request);
 void attention_forward_x86_avx512_bf16(const AttentionForwardRequest &request);
 size_t attention_forward_scratch_x86_avx512_bf16(const AttentionForwardRequest &request);
 void attention_backward_x86_avx512_bf16(const AttentionBackwardRequest &request);

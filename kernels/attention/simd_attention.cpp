@@ -11,11 +11,11 @@ size_t LPT_KERNEL(attention_forward_scratch)(const AttentionForwardRequest &requ
 }
 
 void LPT_KERNEL(attention_backward)(const AttentionBackwardRequest &request) {
-  attention_backward<FloatWords>(request);
+  attention_backward<BackwardPanels<FloatWords>>(request);
 }
 
 size_t LPT_KERNEL(attention_backward_scratch)(const AttentionBackwardRequest &request) {
-  return BackwardScratch<FloatWords>(request).bytes;
+  return attention_backward_bytes<BackwardPanels<FloatWords>>(request);
 }
 
 }  // namespace lpt

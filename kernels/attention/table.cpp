@@ -82,6 +82,10 @@ std::span<const KernelEntry<AttentionForwardRequest>> attention_forward_kernels(
 std::span<const KernelEntry<AttentionBackwardRequest>> attention_backward_kernels() {
 #if defined(LPT_HAVE_X86)
   static constexpr KernelEntry<AttentionBackwardRequest> kernels[] = {
+#if defined(LPT_HAVE_X86_AMX)
+    {"attention_backward_x86_amx", kCpuAmx, unsupported_backward_pairs, attention_backward_x86_amx,
+     attention_backward_scratch_x86_amx},
+#endif
 #if defined(LPT_HAVE_X86_AVX512_BF16)
     {"attention_backward_x86_avx512_bf16", kCpuAvx512Bf16, unsupported_backward_pairs,
      attention_backward_x86_avx512_bf16, attention_backward_scratch_x86_avx512_bf16},

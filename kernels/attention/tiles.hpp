@@ -5,6 +5,7 @@
 //   right operand  [step][16 words][32 columns]: the panels of lanes and columns of panels.hpp, padded to whole steps
 #pragma once
 
+#include "kernels/attention/backward.hpp"
 #include "kernels/attention/pair_words.hpp"
 #include "kernels/common/amx_tiles.hpp"
 
@@ -151,6 +152,143 @@ struct ForwardTiles {
   const float *finish_unit() {
     transpose_sums(sums, columns, outputs);
     return outputs;
+  }
+};
+
+// The GEMMs of the backward pass, see Backward. Sums are blocks of 32 × 32 floats. p and s of up to kUnits units are kept, because
+// a product with one step loads and stores more sums than it multiplies.
+struct BackwardTiles {
+  using Head = BackwardLanes<PairWords, kStepWords>;
+  static constexpr int64_t kRows = kPairRows;
+  static constexpr int64_t kUnits = 4;
+  static constexpr int64_t kBlockSteps = kKeyBlock / kStepNumbers;
+  static_assert(kAttentionLanes == kStepNumbers);
+
+  const Head &head;
+  int64_t width_steps, value_steps;
+  // Of a block of keys: left operands of rows and of columns; sums as [32 keys][32 columns][key][column].
+  TileWord *keys, *key_columns, *values;
+  float *key_sums, *value_sums;
+  float *query_sums, *query_rows;  // of a head: [unit][column][lane], [lane][column]
+  // Of a block and a unit: [key][lane].
+  float *masks, *scores, *products;
+  // Of a block and kUnits units: p and s as left operands of keys, s as a right operand of each unit.
+  TileWord *weights, *score_rows, *score_columns;
+
+  BackwardTiles(const Head &head, ScratchParts &parts) : head(head) {
+    width_steps = head.steps / kStepWords;
+    value_steps = head.value_steps / kStepWords;
+    query_sums = parts.take<float>(head.units * kAttentionLanes * head.columns);
+    query_rows = parts.take<float>(head.units * kAttentionLanes * head.columns);
+    keys = parts.take<TileWord>(kKeyBlock * head.steps);
+    key_columns = parts.take<TileWord>(kKeyBlock / 2 * head.columns);
+    values = parts.take<TileWord>(kKeyBlock * head.value_steps);
+    key_sums = parts.take<float>(kKeyBlock * head.columns);
+    value_sums = parts.take<float>(kKeyBlock * head.value_columns);
+    masks = parts.take<float>(head.has_mask() ? kKeyBlock * kAttentionLanes : 0);
+    scores = parts.take<float>(kKeyBlock * kAttentionLanes);
+    products = parts.take<float>(kKeyBlock * kAttentionLanes);
+    weights = parts.take<TileWord>(kKeyBlock * kUnits * kStepWords);
+    score_rows = parts.take<TileWord>(kKeyBlock * kUnits * kStepWords);
+    score_columns = parts.take<TileWord>(kKeyBlock / 2 * kUnits * kAttentionLanes);
+  }
+
+  template <typename KeyAt, typename ValueAt>
+  void pack_block(int64_t count, const KeyAt &key_at, const ValueAt &value_at) {
+    pack_tile_rows(count, head.shape.width, key_at, keys);
+    pack_tile_rows(count, head.shape.value_width, value_at, values);
+    pack_tile_columns(count, head.shape.width, key_at, kBlockSteps, key_columns);
+    __builtin_memset(key_sums, 0, sizeof(float) * static_cast<size_t>(kKeyBlock * head.columns));
+    __builtin_memset(value_sums, 0, sizeof(float) * static_cast<size_t>(kKeyBlock * head.value_columns));
+  }
+
+  // p and s of keys `key` and `key` + 1 of the block.
+  template <bool kIsHidden>
+  void weigh_keys(const Lanes &lanes, const HiddenKeys *hidden, int64_t key, int64_t slot) {
+    F32 p[2][2], s[2][2];
+#pragma GCC unroll 2
+    for (int64_t i = 0; i < 2; ++i) {
+#pragma GCC unroll 2
+      for (int64_t v = 0; v < 2; ++v) {
+        const int64_t at = (key + i) * kAttentionLanes + v * kLanes;
+        F32 score = load(scores + at);
+        if (kIsHidden) {
+          if (head.has_mask()) score = mul_add(score, broadcast(head.mask_scale), load(masks + at));
+          score = hidden->apply(v, static_cast<int32_t>(key + i), score);
+        }
+        const int64_t lane = lanes.first + v * kLanes;
+        p[i][v] = power_of_two(mul_add(score, broadcast(head.factor), F32{} - load(head.bases + lane)));
+        s[i][v] = p[i][v] * (load(products + at) - load(head.means + lane));
+      }
+      const int64_t row = key + i;
+      const int64_t at = (row / kPairRows * kUnits + slot) * kLeftWords + row % kPairRows * kStepWords;
+      PairWords::store_words_along(weights + at, p[i][0], p[i][1]);
+      PairWords::store_words_along(score_rows + at, s[i][0], s[i][1]);
+    }
+    TileWord *const to = score_columns + (slot * kKeyBlock + key) / 2 * kAttentionLanes;
+#pragma GCC unroll 2
+    for (int64_t v = 0; v < 2; ++v) {
+      const F32 rows[2] = {s[0][v], s[1][v]};
+      PairWords::store_words_of(to + v * kLanes, rows);
+    }
+  }
+
+  void weigh(const Lanes &lanes, int64_t first, int64_t rows, const HiddenKeys *hidden, int64_t slot) {
+    for (int64_t key = 0; key < rows; key += kPairRows) {
+      multiply_tiles<false>(keys + key * head.steps, head.queries + lanes.first * head.steps, width_steps,
+                            scores + key * kAttentionLanes);
+      multiply_tiles<false>(values + key * head.value_steps, head.gradients + lanes.first * head.value_steps, value_steps,
+                            products + key * kAttentionLanes);
+    }
+    if (head.has_mask()) {
+      pack_mask(head.shape, head.request.forward.mask, lanes, first, min_i64(head.shape.keys - first, rows), masks);
+    }
+    for (int64_t key = 0; key < rows; key += 2) {
+      if (hidden != nullptr) {
+        weigh_keys<true>(lanes, hidden, key, slot);
+      } else {
+        weigh_keys<false>(lanes, nullptr, key, slot);
+      }
+    }
+  }
+
+  void add_units(int64_t first_lane, int64_t units, int64_t rows) {
+    const int64_t lane_words = head.units * Head::kLaneSteps * kPairColumns;  // of a panel of columns
+    const int64_t first = first_lane / 2 * kPairColumns;
+    for (int64_t key = 0; key < rows; key += kPairRows) {
+      const int64_t left = key * kUnits * kStepWords;
+      for (int64_t column = 0, panel = first; column < head.value_columns; column += kPairColumns, panel += lane_words) {
+        multiply_tiles<true>(weights + left, head.gradient_columns + panel, units,
+                             value_sums + key * head.value_columns + column * kPairRows);
+      }
+      for (int64_t column = 0, panel = first; column < head.columns; column += kPairColumns, panel += lane_words) {
+        multiply_tiles<true>(score_rows + left, head.query_columns + panel, units,
+                             key_sums + key * head.columns + column * kPairRows);
+      }
+    }
+    for (int64_t slot = 0; slot < units; ++slot) {
+      const TileWord *const right = score_columns + slot * kKeyBlock / 2 * kAttentionLanes;
+      float *const sums = query_sums + (first_lane + slot * kAttentionLanes) * head.columns;
+      for (int64_t column = 0; column < head.columns; column += kPairColumns) {
+        multiply_tiles<true>(key_columns + column * kBlockSteps * kStepWords, right, rows / kStepNumbers,
+                             sums + column * kAttentionLanes);
+      }
+    }
+  }
+
+  SumRows key_row(int64_t key) const { return row_of(key_sums, key, head.columns); }
+  SumRows value_row(int64_t key) const { return row_of(value_sums, key, head.value_columns); }
+  SumRows query_row(int64_t lane) const { return {query_rows + lane * head.columns, kTileColumns}; }
+  void finish_head() {
+    for (int64_t unit = 0; unit < head.units; ++unit) {
+      const int64_t at = unit * kAttentionLanes * head.columns;
+      transpose_sums(query_sums + at, head.columns, query_rows + at);
+    }
+  }
+
+ private:
+  static SumRows row_of(const float *sums, int64_t key, int64_t columns) {
+    return {sums + key / kPairRows * kPairRows * columns + key % kPairRows * kPairColumns, kPairNumbers};
   }
 };
 

@@ -13,4 +13,13 @@ size_t attention_forward_scratch_x86_amx(const AttentionForwardRequest &request)
   return attention_forward_bytes<ForwardTiles>(request);
 }
 
+void attention_backward_x86_amx(const AttentionBackwardRequest &request) {
+  const AmxTileConfig tiles;
+  attention_backward<BackwardTiles>(request);
+}
+
+size_t attention_backward_scratch_x86_amx(const AttentionBackwardRequest &request) {
+  return attention_backward_bytes<BackwardTiles>(request);
+}
+
 }  // namespace lpt

@@ -14,11 +14,11 @@ size_t attention_forward_scratch_x86_avx512_bf16(const AttentionForwardRequest &
 }
 
 void attention_backward_x86_avx512_bf16(const AttentionBackwardRequest &request) {
-  attention_backward<PairWords>(request);
+  attention_backward<BackwardPanels<PairWords>>(request);
 }
 
 size_t attention_backward_scratch_x86_avx512_bf16(const AttentionBackwardRequest &request) {
-  return BackwardScratch<PairWords>(request).bytes;
+  return attention_backward_bytes<BackwardPanels<PairWords>>(request);
 }
 
 }  // namespace lpt
