@@ -36,7 +36,7 @@ struct DeviceHooks {
 // A device on which work can be queued: its backend, and the kernels of its plugin.
 class Queue {
  public:
-  // The CPU.
+  // Uses the CPU as the device.
   Queue() = default;
 
   // Opens the plugin of that kind of device. Rejects an unusable device, with the reason.

@@ -26,7 +26,7 @@ std::string describe_mismatch(const char *operation, const CountTable &table);
 // Exchanges signatures and rows with all ranks over `control` and fills the table. Returns LPT_MISMATCH if ranks disagree.
 Status compare_calls(Engine &control, const Signature &signature, CountTable &table);
 
-// True if at least one rank sends at least one byte.
+// Returns true if at least one rank sends at least one byte.
 bool has_bytes(const CountTable &table);
 
 struct SplitKey {

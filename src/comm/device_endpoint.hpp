@@ -60,7 +60,7 @@ class QueuedWork : public Watch {
 
   Status is_past(bool &out_is_past) const { return end_->queue().is_past(event_, out_is_past); }
 
-  // True if the work has ended, with or without an error.
+  // Returns true if the work has ended, with or without an error.
   bool is_over() const {
     bool is_past = false;
     return !this->is_past(is_past).is_ok() || is_past;

@@ -67,7 +67,7 @@ class Engine {
   // The device whose memory it transfers. On a GPU, DeviceEngine queues the transfers.
   virtual Device device() const { return {}; }
 
-  // True if ranks can read and write each other's memory. publish() is then supported.
+  // Returns true if ranks can read and write each other's memory. publish() is then supported.
   virtual bool shares_memory() const = 0;
 
   // Sends outgoing[q] to each rank q and receives incoming[q].count bytes from it. incoming[q].data is a buffer for them. On
@@ -82,7 +82,7 @@ class Engine {
   // Ends an exchange; afterwards the bytes of this rank may change. All ranks call it.
   virtual Status release() = 0;
 
-  // False: send(), receive() and split() are not supported.
+  // Returns false if send(), receive() and split() are not supported.
   virtual bool has_messages() const { return true; }
 
   virtual Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;

@@ -89,7 +89,7 @@ Status ExchangeEngine::check_call(const Signature &signature, int32_t peer) {
   return phrase.empty() ? Status() : fail_alike(phrase);
 }
 
-// All ranks send the same number of bytes, whatever they call.
+// All ranks send the same number of bytes in every call.
 Status ExchangeEngine::compare_by_exchange(const Signature &signature, CountTable &table) {
   Call own{kCallMagic, ++sequence_, signature.format, signature.rows, signature.columns, signature.choice, ""};
   std::snprintf(own.operation, sizeof own.operation, "%s", signature.operation);

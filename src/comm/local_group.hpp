@@ -62,7 +62,7 @@ class LocalGroup {
   Status state() const noexcept;
   Status state_of(int32_t peer) const;
 
-  // True if state_of(peer) is an error. Takes no lock: for conditions of wait(), which holds the mutex.
+  // Returns true if state_of(peer) is an error. Takes no lock: for conditions of wait(), which holds the mutex.
   bool is_over_for(int32_t peer) const;
 
   MessageQueue &message_queue(int32_t from, int32_t to) {

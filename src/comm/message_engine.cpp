@@ -168,7 +168,7 @@ Status MessageEngine::take_headers() {
     LPT_TRY(channel_.take(header, received, has_come));
     if (!has_come) return {};
     const std::string fault = fault_of(header, received, ranks_);
-    // An invalid header is an error at once, since only a later call may need what it announces.
+    // An invalid header is an immediate error, since only a later call may need the payload that it announces.
     if (!fault.empty()) {
       return fail(Status(LPT_MISMATCH, text("message header from rank %d: %s", received.peer, fault.c_str())), false);
     }

@@ -31,10 +31,10 @@ class ProgressThread {
   using Task = std::function<Status()>;
   ~ProgressThread() { close(); }
 
-  // Starts the thread at the first task. Tasks do not throw.
+  // Queues a task. The first task starts the thread. Tasks must not throw.
   std::shared_ptr<Completion> add(Task task);
 
-  // True if no task is queued or running: the owner may then run a collective on its own thread.
+  // Returns true if no task is queued or running: the owner may then run a collective on the calling thread.
   bool is_idle() const;
 
   // Waits for the running task. Queued tasks end with LPT_ABORTED.

@@ -21,7 +21,7 @@ typedef struct lpt_transport_table {
   uint32_t abi;          // LPT_WIRE_ABI
   uint32_t struct_size;  // bytes of the plugin's table
   const char *name;      // reported by lpt_comm_info
-  int32_t copies_sends;  // 1: send() no longer needs its bytes on return
+  int32_t copies_sends;  // 1: the bytes of send() may change after its return
   int32_t reserved;      // 0
 
   // Opens the caller's endpoint among the ranks of an MPI communicator; NULL: MPI_COMM_WORLD. Returns when all ranks have

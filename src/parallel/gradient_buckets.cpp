@@ -118,7 +118,7 @@ Status wait_for_all(Context &context, GradientBuckets &buckets) {
   return first.is_ok() ? Status() : reported_with_names(buckets, failed, first);
 }
 
-// True if the order of this pass is to be recorded. Ranks on GPUs cannot exchange their orders.
+// Returns true if the order of this pass is to be recorded. Ranks on GPUs cannot exchange their orders.
 bool is_to_be_recorded(const GradientBuckets &buckets) {
   return device_of(*buckets.comm).is_cpu() && buckets.order == LPT_GRADIENT_BUCKETS_ORDER_RECORDED &&
          !buckets.is_recorded && !buckets.gradients.empty();

@@ -82,7 +82,7 @@ Status multiply_in_flight(Context &context, Comm &comm, const PartialPlan &plan,
   return pending.end();
 }
 
-// True if `column` of c begins at a scale block of b and at a byte of its codes.
+// Returns true if `column` of c begins at a scale block of b and at a byte of its codes.
 bool can_begin(const GemmCall &call, int64_t column) {
   const MatrixView &b = call.b;
   const int64_t block = call.is_b_transposed ? b.format.block_rows : b.format.block_columns;

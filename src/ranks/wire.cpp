@@ -15,7 +15,7 @@ bool is_half_or_wider(lpt_format plain) {
   return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_F16 || plain == LPT_FORMAT_BF16;
 }
 
-// True if the format represents NaN: a NaN of one rank must be a NaN of the result on all ranks.
+// Returns true if the format represents NaN: a NaN of one rank must be a NaN of the result on all ranks.
 bool can_tell_nan(const Format &format) {
   if (format.has_block_scale() || format.has_tensor_scale() || format.element == LPT_FORMAT_F32) return true;
   if (!has_element(format.element)) return false;
