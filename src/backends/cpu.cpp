@@ -1,4 +1,4 @@
-// The CPU as a device: its memory is everybody's, and work is done when a call returns.
+// The CPU as a device. All callers can access its memory, and calls return when their work is complete.
 #include "src/base/cpu.hpp"
 
 #include <unistd.h>

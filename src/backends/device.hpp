@@ -1,4 +1,4 @@
-// A device, as messages and handles know it.
+// A device, as handles and messages identify it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Device {
   bool operator==(const Device &) const = default;
 };
 
-// "cpu", "cuda:0".
+// Returns "cpu" or for example "cuda:0".
 std::string device_text(const Device &device);
 
 }  // namespace lpt

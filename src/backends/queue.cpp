@@ -5,7 +5,7 @@
 namespace lpt {
 namespace {
 
-// A kind of device: its backend is ours, or a plugin's.
+// A kind of device. Its backend is part of the library or of a plugin.
 struct Kind {
   lpt_device kind;
   const char *name;
@@ -16,7 +16,7 @@ constexpr Kind kKinds[] = {{LPT_DEVICE_CPU, "cpu", nullptr}, {LPT_DEVICE_CUDA, "
 
 constexpr size_t kErrorBytes = 512;
 
-// Calls a function of a backend and makes a status of what it says.
+// Calls a function of a backend and converts its result to a Status.
 template <typename Call>
 Status call(const Call &function) {
   char error[kErrorBytes] = "";
@@ -24,7 +24,7 @@ Status call(const Call &function) {
   return code == LPT_OK ? Status() : Status(code, error);
 }
 
-// Memory of one device. The allocator's `user` is the object itself.
+// Memory of one device. The allocator's `user` is this object.
 struct DeviceMemory : Allocator {
   DeviceMemory(const Backend &given, int32_t place) : Allocator{take, give_back, this}, backend(given), index(place) {}
 
@@ -43,7 +43,7 @@ struct DeviceMemory : Allocator {
   const int32_t index;
 };
 
-// Memory of the caller's hooks, for one stream. Likewise.
+// Memory of the caller's hooks, for one stream. The allocator's `user` is this object.
 struct HookedMemory : Allocator {
   HookedMemory(const DeviceHooks &given, void *work_stream)
       : Allocator{take, give_back, this, "device_allocate"}, hooks(given), stream(work_stream) {}

@@ -1,4 +1,4 @@
-// Kinds of devices, and one device's memory and stream.
+// Kinds of devices, and the memory and stream of one device.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,16 @@ namespace lpt {
 
 const Backend &cpu_backend();
 
-// Queued work that other ranks may keep from ending: who waits for a stream it is on looks after it.
+// Queued work whose end depends on other ranks. Queue::synchronize() waits for it with its wait().
 class Watch {
  public:
   virtual ~Watch() = default;
 
-  // Returns when it has ended, or with why it will not.
+  // Returns when the work has ended, or with the reason why it cannot end.
   virtual Status wait() = 0;
 };
 
-// A mark in streams of a device, and a stream of one's own: opaque, gone with the last owner.
+// An event and a stream of a device: opaque, destroyed with the last owner.
 using Event = std::shared_ptr<void>;
 using Stream = std::shared_ptr<void>;
 
@@ -33,22 +33,22 @@ struct DeviceHooks {
   void *user = nullptr;
 };
 
-// A device that can be worked on: its backend, and the rows that its plugin brought.
+// A device on which work can be queued: its backend, and the kernels of its plugin.
 class Queue {
  public:
-  // The CPU.
+  // Uses the CPU as the device.
   Queue() = default;
 
-  // Opens the plugin of that kind. Rejects a device that is not usable, with the reason.
+  // Opens the plugin of that kind of device. Rejects an unusable device, with the reason.
   static Status open(const Device &device, Queue &out_queue);
 
   const Device &device() const { return device_; }
-  int32_t capability() const { return capability_; }  // 90 is 9.0; 0 for the CPU
+  int32_t capability() const { return capability_; }  // compute capability times 10, 90 is 9.0; 0 for the CPU
   std::span<const DeviceFamily> families() const { return families_; }
   void *stream() const { return stream_; }
   void set_stream(void *stream) { stream_ = stream; }
 
-  // Memory of the device as an allocator, which knows its backend by itself. Hooks allocate for work on `stream`.
+  // Returns an allocator of device memory that does not depend on this queue. Hooks allocate for work on `stream`.
   std::shared_ptr<const Allocator> allocator(const DeviceHooks &hooks, void *stream) const;
 
   Status check(const void *memory, const char *name) const;
@@ -56,25 +56,25 @@ class Queue {
   Status copy(const CopyRequest &request) const;
   Status copy_between(const CopyRequest &request, const Device &target, const Device &source) const;
 
-  // Waits for what is queued, for what is watched first.
+  // Waits for watched work, then for all queued work.
   Status synchronize() const;
   void watch(const std::shared_ptr<Watch> &work);
 
   Status make_stream(Stream &out_stream) const;
   Status make_event(Event &out_event) const;
-  Status record(void *event) const;  // behind what is queued
-  Status follow(void *event) const;  // what is queued from now on waits for it
+  Status record(void *event) const;  // after the queued work
+  Status follow(void *event) const;  // work that is queued later waits for it
   Status record(const Event &event) const { return record(event.get()); }
   Status follow(const Event &event) const { return follow(event.get()); }
 
-  // What is queued on `later` from now on waits for what is queued on `earlier`.
+  // Work that is queued on `later` after this call waits for the work that is queued on `earlier`.
   Status follow_stream(void *later, void *earlier) const;
   Status is_past(const Event &event, bool &out_is_past) const;
 
-  // How its ranks exchange bytes with others; NULL: the device has none.
+  // The transport between ranks with such devices; NULL: none.
   const DeviceTransport *wire() const { return wire_; }
 
-  // Runs `body`, which queues kernels, with the device as the thread's own.
+  // Runs `body`, which queues kernels, with the device current for the thread.
   template <typename Body>
   Status run(const char *row, Body &&body) const {
     int32_t previous = 0;
@@ -93,10 +93,10 @@ class Queue {
   int32_t capability_ = 0;
   std::span<const DeviceFamily> families_;
   const DeviceTransport *wire_ = nullptr;
-  mutable std::vector<std::weak_ptr<Watch>> watched_;  // until the next wait
+  mutable std::vector<std::weak_ptr<Watch>> watched_;  // until the next synchronize()
 };
 
-// What lpt_device_describe() tells; the reason of one that is not there is in it.
+// Fills the result of lpt_device_describe(). For an unusable device, `reason` states why.
 Status describe_device(const Device &device, lpt_device_info &out_description);
 
 }  // namespace lpt

@@ -20,7 +20,7 @@ constexpr std::array<uint32_t, 256> make_crc_table() {
 }
 constexpr std::array<uint32_t, 256> kCrcTable = make_crc_table();
 
-// CRC-32 as in IEEE 802.3.
+// Returns the CRC-32 of IEEE 802.3.
 uint32_t crc32(const uint8_t *data, size_t count) {
   uint32_t crc = 0xFFFFFFFFu;
   for (size_t i = 0; i < count; ++i) crc = kCrcTable[(crc ^ data[i]) & 0xFF] ^ (crc >> 8);
@@ -71,7 +71,7 @@ void BlobWriter::f64(double value) {
 }
 
 void BlobWriter::bytes(const void *data, size_t count) {
-  if (count == 0) return;  // data may be NULL then
+  if (count == 0) return;  // data may be NULL
   const auto *first = static_cast<const uint8_t *>(data);
   data_.insert(data_.end(), first, first + count);
 }
@@ -119,7 +119,7 @@ Status BlobReader::open(BlobKind kind, const void *buffer, size_t buffer_bytes, 
 }
 
 void BlobReader::bytes(void *data, size_t count) {
-  if (count == 0) return;  // data may be NULL then
+  if (count == 0) return;  // data may be NULL
   if (count > left_) {
     is_ok_ = false;
     std::memset(data, 0, count);

@@ -1,4 +1,4 @@
-// Saved state: a header, then numbers in little-endian order. See docs/reference/state-format.md.
+// Saved state: a header, then values in little-endian order. See docs/reference/state-format.md.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace lpt {
 
-// What a blob holds. Values are written to files: never renumber.
+// Content of a blob. Files contain these values: never renumber them.
 enum class BlobKind : uint32_t { kScaler = 1, kLinear = 2, kOptimizerParameter = 3, kWeights = 4 };
 
-// Magic, version, kind, header bytes, payload bytes, checksum of the payload.
+// Magic, version, kind, header bytes, payload bytes, checksum of the payload, 4 zero bytes.
 constexpr size_t kBlobHeaderBytes = 32;
 
 class BlobWriter {
@@ -28,14 +28,14 @@ class BlobWriter {
 
   size_t size_bytes() const { return data_.size(); }
 
-  // Fills in the header and copies all of it. An error if it does not fit; then nothing is written.
+  // Fills the header and copies the blob. If the buffer is too small, returns an error and writes nothing.
   Status save(void *buffer, size_t buffer_bytes);
 
  private:
   std::vector<uint8_t> data_;
 };
 
-// Checks the header first; then reads. Reading past the end gives zeros and is_ok() false.
+// Checks the header, then reads values. Reading past the end returns zeros and sets is_ok() to false.
 class BlobReader {
  public:
   static Status open(BlobKind kind, const void *buffer, size_t buffer_bytes, BlobReader &out_reader);
@@ -55,13 +55,13 @@ class BlobReader {
   bool is_ok_ = true;
 };
 
-// The error of a blob that was not saved so.
+// Returns the error of an invalid or damaged blob.
 Status damaged_state(const std::string &why);
 
-// Reads a count, which is rejected where it is negative or so large that counting on would overflow.
+// Reads a count. Rejects a negative count, and one so large that arithmetic with it could overflow.
 Status read_count(BlobReader &reader, const char *what, int64_t &out_count);
 
-// The error of a blob whose content does not fit what it is loaded into.
+// Returns the error of a blob whose content does not match the object that loads it.
 Status blob_mismatch(const char *what, long long found, long long expected);
 
 }  // namespace lpt

@@ -15,7 +15,7 @@ namespace lpt {
 namespace {
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
-// Tiles are larger than what the system keeps for every thread: a process has to request them, and the system may deny it.
+// Tile data exceeds the register state that the system saves by default: a process must request it, and the system may deny it.
 bool may_use_tiles() {
   constexpr long kRequestForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr long kTileData = 18;
@@ -34,7 +34,7 @@ bool has_tiles() {
 
 CpuFeatures probe() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  // GCC's helpers look at XGETBV as well: a bit is set only if the operating system saves the registers.
+  // GCC's functions also read XGETBV: a bit is set only if the operating system saves the registers.
   CpuFeatures features = 0;
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) features |= kCpuAvx2;
@@ -56,13 +56,13 @@ CpuFeatures probe() {
 #endif
 }
 
-// Cores that the control group's CPU quota is worth, rounded up; 0 when there is no quota.
+// Returns the CPU quota of the control group in cores, rounded up; 0 without a quota.
 int32_t quota_cores() {
   std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "r");
   if (file == nullptr) return 0;
   long long quota = 0;
   long long period = 0;
-  const int found = std::fscanf(file, "%lld %lld", &quota, &period);  // "max 100000" gives 0
+  const int found = std::fscanf(file, "%lld %lld", &quota, &period);  // 0 values for "max 100000"
   std::fclose(file);
   if (found != 2 || quota <= 0 || period <= 0) return 0;
   return static_cast<int32_t>((quota + period - 1) / period);

@@ -1,4 +1,4 @@
-// What the environment says, and the files that it names.
+// Environment variables, and the files that they name.
 #pragma once
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 
 namespace lpt {
 
-// A variable's value; NULL if it is not set, or empty, or the program runs with more rights than its caller has.
+// Returns the value of a variable. NULL if it is not set or empty, or if the program has more privileges than its caller.
 inline const char *variable(const char *name) {
   const char *const value = secure_getenv(name);
   return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
-// Whether a path leads to what is no regular file. To open a FIFO would wait for its other end; dlopen() finds by itself what is
-// named without a slash, and reports what is not there.
+// Returns true if a path with a slash exists and is not a regular file. Opening a FIFO blocks until its other end is opened.
+// dlopen() searches for names without a slash, and reports missing files.
 inline bool is_no_regular_file(const std::string &path) {
   struct stat facts;
   return path.find('/') != std::string::npos && stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);

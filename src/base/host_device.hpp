@@ -1,4 +1,4 @@
-// Marks functions that the CUDA kernels share with the CPU rows.
+// Marks functions that CUDA kernels share with CPU kernels.
 #pragma once
 
 #if defined(__CUDACC__)

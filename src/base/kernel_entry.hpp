@@ -9,15 +9,15 @@
 
 namespace lpt {
 
-// What a kernel needs of the machine.
+// Features of the machine that a kernel requires.
 struct Requirements {
   lpt_device kind;
   CpuFeatures cpu;
   int32_t min_capability, max_capability;  // of a GPU: 10 · major + minor, such as 90; 0: no limit
 };
 
-// A kernel runs on the CPU or is queued on a stream of a device. There, pointers of the request are device pointers, and
-// no other function of the entry reads their memory.
+// A kernel that runs on the CPU, or is queued on a stream of a device. On a device, pointers of the request are device
+// pointers: no other function of the entry reads their memory.
 template <typename Request>
 struct KernelEntry {
   using UnsupportedReason = const char *(*)(const Request &);
@@ -42,13 +42,13 @@ struct KernelEntry {
 
   const char *name;
   Requirements needs;
-  UnsupportedReason unsupported_reason;  // static text; nullptr: it runs. Without the function it always runs
-  Run run = nullptr;                     // of the CPU
-  Queue queue = nullptr;                 // of a device
-  ScratchBytes scratch_bytes;            // of the request's scratch; nullptr: none
+  UnsupportedReason unsupported_reason;  // static text; nullptr: supported. Without the function: always supported
+  Run run = nullptr;                     // on the CPU
+  Queue queue = nullptr;                 // on a device
+  ScratchBytes scratch_bytes;            // for the request's scratch; nullptr: none
 };
 
-// A family of kernels: a plugin has those of devices by its name, the library has those of the CPU.
+// A family of kernels. Those of the CPU are in the library, those of devices in a plugin, under this name.
 template <typename Request>
 struct KernelFamily {
   using Builtin = std::span<const KernelEntry<Request>> (*)();
@@ -59,7 +59,7 @@ struct KernelFamily {
   Builtin builtin;  // nullptr: none
 };
 
-// Why a kernel does not run a request: features that the CPU lacks, or a static text. Neither: it runs.
+// The reason why a kernel does not support a request: features that the CPU lacks, or a static text. Empty if it does.
 struct Rejection {
   CpuFeatures missing = 0;
   const char *reason = nullptr;
@@ -80,7 +80,7 @@ template <typename Request>
   return {0, kernel.unsupported_reason == nullptr ? nullptr : kernel.unsupported_reason(request)};
 }
 
-// The first kernel that is no reference kernel and runs a request on the CPU; nullptr: none does.
+// Returns the first kernel except the reference kernel that supports a request on the CPU, or nullptr.
 template <typename Request>
 const KernelEntry<Request> *find_fast_kernel(std::span<const KernelEntry<Request>> kernels, const Request &request,
                                              const Machine &machine) {

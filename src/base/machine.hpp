@@ -1,11 +1,11 @@
-// What the choice of a kernel depends on besides the request.
+// Properties of the machine that the selection of a kernel depends on.
 #pragma once
 
 #include "src/base/cpu.hpp"
 
 namespace lpt {
 
-// Kernels and ways of vendor libraries that are used on request only: docs/guides/gpu.md describes them.
+// Kernels, and algorithms of vendor libraries, that are used on request only: see docs/guides/gpu.md.
 struct KernelOptions {
   bool has_fp4_tiles = false;       // LPT_GEMM_TILES
   bool has_warpgroups = false;      // LPT_GEMM_WGMMA
@@ -19,7 +19,7 @@ KernelOptions read_kernel_options();
 
 struct Machine {
   lpt_device kind = LPT_DEVICE_CPU;
-  CpuFeatures cpu = 0;     // that kernels may use
+  CpuFeatures cpu = 0;     // features that kernels may use
   int32_t capability = 0;  // of a GPU: 10 · major + minor, such as 90; 0 for the CPU
   KernelOptions options{};
 };

@@ -18,7 +18,7 @@ size_t page_bytes() {
   return bytes;
 }
 
-// Not every file system has files without a name: there it is made with one, which goes at once.
+// Creates an unnamed file. On file systems without unnamed files it creates a named one and unlinks it.
 int open_unnamed(const char *directory) {
   const int file = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
@@ -44,7 +44,7 @@ Status MappedMemory::create(const char *directory, size_t bytes, std::shared_ptr
     close(file);
     return Status(LPT_OUT_OF_MEMORY, "out of memory");
   }
-  std::shared_ptr<MappedMemory> owner(memory);  // takes it even if this throws
+  std::shared_ptr<MappedMemory> owner(memory);  // owns it even if this throws
   if (const int error = take_space(file, memory->bytes_); error != 0) {
     return Status(LPT_OUT_OF_MEMORY, text("directory '%s' has no space for %zu bytes: %s", directory, memory->bytes_,
                                           std::strerror(error)));
@@ -81,8 +81,8 @@ void MappedMemory::start_writing(size_t begin, size_t end) const {
   }
 }
 
-// A page that reaches beyond `end` goes with what follows it. Pages that were not written stay safe in the system's
-// cache: letting go drops the mapping, never the content.
+// A page that extends beyond `end` belongs to the next range. Unwritten pages stay valid in the system's page cache:
+// MADV_DONTNEED drops the mapping, not the content.
 void MappedMemory::dont_need(size_t begin, size_t end) const {
   begin -= begin % page_bytes();
   end = end >= bytes_ ? bytes_ : end - end % page_bytes();

@@ -1,4 +1,4 @@
-// Memory in a file without a name: shared with no one, gone with the mapping, and for its owner to let go page by page.
+// Memory of an unnamed file: not shared, freed with the mapping, and evicted by its owner page by page.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace lpt {
 
 class MappedMemory {
  public:
-  // Zeroed, with all its disk space allocated.
+  // Creates zeroed memory with all its disk space allocated.
   static Status create(const char *directory, size_t bytes, std::shared_ptr<MappedMemory> &out_memory);
   ~MappedMemory();
   MappedMemory(const MappedMemory &) = delete;
@@ -19,10 +19,10 @@ class MappedMemory {
 
   std::byte *data() const { return data_; }
 
-  // Hints about [begin, end); none changes what is read. They may fail in silence.
-  void will_need(size_t begin, size_t end) const;      // it will be used soon
-  void start_writing(size_t begin, size_t end) const;  // it will not be written again soon
-  void dont_need(size_t begin, size_t end) const;      // it need not stay in memory; waits until it is written
+  // Hints about [begin, end). They do not change the content, and their errors are ignored.
+  void will_need(size_t begin, size_t end) const;      // the range will be used soon
+  void start_writing(size_t begin, size_t end) const;  // the range will not be written soon
+  void dont_need(size_t begin, size_t end) const;      // the range is not needed in memory; waits until it is written
 
  private:
   MappedMemory(int file, size_t bytes) : file_(file), bytes_(bytes) {}

@@ -13,8 +13,8 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 constexpr size_t multiple(size_t bytes, size_t of) { return (bytes + of - 1) / of * of; }
 
-// The first touch of large memory takes a fifth of the time where the system gives it by huge pages, and casts gain a little.
-// Whole huge pages only, so that nothing takes more memory; a system that has none goes on as it was.
+// With huge pages the first touch of large memory takes a fifth of the time, and casts are slightly faster. Only full huge
+// pages are advised, so that an allocation takes no more memory. Without huge pages the advice has no effect.
 void *allocate_huge(size_t bytes) {
   void *const memory = std::aligned_alloc(kHugePage, multiple(bytes, kHugePage));
 #ifdef MADV_HUGEPAGE
@@ -46,7 +46,7 @@ Status allocate(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
   void *memory = allocator->allocate(allocator->user, requested, kAlignment);
   if (memory == nullptr) return no_memory(*allocator, requested);
   if (is_zeroed) std::memset(memory, 0, requested);
-  // If the control block cannot be had, the deleter still runs.
+  // If the control block cannot be allocated, the deleter still runs.
   out = std::shared_ptr<std::byte>(static_cast<std::byte *>(memory), [allocator, requested](std::byte *pointer) {
     allocator->release(allocator->user, pointer, requested);
   });

@@ -1,4 +1,4 @@
-// Memory from the caller's allocator, or from ours. Buffers keep their allocator alive.
+// Memory of the caller's allocator or of the library's. Buffers keep their allocator alive.
 #pragma once
 
 #include <cstddef>
@@ -13,35 +13,35 @@ namespace lpt {
 
 constexpr size_t kAlignment = 64;
 
-// The next multiple of it.
+// Rounds up to a multiple of kAlignment.
 constexpr size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 struct Allocator {
   lpt_allocate_function allocate;
   lpt_release_function release;
   void *user;
-  const char *name = nullptr;  // the caller's function, in its words; nullptr: the library's
+  const char *name = nullptr;  // name of the caller's function; nullptr: the library's allocator
 };
 
-// The library's own: aligned, from the C library.
+// Returns the library's allocator: aligned memory of the C library.
 Allocator default_allocator();
 
-// Multiplies two extents; false on overflow or a negative factor.
+// Multiplies two extents. Returns false on overflow or for a negative factor.
 bool multiply(int64_t a, int64_t b, int64_t &out_gemm);
 
-// Zeroed bytes, freed when the last owner lets go.
+// Allocates zeroed bytes, which the last owner frees.
 Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t bytes, std::shared_ptr<std::byte> &out);
 
-// The same as they come.
+// The same, not cleared.
 Status allocate_uncleared(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
                           std::shared_ptr<std::byte> &out);
 
-// Scratch of one call: handed out in pieces, taken back all at once.
+// Scratch of one call: allocated in parts, released at once.
 class Arena {
  public:
   explicit Arena(std::shared_ptr<const Allocator> allocator) : allocator_(std::move(allocator)) {}
 
-  // Aligned to kAlignment; lives until reset(), or until what was taken since a mark is given back.
+  // Allocates memory aligned to kAlignment. It is valid until reset(), or until give_back() of an earlier mark.
   Status take(size_t bytes, std::byte **out);
 
   struct Mark {
@@ -49,13 +49,14 @@ class Arena {
   };
   Mark mark() const { return {blocks_.size(), blocks_.empty() ? 0 : blocks_.back().used}; }
 
-  // What was taken since the mark may be taken again. What took several blocks gets one block of that size next time.
+  // Releases all memory allocated since the mark. If it has several blocks, the next allocation makes one block of their total
+  // size.
   void give_back(const Mark &mark);
 
-  // Gives everything back, likewise.
+  // Releases all memory in the same way.
   void reset();
 
-  // Bytes of the allocator; clear() frees them. Nothing may be taken then.
+  // bytes() returns the bytes obtained from the allocator. clear() frees them; no memory of the arena may be in use then.
   size_t bytes() const;
   void clear();
 
@@ -66,7 +67,7 @@ class Arena {
     size_t used = 0;
   };
 
-  // Makes the blocks from the first one empty: one stays as it is, of several their size.
+  // Empties the blocks from `first` on: keeps a single block, or frees several blocks and records their total size.
   void join(size_t first);
 
   std::shared_ptr<const Allocator> allocator_;

@@ -18,7 +18,7 @@ ThreadPool::~ThreadPool() {
   delete pool_;
 }
 
-// Fewer threads do the same work: where there is no memory or no thread, a loop goes on without.
+// If memory or threads cannot be allocated, the pool has fewer threads or none, and loops run on these and the caller.
 void ThreadPool::start() {
   pool_ = nullptr;
   owner_ = getpid();

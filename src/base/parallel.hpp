@@ -1,5 +1,5 @@
-// A work-sharing pool. Threads take the tasks of a loop by index from a counter; the caller works too. The pool runs one
-// loop at a time: a loop that starts while another one runs is executed by its caller alone.
+// A work-sharing thread pool. Threads and the caller take the tasks of a loop by index from a counter. The pool runs one loop
+// at a time: the caller of a loop that starts during another one runs it alone.
 #pragma once
 
 #include <sys/types.h>
@@ -24,16 +24,16 @@ class ThreadPool {
 
   int32_t thread_count() const { return thread_count_; }
 
-  // Runs task(argument, i) for all i in [0, count); returns when all have ended. Tasks do not throw.
+  // Runs task(argument, i) for all i in [0, count). Returns when all have ended. Tasks must not throw.
   void run(int64_t count, lpt_task_function task, void *argument);
 
  private:
-  // What the threads share. It is abandoned, not destroyed, in a forked child, whose threads are gone.
+  // State of the threads. A forked child abandons it and does not destroy it, since the threads do not exist in the child.
   struct PoolState {
     std::mutex mutex;
     std::condition_variable has_work;
     std::condition_variable is_done;
-    uint64_t loop = 0;  // counts loops, so that a thread takes part in each once
+    uint64_t loop = 0;  // number of the loop: a thread joins each loop once
     int32_t busy = 0;
     bool is_closing = false;
     int64_t count = 0;
@@ -49,7 +49,7 @@ class ThreadPool {
   const int32_t thread_count_;
   PoolState *pool_ = nullptr;
   pid_t owner_ = 0;
-  std::atomic<pid_t> user_{0};  // process whose thread runs a loop; that of a parent process does not count
+  std::atomic<pid_t> user_{0};  // process whose thread runs a loop; a value of a parent process is ignored
 };
 
 }  // namespace lpt

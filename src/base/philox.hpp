@@ -1,4 +1,4 @@
-// Philox4x32 (Salmon et al., SC 2011): a counter-based generator, shared by every row and by CUDA.
+// Philox4x32 (Salmon et al., SC 2011): a counter-based random number generator, shared by CPU and CUDA kernels.
 #pragma once
 
 #include <cstdint>
@@ -31,19 +31,19 @@ LPT_HOST_DEVICE static inline PhiloxBlock philox(PhiloxBlock counter, uint64_t k
   return counter;
 }
 
-// Which bits an operation draws: everything but the element's index.
+// Parameters of the random bits of an operation: all except the index of the element.
 struct RandomSource {
   uint64_t seed;
   int64_t offset;      // index of element (0, 0)
   int64_t row_stride;  // from (r, c) to (r + 1, c)
-  uint32_t stream;     // domain, site and role together
+  uint32_t stream;     // domain, site and role
   uint32_t step;
   int32_t rounds;
   int32_t bits;                    // 16 or 8 per element
-  const uint8_t *words = nullptr;  // the caller's own bits, lowest byte first, in place of Philox's
+  const uint8_t *words = nullptr;  // the caller's bits, lowest byte first, instead of Philox
 };
 
-// 128 bits serve eight elements of 16 bits, or sixteen of 8.
+// Returns a block of 128 bits, for eight elements of 16 bits or sixteen elements of 8 bits.
 LPT_HOST_DEVICE static inline PhiloxBlock random_block(const RandomSource &source, uint64_t block) {
   const PhiloxBlock counter{
       {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), source.stream, source.step}};
@@ -66,12 +66,12 @@ LPT_HOST_DEVICE static inline uint32_t random_bits(const RandomSource &source, i
   return (block.word[(index % 8) / 2] >> (16 * (index % 2))) & 0xFFFFu;
 }
 
-// 32 bits of their own for each index: 128 bits serve four.
+// Returns 32 separate bits for each index: a block of 128 bits covers four indices.
 LPT_HOST_DEVICE static inline uint32_t random_word(const RandomSource &source, uint64_t index) {
   return random_block(source, index / 4).word[index % 4];
 }
 
-// Rooms of the top four bits of a stream, so that two operations never share bits.
+// Values of the top four bits of a stream, so that two operations never share bits.
 enum class RandomDomain : uint32_t {
   kQuantize = 1,
   kLinear = 2,

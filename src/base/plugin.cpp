@@ -13,9 +13,9 @@
 namespace lpt {
 namespace {
 
-// Where the file is whose code this is: the library, or a program that has it inside. By the kernel's list of mappings, since
-// dladdr() gives the name by which the file was opened: of a program its caller's word, and perhaps without a folder.
-// Without /proc it is the root directory, which only root writes.
+// Returns the directory of the file that contains this code: the library, or a program that links it statically. It reads the
+// kernel's list of mappings, since dladdr() returns the name by which the file was opened. The caller of a program chooses this
+// name, which may lack a directory. Without /proc the result is the root directory, where only root can write.
 std::string own_folder() {
   const auto self = reinterpret_cast<uintptr_t>(&own_folder);
   std::ifstream mappings("/proc/self/maps");
@@ -28,8 +28,8 @@ std::string own_folder() {
   return "";
 }
 
-// Whether a file ends before its own table of sections does, which is last. The system would map the rest all the same, and
-// end the process at the first touch.
+// Returns true if a file ends before its section table does, which is last. The system maps the missing part too, and the first
+// access to it ends the process.
 bool is_cut_short(const std::string &path) {
   struct Close {
     void operator()(FILE *file) const { std::fclose(file); }
@@ -65,7 +65,7 @@ Status plugin_rejected(const std::string &path, const std::string &why) {
 Status open_plugin(const std::string &path, void **out_entry) {
   if (is_no_regular_file(path)) return plugin_rejected(path, "it is no regular file");
   if (is_cut_short(path)) return plugin_rejected(path, "the file is cut short");
-  // Local: plugins may have the same symbols. Never closed: neither MPI nor CUDA survives it.
+  // RTLD_LOCAL, as plugins may have the same symbols. Never closed: MPI and CUDA cannot be unloaded.
   void *const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return plugin_rejected(path, dlerror());
   *out_entry = dlsym(library, "lpt_plugin_entry");

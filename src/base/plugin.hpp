@@ -1,4 +1,4 @@
-// Plugins: libraries that are opened on demand, found where LPT_PLUGIN_PATH tells, or beside the library.
+// Plugins: libraries that are opened on demand, from the directory of LPT_PLUGIN_PATH or from that of the library.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace lpt {
 
 bool is_folder(const std::string &path);
 
-// Where a plugin's file is: in the folder that LPT_PLUGIN_PATH names, which may lack one that is beside the library. Never
-// in the working directory, unless one of the two is.
+// Returns the path of a plugin: in the directory that LPT_PLUGIN_PATH names, or in that of the library if only that one
+// contains the file. The working directory is not searched, unless it is one of these.
 std::string plugin_path(const char *file);
 
 Status plugin_rejected(const std::string &path, const std::string &why);
 
-// Opens the library at a path, and finds the one symbol of a plugin. A plugin stays loaded.
+// Opens the library at `path` and finds the only symbol of a plugin. Plugins are never closed.
 Status open_plugin(const std::string &path, void **out_entry);
 
 }  // namespace lpt

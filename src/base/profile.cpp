@@ -8,14 +8,14 @@
 namespace lpt {
 
 constexpr size_t kMostEvents = 100000;
-constexpr size_t kMostEntries = 1000;  // there are a few dozen
+constexpr size_t kMostEntries = 1000;  // a few dozen are used
 
 void Profile::set_enabled(bool is_enabled) {
   is_enabled_ = false;
   if (!is_enabled) return;
   entries_.clear();
   events_.clear();
-  // All memory is reserved here: a measure ends in a destructor, which may not fail.
+  // Reserves all memory: a measurement ends in a destructor, which must not fail.
   entries_.reserve(kMostEntries);
   events_.reserve(kMostEvents);
   is_enabled_ = true;
@@ -25,7 +25,7 @@ void Profile::set_enabled(bool is_enabled) {
 void Profile::record(const char *operation, const char *kernel, std::chrono::steady_clock::time_point begin,
                      double bytes, double flops) noexcept {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  // Names are static, and there are a few dozen: compare addresses.
+  // Names are static, and a few dozen exist: addresses are compared.
   size_t i = 0;
   while (i < entries_.size() && (entries_[i].operation != operation || entries_[i].kernel != kernel)) ++i;
   if (i == kMostEntries) return;

@@ -1,4 +1,4 @@
-// What ran, how often, how long. Off until it is requested.
+// Profile: calls and times of kernels. Disabled by default.
 #pragma once
 
 #include <chrono>
@@ -24,11 +24,11 @@ class Profile {
   void record(const char *operation, const char *kernel, std::chrono::steady_clock::time_point begin, double bytes,
               double flops) noexcept;
 
-  // Longest time first.
+  // Returns the entries in order of decreasing time.
   std::vector<Entry> sorted() const;
   const std::vector<Entry> &entries() const { return entries_; }
 
-  // Chrome's trace format. An error if the file cannot be written.
+  // Writes Chrome's trace format. Returns an error if the file cannot be written.
   Status save(const char *path) const;
 
  private:

@@ -1,4 +1,4 @@
-// A status with its text. No exceptions cross the layers; LPT_TRY hands an error on.
+// A status with its text. Exceptions do not cross layers; LPT_TRY returns an error to the caller.
 #pragma once
 
 #include <cstdio>
@@ -23,7 +23,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// Formats like printf; for messages only.
+// Formats like printf, for messages only.
 template <typename... Arguments>
 std::string text(const char *format, Arguments... arguments) {
   const int length = std::snprintf(nullptr, 0, format, arguments...);

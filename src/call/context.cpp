@@ -23,8 +23,8 @@ Status check_threads(int32_t thread_count) {
   return {};
 }
 
-// Scratch is kept per stream, since work on one does not wait for work on another. A program that creates streams without
-// end frees that of the earlier ones.
+// Scratch is stored per stream, since work on one stream does not wait for work on another. With more than 16 streams, scratch
+// of the earlier ones is freed, as programs may create streams without limit.
 void use_arena_of(Context &context, void *stream) {
   constexpr size_t most = 16;
   if (context.device_arenas.size() >= most && !context.device_arenas.contains(stream)) context.device_arenas.clear();

@@ -1,4 +1,4 @@
-// The worker behind every call, and the tags by which handles know each other.
+// The context of every call, and the tags that distinguish kinds of handles.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace lpt {
 
-// First member of every handle: a handle of another kind, or a destroyed one, is reported from a live one.
+// First member of every handle. It distinguishes a live handle from a destroyed one and from one of another kind.
 enum class HandleKind : uint32_t {
   kContext = 0x4C505401,
   kTensor = 0x4C505402,
@@ -34,18 +34,19 @@ enum class HandleKind : uint32_t {
   kGradientBuckets = 0x4C505410
 };
 
-class LibrarySession;  // src/gemm/library.hpp
+class LibrarySession;  // defined in src/gemm/library.hpp
 
-// One step of a search for a kernel: one that was selected for an operation, or one that was rejected, and why.
+// One step of the selection of a kernel: a kernel that was selected for an operation, or one that was rejected, with the
+// reason.
 struct Choice {
-  const char *operation;  // NULL: it was rejected
+  const char *operation;  // NULL: the kernel was rejected
   const char *kernel;
   CpuFeatures missing;
   const char *reason;
 };
 
-// Memory of casts that others replaced. The casts of the next layer often have its size, and fresh memory costs a page fault for
-// each page.
+// Memory of casts that later casts have replaced. The casts of the next layer often have its size, and fresh memory causes a
+// page fault per page.
 struct SpareMemory {
   std::shared_ptr<std::byte> memory;
   size_t bytes;
@@ -57,7 +58,7 @@ struct lpt_context {
   lpt::HandleKind kind = lpt::HandleKind::kContext;
   mutable std::atomic<bool> in_use{false};  // by a call; see ContextUse
   lpt_isa isa = LPT_ISA_AUTO;
-  lpt::Machine machine;  // that kernels are selected for
+  lpt::Machine machine;  // for which kernels are selected
   lpt_log_level log_level = LPT_LOG_LEVEL_NONE;
   lpt_log_function log = nullptr;
   void *log_user = nullptr;
@@ -67,34 +68,34 @@ struct lpt_context {
   lpt_progress_function progress = nullptr;
   void *progress_user = nullptr;
   std::shared_ptr<const lpt::Allocator> allocator;
-  std::shared_ptr<lpt::ThreadPool> pool;  // also of contexts created with `threads_of`
+  std::shared_ptr<lpt::ThreadPool> pool;  // shared with contexts created with `threads_of`
   std::unique_ptr<lpt::Arena> arena;
-  std::vector<lpt::SpareMemory> spares;                      // of the allocator, on the CPU
-  lpt::Queue queue;                                          // of the device where it works
-  lpt::DeviceHooks device_hooks;                             // of a GPU: the caller's allocator, or none
-  std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU, for the current stream; NULL: the CPU
-  std::map<void *, lpt::Arena> device_arenas;                // likewise: scratch that kernels see, by stream
-  lpt::Arena *device_arena = nullptr;                        // likewise: the one of the current stream
-  std::shared_ptr<lpt::LibrarySession> gemm_library;         // likewise, once a GEMM requested it
-  std::shared_ptr<lpt::LibrarySession> gemm_sparse_library;  // likewise, of 2:4 operands
+  std::vector<lpt::SpareMemory> spares;                      // of `allocator`, on the CPU
+  lpt::Queue queue;                                          // of the device of the context
+  lpt::DeviceHooks device_hooks;                             // GPU: the caller's allocator, or none
+  std::shared_ptr<const lpt::Allocator> device_allocator;    // GPU: for the current stream; NULL on the CPU
+  std::map<void *, lpt::Arena> device_arenas;                // GPU: scratch of kernels, by stream
+  lpt::Arena *device_arena = nullptr;                        // GPU: the arena of the current stream
+  std::shared_ptr<lpt::LibrarySession> gemm_library;         // GPU: set by the first GEMM that requests it
+  std::shared_ptr<lpt::LibrarySession> gemm_sparse_library;  // GPU: the same for 2:4 operands
   lpt::Profile profile;
   std::string error;
-  std::vector<lpt::Choice> choices;  // of the call at hand or the last one
-  std::string explanation;           // their text, made when it is requested
+  std::vector<lpt::Choice> choices;  // of the current or the last call
+  std::string explanation;           // text of the choices, made on request
 };
 
 namespace lpt {
 
 using Context = lpt_context;
 
-// Whether the context works on the CPU, not on a device.
+// Returns true if the context works on the CPU.
 inline bool is_on_cpu(const Context &context) { return context.machine.kind == LPT_DEVICE_CPU; }
 
 Status create_context(const lpt_context_options &options, Context **out_context);
 Status set_isa(Context &context, lpt_isa isa);
 Status set_threads(Context &context, int32_t thread_count);
 
-// Works on the device from now on, on `stream`.
+// Sets the device and the stream of the context.
 Status open_device(Context &context, const Device &device, void *stream);
 Status set_stream(Context &context, void *stream);
 Status wait_stream(Context &context, void *stream);
@@ -102,20 +103,20 @@ Status notify_stream(Context &context, void *stream);
 Status wait_event(Context &context, void *event);
 Status record_event(Context &context, void *event);
 
-// Frees scratch, that of the current stream and of the CPU last.
+// Frees spare memory and scratch until at most keep_bytes are left. Scratch of the current stream and of the CPU is freed last.
 void trim_scratch(Context &context, size_t keep_bytes);
 void log_line(Context &context, lpt_log_level level, const std::string &line);
 
-// "kernel: why it was rejected".
+// Returns "kernel: reason of the rejection".
 std::string choice_text(const Choice &choice);
 
-// What was selected, one line per kernel; kernels that were rejected stand indented below the selected one.
+// Returns the selected kernels, one per line. Rejected kernels are indented, in lines after the selected one.
 std::string choices_text(const Context &context);
 
-// How many threads a loop of this context can use.
+// Returns the number of threads that a loop of this context can use.
 int32_t width_of(const Context &context);
 
-// Runs body(i) for all i in [0, count) on the context's threads, or the host's.
+// Runs body(i) for all i in [0, count), on the context's threads or by the caller's parallel_for function.
 void parallel_for(Context &context, int64_t count, const std::function<void(int64_t)> &body);
 
 }  // namespace lpt

@@ -1,11 +1,11 @@
-// Kernels where a context works: the CPU runs slices on its threads, a device takes the whole in its queue.
+// Kernels on the device of the context: the CPU runs slices on its threads, a device queues the full request.
 #pragma once
 
 #include "src/call/operation.hpp"
 
 namespace lpt {
 
-// How the CPU cuts a request: into slices of whole units of some `work` each. `bytes` is what a profile says of the call.
+// Partition of a request on the CPU into slices of full units. `work` is the work of one unit; `bytes` is reported by profiles.
 struct Split {
   int64_t units, work;
   double bytes;
@@ -16,14 +16,14 @@ Status queue_kernel(Context &context, const KernelEntry<Request> &kernel, const 
   return context.queue.run(kernel.name, [&] { kernel.queue(request, context.queue.stream()); });
 }
 
-// As copy_matrix(), queued on the device.
+// The same as copy_matrix(), queued on the device.
 inline Status queue_copy(const Context &context, const MatrixView &source, const MatrixView &target) {
   const lpt_format element = source.format.element;
   return context.queue.copy({target.data, row_bytes(element, target.row_stride), source.data,
                              row_bytes(element, source.row_stride), row_bytes(element, source.columns), source.rows});
 }
 
-// A vector of indices, in memory of the device. A copy from CPU memory has read it when it returns: it is not page-locked.
+// Returns a vector of indices in device memory. A copy has read pageable CPU memory when it returns.
 inline Status take_indices(Context &context, const MatrixView &indices, bool is_in_cpu_memory, const void **out) {
   *out = indices.data;
   if (!is_in_cpu_memory) return {};
@@ -34,8 +34,9 @@ inline Status take_indices(Context &context, const MatrixView &indices, bool is_
   return context.queue.copy({memory, bytes, indices.data, bytes, bytes, 1});
 }
 
-// Selects a kernel of the family for `whole` and runs it, unless `is_check_only`. slice(whole, begin, count) is the request
-// for some units. An operation of several steps goes through all of them twice, so that a rejection leaves nothing queued.
+// Selects a kernel of the family for `whole` and runs it, unless `is_check_only`. slice(whole, begin, count) returns the
+// request for some units. An operation of several steps runs all of them twice, first as a check, so that a rejection leaves
+// nothing queued.
 template <typename Request, typename Slice>
 Status launch(Context &context, const std::type_identity_t<KernelFamily<Request>> &family, const Request &whole,
               std::initializer_list<lpt_format> formats, bool is_check_only, const Split &split, const Slice &slice) {
@@ -49,7 +50,7 @@ Status launch(Context &context, const std::type_identity_t<KernelFamily<Request>
   return {};
 }
 
-// As launch(), of a kernel that only devices have.
+// The same as launch(), for kernels that only devices have.
 template <typename Request>
 Status run_on_device(Context &context, const char *operation, const Request &request,
                      std::initializer_list<lpt_format> formats, bool is_check_only) {

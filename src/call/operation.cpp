@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// First byte and end of what a view touches.
+// The addresses that a view uses: [begin, end).
 struct Range {
   uintptr_t begin, end;
 };
@@ -18,7 +18,7 @@ Range payload_range(const MatrixView &view) {
   return {begin, begin + static_cast<uintptr_t>(row_bytes(view.format.element, last + 1))};
 }
 
-// The same of the places of a sparse one; nothing of others.
+// Returns the addresses of the indices of a sparse view; an empty range for other views.
 Range places_range(const MatrixView &view) {
   if (view.indices == nullptr) return {0, 0};
   const uintptr_t begin = reinterpret_cast<uintptr_t>(view.indices);
@@ -27,8 +27,8 @@ Range places_range(const MatrixView &view) {
 
 bool do_overlap(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
 
-// Two sets of columns of one row-major matrix: the same row stride, and byte columns that do not overlap modulo it. A single
-// row has any stride: it may lie in the gap between the rows of the other.
+// Returns true if two views are separate columns of one row-major matrix: equal row strides, and byte columns that do not
+// overlap modulo the stride. A single row has any stride, as it may be in the gap between rows of the other view.
 bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
   const int64_t a_stride = row_bytes(a.format.element, a.row_stride);
   const int64_t b_stride = row_bytes(b.format.element, b.row_stride);
@@ -38,7 +38,7 @@ bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
   const int64_t a_width = row_bytes(a.format.element, stored_columns(a.format, a.columns));
   const int64_t b_width = row_bytes(b.format.element, stored_columns(b.format, b.columns));
   const int64_t apart = static_cast<int64_t>(reinterpret_cast<uintptr_t>(b.data) - reinterpret_cast<uintptr_t>(a.data));
-  const int64_t shift = ((apart % stride) + stride) % stride;  // where b's columns begin, seen from a's
+  const int64_t shift = ((apart % stride) + stride) % stride;  // first byte column of b, relative to a
   return a_width <= shift && shift + b_width <= stride;
 }
 
@@ -62,7 +62,7 @@ Status check_wide_float(const MatrixView &view, const char *name) {
 Status check_no_overlap(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name) {
   if (a.data == nullptr || b.data == nullptr) return {};
   if (a.rows == 0 || a.columns == 0 || b.rows == 0 || b.columns == 0) return {};
-  if (is_packed(a.layout) || is_packed(b.layout)) return {};  // the library's own memory, which no one sees
+  if (is_packed(a.layout) || is_packed(b.layout)) return {};  // memory of the library, not accessible to callers
   const Range a_places = places_range(a), b_places = places_range(b);
   if (do_overlap(a_places, payload_range(b)) || do_overlap(payload_range(a), b_places) ||
       do_overlap(a_places, b_places)) {
@@ -135,7 +135,7 @@ Status check_finite(const char *name, double value, double least, double most) {
 Status make_random(const lpt_random &random, RandomDomain space, uint32_t role, int64_t columns, int32_t bits,
                    int32_t rounds, RandomSource &out_source) {
   if (random.stream >= (1u << 24)) return invalid("random.stream is %u: expected less than 2^24", random.stream);
-  // Bounded, so that no index of a tensor that fits in memory can overflow.
+  // Bounded, so that no index of a tensor that fits in memory overflows.
   if (random.offset < 0 || random.offset > (int64_t{1} << 60)) {
     return invalid("random.offset is %lld: expected 0 to 2^60", number(random.offset));
   }
@@ -182,7 +182,7 @@ Status no_kernel(Context &context, const char *operation, std::initializer_list<
 
 namespace {
 
-// Moves a view's block scales and zero points by blocks.
+// Advances the block scales and zero points of a view by blocks.
 void move_blocks(MatrixView &view, int64_t blocks) {
   if (view.block_scales != nullptr) {
     view.block_scales =
@@ -191,7 +191,7 @@ void move_blocks(MatrixView &view, int64_t blocks) {
   if (view.zero_points != nullptr) view.zero_points += blocks;
 }
 
-// Moves a view's payload by elements, whole packs.
+// Advances the payload of a view by elements, in full packs.
 void move_elements(MatrixView &view, int64_t elements) {
   if (view.data == nullptr) return;
   const Packing packing = packing_of(view.format.element);
@@ -278,12 +278,12 @@ Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t co
 }
 
 Parts split(const Context &context, int64_t units, int64_t work_per_unit) {
-  constexpr int64_t kLeastWork = 16384;  // below, waking a thread costs more than it saves
+  constexpr int64_t kLeastWork = 16384;  // elements; for less work, waking a thread costs more than it saves
   const int64_t width = width_of(context);
   if (width <= 1 || units <= 1) return {units > 0 ? 1 : 0, units};
   const int64_t work = work_per_unit > 0 ? work_per_unit : 1;
   int64_t parts = units * work / kLeastWork;
-  if (parts > 4 * width) parts = 4 * width;  // a few per thread evens out
+  if (parts > 4 * width) parts = 4 * width;  // a few parts per thread balance the load
   if (parts > units) parts = units;
   if (parts < 1) parts = 1;
   const int64_t length = (units + parts - 1) / parts;

@@ -1,4 +1,4 @@
-// What every operation does around its kernels: check, select, split, measure.
+// Common parts of operations: checks, scratch, selection of kernels, partition of work, progress, profile.
 #pragma once
 
 #include <algorithm>
@@ -17,44 +17,44 @@
 
 namespace lpt {
 
-// ---- texts of errors
+// Texts of errors.
 
 inline long long number(int64_t value) { return static_cast<long long>(value); }  // for %lld
 
-// One of an array of arguments.
+// Returns the text of one element of an array argument.
 inline std::string item(const char *array, int64_t index) { return text("%s[%lld]", array, number(index)); }
 
-// ---- checks: an error names the argument, its value and what was expected
+// Checks. An error contains the argument, its value and the expectation.
 
-// The same shape as `like`, which messages call `like_name`.
+// Checks that a view has the given shape, which is that of the argument `like_name`.
 Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64_t columns, const char *like_name);
 
-// One of f64, f32, bf16, f16.
+// Test for, and require, one of f64, f32, bf16, f16.
 bool is_wide_float(lpt_format format);
 Status check_wide_float(const MatrixView &view, const char *name);
 
-// The memory of two views must not overlap: elements, and places of sparse ones. Interleaved columns of one matrix do not.
+// Rejects views whose memory overlaps: elements, or indices of sparse views. Interleaved columns of one matrix do not overlap.
 Status check_no_overlap(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
 
-// The same, or one and the same matrix: there a number is read before it is written.
+// The same, but accepts two equal views: each element is read before it is written.
 Status check_in_place(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
 
-// A dense vector as a view of one row.
+// Returns a dense vector as a view of one row.
 MatrixView vector_view(lpt_format format, const void *data, int64_t count);
 
-// A dense matrix of a plain format.
+// Returns a dense matrix of a format, without scales.
 MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t columns);
 
-// Rows and columns changed places. For numbers in rows alone.
+// Returns the transposed view: rows and columns are exchanged with their strides. For row-major layouts only.
 MatrixView transposed_view(const MatrixView &view);
 
-// Elements from row to row: rows of packed elements begin on packs.
+// Returns the stride between rows in elements: rows of packed elements begin at packs.
 int64_t dense_row_stride(lpt_format element, int64_t columns);
 
-// The block scales of a view as a matrix.
+// Returns the block scales of a view as a matrix.
 MatrixView scales_of(const MatrixView &view);
 
-// Choices that a caller may get wrong.
+// Checks of options.
 Status check_choice(const char *name, int32_t value, int32_t last);
 Status check_flags(const char *name, uint64_t flags, uint64_t known = LPT_CHECK_ONLY);
 Status check_finite(const char *name, double value, double least, double most);
@@ -63,30 +63,30 @@ Status make_random(const lpt_random &random, RandomDomain space, uint32_t role, 
 
 inline bool is_check_only(uint64_t flags) { return (flags & LPT_CHECK_ONLY) != 0; }
 
-// ---- scratch
+// Scratch.
 
-// Lays out a matrix of `format` in one piece of memory: payload, block scales, tensor scale, each aligned.
-// Returns its bytes; with memory NULL it only computes them.
+// Lays out a matrix of `format` in contiguous memory: payload, block scales, tensor scale and zero points, each aligned.
+// Returns the bytes; with memory NULL it only computes them.
 size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view);
 
-// Scratch where the context works, on the CPU or its device, until the next call of the context; uncleared.
+// Allocates scratch on the context's device, valid until the next call of the context. It is not cleared.
 Status take_scratch(Context &context, size_t bytes, std::byte **out);
 
-// A matrix there; with `is_check_only` one without data.
+// Allocates a matrix as scratch; with `is_check_only` the matrix has no data.
 Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, bool is_check_only,
                    MatrixView &out_view);
 Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t columns, bool is_check_only,
                    MatrixView &out_view);
 
-// ---- selection of a kernel
+// Selection of a kernel.
 
 // Records in the context's explanation that a kernel was rejected, or selected.
 void log_rejected(Context &context, const char *kernel, const Rejection &rejection);
 void log_selected(Context &context, const char *operation, const char *kernel);
 Status no_kernel(Context &context, const char *operation, std::initializer_list<lpt_format> formats);
 
-// The first kernel that runs `request`; nullptr: none does. The explanation names it, or every kernel's reason. Selection
-// formats nothing, as small GEMMs are frequent.
+// Returns the first kernel that supports `request`, or nullptr. The explanation contains its name, or the reason of every
+// kernel. Selection formats no texts, as small GEMMs are frequent.
 template <typename Request>
 const KernelEntry<Request> *find_kernel(Context &context, const char *operation,
                                         std::span<const KernelEntry<Request>> kernels, const Request &request) {
@@ -101,7 +101,7 @@ const KernelEntry<Request> *find_kernel(Context &context, const char *operation,
   return nullptr;
 }
 
-// As find_kernel(), of the kernels of the CPU; without one an error lists every kernel's reason.
+// The same as find_kernel(). If no kernel supports the request, the error lists the reason of every kernel.
 template <typename Request>
 Status select_kernel(Context &context, const char *operation, std::span<const KernelEntry<Request>> kernels,
                      const Request &request, std::initializer_list<lpt_format> formats,
@@ -110,7 +110,7 @@ Status select_kernel(Context &context, const char *operation, std::span<const Ke
   return *out_kernel != nullptr ? Status() : no_kernel(context, operation, formats);
 }
 
-// The kernels of a family for the context's device.
+// Returns the kernels of a family for the context's device.
 template <typename Request>
 std::span<const KernelEntry<Request>> kernels_of(const Context &context, const KernelFamily<Request> &family) {
   if (context.machine.kind == LPT_DEVICE_CPU) {
@@ -123,7 +123,7 @@ std::span<const KernelEntry<Request>> kernels_of(const Context &context, const K
   return {};
 }
 
-// As select_kernel() above, of the kernels for the context's device.
+// The same as select_kernel() above, with the kernels for the context's device.
 template <typename Request>
 Status select_kernel(Context &context, const std::type_identity_t<KernelFamily<Request>> &family,
                      const Request &request, std::initializer_list<lpt_format> formats,
@@ -131,41 +131,41 @@ Status select_kernel(Context &context, const std::type_identity_t<KernelFamily<R
   return select_kernel(context, family.name, kernels_of<Request>(context, family), request, formats, out_kernel);
 }
 
-// ---- parts
+// Parts of views and loops.
 
-// Views of some rows or columns; begins on block edges.
+// Return views of some rows or columns, which begin at block bounds.
 MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count);
 MatrixView cut_columns(const MatrixView &view, int64_t begin, int64_t count);
 
-// Copies the rows of a plain matrix to one of the same format and shape.
+// Copies the rows of a matrix without scales to a matrix of the same format and shape.
 void copy_matrix(const MatrixView &source, const MatrixView &target);
 
-// How a loop over `count` units is cut: into parts of whole units, enough for the context's threads, none tiny.
+// Partition of a loop into parts of full units: enough for the context's threads, none too small.
 struct Parts {
   int64_t count;   // parts
-  int64_t length;  // units of each, the last one may be shorter
+  int64_t length;  // units per part; the last part may be shorter
 };
 Parts split(const Context &context, int64_t units, int64_t work_per_unit);
 
-// Runs body(begin, count) for each of these parts.
+// Runs body(begin, count) for each part of split().
 template <typename Body>
 void parallel_parts(Context &context, int64_t units, int64_t work_per_unit, const Body &body) {
   const Parts parts = split(context, units, work_per_unit);
-  if (parts.count == 1) return body(int64_t{0}, units);  // short calls are many
+  if (parts.count == 1) return body(int64_t{0}, units);  // fast path: short calls are frequent
   parallel_for(context, parts.count, [&](int64_t i) {
     const int64_t begin = i * parts.length;
     body(begin, std::min(parts.length, units - begin));
   });
 }
 
-// ---- progress
+// Progress.
 
-// The same for a loop that tells its progress: parts of a million or more, so that there is something to tell.
+// The same as split(), for a loop that reports its progress: a part has at least 2^20 elements of work.
 Parts split_reported(const Context &context, int64_t units, int64_t work_per_unit);
 
 Status cancelled(int64_t done, int64_t work);
 
-// While it lives a context tells no progress: a rank that stops would leave the others waiting.
+// Disables the progress reports of a context during its lifetime: a rank that is cancelled leaves the other ranks waiting.
 class SuppressProgress {
  public:
   explicit SuppressProgress(Context &context) : context_(context), progress_(context.progress) {
@@ -180,12 +180,12 @@ class SuppressProgress {
   const lpt_progress_function progress_;
 };
 
-// Runs body(part) for `count` parts of about the same work, `work` in all. If the caller wants to know, tells after each
-// step how much is done, and stops if reported so.
+// Runs body(part) for `count` parts of about equal work, `work` in total. If the context has a progress function, calls it
+// after each step with the work done, and stops if it returns nonzero.
 template <typename Body>
 Status run_reported(Context &context, int64_t count, int64_t work, const Body &body) {
   if (context.progress == nullptr) {
-    if (count == 1) {  // short calls are many
+    if (count == 1) {  // fast path: short calls are frequent
       body(int64_t{0});
     } else {
       parallel_for(context, count, body);
@@ -203,20 +203,21 @@ Status run_reported(Context &context, int64_t count, int64_t work, const Body &b
   return {};
 }
 
-// Items that threads take in turn, each with bytes of scratch of its own. Progress is reported after a multiple of `batch`.
+// Items that threads take dynamically, each thread with separate scratch. Progress is reported after a multiple of `batch`
+// items.
 struct WorkQueue {
   int64_t count, threads;
   size_t thread_bytes;
   int64_t batch = 1;
 };
 
-// Runs body(item, scratch) for each: a thread takes the next item when it has finished one. Reports progress in units of `work`, as
-// run_reported() does.
+// Runs body(item, scratch) for each item: a thread takes the next item when it has finished one. Reports progress in units of
+// `work`, as run_reported() does.
 template <typename Body>
 Status run_dynamic(Context &context, const WorkQueue &queue, int64_t work, const Body &body) {
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(queue.threads) * queue.thread_bytes, &memory));
-  if (queue.count == 1 && context.progress == nullptr) {  // short calls are many
+  if (queue.count == 1 && context.progress == nullptr) {  // fast path: short calls are frequent
     body(int64_t{0}, memory);
     return {};
   }
@@ -238,9 +239,9 @@ Status run_dynamic(Context &context, const WorkQueue &queue, int64_t work, const
   return {};
 }
 
-// ---- profile
+// Profile.
 
-// Measures its own lifetime when a profile is taken.
+// Measures its lifetime if the profile is enabled.
 class ProfileScope {
  public:
   ProfileScope(Context &context, const char *operation, const char *kernel, double bytes, double flops = 0.0)

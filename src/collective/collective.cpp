@@ -10,12 +10,12 @@
 namespace lpt {
 namespace {
 
-// Keeps alive what a collective works on: a copy shares the memory that the library owns.
+// Keeps the operands of a collective alive: a copy of a Tensor shares memory that the library owns.
 struct Operands {
   Tensor input, output;
 };
 
-// What both reductions check of input and options.
+// Checks the input and the options of both reductions.
 Status prepare(const Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
                ReductionPlan &reducing) {
   LPT_TRY(check_reduce_options(options));
@@ -45,7 +45,7 @@ Status check_reduce_options(const lpt_reduce_options &options) {
 
 namespace {
 
-// Of ranks that do not compare calls: a byte of each to all others.
+// Barrier of ranks that do not compare calls: each sends one byte to every other rank.
 Status barrier_by_bytes(Context &worker, Engine &engine, const Signature &signature) {
   const auto ranks = static_cast<size_t>(engine.ranks());
   std::byte *bytes = nullptr;

@@ -1,4 +1,4 @@
-// Collectives on tensors: checks here, bytes in src/comm, sums in kernels/reduce.
+// Collectives on tensors: checks. Engines in src/comm transfer bytes, kernels in kernels/reduce compute sums.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace lpt {
 
 Status check_reduce_options(const lpt_reduce_options &options);
 
-// A tensor that is named twice, such as a tied weight, would be reduced twice.
+// Rejects a tensor that is listed twice, such as a tied weight: its elements would be reduced twice.
 Status check_each_once(const char *name, const std::vector<const Tensor *> &tensors);
 
 Status barrier(Context &context, Comm &comm);

@@ -1,4 +1,4 @@
-// Whether ranks hold the same bits: 64 of them stand for a tensor.
+// Compares a tensor on all ranks by a 64-bit hash of its bits.
 #include <cstring>
 
 #include "src/collective/collective.hpp"
@@ -8,8 +8,8 @@
 namespace lpt {
 namespace {
 
-// A hash of a run of bytes that does not depend on how the run is cut: words of eight are mixed in, each by a multiplication whose
-// halves are joined. Against accidents, not against ill will.
+// Hash of bytes that does not depend on their division into segments. Each 8-byte word is multiplied, its halves are combined,
+// and the result is mixed into the state. Not cryptographic.
 class Hash {
  public:
   void add(const std::byte *data, int64_t count) {
@@ -41,7 +41,7 @@ class Hash {
  private:
   static constexpr int64_t kWord = sizeof(uint64_t);
 
-  // The word is mixed before it is joined, so that no state makes words equal; odd factors have inverses.
+  // Each step is a bijection, as odd factors are invertible: for every state, different words give different results.
   void mix(uint64_t word) {
     word *= UINT64_C(0x9E3779B97F4A7C15);
     state_ = (state_ ^ word ^ (word >> 32)) * UINT64_C(0xD6E8FEB86659FD93);

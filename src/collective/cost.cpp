@@ -15,9 +15,9 @@ constexpr int32_t kMostRanks = 1 << 20;
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostRate = 1e30;  // bytes per second
 
-// ---- checks
+// Checks.
 
-// Rows of the table that answer the question: one, or all of the collective. An error lists those.
+// Collects the table entries of one algorithm, or of all algorithms of the collective. An error lists the latter.
 Status find_ways(lpt_cost_collective collective, lpt_cost_algorithm algorithm, std::vector<AlgorithmEntry> &out_rows) {
   LPT_TRY(check_choice("collective", collective, LPT_COST_COLLECTIVE_ALL_TO_ALL));
   LPT_TRY(check_choice("algorithm", algorithm, LPT_COST_ALGORITHM_STAR));
@@ -49,11 +49,11 @@ Status check_rates(const lpt_cost_cast_rates &rates) {
   return check_finite("rates->decode_bytes_per_second", rates.decode_bytes_per_second, 0.0, kMostRate);
 }
 
-// ---- bytes of a format that is sent
+// Bytes of a payload format.
 
 struct PayloadBytes {
-  double each = 0.0;   // of an element, with its share of its block's scale and zero point
-  double whole = 0.0;  // of the scale that all have in common
+  double each = 0.0;   // of an element, with its fraction of the scale and zero point of its block
+  double whole = 0.0;  // of the scales that all elements share
 
   double of(double elements) const { return elements > 0.0 ? elements * each + whole : 0.0; }
 };
@@ -63,7 +63,7 @@ double plain_bytes(lpt_format plain) {
   return static_cast<double>(packing.bytes) / packing.elements;
 }
 
-// As one row: a block of whole rows is the payload, one of whole columns is an element.
+// The payload is one row: a block of full rows covers all of it, a block of full columns one element.
 PayloadBytes payload_bytes(const Format &format) {
   PayloadBytes bytes{plain_bytes(format.element), format.has_tensor_scale() ? plain_bytes(format.tensor_scale) : 0.0};
   if (!format.has_block_scale()) return bytes;
@@ -90,11 +90,11 @@ Status find_payload(const char *name, lpt_format id, PayloadBytes &out_bytes) {
   return {};
 }
 
-// ---- time
+// Time.
 
 double over(double bytes, double rate) { return rate == 0.0 ? 0.0 : bytes / rate; }
 
-// Of each byte of the payload.
+// Seconds per byte of the payload.
 double seconds_per_byte(const AlgorithmCost &cost, const lpt_cost_link &link) {
   return over(cost.in_row, link.bytes_per_second) + over(cost.added, link.reduce_bytes_per_second);
 }
@@ -115,9 +115,9 @@ bool is_better(const lpt_cost_info &a, const lpt_cost_info &b) {
   return std::tie(a.seconds, a.rank_bytes, a.step_count) < std::tie(b.seconds, b.rank_bytes, b.step_count);
 }
 
-// ---- break-even
+// Break-even.
 
-// Time as a function of elements.
+// Time in seconds as a linear function of the element count.
 struct LinearCost {
   double begin, slope;
 
@@ -134,7 +134,7 @@ LinearCost line_of_casts(const AlgorithmCost &cost, const PayloadBytes &plain, c
                                                 over(cost.decoded, rates.decode_bytes_per_second))};
 }
 
-// Two ways of sending, each of which takes the least of its lines.
+// Two payload formats, each with the time of its fastest algorithm.
 class CrossoverSearch {
  public:
   void add(const LinearCost &plain, const LinearCost &cast) {
@@ -142,8 +142,8 @@ class CrossoverSearch {
     cast_.push_back(cast);
   }
 
-  // Where cast numbers begin to win for good. The least of some lines bends, so that wins may come and go: wherever the two
-  // cross, a line of one crosses a line of the other.
+  // Finds the element count from which cast payloads are always faster. The minimum of several lines has kinks, so the faster
+  // format can change repeatedly. At each change a line of one format crosses a line of the other.
   bool find_last_win(double &out_begin) const {
     std::vector<double> edges = crossings();
     double end = edges.empty() ? 2.0 : 2.0 * edges.back() + 2.0;
@@ -166,7 +166,7 @@ class CrossoverSearch {
     return seconds;
   }
 
-  // In rising order. Those that rounding alone keeps apart are one.
+  // In ascending order. Crossings that differ only by rounding are merged.
   std::vector<double> crossings() const {
     std::vector<double> edges;
     for (const LinearCost &plain : plain_) {

@@ -1,4 +1,4 @@
-// What a collective costs on links of a latency and a bandwidth, without sending anything.
+// Cost model of collectives on links with a latency and a bandwidth. It transfers nothing.
 #pragma once
 
 #include "lpt/research/cost.h"

@@ -5,10 +5,10 @@
 namespace lpt {
 namespace {
 
-// Steps of a tree that doubles the ranks it has reached. Ranks are few enough for log2 to be exact at powers of two.
+// Steps of a tree that doubles the number of reached ranks per step. For these numbers of ranks log2 is exact at powers of two.
 double tree_steps(double r) { return std::ceil(std::log2(r)); }
 
-// ---- all-reduce
+// All-reduce.
 
 AlgorithmCost two_shot_all_reduce(double r) {
   const double others = (r - 1) / r;
@@ -26,7 +26,7 @@ AlgorithmCost one_shot_all_reduce(double r) {
       .steps = 1, .in_row = r - 1, .busiest = r - 1, .total = r * (r - 1), .added = r - 1, .encoded = 1, .decoded = r};
 }
 
-// Numbers are cast again at every hop.
+// Elements are cast at every hop.
 AlgorithmCost ring_all_reduce(double r) {
   const double others = (r - 1) / r;
   return {.steps = 2 * (r - 1),
@@ -38,8 +38,8 @@ AlgorithmCost ring_all_reduce(double r) {
           .decoded = 1 + others};
 }
 
-// Busiest is rank 0, which sends in every step back. Another rank sends once while they add, and back in the steps behind the
-// one that reached it.
+// Rank 0 sends most: once in every step of the broadcast phase. Another rank sends once in the reduction phase, and in the
+// broadcast steps after the one that reached it.
 AlgorithmCost tree_all_reduce(double r) {
   const double steps = tree_steps(r);
   return {.steps = 2 * steps,
@@ -61,7 +61,7 @@ AlgorithmCost star_all_reduce(double r) {
           .decoded = r + 1};
 }
 
-// ---- reduce-scatter
+// Reduce-scatter.
 
 AlgorithmCost two_shot_reduce_scatter(double r) {
   const double others = (r - 1) / r;
@@ -79,7 +79,7 @@ AlgorithmCost ring_reduce_scatter(double r) {
           .decoded = others};
 }
 
-// The root casts sums for all, and the others decode their parts.
+// The root casts the sums for all ranks; the other ranks decode their parts.
 AlgorithmCost star_reduce_scatter(double r) {
   const double others = (r - 1) / r;
   return {.steps = 2,
@@ -91,7 +91,7 @@ AlgorithmCost star_reduce_scatter(double r) {
           .decoded = r + 1 / r};
 }
 
-// ---- what is moved and not added
+// Collectives without arithmetic.
 
 AlgorithmCost two_shot_all_gather(double r) {
   const double others = (r - 1) / r;
@@ -104,7 +104,7 @@ AlgorithmCost ring_all_gather(double r) {
   return cost;
 }
 
-// The root sends each rank all parts but its own.
+// The root sends each rank all parts except the part of that rank.
 AlgorithmCost star_all_gather(double r) {
   return {.steps = 2,
           .in_row = r - 1,

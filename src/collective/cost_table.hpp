@@ -1,4 +1,4 @@
-// The ways of collectives, each as a handful of numbers.
+// Algorithms of collectives and their costs.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace lpt {
 
-// All but steps counts in units of the payload: 1 is every byte, or the cast of every element.
+// All members except `steps` are in units of the payload: 1 is every byte, or the cast of every element.
 struct AlgorithmCost {
-  double steps = 0.0;    // latencies that are waited for, one after the other
-  double in_row = 0.0;   // through the links that are waited for, over all steps
+  double steps = 0.0;    // latencies on the critical path
+  double in_row = 0.0;   // bytes through links on the critical path, over all steps
   double busiest = 0.0;  // sent by the rank that sends most
-  double total = 0.0;    // sent by all
-  double added = 0.0;    // by the ranks that are waited for
-  double encoded = 0.0;  // casts of the ranks that are waited for; every rank decodes what it encoded itself, too
+  double total = 0.0;    // sent by all ranks
+  double added = 0.0;    // by the ranks on the critical path
+  double encoded = 0.0;  // casts of the ranks on the critical path; each rank also decodes what it has encoded
   double decoded = 0.0;
 };
 
 struct AlgorithmEntry {
   lpt_cost_collective collective;
   lpt_cost_algorithm algorithm;
-  AlgorithmCost (*of)(double ranks);  // at least 2
+  AlgorithmCost (*of)(double ranks);  // `ranks` is at least 2
 };
 
-// In the order in which they are taken where nothing speaks for one: what LPT does itself first.
+// In the order of preference at equal cost: first the algorithms that LPT implements.
 std::span<const AlgorithmEntry> costs();
 
-// The way of one rank is none.
+// A collective of one rank costs nothing.
 inline AlgorithmCost cost_of(const AlgorithmEntry &row, int32_t ranks) {
   return ranks == 1 ? AlgorithmCost{} : row.of(ranks);
 }

@@ -26,9 +26,8 @@ struct Fit {
   double alpha, beta;
 };
 
-// Least squares of (alpha + beta · bytes) / seconds - 1: each measurement is a row (1 / s, b / s) with the right side 1.
-// The second column is first freed of the first one's part, since sizes may be a million times apart and the normal equations
-// square that.
+// Least squares of (alpha + beta · bytes) / seconds - 1: each measurement is a row (1 / s, b / s) with the right side 1. The
+// second column is made orthogonal to the first one: sizes may differ by a factor of 10^6, which normal equations square.
 Fit fit_both(const double *bytes, const double *seconds, int64_t count) {
   double xx = 0.0, xy = 0.0, x = 0.0;
   for (int64_t i = 0; i < count; ++i) {
@@ -48,7 +47,7 @@ Fit fit_both(const double *bytes, const double *seconds, int64_t count) {
   return {x / xx - beta * mean, beta};
 }
 
-// The same of beta alone.
+// Fits beta alone, with alpha = 0.
 double fit_beta(const double *bytes, const double *seconds, int64_t count) {
   double yy = 0.0, y = 0.0;
   for (int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Many tensors in one message: copied side by side, reduced as one, copied back.
+// Reductions of many tensors in one message: their elements are copied into one run, reduced, and copied back.
 #include <algorithm>
 
 #include "src/collective/collective.hpp"
@@ -10,9 +10,9 @@ namespace lpt {
 namespace {
 
 struct Many {
-  std::vector<Tensor> tensors;  // kept alive
+  std::vector<Tensor> tensors;  // keep their memory alive
   std::vector<SegmentList> pieces;
-  lpt_format format = LPT_FORMAT_F32;  // of none
+  lpt_format format = LPT_FORMAT_F32;  // the default if there are no tensors
   int64_t elements = 0;
 };
 

@@ -1,4 +1,4 @@
-// Collectives that move tensors and reckon nothing.
+// Collectives that copy tensors between ranks without arithmetic.
 #include <algorithm>
 #include <cstring>
 
@@ -10,15 +10,15 @@
 namespace lpt {
 namespace {
 
-// What goes to and comes from each rank of one exchange, and the tensors that own the memory.
+// Segments that one exchange sends to and receives from each rank, and the tensors that own the memory.
 struct Moving {
   Signature signature;
-  std::vector<SegmentList> outgoing, incoming;  // empty ones are sent as nothing
+  std::vector<SegmentList> outgoing, incoming;  // empty lists: no bytes
   Tensor input, output;
-  bool has_one_scale = false;  // all that comes ends with one and the same tensor scale
+  bool has_one_scale = false;  // all received parts end with the same tensor scale
 };
 
-// The bytes of pieces in one run: where they lie, or a copy.
+// Returns the bytes of segments as one run: in place if they are contiguous, otherwise copied to scratch.
 Status run_of(Context &worker, const Engine &engine, const SegmentList &segments, Bytes &out_bytes) {
   out_bytes = {segments.run(), segments.bytes()};
   if (out_bytes.data != nullptr || out_bytes.count == 0) return {};
@@ -26,14 +26,15 @@ Status run_of(Context &worker, const Engine &engine, const SegmentList &segments
   return segments.copy_to(queue_of(worker, engine), out_bytes.data);
 }
 
-// Where pieces may be received: in their place, if that is one run and no one reads it until the release.
+// Returns the receive buffer of segments: in place if they are contiguous, otherwise scratch. Shared memory needs no scratch.
 Status place_of(Context &worker, Engine &engine, const SegmentList &segments, Bytes &out_bytes) {
   out_bytes = {segments.run(), segments.bytes()};
   if (engine.shares_memory() || out_bytes.data != nullptr || out_bytes.count == 0) return {};
   return take_bytes(worker, engine, out_bytes.count, &out_bytes.data);
 }
 
-// Parts of one tensor: the last bytes of each are its scale. Before anything is written, and by all ranks alike.
+// Compares the tensor scales of all parts, which are their last bytes. Runs before the output is written, with the same result
+// on all ranks.
 Status check_one_scale(const std::vector<Bytes> &parts) {
   const Bytes *first = nullptr;
   float expected = 0.0f, found = 0.0f;
@@ -59,7 +60,7 @@ Status exchange_pieces(Context &worker, Engine &engine, const Moving &moving) {
   const auto ranks = static_cast<size_t>(engine.ranks());
   std::vector<Bytes> outgoing(ranks), incoming(ranks);
   for (size_t q = 0; q < ranks; ++q) {
-    // Often the same for all.
+    // Often the same for all ranks.
     const bool is_same = q > 0 && moving.outgoing[q].is_same(moving.outgoing[q - 1]);
     if (is_same) {
       outgoing[q] = outgoing[q - 1];
@@ -85,12 +86,12 @@ Status run_moving(Context &context, Comm &comm, Moving moving, Future **out_futu
       out_future, DeviceSupport::kDevices);
 }
 
-// A tensor that is sent: dense, its columns adjacent, and where the comm works.
+// Checks a tensor to transfer: dense, with adjacent columns, on the device of the comm.
 Status check_moved(const Comm &comm, const Tensor *tensor, const char *name, MatrixView &out_view) {
   return check_any_matrix(tensor, name, true, out_view, device_of(comm));
 }
 
-// Parts of one tensor go to or come from many: each has scales of its own.
+// Checks a tensor whose parts are exchanged with several ranks: the scales of each part must be separate.
 Status check_parted(const Comm &comm, const Tensor *tensor, const char *name, MatrixView &out_view) {
   LPT_TRY(check_moved(comm, tensor, name, out_view));
   if (!out_view.format.has_tensor_scale()) return {};
@@ -115,7 +116,7 @@ Status check_axes(const FirstAxis &input, const FirstAxis &output) {
   return invalid("output has another shape than input: expected the same extents behind the first axis");
 }
 
-// The parts of a view along its first axis.
+// Returns the parts of a view along its first axis.
 std::vector<SegmentList> parts_of(const FirstAxis &axis, const MatrixView &view, const std::vector<int64_t> &counts) {
   std::vector<SegmentList> parts;
   int64_t begin = 0;
@@ -145,12 +146,12 @@ Signature signature_of(const char *operation, const MatrixView &view, int64_t ch
   return {operation, view.format.id, view.rows, view.columns, choice};
 }
 
-// Of collectives in which ranks have parts of different extents.
+// Signature of collectives whose ranks own parts of different extents.
 Signature parted_signature(const char *operation, const FirstAxis &axis, const MatrixView &view) {
   return {operation, view.format.id, 0, axis.is_columns ? 0 : view.columns, axis.is_columns ? 0 : axis.fold};
 }
 
-// What both gathers check.
+// The checked operands of both gathers.
 struct Gathering {
   MatrixView from, to;
   FirstAxis axis;
@@ -182,7 +183,8 @@ Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts
   return {};
 }
 
-// On a device hosts compare the scales before anything is queued, for which each waits for its own. Parts of nothing have none.
+// On a device the hosts compare the scales before they queue transfers, and each waits for the scale of its part. Empty parts
+// have no scale.
 Status compare_scales(Context &context, Comm &comm, const Gathering &parts) {
   constexpr int64_t kBytes = sizeof(float);
   const auto ranks = parts.extents.size(), self = static_cast<size_t>(comm.engine->rank());

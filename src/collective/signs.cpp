@@ -1,4 +1,4 @@
-// The average by signs: checks.
+// Checks of the average with one sign bit per element.
 #include "src/collective/collective.hpp"
 #include "src/ranks/signs_reducing.hpp"
 #include "src/tensor/checks.hpp"
@@ -13,7 +13,7 @@ Status check_f32(const MatrixView &view, const char *name) {
   return invalid("%s is %s: expected f32", name, format_name(view.format.id).c_str());
 }
 
-// Errors that a rank keeps: `count` f32 numbers without gaps.
+// Checks an error tensor: `count` contiguous f32 elements.
 Status check_error(const Tensor *tensor, const char *name, int64_t count, float **out_numbers) {
   MatrixView view;
   LPT_TRY(check_matrix(tensor, name, true, view));

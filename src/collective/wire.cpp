@@ -3,13 +3,13 @@
 namespace lpt {
 namespace {
 
-// Below, casts cost more than the bytes that they save.
-constexpr int64_t kLeastElements = 512;  // for each rank
+// With fewer elements, casts cost more than the bytes that they save.
+constexpr int64_t kLeastElements = 512;  // per rank
 
-// Below, one message more costs more than its bytes.
+// Up to this size, another message costs more than its bytes.
 constexpr int64_t kSmallBytes = 16 << 10;
 
-constexpr int64_t kShareUnit = 512;  // elements: blocks that are longer begin again with each share
+constexpr int64_t kShareUnit = 512;  // elements: longer blocks restart in each slice
 
 Status check_no_wire(const lpt_reduce_options &options) {
   if (options.algorithm != LPT_REDUCE_ALGORITHM_AUTO && options.algorithm != LPT_REDUCE_ALGORITHM_NATIVE) {
@@ -20,7 +20,7 @@ Status check_no_wire(const lpt_reduce_options &options) {
   return invalid("options->rounding is %d without a wire: expected LPT_ROUNDING_NEAREST_EVEN", options.rounding);
 }
 
-// What the engine adds up by itself.
+// Checks that Engine::sum() supports the reduction.
 Status check_native(const ReductionPlan &reducing, int32_t ranks, bool is_to_all) {
   const char *const name = "options->algorithm is LPT_REDUCE_ALGORITHM_NATIVE";
   if (!reducing.has_native_sum)
@@ -33,7 +33,7 @@ Status check_native(const ReductionPlan &reducing, int32_t ranks, bool is_to_all
   return unsupported("%s: expected equal parts for all of %d ranks", name, ranks);
 }
 
-// Why numbers are better not cast for this way; NULL: they are.
+// Returns the reason why elements are not cast for this reduction, or NULL if they are cast.
 const char *reason_for_plain(const WireReductionPlan &wired, int32_t ranks) {
   if (ranks == 1) return "nothing is sent";
   const int64_t elements = wired.input.rows * wired.input.columns;

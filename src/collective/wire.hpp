@@ -1,4 +1,4 @@
-// Which way the numbers of a reduction go.
+// Selection of the path of a reduction: plain, with a wire format, with a codec, or by the engine.
 #pragma once
 
 #include "src/ranks/codec_reducing.hpp"
@@ -8,12 +8,12 @@ namespace lpt {
 
 enum class ReductionPath : uint8_t { kPlain, kOneShot, kTwoShots, kCodec, kNative };
 
-// Checks what options say of a wire, and chooses the way, reported in the context's explanation. `reducing` has been checked; the
-// shares of one that is not plain are those of `out_wired`.
+// Checks the wire options and selects the path, which the context's explanation reports. `reducing` has been checked. Paths
+// with a wire format use the slices of `out_wired`.
 Status select_path(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing, int32_t ranks,
                    bool is_to_all, ReductionPath &out_path, WireReductionPlan &out_wired);
 
-// A reduction and the way that was chosen for it.
+// A reduction and its selected path.
 struct SelectedReduction {
   ReductionPath path;
   ReductionPlan plain;
@@ -24,7 +24,7 @@ struct SelectedReduction {
 // Selects the kernel of a reduction whose views, reduction and factor are set.
 Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing);
 
-// select_path(), and the kernels of that way. `reducing` has its shares.
+// Runs select_path() and selects the kernels of that path. The slices of `reducing` are set.
 Status select_reduction(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
                         int32_t ranks, bool is_to_all, SelectedReduction &out_chosen);
 

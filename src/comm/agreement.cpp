@@ -61,12 +61,12 @@ Status compare_calls(Engine &control, const Signature &signature, CountTable &ta
   for (std::vector<int64_t> &row : table) incoming.push_back(bytes_of(row));
   const ExchangeGuard guard(control);
   LPT_TRY(control.all_to_all_v(signature, outgoing.data(), incoming.data()));
-  // Where memory is shared the rows are still those of the other ranks.
+  // With shared memory the received rows are still in the memory of the other ranks.
   for (size_t q = 0; q < table.size(); ++q) {
     if (incoming[q].data != bytes_of(table[q]).data)
       std::memcpy(table[q].data(), incoming[q].data, static_cast<size_t>(incoming[q].count));
   }
-  LPT_TRY(control.release());  // first: then every rank has all rows, and finds the same
+  LPT_TRY(control.release());  // before the comparison: every rank then has all rows and finds the same mismatch
   const std::string phrase = describe_mismatch(signature.operation, table);
   return phrase.empty() ? Status() : Status(LPT_MISMATCH, phrase);
 }

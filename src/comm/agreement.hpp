@@ -1,4 +1,4 @@
-// What ranks must agree on, and who belongs to which part of a split.
+// Comparison of the calls of all ranks, and the subgroups of a split.
 #pragma once
 
 #include <string>
@@ -8,32 +8,32 @@
 
 namespace lpt {
 
-// The phrase for two signatures that differ, from the view of `rank`; empty if they agree.
+// Returns the error text for two signatures that differ, from the view of `rank`; empty if they agree.
 std::string describe_mismatch(int32_t rank, const Signature &mine, int32_t peer, const Signature &theirs);
 
-// The same for the bytes that `peer` sends to `rank`, which expects others.
+// Returns the error text if `peer` sends `sent` bytes to `rank`, which expects `expected` bytes; empty if the counts agree.
 std::string describe_mismatch(int32_t rank, const char *operation, int64_t expected, int32_t peer, int64_t sent);
 
-// What all ranks send to and expect from each other: for each rank its bytes to rank 0, 1, ..., then those it expects from them.
+// Byte counts between all ranks. Row r: the bytes that rank r sends to ranks 0, 1, ..., then those that it expects from them.
 using CountTable = std::vector<std::vector<int64_t>>;
 
-// The table with the row of the own rank, with zeros for the others.
+// Returns the table with the row of `rank`, where its own entries are 0; the other rows are 0.
 CountTable make_count_table(int32_t rank, int32_t ranks, const Bytes *outgoing, const Bytes *incoming);
 
-// The phrase for the first two ranks that disagree, the same on all ranks; empty if all agree.
+// Returns the error text for the first two ranks that disagree, the same on all ranks; empty if all agree.
 std::string describe_mismatch(const char *operation, const CountTable &table);
 
-// Sends the own call and its row to all ranks over `control`, which compares the calls, and receives theirs.
+// Exchanges signatures and rows with all ranks over `control` and fills the table. Returns LPT_MISMATCH if ranks disagree.
 Status compare_calls(Engine &control, const Signature &signature, CountTable &table);
 
-// Whether any rank sends any byte.
+// Returns true if at least one rank sends at least one byte.
 bool has_bytes(const CountTable &table);
 
 struct SplitKey {
   int32_t color, key;
 };
 
-// The ranks that gave the same color, ordered by (key, rank): place of each in its part.
+// ranks_of_part() returns the ranks of one color, ordered by (key, rank). place_in_part() returns the index of `rank` in it.
 std::vector<int32_t> ranks_of_part(const std::vector<SplitKey> &keys, int32_t color);
 int32_t place_in_part(const std::vector<int32_t> &part, int32_t rank);
 

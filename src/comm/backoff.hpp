@@ -1,4 +1,4 @@
-// Waiting between two polls for messages.
+// Backoff between two polls for messages.
 #pragma once
 
 #include <algorithm>
@@ -7,11 +7,12 @@
 
 namespace lpt {
 
-// Spins, then gives the core away, since ranks may be more than cores, then sleeps: a sixteenth of what it has waited, so that
-// a long wait costs little time of others and no wait grows by much.
+// Spins 200 times, then yields the core, since ranks may outnumber cores, then sleeps. A sleep takes 1/16 of the time waited: a
+// long wait uses little CPU time, and no wait grows by more than 1/16.
 class Backoff {
  public:
-  // With bytes under way a wire moves as we look: then it sleeps late, and not for long.
+  // Some transports transfer bytes only during polls. With bytes in transit sleeps begin after 1 s, not 1 ms, and take at most
+  // 100 µs.
   void pause(bool are_bytes_coming) {
     using namespace std::chrono_literals;
     if (++polls_ <= kSpins) {

@@ -1,4 +1,4 @@
-// A checksum for bytes on their way: as fast as memory, not against people.
+// Checksum for payloads in transit: runs at memory bandwidth, detects damage, is not cryptographic.
 #pragma once
 
 #include <bit>
@@ -7,8 +7,8 @@
 
 namespace lpt {
 
-// Each word goes into one of eight chains by steps that can be undone, so that no change within one word goes unseen. Eight:
-// a multiplication takes 3 to 4 cycles, and one can begin in each.
+// Each 8-byte word enters one of eight chains by invertible steps, so any change within one word changes the sum. Eight chains
+// hide the latency of a multiplication: 3 to 4 cycles, while one can start in each cycle.
 inline uint64_t checksum(const void *data, int64_t bytes) {
   constexpr uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;
   constexpr int64_t kLanes = 8;

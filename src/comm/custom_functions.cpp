@@ -9,14 +9,14 @@ namespace {
 
 bool is_printable(char c) { return c >= ' ' && c <= '~'; }
 
-// Texts of LPT are one line of ASCII.
+// Replaces characters that are not printable ASCII: error texts of LPT are one line of ASCII.
 void make_printable(char *text) {
   for (; *text != '\0'; ++text) {
     if (!is_printable(*text)) *text = *text == '\n' || *text == '\t' ? ' ' : '?';
   }
 }
 
-// What a function returned, as a status of the call. A number that is no status cannot be returned by a call of LPT.
+// Converts the return value of a caller's function to a Status. A value that is no lpt_status error becomes LPT_WORK_FAILED.
 Status status_of(const char *name, int32_t code, char *words) {
   if (code == LPT_OK) return {};
   make_printable(words);

@@ -1,4 +1,4 @@
-// Functions of a transport that the caller supplies, with statuses and one thread at a time.
+// Transport functions that the caller supplies: converts their results to Status and serializes the message functions.
 #pragma once
 
 #include <mutex>
@@ -9,10 +9,10 @@
 
 namespace lpt {
 
-// Rejects a name that is none, and functions that are missing.
+// Rejects a name that is empty, too long or not printable, and an incomplete set of functions.
 Status check_functions(const lpt_comm_functions &functions);
 
-// What a rank sends to and receives from each rank.
+// Pointers and byte counts of the transfers between this rank and each rank, in the layout of exchange().
 struct ExchangedBytes {
   std::vector<const void *> outgoing;
   std::vector<int64_t> outgoing_bytes;
@@ -27,7 +27,7 @@ struct ExchangedBytes {
   void set(int32_t peer, const Bytes &out, const Bytes &in);
 };
 
-// Shared by a comm and the comms that were split from it; the last one calls close().
+// Shared by a comm and all comms that are split from it. The destructor calls the caller's close().
 class CustomFunctions {
  public:
   CustomFunctions(const lpt_comm_functions &functions, void *user) : functions_(functions), user_(user) {}
@@ -39,21 +39,21 @@ class CustomFunctions {
 
   const char *name() const { return functions_.name; }
 
-  // The table of the endpoints of open_custom_endpoint(), which live no longer than the functions.
+  // Transport table of the endpoints of open_custom_endpoint(). These endpoints own a reference to this object.
   lpt_transport_table table{};
 
   bool has_messages() const { return functions_.send != nullptr; }
   bool has_exchange() const { return functions_.exchange != nullptr; }
   bool has_all_reduce() const { return functions_.all_reduce != nullptr; }
 
-  // Collectives of all ranks, which wait for the others: messages may be sent by another thread meanwhile.
+  // Collectives of all ranks, which block until the other ranks call them. Another thread may send messages meanwhile.
   Status exchange(const ExchangedBytes &bytes, double timeout_seconds);
   Status all_reduce(const DeviceSum &sum, double timeout_seconds);
 
-  // Ends the collective of another thread, or of other ranks.
+  // Calls the caller's abort(), if set, which ends a collective of another thread or of other ranks.
   void abort() noexcept;
 
-  // A request becomes NULL when it ends.
+  // Message functions. A request that has ended is set to NULL.
   Status send(int32_t peer, int32_t tag, const void *data, int64_t bytes, void **out_request);
   Status receive(int32_t peer, int32_t tag, void *data, int64_t bytes, void **out_request);
   Status test(void **request);
@@ -67,7 +67,7 @@ class CustomFunctions {
 
   const lpt_comm_functions functions_;
   void *const user_;
-  std::mutex mutex_;  // held while a function of messages runs
+  std::mutex mutex_;  // held while a message function runs
 };
 
 }  // namespace lpt

@@ -10,18 +10,18 @@
 namespace lpt {
 namespace {
 
-// Tags of one comm: those of the message channel, 0 for its headers.
+// Tags per comm: those of the message channel, which uses tag 0 for headers.
 constexpr int32_t kHeaderTagOfChannel = 0;
 constexpr int64_t kTagsOfComm = int64_t{LPT_WIRE_LAST_TAG} + 1;
 constexpr int64_t kMostComms = (int64_t{1} << 31) / kTagsOfComm;
 
-// A header on its way: both sides state the same number of bytes, whatever its payload.
+// A header in transit, padded to a fixed size: both sides must pass the same byte count, whatever the payload.
 struct PaddedHeader {
   int64_t bytes;
   std::byte data[sizeof(MessageHeader)];
 };
 
-// The receive of the next header of one rank.
+// The pending receive of the next header of one rank.
 struct HeaderReceive {
   PaddedHeader header;
   void *request = nullptr;
@@ -29,14 +29,14 @@ struct HeaderReceive {
 };
 
 struct CustomEndpoint {
-  // In this order: requests end before the functions go.
+  // The first member, destroyed last: requests end before the functions are closed.
   std::shared_ptr<CustomFunctions> functions;
   int32_t rank;
-  std::vector<int32_t> members;  // what the ranks of this comm are called by the functions
+  std::vector<int32_t> members;  // rank numbers of the functions, by rank of this comm
   int64_t first_tag;
-  std::vector<HeaderReceive> headers;  // of each rank
-  int32_t first_peer = 0;              // whose header is taken first
-  Status failure{};                    // the first one: a message may be lost, and the engine takes no header after it
+  std::vector<HeaderReceive> headers;  // by rank
+  int32_t first_peer = 0;              // the rank whose header is tested first
+  Status failure{};                    // the first error: a message may be lost, so no header is taken after it
 
   CustomEndpoint(std::shared_ptr<CustomFunctions> all, int32_t own_rank, std::vector<int32_t> names, int64_t comm)
       : functions(std::move(all)),
@@ -64,10 +64,10 @@ struct CustomEndpoint {
 };
 
 struct CustomRequest {
-  int32_t peer;  // LPT_WIRE_ANY_RANK: the next header of any rank
+  int32_t peer;  // LPT_WIRE_ANY_RANK: receives the next header of any rank
   void *data;
   int64_t bytes;
-  std::unique_ptr<PaddedHeader> header{};  // that is sent
+  std::unique_ptr<PaddedHeader> header{};  // padded copy of a header that is sent; NULL for other messages
   void *request = nullptr;
 };
 
@@ -104,7 +104,7 @@ int32_t receive_custom(void *endpoint, int32_t peer, int32_t tag, void *data, in
   return custom_status(custom(endpoint), status, error, error_bytes);
 }
 
-// Takes the next header of one rank, if it has arrived.
+// Takes the next header of `peer` if it has arrived. Posts a receive for it if none is pending.
 Status take_header_of(CustomEndpoint &self, int32_t peer, const CustomRequest &requested, bool &out_has_come,
                       int64_t *out_bytes) {
   HeaderReceive &receive = self.headers[static_cast<size_t>(peer)];
@@ -126,7 +126,7 @@ Status take_header_of(CustomEndpoint &self, int32_t peer, const CustomRequest &r
   return {};
 }
 
-// Begins after the rank whose header came last, so that no rank keeps the others waiting.
+// Tests the ranks in cyclic order, beginning after the sender of the previous header, so that no rank starves the others.
 Status take_header(CustomEndpoint &self, const CustomRequest &requested, bool &out_has_come, int32_t *out_peer,
                    int64_t *out_bytes) {
   LPT_TRY(self.failure);
@@ -167,7 +167,7 @@ void abandon_custom(void *endpoint, void *request) {
 
 void close_custom(void *endpoint) { delete &custom(endpoint); }
 
-// Numbers grow on every rank, so no two comms of two ranks share tags.
+// The numbers of comms increase on every rank, so no two comms with two common ranks share tags.
 int32_t split_custom(void *endpoint, const int32_t *members, int32_t count, int64_t number, double, void **out_link,
                      char *error, size_t error_bytes) {
   const CustomEndpoint &self = custom(endpoint);

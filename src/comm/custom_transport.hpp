@@ -1,5 +1,5 @@
-// The transport over functions of the caller. They send exact numbers of bytes between two ranks, so headers are padded, and
-// a receive from any rank is one receive from each.
+// Transport over functions of the caller. They transfer exact byte counts between two ranks: headers are padded, and a receive
+// from any rank is one receive per rank.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace lpt {
 
-// The endpoint of one of `ranks`.
+// Opens the endpoint of `rank` among `ranks` ranks.
 std::unique_ptr<Endpoint> open_custom_endpoint(std::shared_ptr<CustomFunctions> functions, int32_t rank, int32_t ranks);
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Until when a rank waits for the others.
+// Deadline of a wait for other ranks.
 #pragma once
 
 #include <chrono>
@@ -9,14 +9,14 @@ class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // 0 seconds: for ever.
+  // 0 seconds: no deadline.
   explicit Deadline(double seconds)
       : is_set_(seconds > 0.0),
         end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
 
   bool is_over() const { return is_set_ && Clock::now() >= end_; }
 
-  // A moment to sleep until, at most: the end, or a second from now where there is none.
+  // Returns the latest time at which a sleeping thread must wake: the deadline, or 1 s from the call if that is earlier.
   Clock::time_point next_look() const {
     const Clock::time_point soon = Clock::now() + std::chrono::seconds(1);
     return is_set_ && end_ < soon ? end_ : soon;

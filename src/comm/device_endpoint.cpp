@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// What a rank that leaves waits for others to take its last bytes.
+// Seconds that close() waits until other ranks have received the last bytes.
 constexpr double kCloseSeconds = 10.0;
 
 }  // namespace
@@ -45,7 +45,7 @@ Status QueuedWork::wait() {
   for (Backoff backoff;;) {
     bool is_past = false;
     LPT_TRY(end_->queue().is_past(event_, is_past));
-    // Requested last: what was given up is past as well.
+    // Checked after the event: an abort also completes the event.
     LPT_TRY(end_->look());
     if (is_past) return {};
     if (deadline.is_over()) {

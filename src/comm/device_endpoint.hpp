@@ -1,5 +1,5 @@
-// A rank's end of a device's wire, and what becomes of the work that it has queued: engines of the same end, futures and waits
-// for a stream all look here.
+// One rank's endpoint of a device transport, and the state of its queued work. Engines, futures and stream waits of one
+// endpoint share it.
 #pragma once
 
 #include <memory>
@@ -21,17 +21,17 @@ class DeviceEndpoint {
   const Queue &queue() const { return queue_; }
   double timeout_seconds() const { return timeout_seconds_; }
 
-  // Calls a function of the wire that takes the end, unless it is broken; an error breaks it.
+  // Calls a transport function with the endpoint, unless it has failed or is closed. An error marks the endpoint as failed.
   template <typename Function, typename... Arguments>
   Status call(const Function &function, Arguments... arguments);
 
-  // Breaks it: what is queued ends, and all calls from now on give this status. The first one counts.
+  // Aborts queued work and marks the endpoint as failed. Later calls return this status. Only the first failure counts.
   Status fail(const Status &why) noexcept;
 
-  // Leaves, when what is queued has ended.
+  // Closes the endpoint after queued work has ended.
   void close();
 
-  // OK, or why it is broken, also by what the device or another rank has found out since.
+  // Returns OK or the failure, including failures that the device or another rank has reported meanwhile.
   Status look();
 
  private:
@@ -45,13 +45,13 @@ class DeviceEndpoint {
   Status broken_;
 };
 
-// What a collective has queued. Ended as soon as the event is past.
+// The work that a collective has queued. It has ended when the event has passed.
 class QueuedWork : public Watch {
  public:
   QueuedWork(std::shared_ptr<DeviceEndpoint> end, const char *operation)
       : end_(std::move(end)), operation_(operation) {}
 
-  // Sets the mark behind what is queued.
+  // Records the event after the work that is queued on `queue`.
   Status mark(const Queue &queue);
 
   const Event &event() const { return event_; }
@@ -60,7 +60,7 @@ class QueuedWork : public Watch {
 
   Status is_past(bool &out_is_past) const { return end_->queue().is_past(event_, out_is_past); }
 
-  // Ended, well or not.
+  // Returns true if the work has ended, with or without an error.
   bool is_over() const {
     bool is_past = false;
     return !this->is_past(is_past).is_ok() || is_past;

@@ -18,7 +18,7 @@ DeviceEngine::DeviceEngine(std::shared_ptr<DeviceEndpoint> end, std::unique_ptr<
   ranks_ = ranks;
 }
 
-// What is queued is for others too.
+// Other ranks depend on the queued work, so the destructor waits for it.
 DeviceEngine::~DeviceEngine() {
   if (has_queued_) static_cast<void>(last_->wait());
   end_->close();
@@ -51,7 +51,7 @@ Status DeviceEngine::end(std::shared_ptr<QueuedWork> &out_work) {
   return out_work->mark(*queue_);
 }
 
-// Every rank tells all others what goes between it and each rank, so that all find the same two that disagree.
+// Every rank sends its byte counts to all others, so that all ranks report the same two ranks that disagree.
 Status DeviceEngine::compare(const Signature &signature, const Bytes *outgoing, const Bytes *incoming) {
   if (control_ == nullptr) return {};
   CountTable table = make_count_table(rank_, ranks_, outgoing, incoming);
@@ -85,7 +85,7 @@ Status DeviceEngine::publish(const Signature &signature, const void *) {
   return Status(LPT_INTERNAL, text("%s: ranks on devices have nothing to show", signature.operation));
 }
 
-// The header of a mail goes by the control, its number with it: the wire itself knows neither tags nor sizes.
+// The header of a message is sent over `control`, with a sequence number: the device transport has neither tags nor sizes.
 Status DeviceEngine::send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) {
   operation_ = signature.operation;
   const auto to = static_cast<size_t>(peer);
@@ -119,7 +119,7 @@ Status DeviceEngine::receive(const Signature &signature, int32_t peer, int32_t t
   return move(out, in);
 }
 
-// What the wire moves by itself is counted as two shots are: 2 (R - 1) / R of the bytes, or half of it.
+// Traffic is counted as that of a two-shot all-reduce: 2 (R - 1) / R of the bytes, or half of it for a reduce-scatter.
 Status DeviceEngine::sum(const Signature &signature, const DeviceSum &sum) {
   operation_ = signature.operation;
   const std::vector<Bytes> nothing(static_cast<size_t>(ranks_), Bytes{nullptr, 0});

@@ -1,5 +1,5 @@
-// Ranks with a device each. Bytes are sent over the device's wire, queued on the stream of whoever calls; ranks that have other
-// means to speak compare what they are about to do before they queue it, so that nothing is queued that will not end.
+// Ranks with one device each. Transfers use the transport of the device and are queued on the caller's stream. Ranks with a CPU
+// engine compare their calls first, so that no transfer is queued that cannot complete.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace lpt {
 
 class DeviceEngine : public Engine {
  public:
-  // `control` is an engine of the CPU among the same ranks, or NULL: then they do not compare.
+  // `control`: a CPU engine among the same ranks, or NULL if calls are not compared.
   DeviceEngine(std::shared_ptr<DeviceEndpoint> end, std::unique_ptr<Engine> control, int32_t rank, int32_t ranks);
   ~DeviceEngine() override;
 
@@ -21,22 +21,22 @@ class DeviceEngine : public Engine {
   bool shares_memory() const override { return false; }
   bool compares() const { return control_ != nullptr; }
 
-  // Where ranks compare: how their hosts speak, bytes of the CPU.
+  // The CPU engine of the same ranks. Requires compares().
   Engine &control() { return *control_; }
 
-  // From begin() to end() all is queued on this queue, behind what was queued before, on whichever. end() sets a mark behind
-  // it: that of all, which the queue then watches; or also one for this piece of work.
+  // Work between begin() and end() is queued on `queue`, after all earlier work of this engine on any queue. end() records an
+  // event after it. The first form makes `queue` watch this event; the second form returns the event of this work alone.
   Status begin(Queue &queue);
   Status end();
   Status end(std::shared_ptr<QueuedWork> &out_work);
 
-  // Bytes lie on the device. They may be changed, and read, by what is queued behind it.
+  // Bytes are in device memory. Work that is queued after the call may read and change them.
   Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) override;
   Status publish(const Signature &signature, const void *face) override;
   const void *shown(int32_t) const override { return nullptr; }
   Status release() override { return {}; }
 
-  // Ranks receive from one rank in the order in which it sends to them; a send ends when it is received.
+  // A rank receives the messages of one sender in the order of sending. A send ends when it is received.
   Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
   Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
 
@@ -53,12 +53,12 @@ class DeviceEngine : public Engine {
 
   const std::shared_ptr<DeviceEndpoint> end_;
   const std::unique_ptr<Engine> control_;
-  const std::shared_ptr<QueuedWork> last_;           // of all that this engine has queued
-  std::vector<std::shared_ptr<QueuedWork>> pieces_;  // that were not past when the next one came
+  const std::shared_ptr<QueuedWork> last_;           // all work that this engine has queued
+  std::vector<std::shared_ptr<QueuedWork>> pieces_;  // work that had not ended when later work was queued
   const char *operation_ = "";                       // of the last exchange
   bool has_queued_ = false;
   Queue *queue_ = nullptr;
-  std::vector<int64_t> mail_sent_, mail_received_;  // by rank
+  std::vector<int64_t> mail_sent_, mail_received_;  // message counts, by rank
 };
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// A wire's end, owned: the table's functions with statuses.
+// Owning handle of a transport endpoint: the functions of the table with Status results.
 #pragma once
 
 #include <memory>
@@ -22,11 +22,10 @@ class Endpoint {
   const char *name() const { return table_->name; }
   bool copies_sends() const { return table_->copies_sends != 0; }
 
-  // No members: NULL comes out.
+  // Opens the endpoint of a subgroup. With empty `members` the rank joins none and `out_link` is not set.
   Status split(const std::vector<int32_t> &members, int64_t number, double seconds,
                std::unique_ptr<Endpoint> &out_link) {
-    auto endpoint =
-        std::make_unique<Endpoint>(*table_, nullptr);  // the owner first: there may be no memory for it later
+    auto endpoint = std::make_unique<Endpoint>(*table_, nullptr);  // first: a later allocation could fail
     const int32_t *const first = members.empty() ? nullptr : members.data();
     LPT_TRY(call(table_->split, endpoint_, first, static_cast<int32_t>(members.size()), number, seconds,
                  &endpoint->endpoint_));
@@ -42,13 +41,13 @@ class Endpoint {
     return call(table_->receive, endpoint_, peer, tag, data, bytes, out_request);
   }
 
-  // The message of a receive that is done.
+  // The sender and length of a completed receive.
   struct Received {
     int32_t peer = LPT_WIRE_ANY_RANK;
     int64_t bytes = 0;
   };
 
-  // A request that is done, or has failed, becomes NULL.
+  // Sets *request to NULL if it is complete or has failed.
   Status test(void **request, Received &out_received) {
     int32_t is_done = 0;
     const Status status = call(table_->test, endpoint_, *request, &is_done, &out_received.peer, &out_received.bytes);

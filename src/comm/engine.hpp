@@ -1,4 +1,4 @@
-// Engines send bytes between ranks. The meaning of the bytes is defined by operations.
+// Engines send bytes between ranks. Operations define the meaning of the bytes.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,27 @@ struct Bytes {
   int64_t count;
 };
 
-// What a rank is about to do. All ranks of a collective must be about to do the same; send and receive compare it in pairs.
+// The call of one rank. All ranks of a collective must make the same call; send and receive compare it in pairs.
 struct Signature {
   const char *operation;
   int64_t format;
   int64_t rows, columns;
-  int64_t choice;  // root, reduction, wire format: whatever else must agree
+  int64_t choice;  // root, reduction, wire format: all other values that must agree
 };
 
-// What went through an engine.
+// Bytes that an engine has sent and received.
 struct Traffic {
   int64_t bytes_sent = 0, bytes_received = 0;
 };
 
 struct EngineOptions {
-  double timeout_seconds = 0.0;  // 0: for ever
+  double timeout_seconds = 0.0;  // 0: no limit
   bool has_checksums = false;
   double link_latency_seconds = 0.0, link_bytes_per_second = 0.0;  // emulated; 0: none
-  int64_t damaged_message = 0;                                     // from 1; 0: none
+  int64_t damaged_message = 0;                                     // payload to damage (tests), from 1; 0: none
 };
 
-// The status that ends a comm must be had without memory as well: its text is a short one then, which takes none.
+// Makes the status that ends a comm, even if memory is exhausted: the text is then short enough to need no allocation.
 template <typename MakeText>
 Status make_last_status(lpt_status code, const MakeText &make_text) noexcept {
   try {
@@ -53,8 +53,8 @@ inline Status copy_of(const Status &status) noexcept {
   return make_last_status(status.code(), [&] { return status.message(); });
 }
 
-// One rank's side of a communicator. Used by one thread at a time, except interrupt(). After an error every call fails with
-// the same text, and so do the calls in which other ranks wait.
+// One rank's side of a communicator. One thread at a time may use it, except for interrupt(). After an error every call fails
+// with the same text, as do the calls in which other ranks wait.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -64,47 +64,48 @@ class Engine {
   const Traffic &traffic() const { return traffic_; }
   virtual const char *name() const = 0;
 
-  // The device whose memory it transfers. On a GPU transfers are queued: DeviceEngine.
+  // The device whose memory it transfers. On a GPU, DeviceEngine queues the transfers.
   virtual Device device() const { return {}; }
 
-  // True: ranks may read and write each other's memory, and publish() is supported.
+  // Returns true if ranks can read and write each other's memory. publish() is then supported.
   virtual bool shares_memory() const = 0;
 
-  // Every rank sends outgoing[q] to each rank q and receives incoming[q] from it, incoming[q].count bytes. incoming[q].data is
-  // memory for them; on return it is where they are: there, or in the memory of rank q. Entries of the own rank are ignored.
-  // Both arrays and the bytes must not change until release().
+  // Sends outgoing[q] to each rank q and receives incoming[q].count bytes from it. incoming[q].data is a buffer for them. On
+  // return it points to the bytes: in that buffer, or in the memory of rank q. The entries of this rank are ignored. Both
+  // arrays and the bytes must not change until release().
   virtual Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) = 0;
 
-  // Where memory is shared: every rank publishes a pointer to data of its own, which is valid until release().
+  // With shared memory: publishes a pointer to data of this rank, valid until release(). shown() returns the pointer of `rank`.
   virtual Status publish(const Signature &signature, const void *face) = 0;
   virtual const void *shown(int32_t rank) const = 0;
 
-  // Ends an exchange: own bytes may change afterwards. All ranks call it.
+  // Ends an exchange; afterwards the bytes of this rank may change. All ranks call it.
   virtual Status release() = 0;
 
-  // False: send(), receive() and split() are not supported.
+  // Returns false if send(), receive() and split() are not supported.
   virtual bool has_messages() const { return true; }
 
   virtual Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;
   virtual Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;
 
-  // A sum that the transport makes in an order of its own, where has_sum() is true.
+  // A sum that the transport computes, in an unspecified order. Requires has_sum().
   virtual bool has_sum() const { return false; }
   virtual Status sum(const Signature &signature, const DeviceSum &sum);
 
-  // An engine for the ranks of the same color, ordered by (key, rank). All ranks call it; color -1 gets none.
+  // Creates an engine for the ranks of the same color, ordered by (key, rank). All ranks call it; a negative color creates
+  // none.
   virtual Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) = 0;
 
   // Aborts the communicator for all ranks. Any thread may call it.
   virtual void interrupt(const char *reason) noexcept = 0;
 
-  // An exchange without bytes.
+  // An all-to-all without payload: a barrier.
   Status barrier(const Signature &signature);
 
-  // Ends an exchange that an error left open, as other ranks may still read this rank's bytes. See ExchangeGuard.
+  // Completes an exchange that an error left open, as other ranks may still read the bytes of this rank. See ExchangeGuard.
   virtual void complete_exchange() noexcept {}
 
-  // Counts what an operation moved by itself, through shared memory.
+  // Adds to the traffic. Operations call it for bytes that they copy through shared memory.
   void count(int64_t bytes_sent, int64_t bytes_received) {
     traffic_.bytes_sent += bytes_sent;
     traffic_.bytes_received += bytes_received;
@@ -115,7 +116,7 @@ class Engine {
   Traffic traffic_;
 };
 
-// Declared after the data of an exchange: the destructor waits until other ranks have read it, before it goes out of scope.
+// Declared after the data of an exchange: the destructor waits until other ranks have read the data, before it is destroyed.
 class ExchangeGuard {
  public:
   explicit ExchangeGuard(Engine &engine) : engine_(engine) {}

@@ -6,10 +6,10 @@
 namespace lpt {
 namespace {
 
-// Its last digits grow when what ranks send each other changes.
+// The last digits increase when the bytes of the comparison change.
 constexpr uint64_t kCallMagic = 0x4c50'5443'414c'0001;
 
-// What one rank has is the sum.
+// Copies the input to the output: the sum of one rank.
 Status copy_own(const DeviceSum &sum) {
   std::memmove(sum.output, sum.input, static_cast<size_t>(sum.elements * element_bits(sum.format) / 8));
   return {};
@@ -34,7 +34,7 @@ Status ExchangeEngine::state() {
   return copy_of(broken_);
 }
 
-// An error is final. Other ranks learn of it by abort() or by messages, unless they find the same.
+// Runs `work`. An error is final. Other ranks are notified by abort() or by messages, unless they detect the same error.
 template <typename Work>
 Status ExchangeEngine::run(const Work &work) {
   LPT_TRY(state());
@@ -61,7 +61,7 @@ void ExchangeEngine::interrupt(const char *reason) noexcept {
   if (messages_ != nullptr) messages_->interrupt(reason);
 }
 
-// ---- comparison of calls
+// Comparison of calls.
 
 Status ExchangeEngine::fail_alike(const std::string &phrase) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -89,7 +89,7 @@ Status ExchangeEngine::check_call(const Signature &signature, int32_t peer) {
   return phrase.empty() ? Status() : fail_alike(phrase);
 }
 
-// All ranks send the same number of bytes, whatever they call.
+// All ranks send the same number of bytes in every call.
 Status ExchangeEngine::compare_by_exchange(const Signature &signature, CountTable &table) {
   Call own{kCallMagic, ++sequence_, signature.format, signature.rows, signature.columns, signature.choice, ""};
   std::snprintf(own.operation, sizeof own.operation, "%s", signature.operation);
@@ -114,7 +114,7 @@ Status ExchangeEngine::compare(const Signature &signature, CountTable &table) {
   return compare_by_exchange(signature, table);
 }
 
-// ---- collectives
+// Collectives.
 
 Status ExchangeEngine::all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) {
   if (ranks_ == 1) return state();
@@ -151,7 +151,7 @@ void ExchangeEngine::complete_exchange() noexcept {
   if (!functions_->has_exchange()) messages_->complete_exchange();
 }
 
-// Counted as two shots are: 2 (R - 1) / R of the bytes.
+// Traffic is counted as that of a two-shot all-reduce: 2 (R - 1) / R of the bytes.
 Status ExchangeEngine::sum(const Signature &signature, const DeviceSum &sum) {
   const std::vector<Bytes> nothing(static_cast<size_t>(ranks_), Bytes{nullptr, 0});
   const auto add = [&]() -> Status {
@@ -168,7 +168,7 @@ Status ExchangeEngine::sum(const Signature &signature, const DeviceSum &sum) {
   return {};
 }
 
-// ---- by messages
+// Messages between two ranks, and splits.
 
 Status ExchangeEngine::send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) {
   LPT_TRY(run([&] { return messages_->send(signature, peer, tag, bytes); }));

@@ -1,5 +1,5 @@
-// Ranks over collectives of the caller. Messages of the same ranks, if there are some, compare calls and report failures;
-// otherwise each exchange is preceded by a small one that compares.
+// Ranks over collectives of the caller. A message engine of the same ranks, if present, compares calls and reports failures.
+// Otherwise a small exchange before each exchange compares the calls.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace lpt {
 
 class ExchangeEngine : public Engine {
  public:
-  // `messages` is an engine among the same ranks, or NULL: then the functions have exchange().
+  // `messages`: an engine among the same ranks, or NULL, which requires exchange().
   ExchangeEngine(std::shared_ptr<CustomFunctions> functions, std::unique_ptr<Engine> messages, int32_t rank,
                  int32_t ranks, const EngineOptions &options);
 
@@ -33,7 +33,7 @@ class ExchangeEngine : public Engine {
   void complete_exchange() noexcept override;
 
  private:
-  // What ranks send each other before an exchange; then follows a row of the table.
+  // Sent to all ranks before an exchange, followed by a row of the count table.
   struct Call {
     uint64_t magic, sequence;
     int64_t format, rows, columns, choice;
@@ -53,12 +53,12 @@ class ExchangeEngine : public Engine {
   const std::unique_ptr<Engine> messages_;
   const EngineOptions options_;
   const size_t call_bytes_;
-  std::vector<std::byte> calls_;  // of each rank
+  std::vector<std::byte> calls_;  // Call and row of the count table, by rank
   ExchangedBytes bytes_;
   uint64_t sequence_ = 0;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   Status broken_;
-  bool is_ended_ = false;  // other ranks know, or abort() was called
+  bool is_ended_ = false;  // other ranks have the error, or abort() was called
 };
 
 }  // namespace lpt

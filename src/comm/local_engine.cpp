@@ -15,7 +15,7 @@ LocalEngine::LocalEngine(std::shared_ptr<LocalGroup> group, int32_t rank, const 
 Status LocalEngine::mismatch(const std::string &phrase) {
   const Status status(LPT_MISMATCH, phrase);
   group_->abort_all(status);
-  complete_exchange();  // before the caller's arrays go, which others are looking at
+  complete_exchange();  // other ranks may still read arrays of the caller
   return status;
 }
 
@@ -71,7 +71,7 @@ Status LocalEngine::receive(const Signature &signature, int32_t peer, int32_t ta
   Message message;
   bool is_over = false;
   const bool is_in_time = group_->wait(Deadline(options_.timeout_seconds), [&] {
-    // First whether it has left: what it sent before is in the box then.
+    // Departure is tested first: messages that the peer sent before it are then in the queue.
     is_over = group_->is_over_for(peer);
     return group_->message_queue(peer, rank_).take(tag, message) || is_over;
   });

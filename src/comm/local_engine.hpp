@@ -15,7 +15,7 @@ class LocalEngine : public Engine {
     if (group_ != nullptr) group_->leave(rank_);
   }
 
-  // For another engine that goes on in its place, in the same slot.
+  // Returns the group for an engine that replaces this one in the same slot. The destructor then does not leave the group.
   std::shared_ptr<LocalGroup> hand_over() { return std::move(group_); }
 
   const char *name() const override { return "local"; }

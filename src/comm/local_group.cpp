@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// About 50 µs where every rank has a core: a sleep and its end take longer than most barriers.
+// About 50 µs if every rank has a core: to sleep and wake takes longer than most barriers.
 constexpr int32_t kSpins = 2000;
 
 }  // namespace
@@ -40,7 +40,7 @@ bool LocalGroup::has_left_behind(uint64_t sequence) const {
   return std::any_of(slots_.begin(), slots_.end(), [&](const RankSlot &slot) { return is_behind(slot, sequence); });
 }
 
-// First whether it has left: what it did before it left is seen then.
+// Reads has_left first: the arrivals of the rank before its departure are then visible.
 bool LocalGroup::is_behind(const RankSlot &slot, uint64_t sequence) {
   return slot.has_left.load(std::memory_order_seq_cst) && slot.arrived.load(std::memory_order_seq_cst) < sequence;
 }
@@ -75,7 +75,7 @@ Status LocalGroup::barrier(int32_t rank, const PublishedBuffers &buffers, double
     abort_all(Status(LPT_TIMEOUT,
                      text("%s: rank %s did not come within %g seconds", operation, ranks.c_str(), timeout_seconds)));
   }
-  // A broken group counts no one in any more: all of them find the same here.
+  // An aborted group counts no further arrivals, so all ranks return the same result.
   return is_reached(sequence) ? Status() : state();
 }
 
@@ -101,7 +101,7 @@ void LocalGroup::leave(int32_t rank) {
 
 void LocalGroup::wake() {
   if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
-  // The lock: a waiting thread has either seen the failure or waits already.
+  // With the lock, a waiting thread either has seen the change or already waits for the notification.
   { const std::lock_guard<std::mutex> lock(mutex_); }
   has_failures_.notify_all();
 }
@@ -128,7 +128,7 @@ std::shared_ptr<LocalGroup> LocalGroup::part_of(const SubgroupKey &name, int32_t
     const std::lock_guard<std::mutex> lock(mutex_);
     auto part = std::find_if(new_parts_.begin(), new_parts_.end(), [&](const NewPart &p) { return p.name == name; });
     if (part == new_parts_.end()) {
-      parts_.reserve(parts_.size() + 1);  // first: a part that others take breaks up with this group
+      parts_.reserve(parts_.size() + 1);  // before the insert: push_back() must not fail
       part = new_parts_.insert(part, {name, std::make_shared<LocalGroup>(ranks), ranks});
       parts_.push_back(part->group);
     }

@@ -1,4 +1,4 @@
-// Ranks that are threads of one process: their slots, the buffers that they publish, and the status that ends the group.
+// Ranks that are threads of one process: their slots, the buffers that they publish, and the status that aborts the group.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace lpt {
 
-// What a rank publishes at a barrier.
+// Data that a rank publishes at a barrier.
 struct PublishedBuffers {
   Signature signature{};
   const Bytes *outgoing = nullptr;
@@ -28,41 +28,41 @@ class LocalGroup {
 
   int32_t ranks() const { return static_cast<int32_t>(slots_.size()); }
 
-  // Each slot can be taken once.
+  // Reserves the slot of a rank. Fails if the slot is taken.
   Status take_slot(int32_t rank);
 
-  // Publishes the buffers and waits until all ranks have published theirs. It succeeds or fails for all ranks alike. After
-  // success the buffers and what they point to stay readable until part(), which every rank then must call.
+  // Publishes the buffers and waits until all ranks have published theirs. The result is the same on all ranks. After success
+  // the buffers and their data are valid until part(), which every rank must then call.
   Status barrier(int32_t rank, const PublishedBuffers &buffers, double timeout_seconds);
   const PublishedBuffers &buffers(int32_t rank) const { return slots_[static_cast<size_t>(rank)].buffers; }
 
-  // Waits until all ranks have reached the end of the barrier, as they may be reading until then. Returns the error of the
-  // group if a rank failed in this barrier; other errors are returned by the next one.
+  // Waits until all ranks have called part(), since they may read until then. Returns the error of the group if a rank failed
+  // in this barrier; the next barrier returns other errors.
   Status part(int32_t rank) noexcept;
 
-  // Called by a rank that fails in a barrier, before part().
+  // Marks this barrier as failed. A rank that fails in it calls this before part().
   void mark_failed(int32_t rank) noexcept;
 
-  // The rank has left the group. What it has published and sent stays valid.
+  // Records that the rank has left the group. Its published buffers and sent messages remain valid.
   void leave(int32_t rank);
 
-  // Ends all waits of this group and of its subgroups with this status. The first status counts.
+  // Aborts this group and its subgroups: all waits end with this status. Only the first status counts.
   void abort_all(Status why) noexcept;
 
-  // The subgroup of one color of a split, which all its ranks request. It is aborted with this group.
+  // The subgroup of one color of a split. All its ranks call part_of(). It is aborted with this group.
   struct SubgroupKey {
-    uint64_t split;  // counted by the caller: the same on all ranks
+    uint64_t split;  // number of the split, the same on all ranks
     int32_t color;
     bool operator==(const SubgroupKey &) const = default;
   };
   std::shared_ptr<LocalGroup> part_of(const SubgroupKey &name, int32_t ranks);
 
-  // OK, or the status that aborted the group; LPT_ABORTED if `peer` has left.
+  // state(): OK, or the status that aborted the group. state_of(): also LPT_ABORTED if `peer` has left.
   bool is_broken() const { return (arrivals_.load(std::memory_order_seq_cst) & 1) != 0; }
   Status state() const noexcept;
   Status state_of(int32_t peer) const;
 
-  // Whether one of these is an error. For conditions of wait(), which holds the mutex.
+  // Returns true if state_of(peer) is an error. Takes no lock: for conditions of wait(), which holds the mutex.
   bool is_over_for(int32_t peer) const;
 
   MessageQueue &message_queue(int32_t from, int32_t to) {
@@ -84,7 +84,7 @@ class LocalGroup {
     PublishedBuffers buffers;
   };
 
-  // Arrivals are counted in steps of two. An odd count marks an aborted group and stays.
+  // Arrivals are counted in steps of two. An odd count marks an aborted group and is final.
   bool count_in();
   bool is_reached(uint64_t sequence) const;
   bool has_left_behind(uint64_t sequence) const;
@@ -101,14 +101,14 @@ class LocalGroup {
   std::atomic<uint64_t> failed_{0};  // number of the last barrier in which a rank failed
   mutable std::mutex mutex_;
   std::condition_variable has_failures_;
-  Status why_;                                    // under the mutex
-  std::vector<std::weak_ptr<LocalGroup>> parts_;  // under the mutex
+  Status why_;                                    // guarded by mutex_
+  std::vector<std::weak_ptr<LocalGroup>> parts_;  // guarded by mutex_
   struct NewPart {
     SubgroupKey name;
     std::shared_ptr<LocalGroup> group;
-    int32_t takers;  // that have not come yet
+    int32_t takers;  // ranks that have not requested it yet
   };
-  std::vector<NewPart> new_parts_;  // under the mutex
+  std::vector<NewPart> new_parts_;  // guarded by mutex_
 };
 
 template <typename Condition>

@@ -17,7 +17,7 @@ struct LocalEndpoint {
   std::shared_ptr<LocalGroup> group;
   int32_t rank;
   double latency_seconds, bytes_per_second;
-  Clock::time_point is_free_at{};  // one message after the other leaves a rank
+  Clock::time_point is_free_at{};  // end of the previous message: a rank sends one message at a time
   bool has_sent = false;
 };
 
@@ -94,7 +94,8 @@ int32_t test(void *link, void *request, int32_t *out_is_done, int32_t *out_peer,
 
 void abandon(void *, void *request) { delete static_cast<LocalRequest *>(request); }
 
-// Without a message no one learns that this rank has left: its engine could not be made.
+// Leaves the group. A rank that has sent no message could not create its engine, so no header reports its departure: aborts the
+// group.
 void close(void *link) {
   LocalEndpoint &self = local(link);
   self.group->leave(self.rank);
@@ -104,7 +105,7 @@ void close(void *link) {
   delete &self;
 }
 
-// The first member names the part.
+// The first member identifies the subgroup.
 int32_t split(void *link, const int32_t *members, int32_t count, int64_t number, double, void **out_link, char *,
               size_t) {
   LocalEndpoint &self = local(link);
@@ -116,7 +117,7 @@ int32_t split(void *link, const int32_t *members, int32_t count, int64_t number,
     part->group = self.group->part_of({static_cast<uint64_t>(number), members[0]}, count);
     *out_link = part.release();
   } catch (const std::bad_alloc &) {
-    // Others wait for this rank in the part, which breaks up with the whole.
+    // The other ranks of the subgroup wait for this rank. Aborting the group also aborts its subgroups.
     self.group->abort_all(make_last_status(LPT_ABORTED, [&] { return text("split: rank %d failed", self.rank); }));
     throw;
   }

@@ -1,4 +1,4 @@
-// The wire among threads of one process: messages go through a group's mailboxes, over links that may be emulated.
+// Transport between threads of one process: messages pass through the queues of a group, over links that may be emulated.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Headers and payloads of one endpoint: pending sends, and who owns their bytes until they are complete.
+// Headers and payloads of one endpoint: pending sends, and the ownership of their bytes until completion.
 #pragma once
 
 #include <list>
@@ -12,7 +12,7 @@ namespace lpt {
 
 class MessageChannel {
  public:
-  // `damaged_payload`, from 1: the one of this rank that is damaged; 0: none.
+  // `damaged_payload`: the payload of this rank to damage, for tests, counted from 1; 0: none.
   MessageChannel(std::unique_ptr<Endpoint> endpoint, int64_t damaged_payload)
       : endpoint_(std::move(endpoint)), damaged_payload_(damaged_payload) {}
   MessageChannel(const MessageChannel &) = delete;
@@ -23,21 +23,22 @@ class MessageChannel {
 
   // How an announced payload is sent.
   struct PayloadInfo {
-    int32_t tag = 0;  // 0: inside its header
+    int32_t tag = 0;  // 0: inline in the header
     bool is_damaged = false;
   };
 
-  // Sends a header with the payload inline, or announces the payload; then start() sends it. Completes `header`.
+  // Sends a header with the payload inline, or announces the payload, which start() then sends. Fills the payload fields of
+  // `header`.
   Status announce(int32_t peer, MessageHeader &header, const Bytes &payload, PayloadInfo &out_payload_info);
 
   // Borrowed bytes must not change until has_borrowed() is false.
   enum class PayloadOwner { kBorrowed, kCopied };
   Status start(int32_t peer, const PayloadInfo &payload_info, const Bytes &payload, PayloadOwner keeping);
 
-  // A header without a payload.
+  // Sends a header without a payload.
   Status send(int32_t peer, const MessageHeader &header);
 
-  // The next header that has arrived, not validated: see fault_of(). Headers of one rank keep their order.
+  // Takes the next header that has arrived. It is not validated: see fault_of(). Headers of one rank arrive in order.
   Status take(MessageHeader &out_header, Endpoint::Received &out_received, bool &out_has_come);
 
   // Advances pending sends and removes complete ones.
@@ -45,7 +46,7 @@ class MessageChannel {
   bool has_borrowed() const;
   bool is_idle() const { return pending_sends_.empty(); }
 
-  // Abandons pending sends to a rank that has left; abandon_payloads(): payloads to all ranks.
+  // Abandons pending sends to a rank that has left. abandon_payloads() abandons the payloads to all ranks.
   void abandon(int32_t peer);
   void abandon_payloads();
 
@@ -65,7 +66,7 @@ class MessageChannel {
   int64_t payloads_ = 0;
   int32_t payload_tag_ = 0;
   std::list<PendingSend> pending_sends_;
-  void *next_request_ = nullptr;  // for the next header
+  void *next_request_ = nullptr;  // the receive of the next header
   MessageHeader next_;
 };
 

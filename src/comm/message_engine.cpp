@@ -11,20 +11,20 @@
 namespace lpt {
 namespace {
 
-// What a rank that ends waits for its last words to be taken.
+// Seconds that a closing engine waits until its last headers are sent.
 constexpr double kFarewellSeconds = 1.0;
 
-// In place of the sequence number of an exchange: all failures count, or none.
+// Arguments of check_failures() instead of the sequence number of an exchange: all failures count, or none.
 constexpr uint64_t kAllFailures = UINT64_MAX, kNoFailure = 0;
 
-// What ranks exchange in a split.
+// Data that ranks exchange in a split.
 struct SplitRequest {
   SplitKey key;
   int64_t next_comm;
 };
 
 EngineOptions options_of_part(EngineOptions options) {
-  options.damaged_message = 0;  // counted on the whole
+  options.damaged_message = 0;  // payloads are counted on the parent comm only
   return options;
 }
 
@@ -42,13 +42,14 @@ MessageEngine::~MessageEngine() {
   try {
     leave();
   } catch (const std::bad_alloc &) {
-    // Then the others find out by their time limits.
+    // Other ranks detect the departure by their timeouts.
   }
 }
 
-// ---- one thread at a time, and interrupt()
+// Locking, and interrupt().
 
-// Every call runs so, under the lock. An error is final; whoever interrupts meanwhile is answered at the end, at the latest.
+// Runs every call, under the lock. An error is final. A concurrent interrupt() takes effect at the end of the call at the
+// latest.
 template <typename Work>
 Status MessageEngine::run_locked(const Work &work) {
   Status status;
@@ -62,7 +63,7 @@ Status MessageEngine::run_locked(const Work &work) {
   return status;
 }
 
-// Telling the others takes memory. Where there is none they find out by their time limits.
+// Notifying other ranks needs memory. If none is available, they detect the failure by their timeouts.
 void MessageEngine::interrupt(const char *reason) noexcept {
   try {
     {
@@ -76,7 +77,7 @@ void MessageEngine::interrupt(const char *reason) noexcept {
   }
 }
 
-// Where a thread is in the engine, that one does it.
+// If another thread is in the engine, that thread handles the interrupt.
 void MessageEngine::answer_interrupt() {
   if (!is_interrupted_) return;
   const std::unique_lock<std::mutex> lock(work_, std::try_to_lock);
@@ -89,7 +90,7 @@ Status MessageEngine::check_interrupt() {
   return fail(gave_up(reason_), true);
 }
 
-// ---- the end of it
+// Failure and departure.
 
 Status MessageEngine::gave_up(const std::string &reason) const {
   return Status(LPT_ABORTED, text("rank %d gave up: %s", rank_, reason.c_str()));
@@ -117,12 +118,12 @@ void MessageEngine::tell_all(MessageKind kind, const Status &status) {
   std::memcpy(header.eager, status.message().data(), static_cast<size_t>(header.eager_bytes));
   header.checksum = checksum(header.eager, header.eager_bytes);
   for (int32_t q = 0; q < ranks_; ++q) {
-    // A wire that takes no more headers is known to the others by their own transports.
+    // Errors are ignored: if a send fails, the transports of the other ranks detect it.
     if (q != rank_ && !peers_[static_cast<size_t>(q)].has_left) static_cast<void>(channel_.send(q, header));
   }
 }
 
-// First what others still wait for, then that nothing more will come.
+// Completes the sends that other ranks wait for, then reports the departure.
 void MessageEngine::leave() {
   if (broken_.is_ok()) {
     const auto is_idle = [&](bool &is_present) -> Status {
@@ -137,7 +138,7 @@ void MessageEngine::leave() {
     backoff.pause(false);
 }
 
-// ---- waiting
+// Waiting.
 
 void MessageEngine::sort_in(const MessageHeader &header) {
   Peer &peer = peers_[static_cast<size_t>(header.from)];
@@ -167,7 +168,7 @@ Status MessageEngine::take_headers() {
     LPT_TRY(channel_.take(header, received, has_come));
     if (!has_come) return {};
     const std::string fault = fault_of(header, received, ranks_);
-    // Final at once: what it announced may be needed by a later call only.
+    // An invalid header is an immediate error, since only a later call may need the payload that it announces.
     if (!fault.empty()) {
       return fail(Status(LPT_MISMATCH, text("message header from rank %d: %s", received.peer, fault.c_str())), false);
     }
@@ -175,14 +176,14 @@ Status MessageEngine::take_headers() {
   }
 }
 
-// Takes what has come, gets on what is under way.
+// Takes headers that have arrived and advances pending sends.
 Status MessageEngine::look() {
   LPT_TRY(check_interrupt());
   LPT_TRY(take_headers());
   return channel_.make_progress();
 }
 
-// A rank that gave up after the exchange at hand has done its part in it, and so have all others.
+// A rank that failed after exchange `sequence` has completed it, and so have all others: that failure does not count.
 Status MessageEngine::check_failures(uint64_t sequence) {
   if (!broken_.is_ok() || failures_.status.is_ok() || failures_.finished >= sequence) return broken_;
   broken_ = failures_.status;
@@ -195,12 +196,12 @@ bool MessageEngine::are_bytes_under_way() const {
   return channel_.has_borrowed() || std::any_of(pending_.begin(), pending_.end(), is_under_way);
 }
 
-// Looks and steps until step(is_present) says so.
+// Advances transfers and calls step(is_present) until it sets is_present.
 template <typename Step>
 Status MessageEngine::wait(const Deadline &deadline, uint64_t sequence, const Step &step) {
   is_late_ = false;
   for (Backoff backoff;;) {
-    // What has come counts, even if it was the last that could come.
+    // An error counts only after step(): the headers that have arrived may complete the wait.
     const Status seen = look();
     LPT_TRY(check_failures(sequence));
     bool is_present = false;
@@ -211,18 +212,18 @@ Status MessageEngine::wait(const Deadline &deadline, uint64_t sequence, const St
       is_late_ = true;
       return Status(LPT_TIMEOUT, "out of time");
     }
-    // Bytes of a wire that copies them do not move as we look.
+    // A transport that copies sends transfers bytes without polls.
     backoff.pause(!channel_.endpoint().copies_sends() && are_bytes_under_way());
   }
 }
 
-// ---- payloads
+// Payloads.
 
 uint64_t MessageEngine::sum_of(const Bytes &bytes) const {
   return options_.has_checksums && bytes.count > 0 ? checksum(bytes.data, bytes.count) : 0;
 }
 
-// The payload that a header announces, or holds.
+// Copies the payload that is inline in a header, or starts to receive the payload that the header announces.
 Status MessageEngine::collect(const MessageHeader &header, PendingReceive &pending) {
   pending.is_announced = true;
   pending.checksum = header.checksum;
@@ -248,13 +249,13 @@ Status MessageEngine::finish(PendingReceive &pending, const char *operation) {
   return Status(LPT_MISMATCH, text("%s: bytes from rank %d were damaged on their way", operation, pending.from));
 }
 
-// ---- exchanges
+// Exchanges.
 
 Status MessageEngine::announce(const Signature &signature, const Bytes *outgoing) {
   MessageHeader header = make_header(MessageKind::kExchange, signature);
   header.from = rank_;
   header.sequence = sequence_;
-  const std::byte *summed = nullptr;  // often the same for all
+  const std::byte *summed = nullptr;  // data of header.checksum: often the same for all ranks
   for (PendingReceive &pending : pending_) {
     const Bytes &mine = outgoing[pending.from];
     header.expected = pending.place.count;
@@ -287,7 +288,7 @@ Status MessageEngine::advance_exchange(PendingReceive &pending, const Signature 
     const MessageHeader header = peer.exchanges.front();
     peer.exchanges.pop_front();
     LPT_TRY(check_exchange(header, signature, outgoing.count, pending.place.count));
-    // Not before: memory is lost to what was started and is not taken.
+    // Started only after the peer's header: a payload that is started but never received leaks memory.
     if (!channel_.endpoint().copies_sends()) {
       LPT_TRY(channel_.start(pending.from, pending.payload_info, outgoing, MessageChannel::PayloadOwner::kBorrowed));
     }
@@ -313,7 +314,7 @@ Status MessageEngine::exchange_all(const Signature &signature, const Bytes *outg
   operation_ = signature.operation;
   pending_.clear();
   for (int32_t i = 1; i < ranks_; ++i) {
-    const int32_t q = (rank_ + i) % ranks_;  // not all to rank 0 at first
+    const int32_t q = (rank_ + i) % ranks_;  // staggered: not all ranks send to rank 0 first
     pending_.push_back({q, incoming[q], {}});
   }
   LPT_TRY(announce(signature, outgoing));
@@ -359,7 +360,7 @@ void MessageEngine::complete_exchange() noexcept {
   try {
     static_cast<void>(fail(gave_up(text("%s was not finished", operation_)), true));
   } catch (const std::bad_alloc &) {
-    drop_payloads();  // others may no longer be at bytes that go
+    drop_payloads();  // other ranks must not access bytes that the caller frees
   }
 }
 
@@ -367,7 +368,7 @@ Status MessageEngine::publish(const Signature &signature, const void *) {
   return Status(LPT_INTERNAL, text("%s: ranks that send messages have nothing to show", signature.operation));
 }
 
-// ---- mail
+// Messages between two ranks.
 
 Status MessageEngine::send_mail(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) {
   LPT_TRY(look());
@@ -379,7 +380,7 @@ Status MessageEngine::send_mail(const Signature &signature, int32_t peer, int32_
   header.from = rank_;
   header.tag = tag;
   header.checksum = sum_of(bytes);
-  // Copied: two ranks may send to each other before they receive.
+  // The payload is copied: two ranks may send to each other before they receive.
   MessageChannel::PayloadInfo payload_info;
   LPT_TRY(channel_.announce(peer, header, bytes, payload_info));
   LPT_TRY(channel_.start(peer, payload_info, bytes, MessageChannel::PayloadOwner::kCopied));
@@ -429,7 +430,7 @@ Status MessageEngine::receive(const Signature &signature, int32_t peer, int32_t 
   return run_locked([&] { return receive_mail(signature, peer, tag, bytes); });
 }
 
-// ---- parts
+// Splits.
 
 Status MessageEngine::split_parts(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) {
   SplitRequest mine{{color, key}, *next_comm_};
@@ -458,7 +459,7 @@ Status MessageEngine::split_parts(int32_t color, int32_t key, std::unique_ptr<En
     engine->next_comm_ = next_comm_;
     out_engine = std::move(engine);
   }
-  // A rank that failed tells so here: in a part that it has not made no one would hear of it.
+  // A rank that failed reports it on this comm, as it has no endpoint in the subgroup.
   for (Bytes &bytes : outgoing) bytes.count = 0;
   for (Bytes &bytes : incoming) bytes.count = 0;
   LPT_TRY(exchange_all({"split, all there", 0, 0, 0, 0}, outgoing.data(), incoming.data()));

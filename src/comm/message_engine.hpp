@@ -1,8 +1,8 @@
-// Ranks that send each other messages over a wire: processes, or threads that are to behave like them.
+// Ranks that exchange messages over a transport: processes, or threads that emulate them.
 //
-// Every rank writes one header per exchange to each other rank; it announces the payload and tells what the writer is about to do,
-// so that both find out when they disagree. All headers of a rank come in their order, those about its end too: whoever waits
-// for a header that can not come any more sees that.
+// Every rank sends one header per exchange to each other rank. The header announces the payload and contains the signature of
+// the call, so that both ranks detect a mismatch. Headers of one rank arrive in order, including those of its failure or
+// departure. So a rank that waits for a header that cannot arrive detects this.
 #pragma once
 
 #include <atomic>
@@ -35,11 +35,11 @@ class MessageEngine : public Engine {
 
  private:
   struct Peer {
-    std::deque<MessageHeader> exchanges, mail;  // that have arrived and were not processed
+    std::deque<MessageHeader> exchanges, mail;  // arrived and not yet processed
     bool has_left = false;
   };
 
-  // A payload that this rank waits for, and in an exchange the one that it sends in return.
+  // A payload that this rank waits for and, in an exchange, the payload that it sends to the same rank.
   struct PendingReceive {
     int32_t from;
     Bytes place;
@@ -54,7 +54,7 @@ class MessageEngine : public Engine {
   Status check_interrupt();
   void answer_interrupt();
 
-  // The failure of another rank, and the exchanges that it had finished before.
+  // The failure of another rank, and the exchanges that this rank had completed before.
   struct PeerFailure {
     Status status;
     uint64_t finished = 0;
@@ -92,15 +92,16 @@ class MessageEngine : public Engine {
   void leave();
 
   const EngineOptions options_;
-  // The number of the next comm among those that splits make of one: greater than those of all comms of this rank.
+  // Number of the next split. Shared by a comm and all comms that are split from it, and greater than the numbers of these
+  // comms.
   std::shared_ptr<std::atomic<int64_t>> next_comm_ = std::make_shared<std::atomic<int64_t>>(1);
-  std::mutex work_;  // held by the thread that is in the engine
+  std::mutex work_;  // held by the thread that runs a call
   MessageChannel channel_;
   std::vector<Peer> peers_;
   std::vector<PendingReceive> pending_;
-  uint64_t sequence_ = 0;       // of exchanges
-  uint64_t finished_ = 0;       // of them, released too
-  const char *operation_ = "";  // of the last one
+  uint64_t sequence_ = 0;       // of the last exchange
+  uint64_t finished_ = 0;       // the last exchange that is complete and released
+  const char *operation_ = "";  // of the last exchange
   bool is_late_ = false;        // the last wait() ended at its deadline
   Status broken_;
   PeerFailure failures_;

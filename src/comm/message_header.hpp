@@ -15,33 +15,33 @@ namespace lpt {
 
 enum class MessageKind : int32_t { kExchange = 1, kMessage = 2, kAborted = 3, kHasLeft = 4 };
 
-// Below this size a second message costs more than a copy; with its header the payload stays in one page.
+// Below this size a second message costs more than a copy. The payload and its header fit in one page.
 constexpr int64_t kEagerBytes = 1024;
 
-// Its last digits grow when the header changes: it detects ranks of another release or byte order.
+// The last digits increase when the header changes. The value detects ranks of another release or byte order.
 constexpr uint64_t kHeaderMagic = 0x4c50'544c'4554'0002;
 
 struct MessageHeader {
   uint64_t magic = kHeaderMagic;
-  uint64_t header_checksum = 0;  // of the bytes from here to `eager`; always set
+  uint64_t header_checksum = 0;  // of the bytes after it, up to `eager`; always set
   MessageKind kind{};
   int32_t from = 0;
-  uint64_t sequence = 0;  // number of an exchange, from 1; of an abort: the exchanges that the rank had finished
+  uint64_t sequence = 0;  // number of an exchange, from 1; of an abort: exchanges that the rank had completed
   int64_t format = 0, rows = 0, columns = 0, choice = 0;
   int64_t bytes = 0;         // of the payload
-  int64_t expected = 0;      // of an exchange: bytes that the writer expects in return
-  uint64_t checksum = 0;     // of the payload, 0 where there are none; always that of the words of one who gave up
-  int32_t tag = 0;           // of mail: the user's
-  int32_t payload_tag = 0;   // the wire's; 0: the payload is inside
-  lpt_status code = LPT_OK;  // of one who gave up
+  int64_t expected = 0;      // of an exchange: bytes that the sender expects in return
+  uint64_t checksum = 0;     // of the payload, 0 without checksums; of an abort: of its text, always set
+  int32_t tag = 0;           // of a message: the caller's tag
+  int32_t payload_tag = 0;   // tag of the payload on the transport; 0: the payload is inline
+  lpt_status code = LPT_OK;  // of an abort
   int32_t eager_bytes = 0;
   char operation[32] = "";
-  std::byte eager[kEagerBytes];  // the payload, or the words of one who gave up
+  std::byte eager[kEagerBytes];  // the payload, or the text of an abort
 
   // Writes the checksum of the header.
   void seal();
 
-  // The bytes to send, with the checksum.
+  // Returns the bytes to send, with the checksum.
   std::vector<std::byte> bytes_to_send() const;
   Signature signature() const { return {operation, format, rows, columns, choice}; }
   std::string words() const { return {reinterpret_cast<const char *>(eager), static_cast<size_t>(eager_bytes)}; }
@@ -50,8 +50,8 @@ static_assert(std::is_trivially_copyable_v<MessageHeader> && std::is_standard_la
 constexpr int64_t kHeaderBytes = offsetof(MessageHeader, eager);
 static_assert(kHeaderBytes == 136, "no padding: its bytes have no values, and the checksum covers all");
 
-// What is wrong with a header that came to one of `ranks`, as "name is value: expected X"; "" if nothing is. No field of
-// a header may be used before.
+// Validates a header that one of `ranks` ranks has received. Returns the fault as "name is value: expected X"; empty if it is
+// valid. Fields of a header must not be used before.
 std::string fault_of(const MessageHeader &header, const Endpoint::Received &received, int32_t ranks);
 
 inline MessageHeader make_header(MessageKind kind, const Signature &signature) {

@@ -14,7 +14,7 @@ namespace lpt {
 struct Message {
   int32_t tag = 0;
   Signature signature{};
-  std::chrono::steady_clock::time_point arrival{};  // emulated links: when it may be seen
+  std::chrono::steady_clock::time_point arrival{};  // of emulated links: when take() may return it
   std::vector<std::byte> bytes;
 };
 
@@ -25,7 +25,7 @@ class MessageQueue {
     messages_.push_back(std::move(message));
   }
 
-  // The first message of the tag that has arrived.
+  // Takes the first message of the tag. Returns false if there is none or it has not arrived.
   bool take(int32_t tag, Message &out_message) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (auto message = messages_.begin(); message != messages_.end(); ++message) {

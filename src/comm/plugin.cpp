@@ -11,7 +11,7 @@ namespace {
 
 struct Mpi {
   const char *name;
-  std::vector<const char *> signs;  // variables that its launcher sets
+  std::vector<const char *> signs;  // environment variables that its launcher sets
 };
 
 std::vector<Mpi> known_mpis() {
@@ -22,7 +22,7 @@ bool has_launched(const Mpi &mpi) {
   return std::any_of(mpi.signs.begin(), mpi.signs.end(), [](const char *sign) { return variable(sign) != nullptr; });
 }
 
-// The one that LPT_MPI names; else those whose launcher is at work; else all.
+// Collects the MPI that LPT_MPI names; otherwise those whose launcher has set its variables; otherwise all.
 Status candidates(std::vector<Mpi> &out_mpis) {
   const std::vector<Mpi> all = known_mpis();
   if (const char *const requested = variable("LPT_MPI")) {

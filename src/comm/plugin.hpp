@@ -1,4 +1,4 @@
-// Communicator plugins: finds the one that belongs to the MPI at work, and opens it.
+// Communicator plugins: finds and opens the plugin of the MPI that launched the process.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace lpt {
 
-// The table of the plugin at a path.
+// Opens the plugin at `path` and returns its table.
 Status open_mpi(const std::string &path, const lpt_transport_table **out_table);
 
-// The file that LPT_PLUGIN_PATH names; else LPT_MPI decides; else who launched this process; else the first that opens.
+// Opens the file that LPT_PLUGIN_PATH names. Otherwise opens the plugin that LPT_MPI names, that of the launcher, or the first
+// that opens.
 Status find_mpi(const lpt_transport_table **out_table);
 
-// Rejects where the environment tells of another number of processes than MPI: under the wrong launcher, each process is all
-// alone, and thinks itself right.
+// Rejects a number of processes that differs from the environment. Under the launcher of another MPI each process is a world of
+// one rank.
 Status check_world(const lpt_transport_table &table, int32_t world_ranks);
 
 }  // namespace lpt

@@ -26,7 +26,7 @@ std::shared_ptr<Completion> ProgressThread::add(Task task) {
   auto completion = std::make_shared<Completion>();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!thread_.joinable()) thread_ = std::thread(&ProgressThread::work, this);  // first: it may throw
+    if (!thread_.joinable()) thread_ = std::thread(&ProgressThread::work, this);  // before the push: may throw
     items_.push_back({std::move(task), completion});
   }
   has_work_.notify_one();

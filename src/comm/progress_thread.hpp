@@ -1,4 +1,4 @@
-// Progress thread: runs queued collectives in their order.
+// Progress thread: runs queued collectives in order.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,7 @@
 
 namespace lpt {
 
-// The status of a collective, once it is complete.
+// The status of a collective, available when it is complete.
 class Completion {
  public:
   void complete(Status status) noexcept;
@@ -31,13 +31,13 @@ class ProgressThread {
   using Task = std::function<Status()>;
   ~ProgressThread() { close(); }
 
-  // Starts the thread at the first task. Tasks do not throw.
+  // Queues a task. The first task starts the thread. Tasks must not throw.
   std::shared_ptr<Completion> add(Task task);
 
-  // True if no task is queued or runs: then the owner may run a collective itself.
+  // Returns true if no task is queued or running: the owner may then run a collective on the calling thread.
   bool is_idle() const;
 
-  // Waits for the running task; queued ones end with LPT_ABORTED.
+  // Waits for the running task. Queued tasks end with LPT_ABORTED.
   void close();
 
  private:
@@ -49,7 +49,7 @@ class ProgressThread {
 
   mutable std::mutex mutex_;
   std::condition_variable has_work_;
-  std::deque<Item> items_;  // the running one stays in front until it is complete
+  std::deque<Item> items_;  // the running task is the first element until it is complete
   bool is_closing_ = false;
   std::thread thread_;
 };

@@ -11,7 +11,7 @@ namespace lpt {
 namespace {
 
 constexpr size_t kBucketBytes = size_t{25} << 20;
-constexpr size_t kNamed = 3;  // gradients that one text names
+constexpr size_t kNamed = 3;  // maximum number of gradients in one text
 
 Status check_options(const lpt_gradient_buckets_options &options) {
   LPT_TRY(check_flags("options->flags", options.flags, 0));
@@ -44,7 +44,7 @@ std::vector<Tensor *> tensors_of(GradientBuckets &buckets, const Bucket &bucket)
   return tensors;
 }
 
-// A gradient alone is reduced where it is; many are copied side by side.
+// A single gradient is reduced in place; several gradients are copied into one run.
 Status reduce_bucket(Context &context, GradientBuckets &buckets, const Bucket &bucket,
                      const lpt_reduce_options &requests, Future **out_future) {
   std::vector<Tensor *> tensors = tensors_of(buckets, bucket);
@@ -55,7 +55,7 @@ Status reduce_bucket(Context &context, GradientBuckets &buckets, const Bucket &b
                          out_future);
 }
 
-// What would be rejected in the midst of backward is rejected before.
+// Checks all reductions before the backward pass, so that none is rejected during it.
 Status check_reductions(Context &context, GradientBuckets &buckets, lpt_reduce_options options) {
   LPT_TRY(check_reduce_options(options));
   options.flags |= LPT_CHECK_ONLY;
@@ -81,7 +81,7 @@ Status check_all_ready(const GradientBuckets &buckets) {
   return invalid("%s of %zu: never made ready in this pass, expected all", names.c_str(), buckets.gradients.size());
 }
 
-// All that may begin by now, in the order of the buckets.
+// Starts all complete buckets, in bucket order.
 Status launch(Context &context, GradientBuckets &buckets) {
   while (buckets.launched < buckets.buckets.size() && buckets.buckets[buckets.launched].waiting == 0) {
     Bucket &bucket = buckets.buckets[buckets.launched];
@@ -104,7 +104,7 @@ Status reported_with_names(const GradientBuckets &buckets, size_t bucket, const 
                                     status.message().c_str()));
 }
 
-// The first error counts: those behind it only follow from it. Its text takes memory: all have ended before.
+// Only the first error counts, as later errors follow from it. Its text allocates memory, so all reductions end first.
 Status wait_for_all(Context &context, GradientBuckets &buckets) {
   Status first;
   size_t failed = 0;
@@ -118,7 +118,7 @@ Status wait_for_all(Context &context, GradientBuckets &buckets) {
   return first.is_ok() ? Status() : reported_with_names(buckets, failed, first);
 }
 
-// Ranks on GPUs have nothing to tell each other their order by.
+// Returns true if the order of this pass is to be recorded. Ranks on GPUs cannot exchange their orders.
 bool is_to_be_recorded(const GradientBuckets &buckets) {
   return device_of(*buckets.comm).is_cpu() && buckets.order == LPT_GRADIENT_BUCKETS_ORDER_RECORDED &&
          !buckets.is_recorded && !buckets.gradients.empty();

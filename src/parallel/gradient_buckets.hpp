@@ -1,4 +1,4 @@
-// Gradients that ranks reduce while backward goes on: which stand together, and when a reduction begins.
+// Gradient buckets: groups of gradients that ranks reduce during the backward pass.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace lpt {
 
 struct BucketedGradient {
-  Tensor tensor;  // kept alive
+  Tensor tensor;  // keeps the memory alive
   std::string name;
   lpt_format format;
   int64_t elements, bytes;
@@ -19,8 +19,8 @@ struct BucketedGradient {
 };
 
 struct Bucket {
-  std::vector<size_t> members;  // in the order of the buckets
-  int64_t first_element = 0;    // of all buckets, in their order
+  std::vector<size_t> members;  // in bucket order
+  int64_t first_element = 0;    // index among the elements of all buckets, in bucket order
   int64_t waiting = 0;          // members that are not ready
   std::unique_ptr<Future> future;
 };
@@ -43,8 +43,8 @@ struct lpt_gradient_buckets {
   bool is_recorded = false;
   lpt::BucketPass pass = lpt::BucketPass::kNone;
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;  // of this pass
-  std::vector<size_t> ready;                             // gradients of this pass, in the order in which they came
-  size_t launched = 0;                                   // buckets of it
+  std::vector<size_t> ready;                             // gradients of this pass, in the order of make_ready()
+  size_t launched = 0;                                   // buckets of this pass
   double wait_seconds = 0.0;
 };
 
@@ -59,15 +59,15 @@ Status make_ready(Context &context, GradientBuckets &buckets, int64_t index);
 Status wait_for_buckets(Context &context, GradientBuckets &buckets);
 lpt_gradient_buckets_info bucket_values(const GradientBuckets &buckets);
 
-// ---- gradient_buckets_layout.cpp
+// Defined in gradient_buckets_layout.cpp.
 
-// Fills buckets with gradients in this order, each once.
+// Fills buckets with gradients in `order`, which contains each gradient once.
 void fill_buckets(GradientBuckets &buckets, const std::vector<size_t> &order);
 
-// Makes rank 0's order of this pass that of all ranks.
+// Applies rank 0's order of this pass on all ranks.
 Status agree_on_order(Context &context, GradientBuckets &buckets);
 
-// "gradients[3] (blocks.0.up)"
+// Returns for example "gradients[3] (blocks.0.up)".
 std::string gradient_text(const GradientBuckets &buckets, size_t index);
 
 }  // namespace lpt

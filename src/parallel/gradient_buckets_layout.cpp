@@ -1,4 +1,4 @@
-// Which gradients stand together, the same on all ranks.
+// Assigns gradients to buckets, in the same way on all ranks.
 #include <algorithm>
 #include <cstring>
 
@@ -8,12 +8,12 @@
 namespace lpt {
 namespace {
 
-// A bucket has one format. While gradients come in turn, each format fills a bucket of its own.
+// A bucket has one format. Gradients of each format fill a separate bucket, in the given order.
 struct OpenBucket {
   lpt_format format;
   Bucket bucket;
   int64_t bytes = 0;
-  size_t last = 0;  // place in the order of its last member
+  size_t last = 0;  // position of its last member in the order
 };
 
 OpenBucket &bucket_for(std::vector<OpenBucket> &open, lpt_format format) {
@@ -39,7 +39,7 @@ bool is_each_once(const std::vector<int64_t> &order) {
   return true;
 }
 
-// Rank 0 gives its numbers to all others.
+// Rank 0 sends its order to all other ranks.
 Status tell_order(Engine &engine, std::vector<int64_t> &order) {
   const auto ranks = static_cast<size_t>(engine.ranks());
   const Bytes numbers{reinterpret_cast<std::byte *>(order.data()),
@@ -54,7 +54,7 @@ Status tell_order(Engine &engine, std::vector<int64_t> &order) {
   const ExchangeGuard guard(engine);
   LPT_TRY(engine.all_to_all_v({"gradient_buckets order", 0, static_cast<int64_t>(order.size()), 1, 0}, outgoing.data(),
                               incoming.data()));
-  // Where memory is shared the numbers lie with rank 0.
+  // With shared memory the received order is in the memory of rank 0.
   if (incoming[0].count > 0 && incoming[0].data != numbers.data) {
     std::memcpy(numbers.data, incoming[0].data, static_cast<size_t>(numbers.count));
   }
@@ -63,7 +63,7 @@ Status tell_order(Engine &engine, std::vector<int64_t> &order) {
 
 }  // namespace
 
-// Buckets are begun in the order in which they can be full.
+// Buckets are sorted by their last members: the order in which they can be complete.
 void fill_buckets(GradientBuckets &buckets, const std::vector<size_t> &order) {
   std::vector<OpenBucket> open, full;
   for (size_t place = 0; place < order.size(); ++place) {

@@ -1,4 +1,4 @@
-// The operator itself: shared columns are reduced, private ones scaled.
+// Partial all-reduce: shared columns are reduced, private ones scaled.
 #include "src/parallel/partial.hpp"
 
 #include "kernels/reduce/cuda_columns.hpp"
@@ -9,7 +9,7 @@
 namespace lpt {
 namespace {
 
-// Ranks that call different passes are found by it.
+// The names differ, so that ranks in different passes are detected.
 constexpr const char *kOperations[] = {"partial_all_reduce, forward", "partial_all_reduce, backward"};
 
 constexpr const char *kWires[] = {"forward_wire", "backward_wire"};
@@ -37,7 +37,7 @@ Status choose_scale(Context &context, lpt_format format, double factor, const Ke
   return select_kernel(context, "scale", reduce_kernels(), scale_request(format, factor), {format}, out_kernel);
 }
 
-// target = factor · source, elements of one format, by the kernels that also add.
+// target = factor · source, elements of one format, by the reduce kernels.
 void scale_matrix(Context &context, const KernelEntry<ReduceRequest> &kernel, double factor, const MatrixView &source,
                   const MatrixView &target) {
   const int64_t from = row_bytes(source.format.element, source.row_stride);
@@ -61,7 +61,7 @@ Status choose_columns(Context &context, const ColumnsRequest &request, const Ker
   return select_kernel(context, "scale", request, {request.source.format.id, request.target.format.id}, out_kernel);
 }
 
-// The same on a device, where formats may differ and rows lie apart.
+// The same on a device, where formats may differ and rows may be strided.
 Status scale_on_device(Context &context, double factor, const MatrixView &source, const MatrixView &target) {
   const ColumnsRequest request{source, target, factor};
   const KernelEntry<ColumnsRequest> *kernel = nullptr;
@@ -76,7 +76,7 @@ void copy_rows(Context &context, const MatrixView &source, const MatrixView &tar
   });
 }
 
-// The same on a device, queued.
+// Scales or copies private columns on a device, queued.
 Status scale_private_on_device(Context &context, const PartialPlan &plan, const MatrixView &source,
                                const MatrixView &target) {
   if (plan.scale != 1.0) return scale_on_device(context, plan.scale, source, target);
@@ -95,7 +95,7 @@ Status done_already(Future **out_future) {
   return {};
 }
 
-// Keeps alive what a collective works on.
+// Keeps the operands of a collective alive.
 struct Operands {
   Tensor input, output;
 };
@@ -171,7 +171,7 @@ Status partial_all_reduce(Context &context, Comm &comm, const PartialPlan &plan,
     LPT_TRY(scale_private(context, plan, partial));
     return done_already(out_future);
   }
-  // Started first: with a future it flies while the private columns are written.
+  // Started first: with a future it runs while the private columns are written.
   LPT_TRY(run_collective(
       context, comm,
       [reducing = partial.reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {

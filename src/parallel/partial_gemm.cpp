@@ -1,4 +1,4 @@
-// A GEMM and the reduction of its shared columns, which are computed first and fly while the private ones are computed.
+// A GEMM and the reduction of its shared columns, which are computed first and reduced while the private ones are computed.
 #include "src/gemm/checks.hpp"
 #include "src/gemm/run.hpp"
 #include "src/parallel/partial.hpp"
@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// What would be rejected later is rejected before other ranks hear of it.
+// Runs all checks of the GEMM before other ranks depend on it.
 Status check_gemm(Context &context, const GemmCall &call) {
   const size_t reported = context.choices.size();
   LPT_TRY(run_gemm(context, call, true));
@@ -18,7 +18,7 @@ Status check_gemm(Context &context, const GemmCall &call) {
 
 constexpr lpt_flags kSharedFlags = LPT_GEMM_PORTABLE_ORDER | LPT_GEMM_FAST_ACCUMULATE;
 
-// What every rank would add.
+// Rejects options that every rank would apply to its addend.
 Status check_addends(const lpt_gemm_options &options) {
   const char *const name = options.bias != nullptr                     ? "bias"
                            : options.residual != nullptr               ? "residual"
@@ -51,7 +51,7 @@ Status make_gemm(const Device &device, const Tensor *a, const Tensor *b, const l
   return check_no_overlap(call.c, "c", call.b, "b");
 }
 
-// The reduction of some rows. Its shares are theirs.
+// Prepares the reduction of some rows, whose slices it uses.
 Status prepare_rows(Context &context, const PartialPlan &plan, const Device &device, const MatrixView &c, int64_t begin,
                     int64_t count, SelectedReduction &out_reducing) {
   const MatrixView rows = cut_rows(c, begin, count);
@@ -63,7 +63,7 @@ Status prepare_rows(Context &context, const PartialPlan &plan, const Device &dev
   return {};
 }
 
-// Shares of chunks are cast in other runs than those of the whole: what is sent in few bits is sent at once.
+// Slices of chunks are cast in other spans than those of the full tensor, so payloads that are cast are reduced at once.
 Status multiply_in_flight(Context &context, Comm &comm, const PartialPlan &plan, const GemmCall &call,
                           const Partial &partial) {
   int64_t rows = call.c.rows;
@@ -82,7 +82,7 @@ Status multiply_in_flight(Context &context, Comm &comm, const PartialPlan &plan,
   return pending.end();
 }
 
-// Whether a column of c begins with a block of b's scales, and on a byte of its codes.
+// Returns true if `column` of c begins at a scale block of b and at a byte of its codes.
 bool can_begin(const GemmCall &call, int64_t column) {
   const MatrixView &b = call.b;
   const int64_t block = call.is_b_transposed ? b.format.block_rows : b.format.block_columns;
@@ -98,7 +98,7 @@ GemmCall cut_gemm(const GemmCall &whole, int64_t begin, int64_t count) {
   return part;
 }
 
-// The GEMM of the shared columns, and that of the others; or one of all, where the device takes them together only.
+// Returns the GEMM of the shared columns and that of the private ones, or one GEMM if the device cannot split them.
 std::vector<GemmCall> parts_of(Context &context, const GemmCall &call, int64_t shared) {
   if (shared == call.c.columns || !can_begin(call, shared)) return {call};
   const std::vector<GemmCall> parts = {cut_gemm(call, 0, shared), cut_gemm(call, shared, call.c.columns - shared)};
@@ -108,7 +108,7 @@ std::vector<GemmCall> parts_of(Context &context, const GemmCall &call, int64_t s
   return parts;
 }
 
-// The comm's stream reduces the shared columns behind their GEMM, while that of the others runs on the context's.
+// The comm's stream reduces the shared columns after their GEMM, while the context's stream computes the private ones.
 Status multiply_on_two_streams(Context &context, Comm &comm, const PartialPlan &plan, const GemmCall &call,
                                const Partial &partial) {
   const std::vector<GemmCall> parts = parts_of(context, call, plan.shared);

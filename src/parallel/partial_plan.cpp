@@ -1,4 +1,4 @@
-// Which columns are shared, and what becomes of the others.
+// Partition into shared and private columns, and the scale of the private ones.
 #include <algorithm>
 #include <cmath>
 
@@ -10,15 +10,15 @@ namespace {
 
 constexpr int64_t kMostColumns = int64_t{1} << 28;
 constexpr int32_t kMostRanks = 1024;
-constexpr double kMostChunks = 16.0;  // of a GEMM: each packs b again
+constexpr double kMostChunks = 16.0;  // of a GEMM: each chunk packs b
 
 Status check_count(const char *name, int64_t value, int64_t least, int64_t most) {
   if (value >= least && value <= most) return {};
   return invalid("%s is %lld: expected %lld to %lld", name, number(value), number(least), number(most));
 }
 
-// Norms between the layers need whole rows, and ranks that split the sequence have other rows each: a private column would
-// be scaled by a rank that does not own it.
+// Norms between the layers need full rows, and sequence-parallel ranks own different rows. A private column would be scaled by
+// a rank that does not own it.
 Status check_sequence(const lpt_partial_plan_options &options) {
   LPT_TRY(check_flags("options->flags", options.flags, LPT_PARTIAL_SEQUENCE_PARALLEL));
   if (options.flags == 0 || options.shared_columns == options.hidden_columns) return {};
@@ -48,7 +48,8 @@ Status find_scale(const lpt_partial_plan_options &options, double &out_scale) {
   return {};
 }
 
-// Of an element with its part of its block's scale and zero point; scales of whole rows and tensors are few.
+// Bits of an element, with its fraction of the scale and zero point of its block. Scales of full rows and tensors are
+// negligible.
 double wire_bits(const Format &format) {
   double bits = element_bits(format.element);
   if (!format.has_block_scale() || format.block_rows == LPT_BLOCK_EXTENT_FULL ||
@@ -64,8 +65,8 @@ double wire_bits(const Format &format) {
 Status find_shared_columns(int64_t hidden, double fraction, int64_t &out_columns) {
   LPT_TRY(check_count("hidden_columns", hidden, 1, kMostColumns));
   LPT_TRY(check_finite("fraction", fraction, 0.0, 1.0));
-  // A quotient that is rounded grows with its numerator: this ends at the largest one whose share is not above, next to
-  // the GEMM.
+  // A rounded quotient is monotonic in its numerator. So the loops end at the largest count whose share is at most `fraction`,
+  // close to hidden · fraction.
   const auto share = [&](int64_t columns) { return static_cast<double>(columns) / static_cast<double>(hidden); };
   auto columns = static_cast<int64_t>(static_cast<double>(hidden) * fraction);
   while (columns < hidden && share(columns + 1) <= fraction) ++columns;
@@ -116,8 +117,8 @@ Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial
   return {};
 }
 
-// Where a GEMM takes as long as its bytes, t, and a chunk's latency is a, c chunks take t + t / c + c · a: the least with
-// c = sqrt(t / a).
+// Let t be the time of the GEMM, equal to that of its transfer, and a the latency of a chunk. Then c chunks take t + t / c + c
+// · a, which is minimal at c = sqrt(t / a).
 Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format, int64_t &out_rows) {
   out_rows = plan.chunk_rows > 0 ? plan.chunk_rows : rows;
   if (plan.chunk_rows > 0 || plan.link.bytes_per_second == 0.0 || rows == 0 || plan.ranks == 1) return {};

@@ -1,4 +1,4 @@
-// Reductions that fly while their caller computes.
+// Reductions that run while their caller computes.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace lpt {
 
-// Reductions that begin in the midst of a call. However the call ends, the memory is no longer in use when these go; and if it
-// ends before the last of them has begun, other ranks are reported, which have begun theirs.
+// Reductions that start during a call. The destructor waits for them, so that their memory is no longer in use. If the last one
+// has not started, it first interrupts the comm, since other ranks have started theirs.
 class PendingReductions {
  public:
   PendingReductions(Context &context, Comm &comm) : context_(context), comm_(comm) {}

@@ -5,7 +5,7 @@
 namespace lpt {
 namespace {
 
-// Columns that only one rank has belong to all rows of it.
+// Rejects plans with private columns: they belong to one rank for all rows.
 Status check_sequence_plan(const PartialPlan *plan, const Comm &comm, const MatrixView &input) {
   if (plan == nullptr) return {};
   LPT_TRY(check_partial_comm(*plan, comm));

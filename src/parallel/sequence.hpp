@@ -1,4 +1,4 @@
-// Ranks that split the rows of activations outside of attention and MLP.
+// Sequence parallelism: ranks split the rows of activations outside of attention and MLP.
 #pragma once
 
 #include "src/collective/collective.hpp"
@@ -6,7 +6,7 @@
 
 namespace lpt {
 
-// Both take NULL for a plan.
+// `plan` may be NULL in both functions.
 Status sequence_gather(Context &context, Comm &comm, const PartialPlan *plan, const Tensor *input,
                        const int64_t *row_counts, Tensor *output, Future **out_future);
 Status sequence_scatter(Context &context, Comm &comm, const PartialPlan *plan, lpt_partial_pass pass,

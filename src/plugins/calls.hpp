@@ -1,4 +1,4 @@
-// What calls of a vendor's library answered: all of them give 0 where nothing failed.
+// Results of calls of a vendor's library: 0 is success.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lpt {
 
-// The first failure of several calls, with the name of the call.
+// Records the first failure of several calls, with the name of the call.
 class Calls {
  public:
   using StatusName = const char *(*)(int32_t status);

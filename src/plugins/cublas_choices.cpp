@@ -13,7 +13,7 @@
 namespace lpt::cublas {
 namespace {
 
-// "NVIDIA-H200" for "NVIDIA H200".
+// Returns the name of the current device for file names: "NVIDIA-H200" for "NVIDIA H200".
 std::string name_of_device() {
   int device = 0;
   cudaDeviceProp facts;
@@ -30,7 +30,7 @@ std::string text_of(const LibraryOperand &operand) {
   return words.str();
 }
 
-// All of a GEMM, in one word.
+// Returns all parameters of a GEMM as one word.
 std::string text_of(const LibraryGemm &gemm) {
   std::ostringstream words;
   words << gemm.m << ',' << gemm.n << ',' << gemm.k << ';' << text_of(gemm.a) << ';' << text_of(gemm.b) << ';' << gemm.c

@@ -1,5 +1,6 @@
-// Ways of cuBLASLt that were found fastest, kept in a file of the folder that LPT_GEMM_CHOICES names: one for each GPU and
-// version of the library, since a way means nothing to another. Without the variable nothing is read or written.
+// Algorithms of cuBLASLt that were measured as fastest, stored in a file of the directory that LPT_GEMM_CHOICES names. Each GPU
+// and library version has a separate file, since algorithms are valid for one version only. Without the variable nothing is
+// read or written.
 #pragma once
 
 #include <map>
@@ -12,16 +13,16 @@ namespace lpt::cublas {
 
 class Choices {
  public:
-  // Reads what is there for the current device; lines that are none are passed over.
+  // Reads the file of the current device, if it exists. Invalid lines are skipped.
   void open(int64_t version);
 
   bool find(const LibraryGemm &gemm, Algorithm &out_algorithm) const;
 
-  // Adds a line to the file. One that cannot be written is found again next time.
+  // Appends a line to the file. An algorithm that cannot be written is measured in the next run.
   void keep(const LibraryGemm &gemm, const Algorithm &algorithm);
 
  private:
-  std::string path_;  // empty: none
+  std::string path_;  // empty: no file
   std::map<std::string, Algorithm> known_;
 };
 

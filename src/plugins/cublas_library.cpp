@@ -1,4 +1,4 @@
-// Matrices of cuBLASLt lie by columns: what we call c(m, n) in rows is its D(n, m), so that our b is its A, and our a its B.
+// cuBLASLt stores matrices by columns: LPT's row-major c(m, n) is its D(n, m). So LPT's b is its A, and LPT's a is its B.
 #include "src/plugins/cublas_library.hpp"
 
 #include <cuda_runtime_api.h>
@@ -16,13 +16,13 @@ namespace lpt {
 namespace {
 
 constexpr int32_t kMostWays = 8;
-constexpr uint64_t kMostWorkspaceBytes = uint64_t{32} << 20;  // what NVIDIA recommends for Hopper
-constexpr uintptr_t kAnyAddress = 256;                        // of a boundary, for questions that read nothing
+constexpr uint64_t kMostWorkspaceBytes = uint64_t{32} << 20;  // recommended by NVIDIA for Hopper
+constexpr uintptr_t kAnyAddress = 256;                        // aligned address for queries, which read no memory
 
 struct Session {
   cublas::Functions library{};
   cublas::Handle handle = nullptr;
-  cublas::Choices choices;  // of runs before this one
+  cublas::Choices choices;  // of earlier runs
 };
 
 struct Ways {
@@ -33,7 +33,7 @@ struct Ways {
   cublas::Found found[kMostWays] = {};
   int32_t count = 0;
   int32_t taken = 0;
-  bool is_chosen = false;  // by time, now or in a run before
+  bool is_chosen = false;  // by time, in this run or an earlier one
 
   Ways() = default;
   Ways(const Ways &) = delete;
@@ -46,7 +46,7 @@ struct Ways {
   }
 };
 
-// ---- our words in the library's
+// Conversion to cuBLASLt's parameters.
 
 int32_t mode_of(LibraryScales scales) {
   switch (scales) {
@@ -85,7 +85,7 @@ void set_scales(Describer &describer, int32_t mode_attribute, int32_t address_at
                 const void *address) {
   if (scales == LibraryScales::kNone) return;
   const int32_t mode = mode_of(scales);
-  if (mode != cublas::kScalar) describer.set(mode_attribute, mode);  // an older library does not know the attribute
+  if (mode != cublas::kScalar) describer.set(mode_attribute, mode);  // older libraries do not support the attribute
   describer.set(address_attribute, address);
 }
 
@@ -149,7 +149,7 @@ void find_ways(Session &session, Ways &ways, Calls &calls) {
   library.destroy_preference(preference);
 }
 
-// Only ways that the library itself holds for good.
+// Removes algorithms that the library itself does not report as successful.
 void drop_failures(Ways &ways) {
   int32_t kept = 0;
   for (int32_t i = 0; i < ways.count; ++i) {
@@ -158,7 +158,7 @@ void drop_failures(Ways &ways) {
   ways.count = kept;
 }
 
-// What a run before this one found fastest, where the library still takes it.
+// Uses the algorithm that an earlier run measured as fastest, if the library still supports it.
 void recall(Session &session, Ways &ways) {
   cublas::Algorithm known{};
   if (!session.choices.find(ways.gemm, known)) return;
@@ -198,7 +198,7 @@ int32_t multiply(const Session &session, const Ways &ways, int32_t way, const Li
                                   found.workspace_bytes, stream);
 }
 
-// ---- what a GemmLibrary does
+// Functions of GemmLibrary.
 
 int32_t open(void **out_session, int64_t *out_version, char *error, size_t error_bytes) {
   auto session = std::make_unique<Session>();
@@ -251,7 +251,7 @@ int32_t run(void *opaque, const void *prepared, const LibraryAddresses *at, void
   return calls.are_good() ? LPT_OK : tell(LPT_WORK_FAILED, calls.words(), error, error_bytes);
 }
 
-// Seconds of the fastest of some runs, one after the other; negative: it failed.
+// Returns the time in seconds of the fastest of several runs, one after the other; negative if one fails.
 double time_of(const Session &session, const Ways &ways, int32_t way, const LibraryAddresses &at, void *stream) {
   constexpr int kRuns = 4;  // the first one also loads the kernel
   double best = -1;

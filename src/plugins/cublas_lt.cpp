@@ -12,7 +12,8 @@ namespace {
 constexpr char kFile[] = "libcublasLt.so.13", kOlderFile[] = "libcublasLt.so.12";
 constexpr size_t kLeastVersion = 120000;
 
-// Opens what LPT_CUBLASLT names, else the newest that is there. Never closed, as CUDA is not. NULL: out_error has the reason.
+// Opens the file that LPT_CUBLASLT names, otherwise the newest version that exists. Never closed, like CUDA. On failure it
+// returns NULL and the reason in out_error.
 void *open_file(std::string &out_file, std::string &out_error) {
   const char *const named = variable("LPT_CUBLASLT");
   out_file = named != nullptr ? named : kFile;

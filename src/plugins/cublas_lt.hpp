@@ -1,6 +1,6 @@
-// The part of cuBLASLt that GEMMs use, as its documentation describes it: the library is opened by name when the first
-// GEMM requests it, so that the plugin needs neither the library nor its headers. Where the headers are, a test holds the
-// numbers below to them (tests/device/cublas_header.cpp).
+// The part of cuBLASLt that GEMMs use, as documented. The first GEMM that needs the library opens it by name, so that the
+// plugin needs neither the library nor its headers. If the headers are installed, a test compares the values below with them
+// (tests/device/cublas_header.cpp).
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ enum PreferenceAttribute : int32_t {
   kBoundaryD = 8
 };
 
-// A way to run a GEMM: plain data, which means something to the same version of the library alone.
+// An algorithm of a GEMM: opaque data that is valid for one version of the library only.
 struct Algorithm {
   uint64_t words[8];
 };
@@ -89,11 +89,11 @@ struct Functions {
                       void *stream);
 };
 
-// Our word for an element in CUDA's.
+// Returns the CUDA data type of an element format.
 int32_t type_of(lpt_format element);
 
-// The functions of the library that LPT_CUBLASLT names, else of libcublasLt.so.13, which may be loaded already. An empty text;
-// or why not.
+// Finds the functions of the library that LPT_CUBLASLT names, otherwise of libcublasLt.so.13 or libcublasLt.so.12. The library
+// may be loaded already. Returns an empty text, or the reason of a failure.
 std::string open(Functions &out_functions);
 
 }  // namespace lpt::cublas

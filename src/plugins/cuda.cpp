@@ -1,4 +1,4 @@
-// What liblpt_cuda.so hands over.
+// Entry point of liblpt_cuda.so.
 #include "src/backends/cuda/cuda_backend.hpp"
 #include "src/backends/cuda/nccl_transport.hpp"
 #include "src/plugins/cuda_families.hpp"

@@ -1,4 +1,4 @@
-// The rows that a CUDA plugin brings, by family.
+// The kernels of the CUDA plugin, by family.
 #pragma once
 
 #include <span>

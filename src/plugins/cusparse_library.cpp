@@ -1,4 +1,4 @@
-// The 2:4 operand is the library's A, as it is stored. Where that is our b, D(n, m) is our c(m, n), by columns.
+// The 2:4 operand is the library's A, as stored. If it is LPT's b, LPT's c(m, n) is the library's D(n, m), stored by columns.
 #include "src/plugins/cusparse_library.hpp"
 
 #include <memory>
@@ -15,7 +15,7 @@ struct Session {
   cusparse::Handle handle{};
 };
 
-// A GEMM with its place in the workspace: what is compressed, what that needs, what the GEMM needs.
+// A prepared GEMM. Its workspace contains the compressed operand, the buffer of the compression, and the workspace of the GEMM.
 struct Prepared {
   const Session &session;
   const bool is_b_sparse;
@@ -41,7 +41,7 @@ struct Prepared {
 
 constexpr size_t on_boundary(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// A call that makes something, unless one before it failed. Whether it is there to be destroyed.
+// Makes a call that creates an object, unless an earlier one failed. Returns whether the object exists and must be destroyed.
 template <typename Call>
 bool make(Calls &calls, const char *name, const Call &call) {
   if (calls.are_good()) calls.add(name, call());
@@ -98,7 +98,7 @@ bool says_none(int32_t status) {
          status == cusparse::kTypeNotSupported;
 }
 
-// ---- what a GemmLibrary does
+// Functions of GemmLibrary.
 
 int32_t open(void **out_session, int64_t *out_version, char *error, size_t error_bytes) {
   auto session = std::make_unique<Session>();
@@ -134,7 +134,7 @@ int32_t prepare(void *opaque, const LibraryGemm *gemm, void **out_prepared, size
 
 void release(void *opaque) { delete static_cast<Prepared *>(opaque); }
 
-// Compresses again: whether the operand is still the one of the last call is not known here.
+// Compresses in every call, as the operand may differ from that of the last call.
 int32_t run(void *opaque, const void *prepared, const LibraryAddresses *at, void *stream, char *error,
             size_t error_bytes) {
   const Session &session = *static_cast<const Session *>(opaque);

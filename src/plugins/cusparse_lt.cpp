@@ -35,7 +35,7 @@ const char *find_all(void *library, Functions &functions) {
   return missing;
 }
 
-// Requested before a struct is handed over: this needs none.
+// Reads the version before structs are passed to the library: this call needs none.
 std::string read_version(const std::string &file, const Functions &functions, int64_t &out_version) {
   int32_t major = 0, minor = 0, patch = 0;
   const bool is_reported = functions.property(kMajor, &major) == kSuccess &&
@@ -53,7 +53,7 @@ std::string read_version(const std::string &file, const Functions &functions, in
 std::string open(Functions &out_functions, int64_t &out_version) {
   const std::string file = file_name();
   if (is_no_regular_file(file)) return file + " is no regular file";
-  void *const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as CUDA is not
+  void *const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, like CUDA
   if (library == nullptr) return dlerror();
   const char *const missing = find_all(library, out_functions);
   if (missing != nullptr) return file + " has no " + missing;

@@ -1,6 +1,6 @@
-// The part of cuSPARSELt that GEMMs of 2:4 operands use, opened by name when the first such GEMM requests it. Its structs
-// are the caller's memory and changed their size between releases of one file name, so no other release than those below is
-// taken. Functions and enumerators are the same in its headers of 0.7.1 (PyTorch 2.8 to 2.10), 0.8.1 (2.11) and 0.10.0.
+// The part of cuSPARSELt that GEMMs with 2:4 operands use. The first such GEMM opens it by name. The caller allocates its
+// structs, whose sizes differ between releases with one file name. So only the releases below are supported. Functions and
+// enumerators are the same in the headers of 0.7.1 (PyTorch 2.8 to 2.10), 0.8.1 (2.11) and 0.10.0.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace lpt::cusparse {
 
-// The library writes all of them; what is inside is its own. 1024 bytes in 0.7, 512 from 0.8 on.
+// An opaque struct that the library initializes. It has 1024 bytes in 0.7, 512 bytes since 0.8.
 struct alignas(16) Opaque {
   uint8_t bytes[1024];
 };
 struct Handle : Opaque {};
 struct Matrix : Opaque {};
 struct Description : Opaque {};  // of a GEMM
-struct Selection : Opaque {};    // of its kernel
+struct Selection : Opaque {};    // of the kernel of a GEMM
 struct Plan : Opaque {};
 
-// major · 10^6 + minor · 100 + patch
+// Versions: major · 10^6 + minor · 100 + patch.
 constexpr int64_t kLeastVersion = 700, kMostVersion = 1099;
 
 enum StatusCode : int32_t {
@@ -37,7 +37,7 @@ enum Order : int32_t { kInColumns = 1, kInRows = 2 };
 enum Sparsity : int32_t { kHalf = 0 };
 enum ComputeType : int32_t { kComputeInt32 = 0, kComputeF32 = 2 };
 enum Algorithm : int32_t { kDefault = 0 };
-constexpr uint32_t kBoundary = 16;  // of every matrix, in bytes
+constexpr uint32_t kBoundary = 16;  // alignment of every matrix, in bytes
 
 struct Functions {
   int32_t (*property)(int32_t which, int32_t *out);
@@ -63,7 +63,8 @@ struct Functions {
                       const void *beta, const void *c, void *d, void *workspace, void **streams, int32_t stream_count);
 };
 
-// The functions of the library that LPT_CUSPARSELT names, else of libcusparseLt.so.0. An empty text; or why not.
+// Finds the functions of the library that LPT_CUSPARSELT names, otherwise of libcusparseLt.so.0. Returns an empty text, or the
+// reason of a failure.
 std::string open(Functions &out_functions, int64_t &out_version);
 
 }  // namespace lpt::cusparse

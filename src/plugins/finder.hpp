@@ -5,7 +5,7 @@
 
 namespace lpt {
 
-// Finds functions one after the other, and remembers the first that is not there.
+// Finds functions by name and records the first missing name.
 class Finder {
  public:
   explicit Finder(void *library) : library_(library) {}

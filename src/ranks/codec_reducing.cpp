@@ -7,9 +7,9 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kShareUnit = 512;  // elements, as of shares on a wire
-constexpr int64_t kPiece = 1 << 16;  // elements that a thread widens or rounds at a time
-constexpr size_t kLongestName = 12;  // a message header holds it and the longest operation
+constexpr int64_t kShareUnit = 512;  // elements; slices begin at multiples of it, as with wire formats
+constexpr int64_t kPiece = 1 << 16;  // elements that a thread converts at a time
+constexpr size_t kLongestName = 12;  // bytes; it fits in a message header with the longest operation
 
 Status check_codec(const lpt_comm_codec &codec) {
   const size_t length = strnlen(codec.name, sizeof codec.name);
@@ -35,7 +35,7 @@ Status find_sizes(CodecMoving &moving) {
   return {};
 }
 
-// A sum of one source: what brings numbers from one wide format to another.
+// A sum of one source: converts elements between two wide formats.
 ReduceRequest change_request(lpt_format from, lpt_format to) {
   ReduceRequest request{};
   request.format = from;
@@ -125,7 +125,7 @@ class CodecRun {
     return {};
   }
 
-  // The input in f32 side by side: where it is, or widened.
+  // Returns the input as contiguous f32: in place, or converted into scratch.
   Status read_input(int64_t count, const float *&out_numbers) {
     const FlatView line(moving_.input);
     const lpt_format own = moving_.input.format.id;
@@ -143,7 +143,7 @@ class CodecRun {
         });
   }
 
-  // Numbers of adjacent ranges, rounded to the output's format.
+  // Rounds the values of adjacent ranges to the output's format and writes them.
   Status write_output(const std::vector<Range> &ranges, const float *numbers) {
     const FlatView line(moving_.output);
     return for_subranges(worker_, subranges_of(ranges, kPiece), line.bytes(kPiece),
@@ -184,7 +184,7 @@ class CodecRun {
     return {};
   }
 
-  // body(share) for all shares, on all threads; the first error in their order.
+  // Runs body(share) for all slices, on all threads. Returns the first error in slice order.
   template <typename Body>
   Status for_shares(const Body &body) {
     std::vector<Status> results(ranks_);
@@ -194,7 +194,7 @@ class CodecRun {
     return {};
   }
 
-  // Sends everybody its share, and adds up this rank's own.
+  // Sends each rank its slice and adds the slices that this rank receives.
   Status scatter(float *&out_sum) {
     const float *numbers = nullptr;
     LPT_TRY(read_input(moving_.shares.back().end, numbers));
@@ -211,7 +211,7 @@ class CodecRun {
     return engine_.release();
   }
 
-  // In the order of ranks.
+  // Adds in rank order.
   Status add(const std::vector<Bytes> &incoming, float *&out_sum) {
     const int64_t count = my_count();
     float *scratch = nullptr;
@@ -225,7 +225,7 @@ class CodecRun {
     return {};
   }
 
-  // All shares are decoded before the output is written: a codec may fail.
+  // All slices are decoded before the output is written, as a codec may fail.
   Status gather(const Bytes &mine) {
     std::vector<Bytes> incoming(ranks_, mine);
     for (size_t q = 0; q < ranks_; ++q) {

@@ -1,4 +1,4 @@
-// Collectives whose numbers are sent by functions of the caller.
+// Collectives whose payloads are encoded and decoded by functions of the caller.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 namespace lpt {
 
 struct CodecMoving {
-  std::string operation;  // with the codec's name, by which ranks find that they differ
+  std::string operation;  // contains the codec's name, so that ranks with different codecs disagree
   std::string name;
-  lpt_comm_codec codec;                                 // the caller's, copied
-  MatrixView input, output;                             // as in ReductionPlan; gathers: output is the whole
-  std::vector<Range> shares;                            // of each rank, in elements of the whole
-  std::vector<int64_t> bytes;                           // of each share
-  const KernelEntry<ReduceRequest> *to_f32, *from_f32;  // the tensors' own format
+  lpt_comm_codec codec;                                 // copy of the caller's codec
+  MatrixView input, output;                             // as in ReductionPlan; gathers: output is the full tensor
+  std::vector<Range> shares;                            // slice of each rank, in elements of the full tensor
+  std::vector<int64_t> bytes;                           // encoded bytes of each slice
+  const KernelEntry<ReduceRequest> *to_f32, *from_f32;  // between f32 and the tensors' format
   bool is_average;
   double factor;
-  int64_t rows, columns, choice;  // what else must agree
+  int64_t rows, columns, choice;  // other values that must agree
 };
 
-// Checks the codec, whose own functions tell the sizes of shares, and chooses kernels. The other members are set.
+// Checks the codec, computes the encoded bytes of slices with its bytes_for(), and selects kernels. The other members are set.
 Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *operation, CodecMoving &moving);
 
-// The same for a reduction; `reducing` has been checked, and has the shares of its parts.
+// The same for a reduction. `reducing` has been checked; its slices are those of a reduce-scatter.
 Status prepare_codec_reducing(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
                               int32_t ranks, bool is_to_all, CodecMoving &out_moving);
 

@@ -16,7 +16,7 @@
 lpt_comm::~lpt_comm() {
   if (!progress_thread.is_idle()) engine->interrupt("its comm was destroyed while collectives were under way");
   progress_thread.close();
-  engine.reset();  // it gives up what would hold up the release of a device's scratch
+  engine.reset();  // ends queued work, which would block the release of device scratch
 }
 
 namespace lpt {
@@ -55,7 +55,7 @@ bool has_messages(const lpt_comm_options &options) {
          link.link_latency_seconds > 0.0 || link.link_bytes_per_second > 0.0;
 }
 
-// What must be the same on all ranks: latency in ns as rows, bytes per second as columns.
+// Options that must be the same on all ranks: latency in ns as rows, bytes per second as columns.
 Signature agreed_options(const lpt_comm_options &options) {
   const uint64_t choice = options.flags | (has_messages(options) ? LPT_COMM_MESSAGES : 0);
   const lpt_comm_emulation &link = *options.emulation;
@@ -63,7 +63,7 @@ Signature agreed_options(const lpt_comm_options &options) {
           static_cast<int64_t>(choice)};
 }
 
-// A context for the lane: kernels and memory of the caller's; it logs nothing.
+// Makes a context for the progress thread, with the kernels and the allocator of `context`. It logs nothing.
 Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker) {
   auto worker = std::make_unique<Context>();
   worker->isa = context.isa;
@@ -76,7 +76,7 @@ Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker)
   return {};
 }
 
-// Where the engine works on a device the worker does, on a stream of its own.
+// Opens the device of the engine for the worker, with a separate stream.
 Status send_to_device(const Device &device, Comm &comm) {
   Context &worker = *comm.worker;
   LPT_TRY(open_device(worker, device, nullptr));
@@ -84,7 +84,7 @@ Status send_to_device(const Device &device, Comm &comm) {
   return set_stream(worker, comm.stream.get());
 }
 
-// Whatever goes wrong in it, the other ranks are reported: they wait for this one.
+// Runs the collective on `worker`. An error is reported to the other ranks, since they wait for this one.
 Status run_here(Comm &comm, Context &worker, const Collective &collective) {
   const auto begin = std::chrono::steady_clock::now();
   const SuppressProgress silence(worker);
@@ -110,7 +110,7 @@ std::shared_ptr<Completion> run_on_progress_thread(Comm &comm, Collective collec
   });
 }
 
-// ---- collectives that are queued on a device
+// Collectives that are queued on a device.
 
 Status queue_here(Context &context, Comm &comm, const Collective &collective) {
   LPT_TRY(comm.device_engine->begin(context.queue));
@@ -118,7 +118,7 @@ Status queue_here(Context &context, Comm &comm, const Collective &collective) {
   return comm.device_engine->end();
 }
 
-// On the comm's stream, behind what the context has queued.
+// Queues the collective on the comm's stream, after the work that the context has queued.
 Status queue_aside(Context &context, Comm &comm, Collective collective, Future **out_future) {
   auto future = std::make_unique<Future>();
   Context &worker = *comm.worker;
@@ -202,7 +202,7 @@ Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lp
 
 namespace {
 
-// What only messages can do.
+// Rejects options that only messages support.
 Status check_exchange_options(const CustomFunctions &functions, const lpt_comm_options &options) {
   if (!functions.has_exchange()) return {};
   const char *const given = (options.flags & LPT_COMM_CHECKSUMS) != 0 ? "options->flags has LPT_COMM_CHECKSUMS"

@@ -1,4 +1,4 @@
-// A rank's communicator: an engine, and a lane for collectives that run behind the caller's back.
+// One rank's communicator: an engine, and a progress thread for asynchronous collectives.
 #pragma once
 
 #include <functional>
@@ -22,11 +22,11 @@ struct lpt_comm {
 
   lpt::HandleKind kind = lpt::HandleKind::kComm;
   std::unique_ptr<lpt::Engine> engine;
-  lpt::DeviceEngine *device_engine = nullptr;  // the same, if it works on another device than the CPU
-  lpt::Stream stream;                          // there, of the worker
-  std::unique_ptr<lpt_context> worker;  // of what runs behind the caller's back: one thread, and scratch of its own
-  mutable std::mutex mutex;             // of what follows
-  lpt::Traffic traffic;                 // of collectives that have ended
+  lpt::DeviceEngine *device_engine = nullptr;  // the same engine, if its device is not the CPU
+  lpt::Stream stream;                          // stream of the worker on that device
+  std::unique_ptr<lpt_context> worker;         // context of asynchronous collectives: one thread, separate scratch
+  mutable std::mutex mutex;                    // guards traffic, collectives and seconds
+  lpt::Traffic traffic;                        // of collectives that have ended
   int64_t collectives = 0;
   double seconds = 0.0;
   lpt::ProgressThread progress_thread;
@@ -34,9 +34,9 @@ struct lpt_comm {
 
 struct lpt_future {
   lpt::HandleKind kind = lpt::HandleKind::kFuture;
-  std::shared_ptr<lpt::Completion> completion;  // of a lane's work
-  std::shared_ptr<lpt::QueuedWork> queued;      // or of a device's
-  std::function<void()> keeps;                  // what that works on
+  std::shared_ptr<lpt::Completion> completion;  // of work on the progress thread
+  std::shared_ptr<lpt::QueuedWork> queued;      // or of work on a device
+  std::function<void()> keeps;                  // owns the data of queued work
 };
 
 namespace lpt {
@@ -45,7 +45,7 @@ using CommGroup = lpt_comm_group;
 using Comm = lpt_comm;
 using Future = lpt_future;
 
-// The part of a collective that all ranks run, on the caller's context or the lane's. It owns what it needs.
+// The work of a collective that each rank runs, on the caller's context or that of the progress thread. It owns its data.
 using Collective = std::function<Status(Context &worker, Engine &engine)>;
 
 Status create_group(int32_t rank_count, CommGroup **out_group);
@@ -55,42 +55,42 @@ Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lp
                        Comm **out_comm);
 Status create_custom_comm(Context &context, std::shared_ptr<CustomFunctions> functions, int32_t rank,
                           int32_t rank_count, const lpt_comm_options &options, Comm **out_comm);
-// nccl.cpp. `communicator` and the bootstrap comm of the options may be NULL, not both.
+// Defined in nccl.cpp. `communicator` or the bootstrap comm of the options may be NULL, but not both.
 Status create_nccl_comm(Context &context, void *communicator, const lpt_comm_options &options, Comm **out_comm);
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm);
 lpt_comm_info comm_values(const Comm &comm);
 
-// A comm of an engine that is connected to the others.
+// Creates a comm from an engine that is connected to the other ranks.
 Status make_comm(const Context &context, std::unique_ptr<Engine> engine, Comm **out_comm);
 
-// Where its collectives' tensors lie.
+// The device of the tensors of its collectives.
 inline Device device_of(const Comm &comm) { return comm.engine->device(); }
 
-// The queue of where a collective's tensors lie, and scratch there.
+// queue_of() returns the queue of the device of the engine's tensors. take_bytes() allocates scratch on that device.
 const Queue &queue_of(const Context &worker, const Engine &engine);
 Status take_bytes(Context &worker, const Engine &engine, int64_t count, std::byte **out);
 
-// Room for what comes from another rank; none where it is read in its memory.
+// Allocates a buffer for bytes of another rank. With shared memory none is needed, and out_bytes.data is NULL.
 Status take_space(Context &worker, const Engine &engine, int64_t count, Bytes &out_bytes);
 
-// What a collective can do: all work where their tensors are memory of the CPU.
+// Devices that a collective supports. All collectives support CPU memory.
 enum class DeviceSupport : uint8_t { kCpu, kDevices };
 
-// Rejects a context of another device than that of a comm.
+// Rejects a context on another device than `device`, the device of a comm.
 Status check_works_on(const Context &context, const Device &device);
 
-// Rejects a comm whose transport sends no messages from one rank to another.
+// Rejects a comm whose transport has no messages between two ranks.
 Status check_has_messages(const Comm &comm);
 
-// Rejects ranks on devices.
+// Rejects a comm on another device than the CPU.
 Status check_on_cpus(const Comm &comm);
 
-// Runs it, after those that are under way; with out_future, in the lane. On a device it is queued, on the context's stream or
-// the comm's own.
+// Runs the collective after those that are pending; with out_future, on the progress thread. On a device the collective is
+// queued: on the context's stream or, with out_future, on the comm's stream.
 Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future,
                       DeviceSupport reach = DeviceSupport::kCpu);
 
-// Waits for its end; what the context queues on the future's device from then on waits in its place.
+// Waits for the end of the collective. If the context uses the device of the future, later work of its queue waits instead.
 Status wait_for(Context &context, Future &future);
 Status is_done(const Future &future, bool &out_is_done);
 

@@ -1,4 +1,4 @@
-// Comms of ranks that have a GPU each: how they connect.
+// Comms of ranks with one GPU each: bootstrap and connection.
 #include <cstring>
 
 #include "lpt/research/emulation.h"
@@ -33,7 +33,7 @@ Status check_place(const Context &context, const Comm *bootstrap, const void *co
   return invalid("options->bootstrap works on %s: expected ranks on CPUs", device_text(device_of(*bootstrap)).c_str());
 }
 
-// What ranks exchange before they connect their GPUs.
+// Data that ranks exchange before they connect their GPUs.
 struct BootstrapInfo {
   int32_t code = LPT_OK;
   char words[380] = "";
@@ -49,7 +49,7 @@ BootstrapInfo get_ready(const DeviceTransport &wire, int32_t rank) {
   return mine;
 }
 
-// All ranks are ready, or all of them fail with the words of the first that is not.
+// Exchanges the bootstrap data. If ranks are not ready, all ranks fail with the text of the first of them.
 Status share_readiness(Engine &control, BootstrapInfo &mine) {
   std::vector<BootstrapInfo> all(static_cast<size_t>(control.ranks()), mine);
   const auto bytes_of = [](BootstrapInfo &one) { return Bytes{reinterpret_cast<std::byte *>(&one), sizeof one}; };
@@ -95,7 +95,7 @@ Status check_same_ranks(const Engine *control, const DeviceRankInfo &place) {
                  control->rank(), control->ranks());
 }
 
-// From here on the other ranks wait for this one.
+// The other ranks wait for this rank meanwhile: the caller reports an error to them.
 Status connect_devices(const Context &context, Engine *control, void *communicator, const lpt_comm_options &options,
                        std::shared_ptr<DeviceEndpoint> &out_end, DeviceRankInfo &out_place) {
   LPT_TRY(communicator == nullptr ? open_own(context.queue, *control, options.timeout_seconds, out_place)

@@ -8,21 +8,22 @@
 namespace lpt {
 namespace {
 
-// Below it a message costs more than its bytes.
+// Payloads of at most this many bytes are reduced in one shot: a message costs more than its bytes.
 constexpr int64_t kSmallBytes = 16 << 10;
 
-// Of two ranks, which send as many bytes either way: above it each adds up half of them, while both halves are in a cache.
+// The same limit for two ranks, which send equally many bytes with either algorithm. Above it each rank adds one half, while
+// both halves are in a cache.
 constexpr int64_t kSmallBytesOfTwo = 128 << 10;
 
-// Results of this size are not found in a cache when they are read again.
+// Results of at least this many bytes are written past the caches, as they are evicted before their next use.
 constexpr int64_t kStreamedBytes = 8 << 20;
 
-constexpr int64_t kPartElements = 1 << 16;  // that a thread takes at a time, at least
+constexpr int64_t kPartElements = 1 << 16;  // minimum for one task
 
-// Where elements of a matrix lie, as another rank sees it.
+// Maps indices of matrix elements to addresses, also in the memory of other ranks.
 struct Lines {
   std::byte *data;
-  int64_t first;  // the element at data, which begins a row
+  int64_t first;  // index of the element at data, the first of a row
   int64_t columns, row_bytes, element_bytes;
 
   int64_t column_of(int64_t element) const { return (element - first) % columns; }
@@ -38,12 +39,12 @@ Lines lines_of(const MatrixView &view) {
   return {static_cast<std::byte *>(view.data), 0, columns, view.row_stride * bytes, bytes};
 }
 
-// The elements of a range side by side.
+// Returns the layout of a range of contiguous elements.
 Lines lines_of_run(std::byte *run, const Range &range, int64_t element_bytes) {
   return {run, range.begin, std::max<int64_t>(range.count(), 1), 0, element_bytes};
 }
 
-// Adds up a range of elements of `sources` and writes it to `targets`, run by run: as far as all of them lie in one row.
+// Reduces a range of elements of `sources` to `targets`, in runs that are contiguous in all of them.
 void reduce_runs(const ReductionPlan &reducing, const std::vector<Lines> &sources, const std::vector<Lines> &targets,
                  const Range &range, bool is_streamed) {
   std::vector<const void *> from(sources.size());
@@ -90,13 +91,13 @@ int64_t bytes_of(const ReductionPlan &reducing, const Range &range) {
   return range.count() * (element_bits(reducing.input.format.element) / 8);
 }
 
-// ---- ranks that share memory: each reads its share of every input and writes it to every output
+// Ranks that share memory: each reduces its slice of all inputs and writes it to all outputs.
 
 struct SharedBuffers {
   Lines input, output;
 };
 
-// What the same share would be as messages: those of the others come, and what became of them goes back.
+// Counts the traffic of an equivalent exchange of messages: the slices of other ranks and, for all ranks, the results.
 void count_shared(Engine &engine, const ReductionPlan &reducing, bool is_to_all) {
   const int64_t mine = bytes_of(reducing, reducing.shares[static_cast<size_t>(engine.rank())]);
   int64_t whole = 0;
@@ -122,14 +123,14 @@ Status reduce_shared(Context &worker, Engine &engine, const ReductionPlan &reduc
   return engine.release();
 }
 
-// ---- ranks that send messages
+// Ranks that send messages.
 
 class Messages {
  public:
   Messages(Context &worker, Engine &engine, const ReductionPlan &reducing)
       : worker_(worker), engine_(engine), reducing_(reducing), input_(reducing.input), output_(reducing.output) {}
 
-  // All send all of it to all: one way, for little.
+  // Every rank sends its full input to all ranks: one message latency, for small tensors.
   Status one_shot() {
     const Range whole{0, reducing_.shares.back().end};
     Bytes mine{};
@@ -140,7 +141,7 @@ class Messages {
     return {};
   }
 
-  // Every rank reduces its share.
+  // Every rank reduces its slice.
   Status scatter(Lines target) {
     std::vector<Bytes> outgoing;
     for (const Range &share : reducing_.shares) {
@@ -155,7 +156,7 @@ class Messages {
     return {};
   }
 
-  // scatter(), then every rank tells all others what came of its share.
+  // Runs scatter(), then every rank sends its reduced slice to all others.
   Status two_shot() {
     std::vector<Bytes> incoming;
     for (const Range &theirs : reducing_.shares) {
@@ -179,7 +180,7 @@ class Messages {
  private:
   const Range &my_share() const { return reducing_.shares[static_cast<size_t>(engine_.rank())]; }
 
-  // Where a range is side by side, or memory for that.
+  // Returns the memory of a range if it is contiguous, otherwise scratch of the same size.
   Status place_of(const FlatView &line, const Range &range, Bytes &out_bytes) {
     out_bytes = {nullptr, line.bytes(range.count())};
     if (line.is_run(range)) {
@@ -189,14 +190,14 @@ class Messages {
     return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
   }
 
-  // A range of the input where it is, or copied side by side.
+  // Returns a range of the input: in place if it is contiguous, otherwise copied.
   Status run_of(const Range &range, Bytes &out_bytes) {
     LPT_TRY(place_of(input_, range, out_bytes));
     if (!input_.is_run(range)) input_.copy_to(range, out_bytes.data);
     return {};
   }
 
-  // Receives `range` of every other rank; sources_ are those and `mine`, in the order of ranks.
+  // Receives `range` from every other rank. Sets sources_ to these bytes and `mine`, in rank order.
   Status exchange(const std::vector<Bytes> &outgoing, const Range &range, const Bytes &mine) {
     std::vector<Bytes> incoming(outgoing.size(), mine);
     for (int32_t q = 0; q < engine_.ranks(); ++q) {
@@ -204,7 +205,7 @@ class Messages {
     }
     const ExchangeGuard guard(engine_);
     LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
-    LPT_TRY(engine_.release());  // before an output is written that may be the input
+    LPT_TRY(engine_.release());  // before the output is written, which may be the input
     sources_.clear();
     for (const Bytes &bytes : incoming) sources_.push_back(lines_of_run(bytes.data, range, input_.element_bytes()));
     return {};
@@ -217,9 +218,9 @@ class Messages {
   std::vector<Lines> sources_;
 };
 
-// ---- on devices: the same exchanges and sums, queued
+// Devices: the same exchanges and sums, queued.
 
-// Below it a message costs more than its bytes.
+// The limit of one-shot reductions on devices, in bytes.
 constexpr int64_t kSmallBytesOnDevice = 64 << 10;
 
 Status queue_sum(Context &worker, const ReductionPlan &reducing, const std::vector<const void *> &sources, void *target,
@@ -237,7 +238,7 @@ Status queue_sum(Context &worker, const ReductionPlan &reducing, const std::vect
   return queue_kernel(worker, *reducing.kernel, request);
 }
 
-// The same numbers of all ranks, in their order: incoming is what came, own what this rank has of them.
+// Returns the sources of one range in rank order: `incoming`, and `own` for this rank.
 std::vector<const void *> in_order(const std::vector<Bytes> &incoming, int32_t rank, const void *own) {
   std::vector<const void *> sources;
   for (const Bytes &bytes : incoming) sources.push_back(bytes.data);
@@ -250,7 +251,7 @@ class QueuedSum {
   QueuedSum(Context &worker, DeviceEngine &engine, const ReductionPlan &reducing)
       : worker_(worker), engine_(engine), reducing_(reducing), shares_(reducing.shares) {}
 
-  // All send all of it to all: one way, for little.
+  // Every rank sends its full input to all ranks: one message latency, for small tensors.
   Status one_shot() {
     const Range whole{0, shares_.back().end};
     LPT_TRY(input_.gather(worker_, reducing_.input));
@@ -261,7 +262,7 @@ class QueuedSum {
     return output_.write_back(worker_);
   }
 
-  // Every rank reduces its share, and tells all others what came of it.
+  // Every rank reduces its slice and sends it to all others.
   Status two_shots() {
     LPT_TRY(output_.place(worker_, reducing_.output));
     LPT_TRY(scatter(output_.at(my_share().begin)));
@@ -293,7 +294,7 @@ class QueuedSum {
     return queue_sum(worker_, reducing_, sources_, target, my_share().count());
   }
 
-  // Receives `range` of every other rank.
+  // Receives `range` from every other rank and sets sources_.
   Status exchange(const std::vector<Bytes> &outgoing, const Range &range) {
     const Bytes own = bytes_of(input_, range);
     std::vector<Bytes> incoming(outgoing.size(), own);
@@ -313,7 +314,7 @@ class QueuedSum {
   std::vector<const void *> sources_;
 };
 
-// Of the CPU: every rank gets the whole.
+// All-reduce on CPUs by Engine::sum().
 Status reduce_natively_on_cpu(Context &worker, Engine &engine, const ReductionPlan &reducing) {
   const Range whole{0, reducing.shares.back().end};
   const FlatView input(reducing.input), output(reducing.output);

@@ -1,4 +1,4 @@
-// One reduction over ranks, from checked views to bytes on the way and sums.
+// One reduction over ranks: checked views, exchanges of bytes, and sums.
 #pragma once
 
 #include <vector>
@@ -11,35 +11,36 @@ namespace lpt {
 
 struct ReductionPlan {
   const char *operation;
-  MatrixView input, output;  // all_reduce: of one shape; reduce_scatter: output is this rank's part of the input
+  MatrixView input, output;  // all_reduce: same shape; reduce_scatter: output is this rank's slice of the input
   Reduction reduction;
   double factor;
   const KernelEntry<ReduceRequest> *kernel;  // of `device`
-  std::vector<Range> shares;                 // of each rank, in elements of the input
-  int64_t site;                              // what else must agree: ranks in different passes are reported apart
+  std::vector<Range> shares;                 // slice of each rank, in elements of the input
+  int64_t site;                              // must agree, so that ranks in different passes are detected
   Device device;
-  bool has_native_sum;  // of all ranks, by the engine
+  bool has_native_sum;  // the engine computes the sum of all ranks
 };
 
 Signature signature_of(const ReductionPlan &reducing);
 
-// A number that ranks compare: 0 for a factor of 1.
+// Returns the value that ranks compare for a factor: its bits, 0 for a factor of 1.
 int64_t agreed_factor(double factor);
 
-// The element ranges that ranks reduce, of `elements`: equal, and cut at multiples of `unit`, here those of a cache line.
+// Returns a range of `elements` elements for each rank: of equal size, with bounds at multiples of `unit`. The default is one
+// cache line of 16-bit elements.
 std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit = 32);
 
-// A kernel for sums, of the CPU or of the context's device, which has to be that of the ranks.
+// Selects a sum kernel of the CPU or of the context's device, which must be `device`, that of the ranks.
 Status choose_sum(Context &context, const Device &device, const ReduceRequest &request,
                   const KernelEntry<ReduceRequest> **out_kernel);
 
-// Every rank gets the whole.
+// All-reduce: every rank receives the full result.
 Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing);
 
-// Every rank gets its share.
+// Reduce-scatter: every rank receives its slice.
 Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing);
 
-// By the sums of the engine.
+// Reductions by Engine::sum().
 Status reduce_natively(Context &worker, Engine &engine, const ReductionPlan &reducing, bool is_to_all);
 
 }  // namespace lpt

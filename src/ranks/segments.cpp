@@ -6,7 +6,7 @@ namespace lpt {
 
 void SegmentList::add(void *data, int64_t rows, int64_t bytes, int64_t stride) {
   if (rows == 0 || bytes == 0) return;
-  if (rows == 1 || stride == bytes) {  // one run
+  if (rows == 1 || stride == bytes) {  // contiguous
     bytes *= rows;
     rows = 1;
     stride = bytes;
@@ -70,7 +70,7 @@ Status find_counts(const char *name, const int64_t *counts, int32_t ranks, const
   }
   const BlockGrid grid = block_grid(view.format, view.rows, view.columns);
   const Packing packing = packing_of(view.format.element);
-  // Packs of small elements are blocks too.
+  // Sub-byte elements are packed: a pack must not be cut either.
   const int64_t block =
       axis.is_columns ? std::max<int64_t>(view.format.has_block_scale() ? grid.block_columns : 1, packing.elements)
                       : (view.format.has_block_scale() ? grid.block_rows : 1);

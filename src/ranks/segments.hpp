@@ -1,4 +1,4 @@
-// What of a tensor is sent: its bytes, row by row, payload and scales.
+// The bytes of a tensor that are sent: rows of its elements and scales.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace lpt {
 
 struct Segment {
   std::byte *data;
-  int64_t rows, bytes, stride;  // of a row, and from row to row
+  int64_t rows, bytes, stride;  // `bytes` of one row; `stride` in bytes
 
   bool operator==(const Segment &) const = default;
 };
@@ -19,17 +19,17 @@ class SegmentList {
  public:
   SegmentList() = default;
 
-  // All parts of a view, the tensor scale last.
+  // All components of a view; the tensor scale is the last.
   explicit SegmentList(const MatrixView &view);
 
   int64_t bytes() const { return bytes_; }
   const std::vector<Segment> &list() const { return segments_; }
   bool is_same(const SegmentList &other) const { return segments_ == other.segments_; }
 
-  // Where they lie, if they lie in one run; else NULL.
+  // Returns the address if all bytes are contiguous, otherwise NULL.
   std::byte *run() const;
 
-  // By the queue of where they lie.
+  // Copies by the queue of the device of the segments.
   Status copy_to(const Queue &queue, std::byte *run) const;
   Status copy_from(const Queue &queue, const std::byte *run) const;
 
@@ -40,16 +40,17 @@ class SegmentList {
   int64_t bytes_ = 0;
 };
 
-// The first axis of a tensor, along which ranks have parts: rows of its view, or the columns of a vector.
+// The first axis of a tensor, along which ranks own parts: rows of its view, or the columns of a vector.
 struct FirstAxis {
   bool is_columns;
   int64_t extent;
-  int64_t fold;  // rows of the view for each step along the axis
+  int64_t fold;  // rows of the view per step along the axis
 };
 FirstAxis first_axis_of(const Tensor &tensor);
 MatrixView cut_first(const FirstAxis &axis, const MatrixView &view, int64_t begin, int64_t count);
 
-// Extents of all ranks' parts along an axis of `extent`: those given, or equal ones. Edges lie on blocks.
+// Computes the extents of all ranks' parts along the first axis: `counts`, or equal ones if it is NULL. Parts begin at block
+// bounds.
 Status find_counts(const char *name, const int64_t *counts, int32_t ranks, const FirstAxis &axis,
                    const MatrixView &view, const char *view_name, std::vector<int64_t> &out_counts);
 

@@ -8,13 +8,13 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kSignsShareUnit = 512;  // elements: no two ranks write to one byte
-constexpr int64_t kSignsPiece = 1 << 16;  // elements; the order of sums of squares hangs on it
+constexpr int64_t kSignsShareUnit = 512;  // elements: no two ranks write to the same byte
+constexpr int64_t kSignsPiece = 1 << 16;  // elements; defines the order of sums of squares
 constexpr int64_t kScaleBytes = sizeof(float);
 
 int64_t message_bytes(const Range &share) { return share.count() == 0 ? 0 : kScaleBytes + (share.count() + 7) / 8; }
 
-// A scale, and a bit for each element of a share.
+// A scale, and one sign bit for each element of a slice.
 struct Message {
   std::byte *data;
 
@@ -60,7 +60,7 @@ class SignsRun {
     return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
   }
 
-  // Sends everybody the signs of its share, and makes `sum` of those that come.
+  // Sends each rank the signs of its slice, and computes `sum` from the signs that this rank receives.
   Status scatter(const Message &sum) {
     LPT_TRY(add_input());
     std::vector<Bytes> outgoing(ranks_), incoming(ranks_);
@@ -89,7 +89,7 @@ class SignsRun {
                          });
   }
 
-  // Numbers become a message, and what it leaves out.
+  // Casts values to a message and replaces them by the errors of the cast.
   Status cast(float *numbers, int64_t count, const Message &message) {
     if (count == 0) return {};
     const std::vector<Subrange> subranges = subranges_of({{0, count}}, kSignsPiece);
@@ -106,7 +106,7 @@ class SignsRun {
     });
   }
 
-  // The server error becomes the average of this rank's share, itself added.
+  // Adds the average of this rank's slice over all ranks to server_error.
   Status average(const std::vector<Bytes> &incoming) {
     const std::vector<Subrange> subranges = subranges_of({{0, my_share().count()}}, kSignsPiece / 4);
     return for_subranges(worker_, subranges, kSignsPiece / 4 * kScaleBytes,

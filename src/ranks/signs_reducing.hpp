@@ -1,4 +1,4 @@
-// An average over ranks by signs, from checked views to bytes.
+// Average over ranks with one sign bit per element: checked views and messages.
 #pragma once
 
 #include "src/ranks/wire.hpp"
@@ -7,11 +7,11 @@ namespace lpt {
 
 struct SignsReductionPlan {
   MatrixView input, output;
-  float *worker_error, *server_error;  // of all elements, and of this rank's share
+  float *worker_error, *server_error;  // error feedback: of all elements, and of this rank's slice
   std::vector<Range> shares;
 };
 
-// The shares of a tensor's elements.
+// Returns the slice of each rank, in elements of a tensor.
 std::vector<Range> signs_shares(int64_t elements, int32_t ranks);
 
 Status reduce_signs_to_all(Context &worker, Engine &engine, const SignsReductionPlan &reducing);

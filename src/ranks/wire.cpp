@@ -15,7 +15,7 @@ bool is_half_or_wider(lpt_format plain) {
   return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_F16 || plain == LPT_FORMAT_BF16;
 }
 
-// A NaN of one rank must come out as a NaN of all.
+// Returns true if the format represents NaN: a NaN of one rank must be a NaN of the result on all ranks.
 bool can_tell_nan(const Format &format) {
   if (format.has_block_scale() || format.has_tensor_scale() || format.element == LPT_FORMAT_F32) return true;
   if (!has_element(format.element)) return false;
@@ -41,7 +41,7 @@ Status check_wire_format(const lpt_reduce_options &options, const Format &own, F
   return {};
 }
 
-// Bytes of the alignment of codes: small ones are read by bytes.
+// Returns the alignment of codes in bytes. Sub-byte codes are accessed as bytes.
 int64_t width_of_codes(lpt_format plain) { return packing_of(plain).elements > 1 ? 1 : element_bits(plain) / 8; }
 
 MatrixView share_view(const Format &format, int64_t columns) {
@@ -52,7 +52,8 @@ MatrixView share_view(const Format &format, int64_t columns) {
   return view;
 }
 
-// Gives the parts of a share that are `width` bytes wide their places; what they take.
+// Sets the pointers of those components of a slice whose elements are `width` bytes wide. Returns the bytes of these
+// components.
 int64_t place_parts(MatrixView &view, int64_t width, std::byte *next) {
   const Format &format = view.format;
   const BlockGrid grid = block_grid(format, 1, view.columns);
@@ -72,7 +73,7 @@ int64_t place_parts(MatrixView &view, int64_t width, std::byte *next) {
   return bytes;
 }
 
-// Whether a device casts there and back: from its own format and f32, to both.
+// Checks that the device casts to the wire format and back, from and to both `own` and f32.
 Status check_wire_on_device(Context &context, const Format &own, const Wire &wire) {
   Cast cast;
   cast.rounding = wire.cast.rounding;

@@ -5,9 +5,9 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kWirePiece = 1 << 16;  // elements that a thread takes at a time
+constexpr int64_t kWirePiece = 1 << 16;  // elements that a thread casts at a time
 
-// Of all ranks together what a second cache holds, decoded.
+// Rounds a span down to a multiple of wire.segment, at least one. The decoded spans of all ranks together fit in an L2 cache.
 int64_t piece_of(const Wire &wire, int64_t elements) {
   return std::max<int64_t>(elements / wire.segment, 1) * wire.segment;
 }
@@ -64,7 +64,7 @@ class WireRun {
  private:
   const Range &my_share() const { return reducing_.shares[static_cast<size_t>(engine_.rank())]; }
 
-  // Room for as much from every rank as this one has.
+  // Allocates a buffer of mine.count bytes for each other rank.
   Status take_incoming(const Bytes &mine, std::vector<Bytes> &out_incoming) {
     out_incoming.assign(static_cast<size_t>(ranks_), mine);
     for (int32_t q = 0; q < ranks_; ++q) {
@@ -74,7 +74,7 @@ class WireRun {
     return {};
   }
 
-  // Casts ranges of the input.
+  // Casts ranges of the input to `targets`.
   Status cast_input(const std::vector<Range> &ranges, const std::vector<MatrixView> &targets) {
     const FlatView line(reducing_.input);
     const RandomSource draws = first_draws(wire_, engine_.rank());
@@ -99,7 +99,7 @@ class WireRun {
         });
   }
 
-  // Every rank gets its share of all inputs; `use` sees it, one message of one share for each rank.
+  // Every rank receives its slice of all inputs. `use` processes them: one message with one slice per rank.
   template <typename Use>
   Status scatter(const Use &use) {
     std::vector<Bytes> outgoing(static_cast<size_t>(ranks_));
@@ -120,7 +120,7 @@ class WireRun {
     return engine_.release();
   }
 
-  // Decodes a subrange of every source and reduces it to `target`. Scratch: f32 for each rank.
+  // Decodes a subrange of every source and reduces it to `target`. `scratch` holds f32 elements of each rank.
   void add_subrange(const std::vector<MessageLayout> &sources, const Subrange &subrange,
                     const KernelEntry<ReduceRequest> &kernel, lpt_format target_format, std::byte *scratch,
                     void *target) const {
@@ -146,14 +146,14 @@ class WireRun {
 
   int64_t added_piece() const { return piece_of(wire_, kWirePiece / ranks_); }
 
-  // One number more for each element than ranks: for what came of them.
+  // Bytes of scratch: decoded f32 elements of each rank, and the result.
   int64_t added_bytes() const { return added_piece() * (ranks_ + 1) * static_cast<int64_t>(sizeof(float)); }
 
   std::byte *result_of(std::byte *scratch) const {
     return scratch + added_piece() * ranks_ * static_cast<int64_t>(sizeof(float));
   }
 
-  // Adds ranges of all sources, and writes them to the output, which begins with element `first`.
+  // Reduces ranges of all sources and writes them to the output, whose first element has index `first`.
   Status add_to_output(const std::vector<Range> &ranges, const std::vector<MessageLayout> &sources, int64_t first) {
     const FlatView line(reducing_.output);
     return for_subranges(
@@ -166,7 +166,7 @@ class WireRun {
         });
   }
 
-  // Adds this rank's share and casts it again.
+  // Reduces this rank's slice and casts the result to the wire format.
   Status add_and_cast(const std::vector<MessageLayout> &sources, const MatrixView &target) {
     const RandomSource draws = second_draws(wire_);
     const Range &share = my_share();
@@ -210,9 +210,9 @@ class WireRun {
   const int32_t ranks_;
 };
 
-// ---- on devices: the same, queued
+// Devices: the same operations, queued.
 
-// While it lives, kernels that were selected already are not reported again.
+// Removes the kernel choices that are recorded during its lifetime, since they are reported already.
 class Unreported {
  public:
   explicit Unreported(Context &context) : context_(context), reported_(context.choices.size()) {}
@@ -301,7 +301,7 @@ class QueuedWireRun {
     return cast_share(worker_, wire_, source, target, draws, index);
   }
 
-  // All shares of the input.
+  // Casts all slices of the input.
   Status cast_input(const std::vector<MatrixView> &targets) {
     DeviceFlatView input;
     LPT_TRY(input.gather(worker_, reducing_.input));
@@ -312,7 +312,7 @@ class QueuedWireRun {
     return {};
   }
 
-  // As much from every rank as this one has.
+  // Sends `outgoing` and receives mine.count bytes from each other rank.
   Status exchange(const std::vector<Bytes> &outgoing, const Bytes &mine, std::vector<Bytes> &out_incoming) {
     out_incoming.assign(shares_.size(), mine);
     for (size_t q = 0; q < shares_.size(); ++q) {
@@ -321,7 +321,7 @@ class QueuedWireRun {
     return engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), out_incoming.data());
   }
 
-  // Every rank gets its share of all inputs, added up.
+  // Every rank receives its slice of all inputs and reduces it to `target`.
   Status scatter(const MatrixView &target) {
     std::vector<Bytes> outgoing(shares_.size());
     std::vector<MatrixView> targets;
@@ -338,7 +338,7 @@ class QueuedWireRun {
     return add_up(codes, target);
   }
 
-  // Decodes the same numbers of all ranks and reduces them.
+  // Decodes the same elements of all ranks and reduces them to `target`.
   Status add_up(const std::vector<MatrixView> &codes, const MatrixView &target) {
     if (target.columns == 0) return {};
     std::vector<const void *> sources;
@@ -381,7 +381,7 @@ class QueuedWireRun {
   const Unreported unreported_;
 };
 
-// Runs `step` of the run where the ranks are.
+// Runs `step` with the implementation for the device of the ranks.
 template <typename Step>
 Status run_wire(Context &worker, Engine &engine, const WireReductionPlan &reducing, const Step &step) {
   if (engine.device().is_cpu()) {

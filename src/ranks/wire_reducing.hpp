@@ -1,4 +1,4 @@
-// One reduction over ranks whose numbers are cast for the transfer.
+// One reduction over ranks whose elements are cast to a wire format for the transfer.
 #pragma once
 
 #include "src/ranks/wire.hpp"
@@ -11,23 +11,24 @@ struct WireReductionPlan {
   MatrixView input, output;  // as in ReductionPlan
   Reduction reduction;
   double factor;
-  const KernelEntry<ReduceRequest> *kernel;         // sums of f32 in the tensor's format
-  const KernelEntry<ReduceRequest> *kernel_to_f32;  // on the CPU: sums of f32
-  std::vector<Range> shares;                        // of each rank, in elements of the input
+  const KernelEntry<ReduceRequest> *kernel;         // sums f32 to the tensor's format
+  const KernelEntry<ReduceRequest> *kernel_to_f32;  // on the CPU: sums f32 to f32
+  std::vector<Range> shares;                        // slice of each rank, in elements of the input
   int64_t site;                                     // as in ReductionPlan
   Device device;                                    // as in ReductionPlan
 };
 
 Signature signature_of(const WireReductionPlan &reducing);
 
-// Bytes that a tensor takes on the wire.
+// Returns the bytes of the full tensor in the wire format.
 int64_t wire_bytes(const WireReductionPlan &reducing);
 
-// Every rank gets the whole: all inputs go to all, or shares go to their ranks and what became of them to all.
+// All-reduce. One shot: every rank sends its full input to all. Two shots: ranks receive their slices, then send the sums to
+// all.
 Status reduce_in_one_shot(Context &worker, Engine &engine, const WireReductionPlan &reducing);
 Status reduce_in_two_shots(Context &worker, Engine &engine, const WireReductionPlan &reducing);
 
-// Every rank gets its share.
+// Reduce-scatter: every rank receives its slice.
 Status reduce_wire_to_parts(Context &worker, Engine &engine, const WireReductionPlan &reducing);
 
 }  // namespace lpt

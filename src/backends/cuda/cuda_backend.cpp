@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// The oldest compute capability that the kernels are compiled for.
+// The lowest compute capability for which kernels are compiled, times 10.
 constexpr int32_t kLeastCapability = 80;
 
 cudaStream_t stream_of(void *stream) { return static_cast<cudaStream_t>(stream); }
@@ -19,8 +19,8 @@ int32_t status_of(cudaError_t error) {
   return error == cudaErrorMemoryAllocation ? LPT_OUT_OF_MEMORY : LPT_WORK_FAILED;
 }
 
-// What a call did, in the driver's own words. What it leaves as the thread's last error is taken back: a later launch would
-// tell it as its own.
+// Returns the status of a call with the text of the driver. Clears the last error of the thread, which a later launch would
+// report.
 int32_t reported(const char *doing, int32_t index, cudaError_t error, char *text, size_t text_bytes) {
   if (error == cudaSuccess) return LPT_OK;
   cudaGetLastError();
@@ -84,8 +84,8 @@ int32_t allocate(int32_t index, size_t bytes, void **out_memory, char *text, siz
   return reported("allocating", index, here.run([&] { return cudaMalloc(out_memory, bytes); }), text, text_bytes);
 }
 
-// Waits for what the device does: nothing that is queued can use the memory afterwards. After the end of a process's
-// runtime there is no one left to tell.
+// cudaFree() waits for the device, so no queued work can use the memory afterwards. Errors after the end of the runtime of the
+// process are ignored.
 void release(int32_t index, void *memory) {
   const OnDevice here(index);
   if (here.run([&] { return cudaFree(memory); }) != cudaSuccess) cudaGetLastError();
@@ -112,7 +112,7 @@ int32_t fill(int32_t index, void *stream, void *memory, uint8_t value, size_t by
   return reported("filling memory", index, error, text, text_bytes);
 }
 
-// Rows that follow one another are one run of bytes, of any length; strides have a limit.
+// Contiguous rows are copied as one run of any length, as strides have a limit.
 cudaError_t copy_rows(const CopyRequest &request, cudaStream_t stream) {
   const auto row_bytes = static_cast<size_t>(request.row_bytes), rows = static_cast<size_t>(request.rows);
   const bool is_run = request.target_stride == request.row_bytes && request.source_stride == request.row_bytes;
@@ -129,7 +129,7 @@ int32_t copy(int32_t index, void *stream, const CopyRequest *request, char *text
   return reported("copying", index, error, text, text_bytes);
 }
 
-// The memory of either need not be mapped for the other: the driver finds a way, over the CPU at worst.
+// The memory of one device need not be mapped for the other: the driver copies through the CPU if necessary.
 cudaError_t copy_rows_between(const CopyRequest &request, int target_index, int source_index, cudaStream_t stream) {
   const auto row_bytes = static_cast<size_t>(request.row_bytes), rows = static_cast<size_t>(request.rows);
   const bool is_run = request.target_stride == request.row_bytes && request.source_stride == request.row_bytes;
@@ -172,7 +172,7 @@ int32_t leave(int32_t index, int32_t is_entered, char *text, size_t text_bytes) 
   return reported("a launch", index, error, text, text_bytes);
 }
 
-// One that does not wait for CUDA's default stream, as most do.
+// Creates a stream that, unlike most streams, does not wait for CUDA's default stream.
 int32_t make_stream(int32_t index, void **out_stream, char *text, size_t text_bytes) {
   const OnDevice here(index);
   cudaStream_t stream = nullptr;

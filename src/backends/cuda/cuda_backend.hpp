@@ -1,4 +1,4 @@
-// NVIDIA GPUs by the CUDA runtime: part of the plugin, not of the library.
+// NVIDIA GPUs by the CUDA runtime. Part of the CUDA plugin, not of the library.
 #pragma once
 
 #include "src/backends/backend.hpp"

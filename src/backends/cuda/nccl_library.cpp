@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// With the number: without it a toolkit's library for linking may be found.
+// File name with the major version: without it, the link library of a toolkit may be found.
 constexpr const char *kSoname = "libnccl.so.2";
 
 struct Symbol {
@@ -58,7 +58,7 @@ Status find_nccl(Nccl &out_nccl) {
   const char *const given = variable("LPT_NCCL");
   const char *const file = given == nullptr ? kSoname : given;
   if (is_no_regular_file(file)) return rejected(file, "it is no regular file");
-  // Never closed: it has threads and memory of the driver. A copy that the program has opened is found by its soname.
+  // Never closed, as it owns threads and memory of the driver. dlopen() finds a copy that the program has loaded by its soname.
   void *const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return rejected(file, dlerror());
   *reinterpret_cast<void **>(&out_nccl.get_version) = dlsym(library, "ncclGetVersion");

@@ -1,5 +1,5 @@
-// What LPT uses of NCCL's C interface as it is since release 2.18: declared here, so that nothing of NCCL is needed to build, and
-// found when it is requested.
+// The part of NCCL's C interface, since release 2.18, that LPT uses. These declarations replace nccl.h, and the library is
+// opened on first use, so that a build needs nothing of NCCL.
 #pragma once
 
 #include <climits>
@@ -21,14 +21,14 @@ struct NcclId {
   char bytes[128];
 };
 
-constexpr int kLeastNccl = 21800;  // 2.18.0: communicators that are split, and do not block
+constexpr int kLeastNccl = 21800;  // 2.18.0: communicators with split and nonblocking calls
 
-// The members of that release; a newer one sees by size and version that it got no more.
+// The members of release 2.18. A newer release detects them by size and version.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned int magic = 0xcafebeef;
   unsigned int version = kLeastNccl;
-  int blocking = INT_MIN;  // INT_MIN: not chosen
+  int blocking = INT_MIN;  // INT_MIN: default
   int cga_cluster_size = INT_MIN;
   int least_ctas = INT_MIN, most_ctas = INT_MIN;
   const char *net_name = nullptr;
@@ -59,7 +59,8 @@ struct Nccl {
   const char *(*last_error)(NcclComm comm);
 };
 
-// Opens the file that LPT_NCCL names, else libnccl.so.2 wherever the system finds it, and rejects what is older. It stays open.
+// Opens the file that LPT_NCCL names, otherwise libnccl.so.2 of the system. Rejects releases before 2.18. The library is never
+// closed.
 Status find_nccl(Nccl &out_nccl);
 
 }  // namespace lpt

@@ -26,7 +26,7 @@ End &end_of(void *end) { return *static_cast<End *>(end); }
 
 NcclStream stream_of(void *stream) { return static_cast<NcclStream>(stream); }
 
-// What a call gave, in the library's own words: the kind of error, and what it last logged.
+// Converts a result to a Status with NCCL's texts: the kind of error, and the last log message.
 Status reported(const Nccl &nccl, NcclComm comm, const char *doing, NcclResult result) {
   if (result == kNcclSuccess || result == kNcclInProgress) return {};
   const char *const last = nccl.last_error(comm);
@@ -35,7 +35,7 @@ Status reported(const Nccl &nccl, NcclComm comm, const char *doing, NcclResult r
                 text("%s: %s%s%s", doing, nccl.error_string(result), has_more ? ": " : "", has_more ? last : ""));
 }
 
-// Statuses leave as codes and words, and nothing is thrown out.
+// Runs `body` and converts its Status to a code and a text. Does not throw.
 template <typename Body>
 int32_t as_code(char *error, size_t error_bytes, const Body &body) noexcept {
   try {
@@ -49,7 +49,7 @@ int32_t as_code(char *error, size_t error_bytes, const Body &body) noexcept {
   }
 }
 
-// Communicators do not block: what a call has begun goes on behind it, until the communicator is no longer in progress.
+// Communicators are nonblocking: a call may continue after its return. Waits until the communicator is no longer in progress.
 Status settle(const Nccl &nccl, NcclComm comm, const char *doing, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
@@ -61,7 +61,7 @@ Status settle(const Nccl &nccl, NcclComm comm, const char *doing, double seconds
     if (seconds > 0.0 && std::chrono::duration<double>(waited).count() >= seconds) {
       return Status(LPT_TIMEOUT, text("%s: not all ranks came within %g seconds", doing, seconds));
     }
-    // A sixteenth of what was waited: a long wait costs little, and none grows by much.
+    // Sleeps 1/16 of the time waited: a long wait uses little CPU time, and no wait grows by more than 1/16.
     std::this_thread::sleep_for(std::min<Clock::duration>(waited / 16, std::chrono::milliseconds(1)));
   }
 }
@@ -91,7 +91,7 @@ int32_t make_id(uint8_t *out_id, char *error, size_t error_bytes) {
   });
 }
 
-// Leaves a communicator that came to nothing.
+// Aborts a communicator whose creation failed.
 Status give_up(const Nccl &nccl, NcclComm comm, const Status &why) {
   if (comm != nullptr) nccl.abort(comm);
   return why;
@@ -118,7 +118,7 @@ int32_t open(int32_t index, const uint8_t *id, int32_t rank, int32_t ranks, doub
   });
 }
 
-// Rank and ranks as NCCL knows them.
+// Reads rank and ranks from NCCL.
 Status request_places(End &end) {
   LPT_TRY(reported(end.nccl, end.comm, "ncclCommCount", end.nccl.count(end.comm, &end.ranks)));
   return reported(end.nccl, end.comm, "ncclCommUserRank", end.nccl.user_rank(end.comm, &end.rank));
@@ -156,7 +156,7 @@ int32_t split(void *whole, int32_t color, int32_t key, double seconds, void **ou
     const OnDevice here(from.index);
     LPT_TRY(
         reported(from.nccl, from.comm, "ncclCommSplit", from.nccl.split(from.comm, color, key, &end->comm, &chosen)));
-    LPT_TRY(settle(from.nccl, from.comm, "ncclCommSplit", seconds));  // before it the part is not there
+    LPT_TRY(settle(from.nccl, from.comm, "ncclCommSplit", seconds));  // the new communicator is set after it
     if (end->comm == nullptr) return {};
     Status status = settle(from.nccl, end->comm, "ncclCommSplit", seconds);
     if (status.is_ok()) status = request_places(*end);
@@ -168,7 +168,7 @@ int32_t split(void *whole, int32_t color, int32_t key, double seconds, void **ou
   });
 }
 
-// Between group_start() and group_end(), which is to come whatever happens in between.
+// Runs `body` between group_start() and group_end(). The latter is called even if `body` fails.
 Status queue_group(End &end, const char *doing, double seconds, const auto &body) {
   const OnDevice here(end.index);
   LPT_TRY(reported(end.nccl, end.comm, doing, end.nccl.group_start()));
@@ -185,7 +185,7 @@ int32_t all_to_all_v(void *end, void *stream, const DeviceRun *outgoing, const D
     End &self = end_of(end);
     return queue_group(self, "ncclSend and ncclRecv", seconds, [&]() -> Status {
       for (int i = 1; i < self.ranks; ++i) {
-        // Not all to rank 0 at first.
+        // Staggered: not all ranks send to rank 0 first.
         const int to = (self.rank + i) % self.ranks, from = (self.rank + self.ranks - i) % self.ranks;
         const DeviceRun &out = outgoing[to], &in = incoming[from];
         if (out.bytes > 0) {
@@ -244,7 +244,7 @@ bool abort(void *end) {
   return true;
 }
 
-// What others still need of this rank is waited for, but not for ever.
+// Waits for work that other ranks need from this rank, for at most `seconds`.
 void close(void *end, double seconds) {
   const std::unique_ptr<End> self(&end_of(end));
   if (self->is_aborted || !self->is_ours) return;

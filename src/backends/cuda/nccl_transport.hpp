@@ -1,4 +1,4 @@
-// Ranks with a GPU each, by NCCL: part of the plugin, not of the library.
+// Ranks with one GPU each, by NCCL. Part of the CUDA plugin, not of the library.
 #pragma once
 
 #include "src/backends/device_transport.hpp"

@@ -7,7 +7,7 @@ namespace lpt {
 namespace {
 
 using DriverContext = struct CUctx_st *;
-using DriverStatus = int;  // CUresult, whose numbers are those of cudaError_t
+using DriverStatus = int;  // CUresult, whose values equal those of cudaError_t
 
 struct Driver {
   DriverStatus (*init)(unsigned flags);
@@ -15,12 +15,12 @@ struct Driver {
   DriverStatus (*get_current)(DriverContext *out_context);
   DriverStatus (*push_current)(DriverContext context);
   DriverStatus (*pop_current)(DriverContext *out_context);
-  cudaError_t error = cudaSuccess;  // why the functions are not there
+  cudaError_t error = cudaSuccess;  // reason why functions are missing
 };
 
 template <typename Function>
 void find(const char *name, Function &out_function, cudaError_t &error) {
-  constexpr unsigned kVersion = 12000;  // of the functions' types
+  constexpr unsigned kVersion = 12000;  // CUDA version of the function types
   void *found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
   if (error == cudaSuccess) {
@@ -46,7 +46,7 @@ const Driver &the_driver() {
   return kDriver;
 }
 
-// Retained once a process, as the runtime does it, and never released.
+// Retained once per process, as the CUDA runtime does, and never released.
 cudaError_t find_primary(const Driver &driver, int32_t index, DriverContext &out_context) {
   static std::array<std::atomic<DriverContext>, 64> known;
   const auto at = static_cast<size_t>(index);

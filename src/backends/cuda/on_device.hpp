@@ -1,4 +1,4 @@
-// The calling thread's own device, for a while.
+// Sets the current device of the calling thread, and restores it at the end of a scope.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,14 +7,15 @@
 
 namespace lpt {
 
-// Makes a device's primary context the thread's current one, by the driver: cudaSetDevice() would have to be called again to
-// restore the device before, and from CUDA 12.0 on it makes a context on that device. `out_is_entered` false: it was current.
+// Makes a device's primary context current for the thread, by the driver API. cudaSetDevice() needs a second call to restore
+// the previous device, which since CUDA 12.0 creates a context on it. `out_is_entered` is false if the context was current
+// already.
 cudaError_t enter_device(int32_t index, bool &out_is_entered);
 
-// Makes the context before, or none, the current one.
+// Restores the previous context, or none.
 void leave_device();
 
-// For the life of this object. A program beside us has its own idea of the current device.
+// Makes a device current for its lifetime. The program that uses the library selects its current device independently.
 class OnDevice {
  public:
   explicit OnDevice(int32_t index) { error_ = enter_device(index, is_entered_); }
@@ -24,7 +25,7 @@ class OnDevice {
   OnDevice(const OnDevice &) = delete;
   OnDevice &operator=(const OnDevice &) = delete;
 
-  // The entry's error, or what `call` gives.
+  // Returns the error of enter_device(), otherwise the result of `call`.
   template <typename Call>
   cudaError_t run(const Call &call) const {
     return error_ == cudaSuccess ? call() : error_;

@@ -1,4 +1,4 @@
-// How a process leaves MPI.
+// Finalization of MPI.
 #pragma once
 
 #include <mpi.h>
@@ -11,18 +11,19 @@
 
 namespace lpt {
 
-// MPI_Finalize of MPICH before 4.2 over UCX's TCP: each rank queries every other one whether all has arrived, goes on when all have
-// answered, and then answers no more. A rank that queries after that waits forever. No one can be too late if none answers before it has
-// requested, that is, if none enters MPI between the moment when the first one queries and its own MPI_Finalize.
+// MPI_Finalize of MPICH before 4.2 over UCX with TCP: each rank queries every other rank whether all messages have arrived. It
+// continues when all have replied, and then replies to no further query. A rank that queries later waits without limit. No rank
+// is too late if none replies before its own query. So no rank may enter MPI between the first query and its own MPI_Finalize.
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200300
 constexpr bool kReachesBeforeEnd = true;
 #else
 constexpr bool kReachesBeforeEnd = false;
 #endif
 
-// From each rank to each other one: who has sent nothing to a rank does not query it, and would be gone when that one queries.
+// Starts an empty message from each rank to each other rank. A rank does not query ranks to which it has sent nothing, and
+// could end before they query it.
 inline std::vector<MPI_Request> words_of_parting() {
-  constexpr int kTag = 32767;  // the largest that every MPI has
+  constexpr int kTag = 32767;  // the largest tag that every MPI supports
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -35,7 +36,7 @@ inline std::vector<MPI_Request> words_of_parting() {
   return words;
 }
 
-// Who has heard all may have been the first to: the others are given the length of a rest to hear theirs.
+// A rank that has received all messages may be the first: it pauses so that the other ranks receive theirs.
 inline void synchronize_before_end() {
   constexpr std::chrono::milliseconds kRest{500};
   std::vector<MPI_Request> words = words_of_parting();

@@ -1,4 +1,4 @@
-// The wire over MPI. Compiled once for each MPI that the machine has, into a plugin of its own.
+// Transport over MPI. Compiled once for each MPI of the machine, each time into a separate plugin.
 #include <mpi.h>
 
 #include <algorithm>
@@ -18,16 +18,16 @@
 
 namespace {
 
-// MPI counts bytes in an int: more of them go as several messages of one tag, which arrive in their order.
+// MPI counts bytes in an int: a longer payload is sent as several messages with one tag, which arrive in order.
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 constexpr size_t kPartsAtATime = 4;
 
-// MPI cannot take back what it has begun. Small messages are sent through memory of our own, which is lost then; that costs
-// nothing that was seen. Large ones are read and written in place: three copies instead of one would take half as long again.
+// MPI cannot cancel a send that has started. Small messages are sent through internal buffers, which then leak; the copy had no
+// measurable cost. Large ones are transferred in place: three copies instead of one would take 1.5 times as long.
 constexpr int64_t kCopiedBytes = 64 << 10;
 
-// Memory of a caller that MPI was not done with when a rank gave up may be freed from then on. So this process enters MPI no
-// more, not even to end it. Those inside share the lock; who leaves for all waits for them.
+// When a rank aborts, MPI may still access memory of a caller, which may free it. This process then enters MPI no more, not
+// even to finalize it. MPI calls share the lock; the thread that sets is_left holds it exclusively.
 std::shared_mutex mpi_lock;
 std::atomic<bool> is_left{false};
 
@@ -40,7 +40,7 @@ struct Part {
 
 struct MpiLink {
   MPI_Comm comm;
-  std::vector<int32_t> members{};  // what its ranks are called in `comm`; none: all of them, as they are
+  std::vector<int32_t> members{};  // ranks in `comm`, by rank of this link; empty: the same ranks
 
   int name_of(int32_t rank) const { return rank < 0 || members.empty() ? rank : members[static_cast<size_t>(rank)]; }
   int32_t rank_of(int name) const {
@@ -56,7 +56,7 @@ struct MpiRequest {
   char *data;
   int64_t bytes;
   bool is_send;
-  int64_t begun = 0;  // bytes
+  int64_t begun = 0;  // bytes of the parts started so far
   size_t next = 0;    // the part that ends first
   int source = MPI_ANY_SOURCE;
   int64_t received = 0;  // bytes
@@ -87,7 +87,8 @@ int32_t left(char *error, size_t error_bytes) {
   return LPT_ABORTED;
 }
 
-// Ours to end, if no one has by then. Where it can no longer be ended, the others would wait for us in its end: so the job is.
+// Finalizes MPI unless the program has done so. If is_left is set, this process cannot finalize it and the other ranks would
+// wait in MPI_Finalize. Then the job is aborted.
 void finalize() {
   if (is_left) MPI_Abort(MPI_COMM_WORLD, 1);
   int is_finalized = 0;
@@ -113,7 +114,7 @@ int32_t start_mpi(char *error, size_t error_bytes) {
                   "it was initialized for fewer threads: expected MPI_Init_thread() with MPI_THREAD_MULTIPLE");
 }
 
-// A communicator that we made: its errors come back as codes.
+// Takes ownership of a communicator that this file has created. Its errors are returned as codes.
 int32_t adopt(MPI_Comm comm, void **out_link) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   *out_link = new MpiLink{.comm = comm};
@@ -134,7 +135,7 @@ int32_t open(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, 
   return adopt(comm, out_link);
 }
 
-// A communicator that is being made. Lost where it comes to nothing: MPI may write to it still.
+// A communicator that is being created. It leaks if its creation fails, as MPI may still write to it.
 struct Making {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -155,7 +156,7 @@ int32_t wait_for(Making &making, double seconds, char *error, size_t error_bytes
   return LPT_OK;
 }
 
-// One communicator serves all parts, for no two have a rank in common. MPI_Comm_split() would wait for ever.
+// One communicator serves all subgroups, since no two have a common rank. MPI_Comm_split() would wait without limit.
 int32_t split(void *endpoint, const int32_t *members, int32_t count, int64_t, double seconds, void **out_link,
               char *error, size_t error_bytes) {
   if (is_left) return left(error, error_bytes);
@@ -172,7 +173,7 @@ int32_t split(void *endpoint, const int32_t *members, int32_t count, int64_t, do
   return LPT_OK;
 }
 
-// One part sets out, or is requested, at the place of one that has ended.
+// Starts the next part of a send or receive, in the slot of a part that has ended.
 int begin_part(MpiRequest &self, Part &part) {
   part.at = self.begun;
   const auto count = static_cast<int>(std::min(self.bytes - part.at, kMostBytes));
@@ -185,7 +186,7 @@ int begin_part(MpiRequest &self, Part &part) {
   return MPI_Irecv(part.place, count, MPI_BYTE, self.peer, self.tag, self.endpoint->comm, &part.request);
 }
 
-// A message may be shorter than what was requested.
+// A message may be shorter than the receive.
 void end_part(MpiRequest &self, Part &part, const MPI_Status &status) {
   part.is_under_way = false;
   if (self.is_send) return;
@@ -196,7 +197,7 @@ void end_part(MpiRequest &self, Part &part, const MPI_Status &status) {
   if (self.is_copied() && count > 0) std::memcpy(self.data, part.place, static_cast<size_t>(count));
 }
 
-// Parts end in their order: MPI keeps that of one sender and one tag.
+// Parts end in order: MPI preserves the order of messages with one sender and one tag.
 int make_progress(MpiRequest &self) {
   for (;; self.next = (self.next + 1) % self.parts.size()) {
     Part &part = self.parts[self.next];
@@ -215,8 +216,8 @@ bool is_under_way(const MpiRequest &self) {
   return std::any_of(self.parts.begin(), self.parts.end(), [](const Part &part) { return part.is_under_way; });
 }
 
-// Takes a receive back; where bytes are on their way already, MPI lets them in for a while. No one can take back a send: MPI
-// frees it when it is done.
+// Cancels a receive. If its bytes are already in transit, MPI accepts them for a while. A send cannot be canceled: MPI frees
+// the request on completion. Returns whether the request has ended.
 bool is_taken_back(const MpiRequest &self, Part &part) {
   constexpr int kLooks = 1000;
   int is_done = part.request == MPI_REQUEST_NULL ? 1 : 0;
@@ -234,7 +235,7 @@ void forget(MpiRequest *self) {
   delete self;
 }
 
-// Whether MPI may still look at the caller's memory; what it may still look at of ours is lost.
+// Returns whether MPI may still access memory of the caller. Internal buffers that MPI may still access leak.
 bool is_caught(MpiRequest &self) {
   const std::shared_lock lock(mpi_lock);
   int is_finalized = 0;
@@ -270,7 +271,7 @@ int32_t start(const MpiRequest &requested, void **out_request, char *error, size
     if (self->is_copied()) self->parts[i].place = new char[static_cast<size_t>(self->bytes)];
     result = begin_part(*self, self->parts[i]);
   }
-  // The engine abandons it after an error.
+  // After an error the engine abandons the request.
   *out_request = self;
   return reported(result, requested.is_send ? "send" : "receive", error, error_bytes);
 }
@@ -309,8 +310,8 @@ int32_t test(void *, void *request, int32_t *out_is_done, int32_t *out_peer, int
   return LPT_OK;
 }
 
-// The communicator stays until MPI ends: a peer's last words may still be on their way, and would reach the next one that
-// gets its number. MPICH has about two thousand numbers.
+// The communicator is not freed until MPI ends. The last headers of a peer may be in transit and would reach the next
+// communicator with the same context id. MPICH has about 2000 context ids.
 void close(void *endpoint) { delete static_cast<MpiLink *>(endpoint); }
 
 constexpr lpt_transport_table kTable{
