@@ -10,7 +10,7 @@
 // of every sum depends on k only, not on the requested part of c. The packed size is bounded. The packed rows of a fill a part
 // of a typical L2 and leave space for a panel of b; the packed columns of b form a slab that fits in L3.
 //
-// An Isa defines the tile sizes, the vector types and the operations on them. x86_avx2.cpp lists them.
+// An Isa defines the tile sizes, the vector types and the operations on them; see Avx2 in x86_avx2.cpp.
 #pragma once
 
 #include <numeric>

@@ -1,9 +1,9 @@
 // Work distribution of the kernel for few rows of a: index maps, which tests check without a device.
 //
-// b is stored n × k with 4-bit codes. A warp processes tiles of 16 rows of b as the left MMA operand. Up to 16 rows of a are the
-// columns of the right operand. A step is 128 elements of k: four words of eight codes per lane for each row of b, and the same
-// eight elements of a. The order in which k is summed is free if both operands use the same order. A word is used by two MMA
-// instructions; a lane has four of the 16 positions along k of each.
+// b is stored n × k with 4-bit codes. A warp processes tiles of 16 rows of b as the left MMA operand. Up to 16 rows of a are
+// the columns of the right operand. A step is 128 elements of k: four words of eight codes per lane for each row of b, and the
+// same eight elements of a. The order in which k is summed is free if both operands use the same order. A word is used by two
+// MMA instructions; a lane has four of the 16 positions along k of each.
 #pragma once
 
 #include <cstdint>
