@@ -1,4 +1,4 @@
-// The backward pass of attention (arXiv 2307.08691). Included by ISA files: everything here has internal linkage.
+// The backward pass of attention (arXiv 2307.08691). Included by ISA files: all functions have internal linkage.
 //
 // For each block of kKeyBlock keys and each unit of kAttentionLanes lanes:
 //   p[key][lane]  = 2^(c · key · query^T - base)
@@ -45,14 +45,14 @@ struct BackwardScratch {
   }
 
   int64_t steps, value_steps, columns, value_columns;
-  // Of a head: panels of each unit, right ones of its lanes and of its columns.
+  // Per head: right panels of each unit, of its lanes and of its columns.
   Word *queries, *query_columns, *gradients, *gradient_columns;
-  float *bases, *means;  // of each lane
+  float *bases, *means;  // per lane
   float *query_sums;     // [lane][column]
-  // Of a block of keys.
+  // Per block of keys.
   Word *keys, *key_columns, *values;
   float *key_sums, *value_sums;  // [key][column]
-  // Of a block and a unit: p and s as left panels of keys, s as a left panel of lanes.
+  // Per block and unit: p and s as left panels of keys, and s as a left panel of lanes.
   float *masks;
   Word *weights, *score_rows, *score_columns;
   size_t bytes;
@@ -66,7 +66,7 @@ struct Backward {
   const AttentionBackwardRequest &request;
   const AttentionShape &shape;
   Scratch scratch;
-  float factor, mask_scale;  // scores · factor is in powers of two; of scores and masks with a mask
+  float factor, mask_scale;  // converts scores, or scores · mask_scale + mask, to powers of two
 
   explicit Backward(const AttentionBackwardRequest &request)
       : request(request), shape(request.forward.shape), scratch(request) {
@@ -75,7 +75,7 @@ struct Backward {
     mask_scale = static_cast<float>(shape.scale);
   }
 
-  // ---- lanes of a head
+  // Lanes of a head.
 
   void pack_unit(const Lanes &lanes) {
     const auto query_at = [&](int64_t i) { return lanes.row(shape, request.forward.query, i); };
@@ -105,7 +105,7 @@ struct Backward {
     }
   }
 
-  // ---- keys of a block
+  // Keys of a block.
 
   void pack_block(int64_t batch, int64_t key_head, int64_t first, int64_t count) {
     const auto key_at = [&](int64_t i) { return row_at(request.forward.key, batch, key_head, first + i); };
@@ -117,7 +117,7 @@ struct Backward {
     __builtin_memset(scratch.value_sums, 0, sizeof(float) * static_cast<size_t>(kKeyBlock * scratch.value_columns));
   }
 
-  // p and s of kTileRows keys from `key` of the block on, and kTileColumns lanes.
+  // Computes p and s for kTileRows keys from `key` of the block on, and for kTileColumns lanes.
   template <bool kIsHidden>
   void weigh_tile(const Lanes &lanes, const HiddenKeys *hidden, int64_t key, int64_t lane) {
     const int64_t at = lanes.first * scratch.steps, gradient_at = lanes.first * scratch.value_steps;
@@ -186,7 +186,7 @@ struct Backward {
     }
   }
 
-  // sums[row][column] += left · right, for kRows rows.
+  // Computes sums[row][column] += left · right for kRows rows.
   template <int kRows, int kRowStride>
   static void add_tiles(const Word *left, int64_t left_stride, const Word *right, int64_t steps, int64_t panel_steps,
                         float *sums, int64_t columns) {
