@@ -13,7 +13,7 @@ struct FragmentGrid {
   uint32_t grid_x, grid_y;
 };
 
-// Several waves of eight blocks on each of the 132 multiprocessors of an H100 or H200. They are enough that the last wave costs
+// Four waves of eight blocks on each of the 132 multiprocessors of an H100 or H200. They are enough that the last wave costs
 // little, and few enough that a thread processes several rows of a large matrix.
 constexpr int64_t kMostBlocks = 4 * 8 * 132;
 constexpr int64_t kMostGridRows = 65535;  // limit of gridDim.y

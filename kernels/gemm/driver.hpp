@@ -41,7 +41,7 @@ inline GemmBlocking blocking_of(const GemmRequest &request, int64_t bytes, int64
                                 int64_t unit) {
   const int64_t m = greater(request.m, 1);
   const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
-  const int64_t blocks = m <= most ? 1 : (m + most - 1) / most;  // a small GEMM takes as long as some divisions
+  const int64_t blocks = m <= most ? 1 : (m + most - 1) / most;  // avoids divisions in small GEMMs
   return {.rows = round_up(blocks == 1 ? m : (m + blocks - 1) / blocks, unit),
           .row_space = min_i64(most, round_up(m, unit)),
           .columns = request.n,

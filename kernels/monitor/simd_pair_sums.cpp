@@ -42,7 +42,7 @@ void add_pairs(const PairSumsRequest &request) {
   constexpr int64_t kFirstBytes = pair_bytes(kFirst), kSecondBytes = pair_bytes(kSecond);
   const auto *first = static_cast<const uint8_t *>(request.first);
   const auto *second = static_cast<const uint8_t *>(request.second);
-  constexpr Prefetcher kPrefetcher = {nullptr, 4096};  // in line: requests are short
+  constexpr Prefetcher kPrefetcher = {nullptr, 4096};  // in line: a request reads little memory
   PairLanes lanes;
   int64_t at = 0;
   for (; at + 64 <= request.count; at += 64) {

@@ -20,7 +20,7 @@ __device__ __forceinline__ uint32_t int4_pair(uint32_t word, int32_t pair) {
   return multiply_add_halves<kDtype>(lifted, kHalvesOfOne<kDtype>, kHalvesOfEight<kDtype> | 0x80008000u);
 }
 
-// Returns codes 2i and 2i + 1 of a word at the positions of codes 0 and 4 of the result, for operands that need adjacent codes.
+// Returns codes 2i and 2i + 1 of a word at the positions of codes 0 and 4. Operands that need adjacent codes use it.
 // `transposed_copy` is the word shifted right by one code. `i` is a compile-time constant, so that this is one instruction.
 __device__ __forceinline__ uint32_t adjacent_codes(uint32_t word, uint32_t transposed_copy, int32_t i) {
 #if defined(LPT_SIMT)
