@@ -1,5 +1,5 @@
-// Attention in one kernel: output = softmax(scale · query · key^T + mask) · value, and its gradients. Bounded: sums are in f32,
-// in an order that depends only on the shape.
+// Fused attention: output = softmax(scale · query · key^T + mask) · value, and its gradients. Accuracy class: bounded
+// (docs/reference/numerics.md). Sums are in f32, in an order that depends only on the shape.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,17 @@
 
 namespace lpt {
 
-// Batch × heads × positions × width, with adjacent columns; strides in elements.
+// A matrix of batch × heads × positions × width with adjacent columns. Strides are in elements.
 struct AttentionMatrix {
-  void *data;  // NULL: there is none
+  void *data;  // NULL: no matrix
   lpt_format format;
   int64_t batch_stride, head_stride, row_stride;
 };
 
-// Query q of Q sees the keys from max(0, p + 1 - window) to p = q + K - Q if is_causal, else all keys.
+// If is_causal, query q of Q attends to the keys from max(0, p + 1 - window) to p = q + K - Q. Otherwise it attends to all
+// keys.
 struct AttentionShape {
-  int64_t batch, key_heads, group;  // heads of queries that share one of keys
+  int64_t batch, key_heads, group;  // group: query heads per key head
   int64_t queries, keys;
   int64_t width, value_width;
   double scale;  // above 0
@@ -28,13 +29,13 @@ struct AttentionShape {
   int64_t window;  // keys + queries or more: no limit
 };
 
-// The work is cut into units, numbered along batch, key heads, and blocks of lanes; a lane is a query of one of the heads that
-// share a key head: query · group + head.
+// The work is split into units, numbered along batch, key heads, and blocks of lanes. A lane is one query of one of the heads
+// that share a key head: lane = query · group + head.
 struct AttentionForwardRequest {
   AttentionShape shape;
   AttentionMatrix query, key, value, output;
-  AttentionMatrix mask;      // queries × keys of each head, added to scale · query · key
-  AttentionMatrix log_sums;  // queries × 1 of each head, f32: log of the sum of exp(scale · query · key + mask)
+  AttentionMatrix mask;      // queries × keys per head, added to scale · query · key
+  AttentionMatrix log_sums;  // queries × 1 per head, f32: log of the sum of exp(scale · query · key + mask)
   int64_t first_unit, units;
   std::byte *scratch;  // aligned to 64 bytes
 };
@@ -43,9 +44,9 @@ struct AttentionForwardRequest {
 //   value_gradient = p^T · output_gradient
 //   s = p · (output_gradient · value^T - row sums of output · output_gradient)
 //   query_gradient = scale · s · key,  key_gradient = scale · s^T · query
-// The work is cut into key heads, numbered along batch and key heads.
+// The work is split into key heads, numbered along batch and key heads.
 struct AttentionBackwardRequest {
-  AttentionForwardRequest forward;  // all of its units; the output and log_sums are read
+  AttentionForwardRequest forward;  // all of its units; output and log_sums are read
   AttentionMatrix output_gradient;
   AttentionMatrix query_gradient, key_gradient, value_gradient;
   int64_t first_head, heads;

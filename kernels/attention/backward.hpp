@@ -1,4 +1,4 @@
-// The backward pass of attention (arXiv 2307.08691). Included by ISA files: everything here has internal linkage.
+// The backward pass of attention (arXiv 2307.08691). Included by ISA files: all functions have internal linkage.
 //
 // For each block of kKeyBlock keys and each unit of kAttentionLanes lanes:
 //   p[key][lane]  = 2^(c · key · query^T - base)
@@ -22,11 +22,11 @@ struct BackwardLanes {
 
   const AttentionBackwardRequest &request;
   const AttentionShape &shape;
-  float factor, mask_scale;  // scores · factor is in powers of two; of scores and masks with a mask
+  float factor, mask_scale;  // convert scores, or scores · mask_scale + mask, to powers of two
   int64_t units, steps, value_steps, columns, value_columns;
-  Word *queries, *gradients;                // right panels of the lanes of each unit
+  Word *queries, *gradients;               // right panels of the lanes of each unit
   Word *query_columns, *gradient_columns;  // right panels of columns, over the lanes of all units
-  float *bases, *means;                     // of each lane
+  float *bases, *means;                    // per lane
 
   BackwardLanes(const AttentionBackwardRequest &request, ScratchParts &parts)
       : request(request), shape(request.forward.shape), units(attention_blocks(shape)) {
@@ -64,7 +64,8 @@ struct BackwardLanes {
   static void pack_lanes(int64_t count, int64_t numbers, const RowAt &row_at, int64_t padded, Word *to) {
     const int64_t words = quotient_up(numbers, Words::kNumbers);
     pack_along<Words, kAttentionLanes>(count, numbers, row_at, to);
-    __builtin_memset(to + words * kAttentionLanes, 0, sizeof(Word) * static_cast<size_t>((padded - words) * kAttentionLanes));
+    __builtin_memset(to + words * kAttentionLanes, 0,
+                     sizeof(Word) * static_cast<size_t>((padded - words) * kAttentionLanes));
   }
 
   void pack_unit(const Lanes &lanes) {
@@ -113,11 +114,11 @@ struct BackwardPanels {
   static constexpr int64_t kUnits = 1;         // that are added together
 
   const Head &head;
-  // Of a block of keys.
+  // Per block of keys.
   Word *keys, *key_columns, *values;
   float *key_sums, *value_sums;  // [key][column]
   float *query_sums;             // of a head: [lane][column]
-  // Of a block and a unit: p and s as left panels of keys, s as a left panel of lanes.
+  // Per block and unit: p and s as left panels of keys, and s as a left panel of lanes.
   float *masks;
   Word *weights, *score_rows, *score_columns;
 
@@ -149,15 +150,15 @@ struct BackwardPanels {
   SumRows query_row(int64_t lane) const { return {query_sums + lane * head.columns, kTileColumns}; }
   void finish_head() {}
 
-  // p and s of kTileRows keys from `key` of the block on, and kTileColumns lanes.
+  // Computes p and s for kTileRows keys from `key` of the block on, and for kTileColumns lanes.
   template <bool kIsHidden>
   void weigh_tile(const Lanes &lanes, const HiddenKeys *hidden, int64_t key, int64_t lane) {
     const int64_t at = lanes.first * head.steps, gradient_at = lanes.first * head.value_steps;
     alignas(64) float tile[kTileRows][kTileColumns];
     {
       F32 sums[kTileRows][2] = {};
-      add_steps<Words, kTileRows, 1>(keys + key * head.steps, kTileRows, head.queries + at + lane,
-                                     kAttentionLanes, head.steps, sums);
+      add_steps<Words, kTileRows, 1>(keys + key * head.steps, kTileRows, head.queries + at + lane, kAttentionLanes,
+                                     head.steps, sums);
       const F32 scale = broadcast(head.mask_scale), factors = broadcast(head.factor);
 #pragma GCC unroll 2
       for (int64_t v = 0; v < 2; ++v) {
@@ -175,8 +176,8 @@ struct BackwardPanels {
       }
     }
     F32 sums[kTileRows][2] = {};
-    add_steps<Words, kTileRows, 1>(values + key * head.value_steps, kTileRows,
-                                   head.gradients + gradient_at + lane, kAttentionLanes, head.value_steps, sums);
+    add_steps<Words, kTileRows, 1>(values + key * head.value_steps, kTileRows, head.gradients + gradient_at + lane,
+                                   kAttentionLanes, head.value_steps, sums);
     const F32 means[2] = {load(head.means + lanes.first + lane), load(head.means + lanes.first + lane + kLanes)};
 #pragma GCC unroll 12
     for (int64_t i = 0; i < kTileRows; ++i) {
@@ -199,7 +200,8 @@ struct BackwardPanels {
     }
   }
 
-  // p and s of a block and a unit, the unit `slot` of those that are added together. Lanes with hidden keys or a mask have `hidden`.
+  // Computes p and s of a block and of unit `slot` of the units that are added together. `hidden` is NULL if no lane has a hidden key
+  // or a mask.
   void weigh(const Lanes &lanes, int64_t first, int64_t rows, const HiddenKeys *hidden, int64_t) {
     if (head.has_mask()) {
       pack_mask(head.shape, head.request.forward.mask, lanes, first, min_i64(head.shape.keys - first, rows), masks);
@@ -215,7 +217,7 @@ struct BackwardPanels {
     }
   }
 
-  // sums[row][column] += left · right, for kRows rows.
+  // Computes sums[row][column] += left · right for kRows rows.
   template <int kRows, int kRowStride>
   static void add_tiles(const Word *left, int64_t left_stride, const Word *right, int64_t steps, int64_t panel_steps,
                         float *sums, int64_t columns) {
@@ -302,7 +304,8 @@ struct Backward {
     const AttentionShape &shape = head.shape;
     const auto scale = static_cast<float>(shape.scale);
     head.pack_head(batch, key_head);
-    __builtin_memset(gemms.query_sums, 0, sizeof(float) * static_cast<size_t>(head.units * kAttentionLanes * head.columns));
+    __builtin_memset(gemms.query_sums, 0,
+                     sizeof(float) * static_cast<size_t>(head.units * kAttentionLanes * head.columns));
     for (int64_t first = 0; first < shape.keys; first += kKeyBlock) {
       const int64_t count = min_i64(shape.keys - first, kKeyBlock);
       gemms.pack_block(

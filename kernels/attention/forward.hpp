@@ -1,13 +1,13 @@
-// The forward pass of attention, in blocks of keys with a running maximum (arXiv 2205.14135). Included by ISA files: everything
-// here has internal linkage.
+// The forward pass of attention, in blocks of keys with a running maximum (arXiv 2205.14135). Included by ISA files: all
+// functions have internal linkage.
 //
 // For each unit of kAttentionLanes lanes and each block of kKeyBlock keys:
 //   scores[key][lane] = key · query^T
-//   peak, base        their running maximum, and that times c = scale · log2(e)
+//   peak, base        the running maximum, and the maximum times c = scale · log2(e)
 //   weights           2^(c · scores - base), as words [key][lane]
 //   outputs[lane]     = outputs[lane] · 2^(old base - base) + weights^T · value
-// Maxima, sums and exponentials take a lane for each query: no vector is reduced. `Gemms` packs the operands of the two GEMMs and
-// computes them: ForwardPanels by vectors, ForwardTiles by AMX.
+// Maxima, sums and exponentials have one SIMD lane per query, so that no vector is reduced. `Gemms` packs the operands of the
+// two GEMMs and computes them: ForwardPanels by vectors, ForwardTiles by AMX.
 #pragma once
 
 #include "kernels/attention/lanes.hpp"
@@ -25,11 +25,11 @@ template <typename WordsOf>
 struct ForwardPanels {
   using Words = WordsOf;
   using Word = typename Words::Word;
-  static constexpr int64_t kRows = kTileRows;   // scores are computed for a multiple of so many keys
-  static constexpr int64_t kGroup = kTileRows;  // keys of one iteration of the softmax
+  static constexpr int64_t kRows = kTileRows;   // scores are computed for a multiple of kRows keys
+  static constexpr int64_t kGroup = kTileRows;  // keys per iteration of the softmax
 
   int64_t steps, key_steps, columns;
-  Word *keys, *values;  // of a head: left panels of kTileRows keys; right panels of all keys
+  Word *keys, *values;  // per head: left panels of kTileRows keys; right panels of all keys
   Word *queries, *weights;
   float *scores, *outputs;  // [key][lane], [lane][column]
 
@@ -45,7 +45,7 @@ struct ForwardPanels {
     outputs = parts.take<float>(kAttentionLanes * columns);
   }
 
-  // The first `end` keys and values of a head.
+  // Packs the first `end` keys and values of a head.
   template <typename KeyAt, typename ValueAt>
   void pack_head(const AttentionShape &shape, int64_t end, const KeyAt &key_at, const ValueAt &value_at) {
     pack_left<Words>(end, shape.width, key_at, keys);
@@ -84,20 +84,21 @@ struct ForwardPanels {
         sums[i][0] = load(to + i * columns + column) * factor;
         sums[i][1] = load(to + i * columns + column + kLanes) * factor;
       }
-      add_steps<Words, kLanesOfTile, 1>(weights + lane, kAttentionLanes, panel, kTileColumns, rows / Words::kNumbers, sums);
+      add_steps<Words, kLanesOfTile, 1>(weights + lane, kAttentionLanes, panel, kTileColumns, rows / Words::kNumbers,
+                                        sums);
       store_sums(sums, to + column, columns);
       panel += key_steps * kTileColumns;
     }
   }
 
-  // outputs = outputs · factors of their lanes + weights^T · value
+  // Computes outputs = outputs · factors of their lanes + weights^T · value.
   void add_values(int64_t first, int64_t rows, const float *factors) {
     int64_t lane = 0;
     for (; lane + kTileRows <= kAttentionLanes; lane += kTileRows) add_values_of<kTileRows>(lane, first, rows, factors);
     add_values_of<kAttentionLanes % kTileRows>(lane, first, rows, factors);
   }
 
-  // Outputs as [lane][column].
+  // Returns the outputs as [lane][column].
   const float *finish_unit() { return outputs; }
 };
 
@@ -117,7 +118,7 @@ struct Forward {
     masks = parts.take<float>(request.mask.data == nullptr ? 0 : kKeyBlock * kAttentionLanes);
   }
 
-  // Scores that a lane does not see become minus infinity.
+  // Sets scores of keys that a lane does not attend to to minus infinity.
   void hide_keys(const Lanes &lanes, int64_t first, int64_t rows) {
     const HiddenKeys hidden(shape, lanes, first);
     for (int64_t v = 0; v < kLaneVectors; ++v) {
@@ -126,7 +127,7 @@ struct Forward {
     }
   }
 
-  // scores · scale + mask: its scale is then 1.
+  // Computes scores · scale + mask. The remaining scale of the scores is 1.
   void add_mask(const Lanes &lanes, int64_t first, int64_t keys) {
     pack_mask(shape, request.mask, lanes, first, keys, masks);
     const F32 scale = broadcast(static_cast<float>(shape.scale));
@@ -135,7 +136,7 @@ struct Forward {
     }
   }
 
-  // Scores → weights, and the values of their lanes.
+  // Converts scores to weights, and updates the running values of the lanes.
   void weigh(int64_t rows) {
     const double scale = request.mask.data == nullptr ? shape.scale : 1.0;
     const F32 factor = broadcast(static_cast<float>(scale * kLog2E));
@@ -191,7 +192,7 @@ struct Forward {
     }
   }
 
-  // Keys and values of a head, up to `end`.
+  // Packs the keys and values of a head up to `end`.
   void pack_head(const Lanes &lanes, int64_t end) {
     gemms.pack_head(
         shape, end, [&](int64_t i) { return row_at(request.key, lanes.batch, lanes.key_head, i); },

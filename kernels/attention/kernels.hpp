@@ -1,4 +1,4 @@
-// What the files of this family offer to its table.
+// Declarations of the kernels of this family and of their scratch sizes.
 #pragma once
 
 #include "kernels/attention/attention.hpp"

@@ -1,4 +1,5 @@
-// Lanes of attention: which queries they are, and which keys they see. Included by ISA files: everything here has internal linkage.
+// Lanes of attention: their queries, and the keys that they attend to. Included by ISA files: all functions have internal
+// linkage.
 #pragma once
 
 #include "kernels/attention/panels.hpp"
@@ -6,17 +7,17 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kKeyBlock = 96;  // keys whose scores are kept at once
+constexpr int64_t kKeyBlock = 96;  // keys whose scores are stored at once
 static_assert(kKeyBlock % kTileRows == 0 && kAttentionLanes % kTileColumns == 0);
 constexpr int64_t kLaneVectors = kAttentionLanes / kLanes;
 constexpr double kLog2E = 0x1.71547652b82fep+0;
 
-// Divisions by 1 take as long as others.
+// The test saves a division by 1, which takes as long as any other.
 inline int64_t query_of(const AttentionShape &shape, int64_t lane) {
   return shape.group == 1 ? lane : lane / shape.group;
 }
 
-// Keys that a lane sees.
+// The keys that a lane attends to.
 struct KeyRange {
   int64_t begin, end;
 };
@@ -39,7 +40,7 @@ struct Lanes {
     count = min_i64(shape.queries * shape.group - first, kAttentionLanes);
   }
 
-  // The row of a lane in a matrix of queries.
+  // Returns the row of a lane in a matrix of queries.
   RowSource row(const AttentionShape &shape, const AttentionMatrix &matrix, int64_t i) const {
     const int64_t lane = first + i, query = query_of(shape, lane);
     return row_at(matrix, batch, key_head * shape.group + lane - query * shape.group, query);
@@ -48,12 +49,12 @@ struct Lanes {
   KeyRange last_range(const AttentionShape &shape) const { return keys_of_lane(shape, first + count - 1); }
 };
 
-// Whether all lanes see `rows` keys from `first` on.
+// Returns whether all lanes attend to all of `rows` keys from `first` on.
 inline bool is_seen_whole(const KeyRange &low, const KeyRange &high, int64_t first, int64_t rows) {
   return first >= high.begin && first + rows <= low.end;
 }
 
-// The keys of a block that each lane does not see.
+// For each lane, the keys of a block that it attends to; all other keys are hidden.
 struct HiddenKeys {
   HiddenKeys(const AttentionShape &shape, const Lanes &lanes, int64_t first) {
     for (int64_t i = 0; i < kAttentionLanes; ++i) {
@@ -62,7 +63,7 @@ struct HiddenKeys {
       ends[i] = static_cast<int32_t>(min_i64(max_i64(range.end - first, 0), kKeyBlock));
     }
   }
-  // Minus infinity where vector v of the lanes does not see key `row` of the block.
+  // Sets the scores of key `row` of the block to minus infinity in the lanes of vector v that do not attend to it.
   [[gnu::always_inline]] F32 apply(int64_t v, int32_t row, F32 scores) const {
     I32 begin, end;
     __builtin_memcpy(&begin, begins + v * kLanes, sizeof begin);
@@ -75,7 +76,7 @@ struct HiddenKeys {
   alignas(64) int32_t begins[kAttentionLanes], ends[kAttentionLanes];
 };
 
-// The mask of `keys` keys from `first` on, as [key][lane].
+// Packs the mask of `keys` keys from `first` on, as [key][lane].
 inline void pack_mask(const AttentionShape &shape, const AttentionMatrix &mask, const Lanes &lanes, int64_t first,
                       int64_t keys, float *to) {
   const auto mask_at = [&](int64_t i) {

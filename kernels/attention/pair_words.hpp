@@ -1,4 +1,4 @@
-// Words of two bf16. Included by ISA files: everything here has internal linkage.
+// Words of two bf16. Included by ISA files: all functions have internal linkage.
 #pragma once
 
 #include "kernels/attention/panels.hpp"
@@ -43,7 +43,7 @@ struct PairWords {
   }
 
  private:
-  // Alternating words of two vectors, from word `first` of each on.
+  // Returns the indices that interleave the words of two vectors, from word `first` of each on.
   static __m512i interleaved(int32_t first) {
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i low = _mm512_add_epi32(lane, _mm512_set1_epi32(first));

@@ -1,8 +1,8 @@
-// Panels and tiles of attention. Included by ISA files: everything here has internal linkage.
+// Panels and tiles of attention. Included by ISA files: all functions have internal linkage.
 //
-// Panels hold words: a number, or two neighbours along the sum where the instruction set adds pairs. A step of the sum is one word
-// of each row:
-//   left panel   [step][row]: a tile repeats a word in all lanes
+// Panels hold words. A word is one element, or two elements that are adjacent along the sum if the instruction set adds pairs.
+// A step of the sum is one word of each row:
+//   left panel   [step][row]: a tile broadcasts a word to all lanes
 //   right panel  [step][column]: a tile reads two vectors of words
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kTileRows = kLanes == 16 ? 12 : 6;  // by two vectors of sums: the registers suffice
+constexpr int64_t kTileRows = kLanes == 16 ? 12 : 6;  // rows by two vectors of sums, limited by the registers
 constexpr int64_t kTileColumns = 2 * kLanes;
 
 inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -28,38 +28,38 @@ inline RowSource row_at(const AttentionMatrix &matrix, int64_t batch, int64_t he
 
 inline float reduce_sum(F32 values) { return static_cast<float>(reduce_add(lower_f64(values) + upper_f64(values))); }
 
-// Words of f32, from f32, bf16 or f16.
+// Words of one f32, converted from f32, bf16 or f16.
 struct FloatWords {
   using Word = float;
   using Vector = F32;
-  static constexpr int64_t kNumbers = 1;  // of a word
+  static constexpr int64_t kNumbers = 1;  // per word
 
   static Vector repeat(const Word *word) { return broadcast(*word); }
   static Vector read(const Word *words) { return load(words); }
   static F32 add(F32 sum, Vector left, Vector right) { return mul_add(left, right, sum); }
 
-  // Words `first` to `first + kLanes` of a row of so many numbers; zeros past its end.
+  // Returns words `first` to `first + kLanes` of a row of `numbers` elements. Elements past its end are 0.
   static Vector words_along(const RowSource &row, int64_t first, int64_t numbers) {
     const int64_t count = min_i64(numbers - first, kLanes);
     return count == kLanes ? load_row<false>(row, first, all_lanes()) : load_row<false>(row, first, first_lanes(count));
   }
   static void store_words(Word *to, Vector words, int64_t count) { store_numbers(to, words, count); }
-  // kTileColumns words whose numbers are in rows one below the other.
+  // Stores kTileColumns words whose elements are in consecutive rows.
   static void store_words_across(Word *to, const RowSource *rows, int64_t column, int64_t columns) {
     for (int64_t v = 0; v < 2; ++v, column += kLanes) {
       store(to + v * kLanes, rows->data != nullptr && column < columns ? words_along(*rows, column, columns) : F32{});
     }
   }
-  // Two vectors of a row.
+  // Stores two vectors of a row.
   static void store_words_along(Word *to, F32 low, F32 high) {
     store(to, low);
     store(to + kLanes, high);
   }
-  // A vector of words of kNumbers rows.
+  // Stores a vector of words, whose elements are in kNumbers rows.
   static void store_words_of(Word *to, const F32 *rows) { store(to, *rows); }
 };
 
-// `count` rows, at most kExtent, as a panel of kExtent: the sum runs along rows. row_at(i) gives row i.
+// Packs `count` rows, at most kExtent, as a panel of kExtent rows. The sum runs along the rows. row_at(i) returns row i.
 template <typename Words, int64_t kExtent, typename RowAt>
 void pack_along(int64_t count, int64_t numbers, const RowAt &row_at, typename Words::Word *to) {
   const int64_t steps = quotient_up(numbers, Words::kNumbers);
@@ -78,7 +78,7 @@ void pack_along(int64_t count, int64_t numbers, const RowAt &row_at, typename Wo
   }
 }
 
-// Columns of `count` rows as panels of kTileColumns, each of `steps` steps: the sum runs over rows.
+// Packs columns of `count` rows as panels of kTileColumns columns with `steps` steps each. The sum runs over the rows.
 template <typename Words, typename RowAt>
 void pack_across(int64_t count, int64_t columns, const RowAt &row_at, int64_t steps, typename Words::Word *to) {
   for (int64_t column = 0; column < columns; column += kTileColumns) {
@@ -93,7 +93,7 @@ void pack_across(int64_t count, int64_t columns, const RowAt &row_at, int64_t st
   }
 }
 
-// Left panels of kTileRows rows each.
+// Packs left panels of kTileRows rows each.
 template <typename Words, typename RowAt>
 void pack_left(int64_t count, int64_t numbers, const RowAt &row_at, typename Words::Word *to) {
   const int64_t steps = quotient_up(numbers, Words::kNumbers);
@@ -103,7 +103,7 @@ void pack_left(int64_t count, int64_t numbers, const RowAt &row_at, typename Wor
   }
 }
 
-// sums += left · right. Words of adjacent rows of the left panel are kRowStride apart.
+// Computes sums += left · right. Words of adjacent rows of the left panel are kRowStride apart.
 template <typename Words, int kRows, int kRowStride>
 [[gnu::always_inline]] inline void add_steps(const typename Words::Word *left, int64_t left_stride,
                                              const typename Words::Word *right, int64_t right_stride, int64_t steps,
@@ -137,8 +137,8 @@ template <int kRows>
   }
 }
 
-// 2^t for t at most 1, with a relative error of 2^-23; NaN stays. Minus infinity has no fraction: AVX-512 scales any number by
-// 2^-infinity to 0, AVX2 has a lower bound.
+// Returns 2^t for t of at most 1, with a relative error of 2^-23. NaN is preserved. For t = -infinity the fraction is NaN:
+// AVX-512 scales it by 2^-infinity to 0, and AVX2 limits t from below.
 [[gnu::always_inline]] inline F32 power_of_two(F32 t) {
   if constexpr (kLanes < 16) t = max(broadcast(-160.0f), t);
   const F32 n = nearest_integer(t);

@@ -1,4 +1,5 @@
-// Kernels of attention, fastest first. There is no reference kernel: without a kernel, the operation takes GEMMs and a softmax.
+// Kernels of attention, fastest first. There is no reference kernel: if no kernel supports a request, the operation runs GEMMs
+// and a softmax.
 #include "kernels/attention/kernels.hpp"
 
 namespace lpt {
@@ -9,7 +10,7 @@ bool is_float(const AttentionMatrix &matrix) {
   return matrix.format == LPT_FORMAT_F32 || matrix.format == LPT_FORMAT_BF16 || matrix.format == LPT_FORMAT_F16;
 }
 
-// What a row of GEMMs computes faster.
+// With fewer lanes, GEMMs and a softmax are faster.
 constexpr int64_t kFewestLanes = 16;
 
 const char *unsupported_shape(const AttentionShape &shape) {

@@ -1,8 +1,8 @@
-// Operands and GEMMs of attention by AMX. Included by ISA files: everything here has internal linkage.
+// Operands and GEMMs of attention by AMX. Included by ISA files: all functions have internal linkage.
 //
-// A product of tiles has 32 rows, 32 columns and steps of 32 numbers of the sum (kernels/common/amx_tiles.hpp):
+// A multiplication of tiles has 32 rows, 32 columns and steps of 32 elements of the sum (kernels/common/amx_tiles.hpp):
 //   left operand   [32 rows][step][row][16 words]: rows of a matrix, or its columns if the sum runs over rows
-//   right operand  [step][16 words][32 columns]: the panels of lanes and columns of panels.hpp, padded to whole steps
+//   right operand  [step][16 words][32 columns]: the panels of lanes and columns of panels.hpp, padded to full steps
 #pragma once
 
 #include "kernels/attention/backward.hpp"
@@ -12,21 +12,21 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kStepNumbers = kStepBytes / 2;  // bf16 of a step
+constexpr int64_t kStepNumbers = kStepBytes / 2;  // bf16 per step
 constexpr int64_t kStepWords = kStepBytes / 4;
-constexpr int64_t kLeftWords = kPairRows * kStepWords;  // words of a step of either operand
+constexpr int64_t kLeftWords = kPairRows * kStepWords;  // words per step of either operand
 static_assert(kPairColumns == kTileColumns && kKeyBlock % kPairRows == 0 && kAttentionLanes % kPairColumns == 0);
 
 using TileWord = PairWords::Word;
 
-// sums (32 × 32 floats) = left · right, plus `sums` if kIsAdded.
+// Computes sums (32 × 32 floats) = left · right, plus `sums` if kIsAdded.
 template <bool kIsAdded>
 inline void multiply_tiles(const TileWord *left, const TileWord *right, int64_t steps, float *sums) {
-  multiply_unit<UnitBf16, true>(reinterpret_cast<const uint8_t *>(left), reinterpret_cast<const uint8_t *>(right), steps,
-                                kIsAdded ? sums : nullptr, sums);
+  multiply_unit<UnitBf16, true>(reinterpret_cast<const uint8_t *>(left), reinterpret_cast<const uint8_t *>(right),
+                                steps, kIsAdded ? sums : nullptr, sums);
 }
 
-// `count` rows as left operands; the sum runs along rows. Missing rows up to a multiple of 32 are zeros.
+// Packs `count` rows as left operands. The sum runs along the rows. Missing rows up to a multiple of 32 are zeros.
 template <typename RowAt>
 void pack_tile_rows(int64_t count, int64_t numbers, const RowAt &row_at, TileWord *to) {
   const int64_t steps = quotient_up(numbers, kStepNumbers);
@@ -43,7 +43,7 @@ void pack_tile_rows(int64_t count, int64_t numbers, const RowAt &row_at, TileWor
   }
 }
 
-// Columns of `count` rows as left operands of `steps` steps each; the sum runs over rows. Missing rows are zeros.
+// Packs columns of `count` rows as left operands of `steps` steps each. The sum runs over the rows. Missing rows are zeros.
 template <typename RowAt>
 void pack_tile_columns(int64_t count, int64_t columns, const RowAt &row_at, int64_t steps, TileWord *to) {
   for (int64_t column = 0; column < columns; column += kPairColumns, to += steps * kLeftWords) {
@@ -68,7 +68,7 @@ void pack_tile_columns(int64_t count, int64_t columns, const RowAt &row_at, int6
   }
 }
 
-// A panel of kAttentionLanes rows as a right operand; words between `numbers` and a whole step are zeros.
+// Packs a panel of kAttentionLanes rows as a right operand. Words after `numbers` are zeros up to a full step.
 template <typename RowAt>
 void pack_tile_lanes(int64_t count, int64_t numbers, const RowAt &row_at, TileWord *to) {
   const int64_t words = quotient_up(numbers, 2), padded = round_up(words, kStepWords);
@@ -77,7 +77,7 @@ void pack_tile_lanes(int64_t count, int64_t numbers, const RowAt &row_at, TileWo
                    sizeof(TileWord) * static_cast<size_t>((padded - words) * kAttentionLanes));
 }
 
-// [32 columns][32 lanes] of `columns` columns → [lane][column].
+// Transposes the sums [column][lane] of `columns` columns to [lane][column].
 inline void transpose_sums(const float *sums, int64_t columns, float *to) {
   for (int64_t column = 0; column < columns; column += kLanes) {
     for (int64_t lane = 0; lane < kAttentionLanes; lane += kLanes) {
@@ -91,15 +91,15 @@ inline void transpose_sums(const float *sums, int64_t columns, float *to) {
   }
 }
 
-// The GEMMs of the forward pass, see Forward. Outputs are computed as [column][lane], whose right operand are the weights as the
-// softmax stores them.
+// The GEMMs of the forward pass; see Forward. Outputs are computed as [column][lane]. The right operand of this GEMM are the
+// weights in the layout that the softmax stores.
 struct ForwardTiles {
   using Words = PairWords;
   static constexpr int64_t kRows = kPairRows;
   static constexpr int64_t kGroup = 16;
 
   int64_t width_steps, key_steps, columns;
-  TileWord *keys, *values;  // of a head: left operands of its rows; of its columns
+  TileWord *keys, *values;  // per head: left operands of its rows; of its columns
   TileWord *queries, *weights;
   float *scores, *sums, *outputs;  // [key][lane], [column][lane], [lane][column]
 
@@ -137,7 +137,8 @@ struct ForwardTiles {
 
   void add_values(int64_t first, int64_t rows, const float *factors) {
     const F32 low = load(factors), high = load(factors + kLanes), one = broadcast(1.0f);
-    const bool is_scaled = _mm512_cmp_ps_mask(low, one, _CMP_NEQ_UQ) != 0 || _mm512_cmp_ps_mask(high, one, _CMP_NEQ_UQ) != 0;
+    const bool is_scaled =
+        _mm512_cmp_ps_mask(low, one, _CMP_NEQ_UQ) != 0 || _mm512_cmp_ps_mask(high, one, _CMP_NEQ_UQ) != 0;
     for (int64_t column = 0; is_scaled && column < columns; ++column) {
       float *const at = sums + column * kAttentionLanes;
       store(at, load(at) * low);
@@ -237,8 +238,8 @@ struct BackwardTiles {
     for (int64_t key = 0; key < rows; key += kPairRows) {
       multiply_tiles<false>(keys + key * head.steps, head.queries + lanes.first * head.steps, width_steps,
                             scores + key * kAttentionLanes);
-      multiply_tiles<false>(values + key * head.value_steps, head.gradients + lanes.first * head.value_steps, value_steps,
-                            products + key * kAttentionLanes);
+      multiply_tiles<false>(values + key * head.value_steps, head.gradients + lanes.first * head.value_steps,
+                            value_steps, products + key * kAttentionLanes);
     }
     if (head.has_mask()) {
       pack_mask(head.shape, head.request.forward.mask, lanes, first, min_i64(head.shape.keys - first, rows), masks);
@@ -257,7 +258,8 @@ struct BackwardTiles {
     const int64_t first = first_lane / 2 * kPairColumns;
     for (int64_t key = 0; key < rows; key += kPairRows) {
       const int64_t left = key * kUnits * kStepWords;
-      for (int64_t column = 0, panel = first; column < head.value_columns; column += kPairColumns, panel += lane_words) {
+      for (int64_t column = 0, panel = first; column < head.value_columns;
+           column += kPairColumns, panel += lane_words) {
         multiply_tiles<true>(weights + left, head.gradient_columns + panel, units,
                              value_sums + key * head.value_columns + column * kPairRows);
       }

@@ -1,4 +1,4 @@
-// The plain rows: they decide every byte.
+// The reference kernels. They define every byte.
 #include <cstring>
 
 #include "kernels/bitmask/bitmask.hpp"

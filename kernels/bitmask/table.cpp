@@ -1,4 +1,4 @@
-// Everything about bitmask lines that can run, fastest first, the reference last.
+// Kernels of bitmask storage, fastest first, reference kernels last.
 #include "kernels/bitmask/bitmask.hpp"
 
 namespace lpt {

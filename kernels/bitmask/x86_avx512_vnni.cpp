@@ -1,4 +1,4 @@
-// Bitmask lines, by the compress and expand instructions of VBMI2.
+// Bitmask storage by the compress and expand instructions of VBMI2.
 #include <cstring>
 
 #include "kernels/bitmask/bitmask.hpp"
@@ -68,7 +68,7 @@ void compact_lines(const CompactRequest &request) {
   }
 }
 
-// The start of the next line's units depends only on this line's mask, so that lines expand independently.
+// The address of the units of the next line depends only on the mask of this line, so that lines are expanded independently.
 template <typename Units>
 void fill_lines(const ExpandRequest &request) {
   const uint8_t *from = request.units;

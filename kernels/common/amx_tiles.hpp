@@ -1,11 +1,11 @@
-// Tiles by AMX. Included by ISA files: everything here has internal linkage.
+// Tiles of AMX. Included by ISA files: all functions have internal linkage.
 //
-// A step is one multiplication of tiles: 16 rows of a times 16 columns of b, over 64 bytes of k. Two by two tiles of c
-// are in tile registers; each step loads two tiles of a and two of b for four multiplications.
+// A step is one multiplication of tiles: 16 rows of a times 16 columns of b, over 64 bytes of k. Two by two tiles of c are in
+// tile registers. Each step loads two tiles of a and two of b for four multiplications.
 //
-//   a: two tiles of 16 rows by 64 bytes, 2 KiB a step     b: 16 dwords of k by 32 columns, 2 KiB a step
+//   a: two tiles of 16 rows by 64 bytes, 2 KiB per step     b: 16 dwords of k by 32 columns, 2 KiB per step
 //
-// Sums are stored and loaded as f32 or int32: cutting k changes no bit.
+// Sums are stored and loaded as f32 or int32. Cutting k therefore does not change the bits.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ constexpr int64_t kPairColumns = 2 * kUnitColumns;
 constexpr int64_t kPairNumbers = kPairRows * kPairColumns;  // of c
 constexpr int64_t kPairRowBytes = kPairColumns * 4;         // of c, and of a dword of k of b
 
-// The unit's tiles are set up for as long as this lives; other work on the thread does not carry them along afterwards.
+// Configures the tile registers of the calling thread, and releases them in the destructor. Afterwards a context switch does
+// not save tile data.
 class AmxTileConfig {
  public:
   AmxTileConfig() {
@@ -38,7 +39,7 @@ class AmxTileConfig {
       setup.row_bytes[tile] = kStepBytes;
       setup.rows[tile] = kUnitRows;
     }
-    asm volatile("" : : "r"(&setup) : "memory");  // the intrinsic shows the compiler the first bytes alone
+    asm volatile("" : : "r"(&setup) : "memory");  // the intrinsic declares only the first bytes to the compiler
     _tile_loadconfig(&setup);
   }
   ~AmxTileConfig() { _tile_release(); }
@@ -46,7 +47,7 @@ class AmxTileConfig {
   AmxTileConfig &operator=(const AmxTileConfig &) = delete;
 };
 
-// Tiles 0 to 3 are sums: rows 0 and 1 by columns 0 and 1. Tiles 4, 5 are a's, 6 and 7 b's.
+// Tiles 0 to 3 are sums: 0 and 1 of the upper rows, 2 and 3 of the lower rows. Tiles 4 and 5 hold a, tiles 6 and 7 hold b.
 struct UnitBf16 {
   static void multiply_upper_left() { _tile_dpbf16ps(0, 4, 6); }
   static void multiply_upper_right() { _tile_dpbf16ps(1, 4, 7); }
@@ -61,8 +62,8 @@ struct UnitInt8 {
   static void multiply_lower_right() { _tile_dpbssd(3, 5, 7); }
 };
 
-// A panel of b is read again for each pair of tiles of a. Where both together fill the L1 cache, loads of a have a streaming
-// hint, so that they do not evict the panel; where both fit with c, the hint costs a little.
+// Each pair of tiles of a reads the same panel of b. If both fill the L1 cache, loads of a have a streaming hint, so that they
+// do not evict the panel. If both fit in L1 with c, the hint costs a little time.
 constexpr int64_t kStepsTogether = 8;
 
 template <bool kIsStreamed>
@@ -83,10 +84,11 @@ void load_lower(const uint8_t *a) {
   }
 }
 
-// Up to 32 rows by 32 columns. `sums` are what c has so far, NULL: zeros; and they may be where the new ones go.
+// Computes up to 32 rows by 32 columns. `sums` are the previous sums of c; NULL: zeros. `sums` and `out` may be the same
+// memory.
 template <typename Unit, bool kIsPair, bool kIsStreamed>
 [[gnu::noinline]] void multiply_steps(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
-  asm volatile("" ::: "memory");  // the compiler does not know that tiles are memory
+  asm volatile("" ::: "memory");  // the compiler does not treat tile loads as memory accesses
   const auto *const from = static_cast<const uint8_t *>(sums);
   if (from == nullptr) {
     _tile_zero(0);

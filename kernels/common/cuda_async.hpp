@@ -1,8 +1,8 @@
-// Copies of sixteen bytes from global to shared memory that go on while the thread does other work: cp.async of sm_80 and later.
-// A thread closes what it has begun as a group; groups end in the order in which they were closed. What others have copied is
-// there after their wait and a barrier.
+// Asynchronous copies of 16 bytes from global to shared memory: cp.async of sm_80 and later. A thread closes the copies that it
+// started as a group. Groups complete in the order in which they are closed. Copies of other threads are visible after their
+// wait and a barrier.
 //
-// On the CPU a copy is made as late as it may be: when its thread waits for it. A wait too few is a wrong number.
+// On the CPU, a copy is performed as late as possible: when its thread waits for it. A missing wait then gives a wrong result.
 #pragma once
 
 #include <cstring>
@@ -22,7 +22,7 @@ struct AsyncCopy {
   const void *source;
 };
 
-// What the threads of a block have begun and not waited for.
+// Copies that a thread of a block started and has not waited for.
 struct AsyncCopies {
   std::vector<AsyncCopy> open;
   std::deque<std::vector<AsyncCopy>> closed;
@@ -62,7 +62,7 @@ __device__ __forceinline__ void copy_async(void *target, const void *source) {
 
 __device__ __forceinline__ void close_copies() { asm volatile("cp.async.commit_group;" : : : "memory"); }
 
-// Until at most kLeft of the groups that this thread closed are under way.
+// Waits until at most kLeft of the groups that this thread closed are pending.
 template <uint32_t kLeft>
 __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" : : "n"(kLeft) : "memory");

@@ -1,5 +1,5 @@
-// Elements of at most eight bits from f32 in few instructions, bit for bit as encode() saturates them: nearest even and
-// stochastic. The element is a constant, so that its numbers fold.
+// Conversion of f32 to elements of at most 8 bits in few instructions, with the bits of a saturating encode(): nearest even and
+// stochastic. The element is a template parameter, so that its constants are folded.
 #pragma once
 
 #include "src/base/host_device.hpp"
@@ -7,12 +7,12 @@
 
 namespace lpt {
 
-// What a rounding needs of an element, as bits of f32.
+// Constants of an element for rounding, as bits of f32.
 template <Element kElement>
 struct SmallFloat {
-  static constexpr int32_t kDropped = 23 - kElement.mantissa_bits;  // of a normal number
+  static constexpr int32_t kDropped = 23 - kElement.mantissa_bits;  // mantissa bits that a normal value loses
   static constexpr uint32_t kLeastExponent = static_cast<uint32_t>(kElement.min_exponent + 127);
-  // The power of two beyond the largest number: what is as large or larger rounds to a code beyond max_code.
+  // The power of two above the largest value. Values at or above it round to a code above max_code.
   static constexpr uint32_t kBeyond = ((kElement.max_code >> kElement.mantissa_bits) + kLeastExponent) << 23;
 };
 
@@ -23,7 +23,8 @@ LPT_HOST_DEVICE static inline uint32_t signed_code(uint32_t bits, uint32_t code)
   return code | (bits >> 31) << (kElement.bits - 1);
 }
 
-// Integers of two's complement. What is as large as their largest and half more is held just below the power of two beyond it.
+// Upper bound of magnitudes for integers of two's complement: the largest f32 below 2^(bits - 1). It rounds to a code above
+// max_code.
 template <Element kElement>
 constexpr uint32_t kIntegerEnd = (static_cast<uint32_t>(126 + kElement.bits) << 23) - 1;
 
@@ -42,21 +43,21 @@ LPT_HOST_DEVICE static inline uint32_t nearest_integer(float value) {
   return integer_code<kElement>(bits, float_bits(bits_float(magnitude) + 0x1p23f) - 0x4B000000u);
 }
 
-// As drawn_code() below, on a grid of ones.
+// Rounds as drawn_code(), on a grid of ones.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t drawn_integer(float value, uint32_t random, uint32_t random_bits) {
   const uint32_t bits = float_bits(value);
   uint32_t magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > kIntegerEnd<kElement>) magnitude = kIntegerEnd<kElement>;
   const uint32_t wide = random_bits + 1;
-  uint32_t shift = 150 - (magnitude >> 23) - wide;  // 150 - 133 - 17 at least
+  uint32_t shift = 150 - (magnitude >> 23) - wide;  // at least 150 - 133 - 17
   if (shift > 31) shift = 31;
   const uint32_t lifted = ((magnitude & 0x007FFFFFu) | 0x00800000u) >> shift;
   return integer_code<kElement>(bits, (lifted + 2 * random + 1) >> wide);
 }
 
-// Adding the number whose last place is the grid's rounds to it, to nearest even:
-//   code = (grid's exponent - least) · 2^M + significand in units of the grid.
+// Rounds to nearest even, by adding the number whose last place is the grid:
+//   code = (exponent of the grid - least exponent) · 2^M + significand in units of the grid.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
   if constexpr (kElement.is_integer) return nearest_integer<kElement>(value);
@@ -72,7 +73,7 @@ LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
   return signed_code<kElement>(bits, rounded - grid + (grid >> Float::kDropped) - kLeastGrid);
 }
 
-// psi and the quotient of encode() in one number: floor(significand · 2^(b + 1) / 2^s), to which 2R + 1 is added.
+// Computes psi and the quotient of encode() as one integer: floor(significand · 2^(b + 1) / 2^s), to which 2R + 1 is added.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t drawn_code(float value, uint32_t random, uint32_t random_bits) {
   if constexpr (kElement.is_integer) return drawn_integer<kElement>(value, random, random_bits);
@@ -83,14 +84,14 @@ LPT_HOST_DEVICE static inline uint32_t drawn_code(float value, uint32_t random, 
   const uint32_t exponent = magnitude >> 23;
   const uint32_t grid = exponent > Float::kLeastExponent ? exponent : Float::kLeastExponent;
   const uint32_t wide = random_bits + 1;
-  uint32_t shift = Float::kDropped + (grid - exponent) - wide;  // 23 - 3 - 17 at least
+  uint32_t shift = Float::kDropped + (grid - exponent) - wide;  // at least 23 - 3 - 17
   if (shift > 31) shift = 31;
   const uint32_t lifted = ((magnitude & 0x007FFFFFu) | 0x00800000u) >> shift;
   const uint32_t quotient = (lifted + 2 * random + 1) >> wide;
   return signed_code<kElement>(bits, quotient + ((grid - Float::kLeastExponent) << kElement.mantissa_bits));
 }
 
-// The device's instruction for pairs of bytes gives a positive NaN.
+// Corrects the code of a NaN: the conversion instruction for pairs of bytes returns a positive NaN.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t with_nan(uint32_t pair, float number, int32_t shift) {
   if (number == number) return pair;
@@ -98,7 +99,7 @@ LPT_HOST_DEVICE static inline uint32_t with_nan(uint32_t pair, float number, int
   return (pair & ~(0xFFu << shift)) | code << shift;
 }
 
-// Two of them side by side, the first one lowest.
+// Returns two adjacent codes, the first in the lowest bits.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t nearest_pair(float first, float second) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
@@ -115,7 +116,8 @@ LPT_HOST_DEVICE static inline uint32_t nearest_pair(float first, float second) {
   return nearest_code<kElement>(first) | nearest_code<kElement>(second) << kElement.bits;
 }
 
-// The number of a code. Its bits stand in an f32's places; a product with a power of two puts the exponent right, exactly.
+// Returns the value of a code. Its bits are moved to the positions of an f32. A product with a power of two then corrects the
+// exponent, exactly.
 template <Element kElement>
 LPT_HOST_DEVICE static inline float small_number(uint32_t code) {
   if constexpr (kElement.is_integer) {

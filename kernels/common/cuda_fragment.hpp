@@ -1,5 +1,5 @@
-// Sixteen adjacent numbers of a row, as one thread reads and writes them: 128 bits at a time where they lie on such
-// boundaries, else one by one. What is beyond the end of the row is zero, and is not written.
+// Sixteen adjacent elements of a row, in the form in which one thread loads and stores them: 128 bits at a time if they are
+// aligned to 16 bytes, otherwise one by one. Elements past the end of the row are 0 and are not stored.
 #pragma once
 
 #include "kernels/common/cuda_grid.hpp"
@@ -15,23 +15,23 @@ struct FloatFragment {
   float number[kFragment];
 };
 
-// The place of a thread in a FragmentGrid: it begins at (first_row, first_column) and steps over rows.
+// Position of a thread in a FragmentGrid. It starts at (first_row, first_column) and advances by rows_of_grid() rows.
 __device__ __forceinline__ int64_t first_column_of_grid() {
   return (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * kFragment;
 }
 __device__ __forceinline__ int64_t first_row_of_grid() { return int64_t{blockIdx.y} * blockDim.y + threadIdx.y; }
 __device__ __forceinline__ int64_t rows_of_grid() { return int64_t{gridDim.y} * blockDim.y; }
 
-// The thread's number in its block, also of one with rows.
+// Returns the linear index of the thread in its block, which may be two-dimensional.
 __device__ __forceinline__ uint32_t thread_of_block() { return threadIdx.y * blockDim.x + threadIdx.x; }
 
 inline dim3 blocks_of_grid(const FragmentGrid &grid) { return dim3(grid.grid_x, grid.grid_y); }
 inline dim3 threads_of_grid(const FragmentGrid &grid) { return dim3(grid.block_x, grid.block_y); }
 
-// How numbers lie in memory: what a kernel is compiled for.
+// Storage format of elements, as a template parameter of kernels.
 enum class Dtype { kF32, kBf16, kF16 };
 
-// What numbers of a format a kernel is launched for: body(DtypeTag<...>{}).
+// Calls body(DtypeTag<...>{}) with the tag of the format.
 template <Dtype kDtype>
 struct DtypeTag {};
 
@@ -45,7 +45,7 @@ void for_float_dtype(lpt_format element, const Body &body) {
 template <Dtype kDtype>
 constexpr int32_t kDtypeBytes = kDtype == Dtype::kF32 ? 4 : 2;
 
-// A NaN has the sign of its code, as in decode(), and any payload: cvt.f32.f16 returns 0x7FFFFFFF for all of them.
+// Converts f16. A NaN keeps its sign, as in decode(), and has any payload: cvt.f32.f16 returns 0x7FFFFFFF for every NaN.
 __device__ __forceinline__ float half_number(uint32_t code) {
 #if defined(__CUDA_ARCH__)
   float number;
@@ -56,7 +56,7 @@ __device__ __forceinline__ float half_number(uint32_t code) {
 #endif
 }
 
-// The code of f16 or bf16 that is nearest, ties to even, overflow to infinity; a NaN keeps its sign alone.
+// Round to f16 or to bf16: to nearest, ties to even, overflow to infinity. A NaN keeps only its sign.
 __device__ __forceinline__ uint32_t half_code(float number) {
   const uint32_t sign = float_bits(number) >> 16 & 0x8000u;
   if (number != number) return sign | kElementF16.nan_code;
@@ -89,7 +89,7 @@ __device__ __forceinline__ uint32_t code_of(float number) {
   return half_code(number);
 }
 
-// As decode(): a NaN of 16 bits keeps only its sign.
+// Converts as decode() does: a NaN of 16 bits keeps only its sign.
 template <Dtype kDtype>
 __device__ __forceinline__ float plain_number(uint32_t code) {
   const float number = number_of<kDtype>(code);
@@ -113,7 +113,7 @@ __device__ __forceinline__ void take_word(FloatFragment &fragment, int32_t place
   }
 }
 
-// `count` numbers from `index` on; `is_whole`: sixteen of them on a boundary of 16 bytes.
+// Loads `count` elements from `index` on. `is_whole`: 16 elements, aligned to 16 bytes.
 template <Dtype kDtype>
 __device__ __forceinline__ FloatFragment load_fragment(const void *data, int64_t index, int32_t count, bool is_whole) {
   FloatFragment fragment;
@@ -169,7 +169,7 @@ __device__ __forceinline__ void store_fragment(void *data, int64_t index, int32_
   }
 }
 
-// As above, of f32, bf16 or f16 known at run time: the same for all threads.
+// Load and store in a format that is known at run time: f32, bf16 or f16, the same for all threads.
 __device__ __forceinline__ FloatFragment load_numbers(lpt_format format, const void *data, int64_t index, int32_t count,
                                                       bool is_whole) {
   if (format == LPT_FORMAT_F32) return load_fragment<Dtype::kF32>(data, index, count, is_whole);
@@ -184,24 +184,24 @@ __device__ __forceinline__ void store_numbers(lpt_format format, void *data, int
   store_fragment<Dtype::kF16>(data, index, count, is_whole, fragment);
 }
 
-// A NaN becomes the positive quiet one.
+// Replaces a NaN by the positive quiet NaN.
 __device__ __forceinline__ float positive_nan(float number) {
   return number == number ? number : bits_float(0x7FC00000u);
 }
 
-// How many numbers of a row are left from `column` on, sixteen at most.
+// Returns the number of elements of the row from `column` on, at most 16.
 __device__ __forceinline__ int32_t fragment_count(int64_t columns, int64_t column) {
   const int64_t left = columns - column;
   return left <= 0 ? 0 : left < kFragment ? static_cast<int32_t>(left) : kFragment;
 }
 
-// Sixteen codes of kBits bits (4, 6, 8, 16, 32): kBits / 2 words, elements in order, lowest first.
+// Sixteen codes of kBits bits (4, 6, 8, 16, 32): kBits / 2 words, elements in order, the first in the lowest bits.
 template <int32_t kBits>
 struct CodeFragment {
   uint32_t word[kBits / 2];
 };
 
-// Puts the codes of elements `place` and `place` + 1 (an even place) where they belong.
+// Sets the codes of elements `place` and `place` + 1, which must be 0. `place` is even.
 template <int32_t kBits>
 __device__ __forceinline__ void put_pair(CodeFragment<kBits> &fragment, int32_t place, uint32_t pair) {
   const int32_t bit = place * kBits;
@@ -218,13 +218,14 @@ __device__ __forceinline__ uint32_t code_at(const CodeFragment<kBits> &fragment,
   return code & ((1u << (kBits % 32)) - 1);
 }
 
-// Adds the code of element `place`, which was 0.
+// Sets the code of element `place`, which must be 0.
 template <int32_t kBits>
 __device__ __forceinline__ void put_code(CodeFragment<kBits> &fragment, int32_t place, uint32_t code) {
-  fragment.word[place * kBits / 32] |= code << (place * kBits % 32);  // of 8, 16 and 32 bits
+  fragment.word[place * kBits / 32] |= code << (place * kBits % 32);  // for 8, 16 and 32 bits
 }
 
-// The bytes of `count` codes; their last one ends in zeros. `is_whole`: all of them, on a boundary of what they take.
+// Stores the bytes of `count` codes. Unused bits of the last byte are 0. `is_whole`: all 16 codes, aligned to
+// code_boundary(kBits).
 template <int32_t kBits>
 __device__ __forceinline__ void store_codes(void *data, int64_t byte, int32_t count, bool is_whole,
                                             const CodeFragment<kBits> &fragment) {
@@ -275,7 +276,7 @@ __device__ __forceinline__ CodeFragment<kBits> load_codes(const void *data, int6
   return fragment;
 }
 
-// The boundary on which the codes of a fragment can be moved in few pieces.
+// Returns the alignment in bytes with which the codes of a fragment are loaded and stored in few instructions.
 constexpr int64_t code_boundary(int32_t bits) { return bits >= 8 ? 16 : bits == 4 ? 8 : 4; }
 
 }  // namespace lpt

@@ -1,23 +1,25 @@
-// How kernels of fragments (cuda_fragment.hpp) share out a matrix: which blocks of threads, and which fragments a thread takes. The
-// choice looks at numbers alone, so that it is tested without a device.
+// Distribution of a matrix among the threads of kernels that process fragments (cuda_fragment.hpp). It depends on integers
+// only, so that it is tested without a device.
 #pragma once
 
 #include <cstdint>
 
 namespace lpt {
 
-// A thread has one place along the row, and takes rows in turn; threads of a block are neighbours along rows first.
+// A thread has one position along the row and processes rows in a grid-stride loop. Adjacent threads of a block have adjacent
+// fragments of a row.
 struct FragmentGrid {
   uint32_t block_x, block_y;  // fragments of a row, rows
   uint32_t grid_x, grid_y;
 };
 
-// Some rounds of eight blocks on each of the 132 multiprocessors of an H100 or H200: enough that the last round costs little, and few
-// enough that a thread takes several rows where there are many.
+// Four waves of eight blocks on each of the 132 multiprocessors of an H100 or H200. They are enough that the last wave costs
+// little, and few enough that a thread processes several rows of a large matrix.
 constexpr int64_t kMostBlocks = 4 * 8 * 132;
-constexpr int64_t kMostGridRows = 65535;  // what a device takes
+constexpr int64_t kMostGridRows = 65535;  // limit of gridDim.y
 
-// `threads` is a power of two. Rows that are shorter than it can take share a block, so that few threads are idle.
+// `threads` is a power of two. If a row has fewer fragments than `threads`, several rows share a block, so that few threads are
+// idle.
 constexpr FragmentGrid fragment_grid(int64_t rows, int64_t columns, uint32_t threads) {
   const int64_t fragments = (columns + 15) / 16;
   uint32_t block_x = 1;

@@ -1,4 +1,4 @@
-// Rows of f32, bf16 or f16 of a matrix on the device, sixteen numbers at a time.
+// Rows of f32, bf16 or f16 of a device matrix, 16 elements at a time.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -6,12 +6,12 @@
 
 namespace lpt {
 
-// A matrix as kernels take it, by value.
+// A matrix as a kernel argument, passed by value.
 struct DeviceLines {
   void *data;
   int64_t stride;  // in elements
   lpt_format format;
-  bool is_whole;  // fragments lie on boundaries of 16 bytes
+  bool is_whole;  // fragments are aligned to 16 bytes
 };
 
 inline DeviceLines lines_of(const MatrixView &view) {
@@ -20,7 +20,7 @@ inline DeviceLines lines_of(const MatrixView &view) {
   return {view.data, view.row_stride, view.format.id, is_whole};
 }
 
-// A vector of f32 as the one row that stands for all.
+// Returns a vector of f32 as a matrix whose rows are all the same memory.
 inline DeviceLines line_of_vector(const void *data) {
   return {const_cast<void *>(data), 0, LPT_FORMAT_F32, reinterpret_cast<uintptr_t>(data) % 16 == 0};
 }
@@ -38,7 +38,7 @@ __device__ __forceinline__ float number_of_line(const DeviceLines &lines, int64_
   return lines.format == LPT_FORMAT_BF16 ? number_of<Dtype::kBf16>(code) : number_of<Dtype::kF16>(code);
 }
 
-// A NaN is written as the positive quiet one.
+// Stores a fragment. A NaN is stored as the positive quiet NaN.
 __device__ __forceinline__ void store_line(const DeviceLines &lines, int64_t row, int64_t column, int32_t count,
                                            FloatFragment fragment) {
 #pragma unroll

@@ -1,11 +1,11 @@
-// MMA operations of small tiles by a warp, as tensor cores run them: mma.sync m16n8k16 of bf16 or f16 with sums of f32, for sm_80 and
-// later. On the CPU the same fragments are multiplied in plain C++, by the places that PTX gives them ("Matrix fragments for
-// mma.m16n8k16 with floating point type").
+// MMA instructions of a warp on tensor cores: mma.sync m16n8k16 of bf16 or f16 with f32 sums, for sm_80 and later. On the CPU,
+// the same fragments are multiplied in C++, with the element positions of PTX ("Matrix fragments for mma.m16n8k16 with floating
+// point type").
 //
-// Of lane l the group is g = l / 4 and the place in it t = l % 4:
-//   left   16 × 16, four words: rows g and g + 8, then the same rows eight columns on; a word has columns 2t and 2t + 1
-//   right  16 × 8, two words: rows 2t and 2t + 1 of column g, then rows eight on
-//   sum    16 × 8, four numbers: row g, columns 2t and 2t + 1; then row g + 8
+// Lane l has group g = l / 4 and index t = l % 4 in its group:
+//   left   16 × 16, four words: rows g and g + 8, then the same rows at columns + 8; a word has columns 2t and 2t + 1
+//   right  16 × 8, two words: rows 2t and 2t + 1 of column g, then the same at rows + 8
+//   sum    16 × 8, four elements: row g, columns 2t and 2t + 1; then row g + 8
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -22,7 +22,7 @@ struct MmaSum {
   float number[4];
 };
 
-// Where a number is: whose it is, in which word, in which half of it (0 is the low one).
+// Position of an element: its lane, word, and half of the word (0: low).
 struct MmaPlace {
   uint32_t lane;
   int32_t word, half;
@@ -43,7 +43,7 @@ LPT_HOST_DEVICE constexpr int32_t mma_sum_column(uint32_t lane, int32_t place) {
 
 #if defined(LPT_SIMT)
 
-// What the lanes of a warp bring, to be read by all between two barriers.
+// Operands of the lanes of a warp, which all lanes read between two barriers.
 struct MmaExchange {
   const MmaLeft *left[32];
   const MmaRight *right[32];
@@ -72,7 +72,7 @@ void multiply_add(MmaSum &sum, const MmaLeft &left, const MmaRight &right) {
   __syncwarp();
 }
 
-// a · b + c of two halves each, rounded once.
+// Returns a · b + c for both halves, rounded once.
 template <Dtype kDtype>
 uint32_t multiply_add_halves(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t result = 0;
@@ -115,7 +115,7 @@ __device__ __forceinline__ uint32_t multiply_add_halves(uint32_t a, uint32_t b, 
 
 #endif
 
-// (word & mask) ^ transposed in one instruction: compilers make two of it when both are constants.
+// Returns (word & mask) ^ transposed_copy in one instruction. Compilers emit two if mask and transposed_copy are constants.
 __device__ __forceinline__ uint32_t masked_transposed(uint32_t word, uint32_t mask, uint32_t transposed_copy) {
 #if defined(LPT_SIMT)
   return (word & mask) ^ transposed_copy;
@@ -126,7 +126,7 @@ __device__ __forceinline__ uint32_t masked_transposed(uint32_t word, uint32_t ma
 #endif
 }
 
-// Adding -0 changes nothing, the sign of a zero neither.
+// Returns the products of both halves. The addition of -0 does not change a result, not even the sign of a zero.
 template <Dtype kDtype>
 __device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
   return multiply_add_halves<kDtype>(a, b, 0x80008000u);

@@ -1,4 +1,4 @@
-// The random bits of sixteen adjacent elements at once: the same as random_bits() gives one by one.
+// Random bits of 16 adjacent elements, equal to those that random_bits() returns one by one.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -7,10 +7,11 @@
 namespace lpt {
 
 struct RandomFragment {
-  uint32_t word[8];  // elements in order, lowest bits first
+  uint32_t word[8];  // elements in order, the first in the lowest bits
 };
 
-// Words from `bytes` (below 16) on. Constant places alone: an index that varies would put the array into memory.
+// Shifts the words down by `bytes` (below 16). All indices are constants: a variable index would place the array in local
+// memory.
 template <int32_t kWords>
 __device__ __forceinline__ void shift_words(uint32_t (&word)[kWords], uint32_t bytes) {
   if ((bytes & 8) != 0) {
@@ -22,7 +23,7 @@ __device__ __forceinline__ void shift_words(uint32_t (&word)[kWords], uint32_t b
   for (int32_t i = 0; i + 1 < kWords; ++i) word[i] = __funnelshift_r(word[i], word[i + 1], 8 * (bytes & 3));
 }
 
-// Words of `kBlocks` blocks of Philox, moved so that they begin with element `index`.
+// Returns the words of `kBlocks` blocks of Philox from byte `first_byte` of the random stream on.
 template <int32_t kBlocks>
 __device__ __forceinline__ RandomFragment drawn_words(const RandomSource &source, uint64_t first_byte) {
   uint32_t word[4 * kBlocks + 4] = {};
@@ -30,7 +31,7 @@ __device__ __forceinline__ RandomFragment drawn_words(const RandomSource &source
   const uint32_t misfit = static_cast<uint32_t>(first_byte % 16);
 #pragma unroll
   for (int32_t i = 0; i <= kBlocks; ++i) {
-    if (i == kBlocks && misfit == 0) break;  // nothing of it is needed
+    if (i == kBlocks && misfit == 0) break;  // no word of this block is needed
     const PhiloxBlock drawn = random_block(source, block + static_cast<uint64_t>(i));
     for (int32_t j = 0; j < 4; ++j) word[4 * i + j] = drawn.word[j];
   }
@@ -40,12 +41,12 @@ __device__ __forceinline__ RandomFragment drawn_words(const RandomSource &source
   return fragment;
 }
 
-// Bits of the elements `index` to `index` + 15.
+// Draws the bits of elements `index` to `index` + 15.
 __device__ __forceinline__ RandomFragment draw_fragment(const RandomSource &source, uint64_t index) {
   return source.bits == 16 ? drawn_words<2>(source, 2 * index) : drawn_words<1>(source, index);
 }
 
-// The caller's own bits of `count` elements.
+// Loads the caller's random bits of `count` elements.
 template <int32_t kBits>
 __device__ __forceinline__ RandomFragment given_words(const uint8_t *words, uint64_t index, int32_t count) {
   const int64_t byte = static_cast<int64_t>(index) * kBits / 8;
@@ -56,7 +57,7 @@ __device__ __forceinline__ RandomFragment given_words(const uint8_t *words, uint
   return fragment;
 }
 
-// Bits of the elements `index` to `index` + 15, of which `count` are used: the caller's own, or drawn.
+// Returns the bits of elements `index` to `index` + 15, of which `count` are used: the caller's bits, or drawn ones.
 __device__ __forceinline__ RandomFragment random_fragment(const RandomSource &source, uint64_t index, int32_t count) {
   if (source.words == nullptr) return draw_fragment(source, index);
   return source.bits == 16 ? given_words<16>(source.words, index, count) : given_words<8>(source.words, index, count);

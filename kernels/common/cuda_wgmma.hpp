@@ -1,12 +1,12 @@
-// MMA operations of small tiles by four warps, as Hopper's tensor cores run them: wgmma m64n64k32 of e4m3fn with sums of f32, for sm_90a
-// alone. The left operand is in registers, the right one in shared memory. On the CPU the same operands are multiplied in plain
-// C++, by the places that PTX gives them ("Register fragments for wgmma.mma_async.m64nNk32", "Matrix descriptor format").
+// MMA instructions of four warps on the tensor cores of Hopper: wgmma m64n64k32 of e4m3fn with f32 sums, for sm_90a only. The
+// left operand is in registers, the right one in shared memory. On the CPU, the same operands are multiplied in C++, with the
+// element positions of PTX ("Register fragments for wgmma.mma_async.m64nNk32", "Matrix descriptor format").
 //
-// Of lane l of warp w the group is g = l / 4 and the place in it t = l % 4:
-//   left   64 × 32, four words: rows 16w + g and 16w + g + 8, then the same rows sixteen columns on; a word has columns 4t to 4t + 3
-//   sum    64 × 64, 32 numbers: eight sums of cuda_mma.hpp side by side, their rows from 16w on
-//   right  32 × 64, of a column 128 adjacent bytes of k, of which an MMA operation takes 32; eight columns are 1024 bytes on a boundary of
-//          such, and in column c chunk i of 16 bytes is where chunk i ^ c % 8 would
+// Lane l of warp w has group g = l / 4 and index t = l % 4 in its group:
+//   left   64 × 32, four words: rows 16w + g and 16w + g + 8, then the same at columns + 16; a word has columns 4t to 4t + 3
+//   sum    64 × 64, 32 elements: eight adjacent sums of cuda_mma.hpp, whose rows begin at 16w
+//   right  32 × 64: a column has 128 adjacent bytes of k, of which an MMA instruction reads 32. Eight columns are 1024 bytes,
+//          aligned to 1024. Chunk i of 16 bytes of column c is stored at position i ^ c % 8 (128-byte swizzle).
 #pragma once
 
 #include "kernels/common/cuda_mma.hpp"
@@ -20,7 +20,7 @@ struct WgmmaSum {
   float number[32];
 };
 
-// Where a number of the left operand is: whose it is of 128 threads, in which word, in which byte of it (0 is the lowest).
+// Position of an element of the left operand: its thread of 128, word, and byte of the word (0: lowest).
 struct WgmmaPlace {
   uint32_t thread;
   int32_t word, byte;
@@ -36,18 +36,19 @@ LPT_HOST_DEVICE constexpr int32_t wgmma_sum_column(uint32_t thread, int32_t plac
   return place / 4 * 8 + mma_sum_column(thread % 32, place % 4);
 }
 
-constexpr int32_t kWgmmaStep = 128;        // of k, of a column in shared memory
-constexpr uint32_t kWgmmaBoundary = 1024;  // of eight columns
+constexpr int32_t kWgmmaStep = 128;        // bytes of k of a column in shared memory
+constexpr uint32_t kWgmmaBoundary = 1024;  // alignment of eight columns
 LPT_HOST_DEVICE constexpr int32_t wgmma_chunk_place(int32_t column, int32_t chunk) { return chunk ^ (column & 7); }
 
-// The descriptor of the right operand: bits 0 to 13 where it begins, 16 to 29 a step that rows of 128 bytes do not have,
-// 32 to 45 the step from eight columns to the next, all in units of 16 bytes; bits 62 and 63 are 1 for transposed rows of 128 bytes.
+// Returns the descriptor of the right operand, in units of 16 bytes. Bits 0 to 13 are its address. Bits 16 to 29 are a stride
+// that is unused with rows of 128 bytes. Bits 32 to 45 are the stride from eight columns to the next eight. Bits 62 and 63 have
+// the value 1: 128-byte swizzle.
 LPT_HOST_DEVICE constexpr uint64_t wgmma_descriptor(uint32_t address) {
   return uint64_t{address & 0x3FFFFu} >> 4 | uint64_t{1} << 16 | uint64_t{kWgmmaBoundary >> 4} << 32 |
          uint64_t{1} << 62;
 }
 
-// Where such an MMA operation finds byte k of a column.
+// Returns the address from which such an MMA instruction reads byte k of a column.
 LPT_HOST_DEVICE constexpr uint32_t wgmma_right_address(uint64_t descriptor, int32_t column, int32_t k) {
   const auto begin = static_cast<uint32_t>(descriptor & 0x3FFFu) << 4;
   const auto step = static_cast<uint32_t>(descriptor >> 32 & 0x3FFFu) << 4;
@@ -66,7 +67,7 @@ inline void begin_wgmma() {}
 inline void end_wgmma() {}
 inline void show_copies_to_wgmma() {}
 
-// The sums of a warp depend on its own part of the left operand alone.
+// The sums of a warp depend only on its part of the left operand.
 inline void multiply_add(WgmmaSum &sum, const WgmmaLeft &left, uint64_t right, bool adds) {
   static const WgmmaLeft *posted[32][32];
   const uint32_t thread = thread_of_block(), of_group = thread % 128;
@@ -95,18 +96,19 @@ __device__ __forceinline__ uint32_t shared_address(const void *address) {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// Registers that MMA operations read or add to are written before; all that were begun have ended.
+// begin_wgmma() orders earlier register accesses before MMA instructions that read or add to these registers. end_wgmma() waits
+// for all MMA instructions.
 __device__ __forceinline__ void begin_wgmma() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 __device__ __forceinline__ void end_wgmma() {
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" : : : "memory");
 }
 
-// What the thread has written to shared memory, or waited for, is there for MMA operations behind the next barrier.
+// Makes shared memory that this thread wrote or waited for visible to MMA instructions after the next barrier.
 __device__ __forceinline__ void show_copies_to_wgmma() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
-// sum = left · right, plus the sum before with `adds`. It goes on until end_wgmma().
+// Starts sum = left · right, plus the previous sum if `adds`. end_wgmma() waits for it.
 __device__ __forceinline__ void multiply_add(WgmmaSum &sum, const WgmmaLeft &left, uint64_t right, bool adds) {
   float *const s = sum.number;
   asm volatile(
@@ -126,7 +128,7 @@ __device__ __forceinline__ void multiply_add(WgmmaSum &sum, const WgmmaLeft &lef
 
 #else
 
-// Other devices never get here: what needs these has rows for 9.0 alone.
+// Not called on other devices: the kernels that use these functions require compute capability 9.0.
 __device__ __forceinline__ void begin_wgmma() {}
 __device__ __forceinline__ void end_wgmma() {}
 __device__ __forceinline__ void show_copies_to_wgmma() {}

@@ -1,4 +1,4 @@
-// The intrinsics, without the false alarm of gcc 12 about the undefined vectors in its own header (gcc bug 105593).
+// The x86 intrinsics, without the false warnings of gcc 12 about undefined vectors in its own header (gcc bug 105593).
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__)

@@ -1,14 +1,14 @@
-// How the CUDA files of a family are written once and run twice: by nvcc on a device, and by any C++ compiler on the CPU
-// (LPT_SIMT defined: kernels/common/simt.hpp), where tests hold them against the reference rows.
+// Kernel launches for CUDA files that are compiled twice: by nvcc for a device, and by any C++ compiler for the CPU. On the
+// CPU, LPT_SIMT is defined (kernels/common/simt.hpp), and tests compare the results with those of the reference kernels.
 //
 //   LPT_LAUNCH((cast<Bf16, E4m3fn>), grid, block, shared_bytes, stream, arguments...);
 //
-// queues a kernel on a stream (a cudaStream_t as void *, NULL for the default one; on the CPU the kernel has run when the line
-// is done, unless a test's runtime keeps streams of its own: simt::set_queue()). Arguments are taken by value. A template with commas stands in parentheses. A launch that fails is reported by
-// cudaGetLastError(), which the owner of the stream checks.
+// queues a kernel on a stream: a cudaStream_t as void *, or NULL for the default stream. On the CPU the kernel runs
+// immediately, unless a test installs its own streams with simt::set_queue(). Arguments are passed by value. A template with
+// commas needs parentheses. cudaGetLastError() reports a failed launch; the owner of the stream calls it.
 //
-// LPT_DYNAMIC_SHARED(Type, name) names the `shared_bytes` of a launch inside a kernel: an array on a 16-byte boundary. Beyond
-// 48 KiB of them a kernel has to be allowed them before it is launched: allow_shared(kernel, bytes).
+// LPT_DYNAMIC_SHARED(Type, name) names the `shared_bytes` of a launch inside a kernel: an array that is aligned to 16 bytes.
+// For more than 48 KiB, allow_shared(kernel, bytes) must be called before the launch.
 #pragma once
 
 #if defined(LPT_SIMT)

@@ -1,5 +1,5 @@
-// Key and counter of Philox, spread for vectors of counters. Everything is static: each file that includes this owns its
-// copy.
+// Key and counter of Philox, broadcast for vectors of counters. All functions are static: each file that includes this header
+// has its own copy.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace lpt {
 
-// One word per 64-bit lane, because vpmuludq leaves out the upper halves. A round is 2 multiplications, 2 shifts and 4
-// exclusive ors, or 2 of three operands.
+// One word per 64-bit lane, because vpmuludq ignores the upper halves. A round is 2 multiplications, 2 shifts and 4 exclusive
+// ors, or 2 with three operands.
 struct PhiloxLanes {
   uint64_t key0[10];
   uint64_t key1[10];
   uint64_t stream;
   uint64_t step;
-  // Where the counter is below 2^32, half of the first two rounds is the same in all lanes. What it leaves, with the
+  // If the counter is below 2^32, half of the first two rounds is equal in all lanes. Its results are stored, combined with the
   // keys of the next round: word 2 of round 1, words 0 and 2 of round 2, word 2 of round 3.
   uint64_t first2, second0, second2, third2;
 };

@@ -1,10 +1,11 @@
-// Software prefetching of a loop. Included by an ISA file only.
+// Software prefetching of a loop. Included by ISA files only.
 //
-// In line: the lines some way further on. CPUs whose cores follow one stream well, AMD's, read fastest so.
+// In line: prefetches the lines at a fixed distance ahead. It is fastest on CPUs whose cores prefetch one stream well, such as
+// those of AMD.
 //
-// Spread: the next 64 KiB, from eight places 8 KiB apart in turn. A core of Intel's servers has memory far away, and what
-// requests lines on its own there stops at the end of a page: one stream reads at half the rate of several. The loop may
-// read in one stream all the same, as only prefetches have to be spread.
+// Spread: prefetches the next 64 KiB, from eight addresses 8 KiB apart, round-robin. Cores of Intel servers have a high memory
+// latency, and their hardware prefetcher stops at the end of a page: one stream reads at half the rate of several. The loop
+// itself may read one stream, because only the prefetches must be spread.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,17 @@ namespace lpt {
 namespace {
 
 constexpr uint64_t kPrefetchStreams = 8;
-constexpr uint64_t kRequestedPiece = 8192;  // from place to place; two pages, which is a little better than one
+constexpr uint64_t kRequestedPiece = 8192;  // bytes between the streams; two pages, slightly faster than one
 constexpr uint64_t kRequestedGroup = kPrefetchStreams * kRequestedPiece;
 
 struct Prefetcher {
-  const char *base;  // NULL: in line; else what is read begins here
-  int64_t distance;  // in line: in bytes; 0 requests what is there
+  const char *base;  // NULL: in line; otherwise the first byte of the data
+  int64_t distance;  // in line: bytes ahead; 0 prefetches `from` itself
 
   bool is_spread() const { return base != nullptr; }
 
-  // While kLines lines from `from` on are read: 1, 2, 4 or 8, and spread best if they start at a multiple of them.
+  // Prefetches while kLines lines from `from` on are read. kLines is 1, 2, 4 or 8; with spread prefetching, `from` should be a
+  // multiple of them.
   template <int kLines>
   [[gnu::always_inline]] void prefetch(const void *from) const {
     const char *const at = static_cast<const char *>(from);
@@ -43,12 +45,12 @@ struct Prefetcher {
   }
 };
 
-// `base` is where something begins that is read from there on without gaps, and is larger than the caches. NULL: it is not.
+// `base` is the first byte of data that is read sequentially without gaps and that is larger than the caches. NULL: other data.
 inline Prefetcher make_prefetcher(const void *base, int64_t distance) {
   return {has_spread_reads() ? static_cast<const char *>(base) : nullptr, distance};
 }
 
-// Over so many bytes from `begin` on, without gaps. What is requested past the end shall be little beside them.
+// Returns a prefetcher for `bytes` bytes from `begin` on without gaps. Prefetches past the end must be few in comparison.
 inline Prefetcher prefetcher_over(const void *begin, int64_t bytes) {
   constexpr int64_t kLarge = int64_t{8} << 20;
   constexpr int64_t kDistance = 4096;

@@ -1,4 +1,4 @@
-// Rows of a matrix of f32, bf16 or f16 by vectors of adjacent columns in f32. Included by ISA files: everything here has internal
+// Rows of a matrix of f32, bf16 or f16 as f32 vectors of adjacent columns. Included by ISA files: all functions have internal
 // linkage.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace lpt {
 namespace {
 
-// body(column, columns) for every group in [begin, end); `columns` is constant but for the last one.
+// Calls body(column, columns) for each vector in [begin, end). `columns` is constant except for the last vector.
 template <typename Body>
 [[gnu::always_inline]] inline void for_columns(int64_t begin, int64_t end, const Body &body) {
   int64_t column = begin;
@@ -18,7 +18,7 @@ template <typename Body>
   if (column < end) body(column, first_lanes(end - column));
 }
 
-// ---- numbers in memory
+// Elements in memory.
 
 struct RowSource {
   uint8_t *data;
@@ -34,7 +34,7 @@ inline RowSource line_of(const MatrixView &view, int64_t row) {
 
 inline float *floats_at(const RowSource &line, int64_t column) { return reinterpret_cast<float *>(line.data) + column; }
 
-// Zero where there is no column. kIsF32: so are all lines, and the loops test no formats.
+// Loads a vector; missing columns are 0. kIsF32: all rows are f32, so that loops do not test the format.
 template <bool kIsF32>
 [[gnu::always_inline]] inline F32 load_row(const RowSource &line, int64_t column, ActiveLanes columns) {
   if (kIsF32 || line.format == LPT_FORMAT_F32) return load(floats_at(line, column), columns);
@@ -42,7 +42,7 @@ template <bool kIsF32>
   return line.format == LPT_FORMAT_F16 ? f32_of_f16(halves) : f32_of_bf16(halves);
 }
 
-// Nearest even; beyond the largest value infinity; NaN the positive quiet one.
+// Stores a vector rounded to nearest even. Values beyond the largest one are stored as infinity, NaN as the positive quiet NaN.
 template <bool kIsF32>
 [[gnu::always_inline]] inline void store_row(const RowSource &line, int64_t column, ActiveLanes columns, F32 value) {
   value = with_default_nan(value);

@@ -1,4 +1,4 @@
-// How a kernel lays out its scratch. Included by ISA files: everything here has internal linkage.
+// Layout of the scratch of a kernel. Included by ISA files: all functions have internal linkage.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// The parts of a scratch, each at a line of a cache. Without a scratch only its size is known.
+// The parts of a scratch, each aligned to a cache line of 64 bytes. If `scratch` is NULL, only the size is computed.
 class ScratchParts {
  public:
   explicit ScratchParts(std::byte *scratch) : begin(reinterpret_cast<uintptr_t>(scratch)), end(begin) {}

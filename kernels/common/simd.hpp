@@ -1,12 +1,12 @@
-// The vectors of the instruction set that a file is compiled for. A source `simd_*.cpp` is compiled once for each of them
-// (kernels/CMakeLists.txt), so that its loops are written once; LPT_KERNEL(name) is a kernel's name with that of the
-// instruction set, such as softmax_forward_x86_avx2.
+// Vectors of the instruction set that a file is compiled for. A source `simd_*.cpp` is compiled once per instruction set
+// (kernels/CMakeLists.txt), so that its loops are written once. LPT_KERNEL(name) appends the instruction set to a kernel name:
+// softmax_forward_x86_avx2.
 //
-// Each header defines, with internal linkage and gcc's and clang's operators of vectors:
-//   F32, F64, I32, U32   vectors of kLanes numbers, F64 of half as many; U16: kLanes codes of 16 bits
+// Each header defines the following with internal linkage, using the vector operators of gcc and clang:
+//   F32, F64, I32, U32   vectors of kLanes elements, F64 of half as many; U16: kLanes codes of 16 bits
 //   Mask                 a bool for each lane of an F32
-//   ActiveLanes          which lanes of the last vector of a row are valid: all_lanes(), first_lanes(count)
-// and the functions in simd_avx2.hpp; simd_neon.hpp has only those that its families use.
+//   ActiveLanes          the valid lanes of the last vector of a row: all_lanes(), first_lanes(count)
+// Each header also defines the functions of simd_avx2.hpp; simd_neon.hpp has only those that its families use.
 #pragma once
 
 #if defined(__AVX512F__)

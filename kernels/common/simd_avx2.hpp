@@ -1,4 +1,4 @@
-// Vectors of AVX2 with FMA and F16C (simd.hpp). Everything is static: each file that includes this owns its copy.
+// Vectors of AVX2 with FMA and F16C (simd.hpp). All functions are static: each file that includes this header has its own copy.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ using I32 = int32_t __attribute__((vector_size(32)));
 using U32 = uint32_t __attribute__((vector_size(32)));
 using U16 = __m128i;
 using Mask = __m256;          // all bits of a lane, or none
-using ActiveLanes = int64_t;  // how many there are
+using ActiveLanes = int64_t;  // the number of active lanes
 constexpr int64_t kLanes = 8;
 
 static inline ActiveLanes all_lanes() { return kLanes; }
 
-// ---- numbers of 16 bits
+// 16-bit elements.
 
 [[gnu::always_inline]] static inline __m256i dwords_of_words(__m128i words) { return _mm256_cvtepu16_epi32(words); }
 
-// NaN keeps all of its bits.
+// Preserves all bits of a NaN.
 [[gnu::always_inline]] static inline __m256 f32_of_bf16(__m128i codes) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(dwords_of_words(codes), 16));
 }
 
-// The codes of bf16 in dwords, to nearest even and without a test for NaN. What is too large carries into infinity; a NaN
-// whose lower half is zero keeps its bits.
+// Returns bf16 codes in dwords, rounded to nearest even without a test for NaN. Values that are too large carry into infinity.
+// A NaN whose lower half is zero keeps its bits.
 [[gnu::always_inline]] static inline __m256i bf16_dwords(__m256 numbers) {
   const __m256i bits = _mm256_castps_si256(numbers);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
@@ -39,17 +39,17 @@ static inline ActiveLanes all_lanes() { return kLanes; }
 
 [[gnu::always_inline]] static inline F32 f32_of_f16(U16 codes) { return _mm256_cvtph_ps(codes); }
 
-// To nearest even; NaN stays one.
+// Rounds to nearest even. NaN remains NaN.
 [[gnu::always_inline]] static inline U16 f16_of_f32(F32 value) {
   return _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-// As bf16_dwords().
+// Rounds as bf16_dwords() does.
 [[gnu::always_inline]] static inline U16 bf16_of_f32(F32 value) {
   const __m256i codes = bf16_dwords(value);
   return _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_packus_epi32(codes, codes), 0x08));
 }
 
-// Two vectors of numbers.
+// Conversion of two vectors.
 [[gnu::always_inline]] static inline __m256i f16_of_f32(F32 first, F32 second) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(f16_of_f32(first)), f16_of_f32(second), 1);
 }
@@ -57,9 +57,9 @@ static inline ActiveLanes all_lanes() { return kLanes; }
   return _mm256_permute4x64_epi64(_mm256_packus_epi32(bf16_dwords(first), bf16_dwords(second)), 0xD8);
 }
 
-// ---- memory
+// Memory.
 
-// Ones in the first `count` lanes.
+// Returns a mask with all bits set in the first `count` lanes.
 [[gnu::always_inline]] static inline __m256i lane_bits(int64_t count) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)), lane);
@@ -67,7 +67,7 @@ static inline ActiveLanes all_lanes() { return kLanes; }
 
 static inline ActiveLanes first_lanes(int64_t count) { return count; }
 
-// What is not active is neither read nor written; loads give zeros there.
+// Inactive lanes are neither read nor written; loads set them to 0.
 [[gnu::always_inline]] static inline F32 load(const float *from) { return _mm256_loadu_ps(from); }
 [[gnu::always_inline]] static inline F32 load(const float *from, ActiveLanes lanes) {
   return lanes == kLanes ? load(from) : _mm256_maskload_ps(from, lane_bits(lanes));
@@ -88,7 +88,7 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
   __builtin_memcpy(to, &codes, static_cast<size_t>(2 * lanes));
 }
 
-// Numbers `index` to `index + 7` of f32, bf16 or f16; zeros from `count` on, whose memory is not read.
+// Loads elements `index` to `index + 7` of f32, bf16 or f16. Elements from `count` on are 0, and their memory is not read.
 template <lpt_format kPlain>
 [[gnu::always_inline]] static inline __m256 load_numbers(const void *data, int64_t index, int64_t count) {
   if constexpr (kPlain == LPT_FORMAT_F32) {
@@ -106,7 +106,7 @@ template <lpt_format kPlain>
   }
 }
 
-// The first `count` numbers of a vector, all if there are fewer.
+// Stores the first `count` elements of a vector, at most kLanes.
 [[gnu::always_inline]] static inline void store_numbers(float *to, F32 value, int64_t count) {
   if (count >= kLanes) return store(to, value);
   _mm256_maskstore_ps(to, lane_bits(count), value);
@@ -114,7 +114,7 @@ template <lpt_format kPlain>
 
 [[gnu::always_inline]] static inline F64 load(const double *from) { return _mm256_loadu_pd(from); }
 
-// Of the first kLanes / 2 active lanes.
+// `lanes` must be at most kLanes / 2 active lanes.
 [[gnu::always_inline]] static inline F64 load(const double *from, ActiveLanes lanes) {
   F64 value = _mm256_setzero_pd();
   __builtin_memcpy(&value, from, static_cast<size_t>(8 * lanes));
@@ -127,25 +127,25 @@ template <lpt_format kPlain>
 [[gnu::always_inline]] static inline __m256i bits_of(F64 value) { return _mm256_castpd_si256(value); }
 
 [[gnu::always_inline]] static inline void store_past_caches(float *to, F32 value) { _mm256_stream_ps(to, value); }
-// After stores past the caches.
+// Must follow store_past_caches() and streamed stores.
 [[gnu::always_inline]] static inline void store_fence() { _mm_sfence(); }
 
-// A whole vector, past the caches if it `is_streamed`; then `to` is a multiple of its size.
+// Stores a full vector. `is_streamed`: bypasses the caches; `to` must then be aligned to the vector size.
 [[gnu::always_inline]] static inline void store_bits(uint8_t *to, __m256i bits, bool is_streamed) {
   auto *const place = reinterpret_cast<__m256i *>(to);
   is_streamed ? _mm256_stream_si256(place, bits) : _mm256_storeu_si256(place, bits);
 }
 
-// ---- arithmetic: lanes are added, subtracted, multiplied and divided by + - * /
+// Arithmetic. The operators + - * / work on lanes.
 
 [[gnu::always_inline]] static inline F64 broadcast(double value) { return _mm256_set1_pd(value); }
 [[gnu::always_inline]] static inline F32 broadcast(float value) { return _mm256_set1_ps(value); }
-// a · b + c, rounded once.
+// Returns a · b + c, rounded once.
 [[gnu::always_inline]] static inline F32 mul_add(F32 a, F32 b, F32 c) { return _mm256_fmadd_ps(a, b, c); }
 [[gnu::always_inline]] static inline F64 mul_add(F64 a, F64 b, F64 c) { return _mm256_fmadd_pd(a, b, c); }
-// c - a · b, rounded once.
+// Returns c - a · b, rounded once.
 [[gnu::always_inline]] static inline F32 neg_mul_add(F32 a, F32 b, F32 c) { return _mm256_fnmadd_ps(a, b, c); }
-// Of two zeros, and where one is NaN: b.
+// max and min return b if both operands are zeros or if one is NaN.
 [[gnu::always_inline]] static inline F32 max(F32 a, F32 b) { return _mm256_max_ps(a, b); }
 [[gnu::always_inline]] static inline F32 min(F32 a, F32 b) { return _mm256_min_ps(a, b); }
 [[gnu::always_inline]] static inline F32 xor_bits(F32 a, F32 b) { return _mm256_xor_ps(a, b); }
@@ -156,17 +156,17 @@ template <lpt_format kPlain>
 }
 
 [[gnu::always_inline]] static inline F32 sqrt(F32 value) { return _mm256_sqrt_ps(value); }
-// a / b, 0 where a is 0.
+// Returns a / b, or 0 if a is 0.
 [[gnu::always_inline]] static inline F32 quotient_or_zero(F32 a, F32 b) {
   return _mm256_and_ps(_mm256_div_ps(a, b), _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_NEQ_UQ));
 }
 
-// The nearest integer, of two the even one.
+// Rounds to the nearest integer, ties to even.
 [[gnu::always_inline]] static inline F32 nearest_integer(F32 value) {
   return _mm256_round_ps(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-// value · 2^n. A product with any power of two keeps NaN.
+// Returns value · 2^n. NaN times any power of two is NaN.
 [[gnu::always_inline]] static inline F32 times_power_of_two(F32 value, F32 n) {
   const auto power = [](__m256i exponent) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(exponent, _mm256_set1_epi32(127)), 23));
@@ -176,7 +176,7 @@ template <lpt_format kPlain>
   return value * power(half) * power(_mm256_sub_epi32(exponent, half));
 }
 
-// ---- integers: operators of C++ work on lanes
+// Integers. The C++ operators work on lanes.
 
 [[gnu::always_inline]] static inline __m256i bits_of(U32 value) { return reinterpret_cast<__m256i>(value); }
 [[gnu::always_inline]] static inline U32 u32_of(F32 value) { return reinterpret_cast<U32>(value); }
@@ -204,9 +204,9 @@ template <lpt_format kPlain>
   return i32_of(_mm256_add_epi32(bits_of(a), bits_of(b)));
 }
 [[gnu::always_inline]] static inline F32 f32_of_i32(I32 value) { return _mm256_cvtepi32_ps(bits_of(value)); }
-// Toward zero.
+// Rounds toward zero.
 [[gnu::always_inline]] static inline I32 truncate_i32(F32 value) { return i32_of(_mm256_cvttps_epi32(value)); }
-// The bits of the larger magnitude, `largest` being one; a NaN may be left out.
+// Returns the bits of the larger magnitude; `largest` is a magnitude. A NaN may be ignored.
 [[gnu::always_inline]] static inline I32 larger_magnitude(I32 largest, F32 value) {
   return max(largest, i32_of(value) & 0x7FFFFFFF);
 }
@@ -222,7 +222,7 @@ static inline int32_t reduce_min_unsigned(I32 value) { return ~reduce_max_unsign
 [[gnu::always_inline]] static inline I32 load_u8_as_i32(const uint8_t *from) {
   return i32_of(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
 }
-// By the lanes of `counts`; zero for counts from 32 on.
+// Shifts by the counts in the lanes of `counts`; the result is 0 for counts of 32 or more.
 [[gnu::always_inline]] static inline U32 shift_left(U32 value, U32 counts) {
   return reinterpret_cast<U32>(_mm256_sllv_epi32(bits_of(value), bits_of(counts)));
 }
@@ -232,25 +232,25 @@ static inline int32_t reduce_min_unsigned(I32 value) { return ~reduce_max_unsign
 [[gnu::always_inline]] static inline I32 shift_left(I32 value, I32 counts) {
   return i32_of(_mm256_sllv_epi32(bits_of(value), bits_of(counts)));
 }
-// Without regard to the sign.
+// Shifts logically: zeros are shifted in.
 [[gnu::always_inline]] static inline I32 shift_right(I32 value, I32 counts) {
   return i32_of(_mm256_srlv_epi32(bits_of(value), bits_of(counts)));
 }
-// The bits that are in neither a nor b.
+// Returns the bits of `bits` that are set in neither a nor b.
 [[gnu::always_inline]] static inline U32 neither_of(U32 a, U32 b, uint32_t bits) {
   return reinterpret_cast<U32>(_mm256_andnot_si256(bits_of(a | b), bits_of(broadcast_bits(bits))));
 }
-// A bit for each lane that is below the limit, of numbers below 2^31.
+// Returns a bit for each lane below the limit, for values below 2^31.
 [[gnu::always_inline]] static inline uint32_t lanes_below(U32 value, uint32_t limit) {
   const __m256i is_below = _mm256_cmpgt_epi32(bits_of(broadcast_bits(limit)), bits_of(value));
   return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(is_below)));
 }
-// A bit for each lane that is as large, or NaN.
+// Returns a bit for each lane that is not below the limit, or NaN.
 [[gnu::always_inline]] static inline uint32_t lanes_not_below(F32 value, float limit) {
   return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(value, _mm256_set1_ps(limit), _CMP_NLT_UQ)));
 }
 
-// ---- masks
+// Masks.
 
 [[gnu::always_inline]] static inline Mask is_nan(F32 value) { return _mm256_cmp_ps(value, value, _CMP_UNORD_Q); }
 [[gnu::always_inline]] static inline Mask is_negative(F32 value) {
@@ -271,11 +271,11 @@ static inline int32_t reduce_min_unsigned(I32 value) { return ~reduce_max_unsign
 [[gnu::always_inline]] static inline U32 select(Mask mask, U32 yes, U32 no) {
   return reinterpret_cast<U32>(_mm256_blendv_epi8(bits_of(no), bits_of(yes), _mm256_castps_si256(mask)));
 }
-// a ^ b where true, else a.
+// Returns a ^ b where mask is true, otherwise a.
 [[gnu::always_inline]] static inline U32 xor_where(Mask mask, U32 a, U32 b) {
   return a ^ reinterpret_cast<U32>(_mm256_and_si256(_mm256_castps_si256(mask), bits_of(b)));
 }
-// Zero elsewhere.
+// Returns `value` where mask is true, otherwise 0.
 [[gnu::always_inline]] static inline F32 only(Mask mask, F32 value) { return _mm256_and_ps(mask, value); }
 [[gnu::always_inline]] static inline F32 select_active(ActiveLanes lanes, F32 active, F32 other) {
   return lanes == kLanes ? active : _mm256_blendv_ps(other, active, _mm256_castsi256_ps(lane_bits(lanes)));
@@ -283,18 +283,18 @@ static inline int32_t reduce_min_unsigned(I32 value) { return ~reduce_max_unsign
 [[gnu::always_inline]] static inline F32 select_first(int64_t count, F32 first, F32 other) {
   return _mm256_blendv_ps(other, first, _mm256_castsi256_ps(lane_bits(count)));
 }
-// The positive quiet NaN of those that are one.
+// Replaces each NaN by the positive quiet NaN.
 [[gnu::always_inline]] static inline F32 with_default_nan(F32 value) {
   return select(is_nan(value), _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000)), value);
 }
-// The quiet NaN of the same sign, of those that are one.
+// Replaces each NaN by the quiet NaN of the same sign.
 [[gnu::always_inline]] static inline F32 with_quiet_nan(F32 value) {
   const F32 sign = _mm256_and_ps(value, _mm256_set1_ps(-0.0f));
   const F32 quiet = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000));
   return select(is_nan(value), _mm256_or_ps(sign, quiet), value);
 }
 
-// `value`, or the positive quiet NaN where one of a and b is NaN.
+// Returns `value`, or the positive quiet NaN where a or b is NaN.
 [[gnu::always_inline]] static inline F32 unless_nan(F32 a, F32 b, F32 value) {
   return select(_mm256_cmp_ps(a, b, _CMP_UNORD_Q), _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000)), value);
 }
@@ -304,8 +304,9 @@ static inline int32_t reduce_min_unsigned(I32 value) { return ~reduce_max_unsign
 }
 [[gnu::always_inline]] static inline F64 with_default_nan(F64 value) { return unless_nan(value, value, value); }
 
-// The larger and the smaller, with NaN for NaN and +0 above -0: of two zeros _mm256_max_ps gives the second, so that both
-// orders are taken and their bits joined; of other numbers the two are the same.
+// Return the larger and the smaller value. The result is NaN if an operand is NaN, and +0 is larger than -0. For two zeros
+// _mm256_max_ps returns the second operand, so that both orders are computed and their bits are combined. For other values both
+// orders are equal.
 [[gnu::always_inline]] static inline F32 maximum(F32 a, F32 b) {
   return unless_nan(a, b, _mm256_and_ps(_mm256_max_ps(a, b), _mm256_max_ps(b, a)));
 }
@@ -319,15 +320,15 @@ static inline int32_t reduce_min_unsigned(I32 value) { return ~reduce_max_unsign
   return unless_nan(a, b, _mm256_or_pd(_mm256_min_pd(a, b), _mm256_min_pd(b, a)));
 }
 
-// Zero for infinity and NaN.
+// Returns the magnitude, or 0 for infinity and NaN.
 [[gnu::always_inline]] static inline F32 finite_abs(F32 value) {
   const F32 size = abs(value);
   return _mm256_and_ps(size, _mm256_cmp_ps(size, _mm256_set1_ps(__builtin_inff()), _CMP_LT_OQ));
 }
 
-// ---- lanes
+// Operations across lanes.
 
-// Without NaN.
+// Requires that no lane is NaN.
 static inline float reduce_max(F32 values) {
   float lanes[kLanes];
   _mm256_storeu_ps(lanes, values);
@@ -340,13 +341,13 @@ static inline float reduce_max(F32 values) {
 [[gnu::always_inline]] static inline F64 upper_f64(F32 value) {
   return _mm256_cvtps_pd(_mm256_extractf128_ps(value, 1));
 }
-// The upper half is added to the lower one until one is left.
+// Adds the upper half of the lanes to the lower half until one lane remains.
 static inline double reduce_add(F64 values) {
   const __m128d pairs = _mm_add_pd(_mm256_castpd256_pd128(values), _mm256_extractf128_pd(values, 1));
   return _mm_cvtsd_f64(_mm_add_sd(pairs, _mm_unpackhi_pd(pairs, pairs)));
 }
 
-// sums[i] += a[i] · b[i] for active lanes; the products are exact.
+// Computes sums[i] += a[i] · b[i] for active lanes. The products are exact.
 [[gnu::always_inline]] static inline void add_products_to(double *sums, ActiveLanes lanes, F32 a, F32 b) {
   double padded[kLanes] = {};
   double *place = sums;
@@ -359,10 +360,11 @@ static inline double reduce_add(F64 values) {
   if (lanes < kLanes) __builtin_memcpy(sums, padded, static_cast<size_t>(8 * lanes));
 }
 
-// Lanes 2i and 2i + 1 exchanged.
+// Exchanges lanes 2i and 2i + 1.
 [[gnu::always_inline]] static inline F32 exchanged_pairs(F32 value) { return _mm256_permute_ps(value, 0xB1); }
 
-// (a, b) → (a + b, a - b) between lanes: the partner plus or minus the lane itself, whose multiplication by 1 or -1 is exact.
+// Replaces lanes (a, b) at a distance of kStride by (a + b, a - b). The lane is multiplied by 1 or -1, which is exact, and
+// added to its partner.
 template <int kStride>
 [[gnu::always_inline]] static inline F32 butterfly(F32 value) {
   if constexpr (kStride == 1) {
@@ -374,7 +376,7 @@ template <int kStride>
   }
 }
 
-// 8 × 8 dwords: within 2 × 2, 4 × 4, then whole halves.
+// Transposes 8 × 8 dwords: within 2 × 2, then 4 × 4, then 128-bit halves.
 [[gnu::always_inline]] static inline void transpose(__m256i (&rows)[8]) {
   __m256i pairs[8], quads[8];
 #pragma GCC unroll 4
@@ -405,7 +407,7 @@ template <int kStride>
   for (int i = 0; i < 8; ++i) rows[i] = _mm256_castsi256_ps(bits[i]);
 }
 
-// 4 × 4 floats within halves, which undoes itself.
+// Transposes 4 × 4 floats within 128-bit halves. The function is its own inverse.
 [[gnu::always_inline]] static inline void transpose_fours(__m256 (&v)[4]) {
   const __m256d low = _mm256_castps_pd(_mm256_unpacklo_ps(v[0], v[1]));
   const __m256d high = _mm256_castps_pd(_mm256_unpackhi_ps(v[0], v[1]));
@@ -417,12 +419,12 @@ template <int kStride>
   v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high, other_high));
 }
 
-// ---- random bits
+// Random bits.
 
-// The bits of blocks `block` to `block + 3`, one word of Philox in 64 bits.
+// Stores the bits of blocks `block` to `block + 3`. One word of Philox is in each 64-bit lane.
 static inline void store_random_blocks(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, void *to) {
   const auto every = [](uint64_t word) { return _mm256_set1_epi64x(static_cast<int64_t>(word)); };
-  // Counters stand so that interleaving the halves of the results gives blocks in order.
+  // The counters are ordered so that interleaving the halves of the results returns the blocks in order.
   const __m256i counter = _mm256_add_epi64(every(block), _mm256_setr_epi64x(0, 2, 1, 3));
   __m256i word[4] = {counter, _mm256_srli_epi64(counter, 32), every(lanes.stream), every(lanes.step)};
   for (int round = 0; round < rounds; ++round) {

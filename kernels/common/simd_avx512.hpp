@@ -1,4 +1,4 @@
-// Vectors of AVX-512 (simd.hpp). Everything is static: each file that includes this owns its copy.
+// Vectors of AVX-512 (simd.hpp). All functions are static: each file that includes this header has its own copy.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ constexpr int64_t kLanes = 16;
 static inline ActiveLanes all_lanes() { return 0xFFFF; }
 static inline ActiveLanes first_lanes(int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
 
-// One bit for each lane in [begin, end), cut to 64 lanes.
+// Returns one bit for each lane in [begin, end), limited to 64 lanes.
 static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
   const uint64_t below_end = end >= 64 ? ~uint64_t{0} : end <= 0 ? 0 : (uint64_t{1} << end) - 1;
   const uint64_t below_begin = begin >= 64 ? ~uint64_t{0} : begin <= 0 ? 0 : (uint64_t{1} << begin) - 1;
   return below_end & ~below_begin;
 }
 
-// ---- numbers of 16 bits
+// 16-bit elements.
 
 [[gnu::always_inline]] static inline __m512i dwords_of_words(__m256i words) { return _mm512_cvtepu16_epi32(words); }
 
-// NaN keeps all of its bits.
+// Preserves all bits of a NaN.
 [[gnu::always_inline]] static inline __m512 f32_of_bf16(__m256i codes) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(dwords_of_words(codes), 16));
 }
 
-// The codes of bf16 in the upper halves of dwords, to nearest even and without a test for NaN; vcvtneps2bf16 takes subnormals
-// for zero. What is too large carries into infinity; a NaN whose lower half is zero keeps its bits.
+// Returns bf16 codes in the upper halves of dwords, rounded to nearest even without a test for NaN; vcvtneps2bf16 would flush
+// subnormals to zero. Values that are too large carry into infinity. A NaN whose lower half is zero keeps its bits.
 [[gnu::always_inline]] static inline __m512i bf16_rounded(__m512 numbers) {
   const __m512i bits = _mm512_castps_si512(numbers);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
@@ -47,16 +47,16 @@ static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
 
 [[gnu::always_inline]] static inline F32 f32_of_f16(U16 codes) { return _mm512_cvtph_ps(codes); }
 
-// To nearest even; NaN stays one.
+// Rounds to nearest even. NaN remains NaN.
 [[gnu::always_inline]] static inline U16 f16_of_f32(F32 value) {
   return _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-// As bf16_rounded().
+// Rounds as bf16_rounded() does.
 [[gnu::always_inline]] static inline U16 bf16_of_f32(F32 value) {
   return _mm512_cvtepi32_epi16(_mm512_srli_epi32(bf16_rounded(value), 16));
 }
 
-// Two vectors of numbers.
+// Conversion of two vectors.
 [[gnu::always_inline]] static inline __m512i f16_of_f32(F32 first, F32 second) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(f16_of_f32(first)), f16_of_f32(second), 1);
 }
@@ -67,9 +67,9 @@ static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
   return _mm512_permutex2var_epi16(bf16_rounded(first), upper_halves, bf16_rounded(second));
 }
 
-// ---- memory
+// Memory.
 
-// What is not active is neither read nor written; loads give zeros there.
+// Inactive lanes are neither read nor written; loads set them to 0.
 [[gnu::always_inline]] static inline F32 load(const float *from) { return _mm512_loadu_ps(from); }
 [[gnu::always_inline]] static inline F32 load(const float *from, ActiveLanes lanes) {
   return _mm512_maskz_loadu_ps(lanes, from);
@@ -85,7 +85,7 @@ static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
   _mm256_mask_storeu_epi16(to, lanes, codes);
 }
 
-// Numbers `index` to `index + 15` of f32, bf16 or f16; zeros from `count` on, whose memory is not read.
+// Loads elements `index` to `index + 15` of f32, bf16 or f16. Elements from `count` on are 0, and their memory is not read.
 template <lpt_format kPlain>
 [[gnu::always_inline]] static inline __m512 load_numbers(const void *data, int64_t index, int64_t count) {
   const auto present = static_cast<__mmask16>(lane_mask(0, count));
@@ -100,7 +100,7 @@ template <lpt_format kPlain>
   }
 }
 
-// The first `count` numbers of a vector, all if there are fewer.
+// Stores the first `count` elements of a vector, at most kLanes.
 [[gnu::always_inline]] static inline void store_numbers(float *to, F32 value, int64_t count) {
   if (count >= kLanes) return store(to, value);
   _mm512_mask_storeu_ps(to, static_cast<__mmask16>(lane_mask(0, count)), value);
@@ -108,7 +108,7 @@ template <lpt_format kPlain>
 
 [[gnu::always_inline]] static inline F64 load(const double *from) { return _mm512_loadu_pd(from); }
 
-// Of the first kLanes / 2 active lanes.
+// `lanes` must be at most kLanes / 2 active lanes.
 [[gnu::always_inline]] static inline F64 load(const double *from, ActiveLanes lanes) {
   return _mm512_maskz_loadu_pd(static_cast<__mmask8>(lanes), from);
 }
@@ -119,25 +119,25 @@ template <lpt_format kPlain>
 [[gnu::always_inline]] static inline __m512i bits_of(F64 value) { return _mm512_castpd_si512(value); }
 
 [[gnu::always_inline]] static inline void store_past_caches(float *to, F32 value) { _mm512_stream_ps(to, value); }
-// After stores past the caches.
+// Must follow store_past_caches() and streamed stores.
 [[gnu::always_inline]] static inline void store_fence() { _mm_sfence(); }
 
-// A whole vector, past the caches if it `is_streamed`; then `to` is a multiple of its size.
+// Stores a full vector. `is_streamed`: bypasses the caches; `to` must then be aligned to the vector size.
 [[gnu::always_inline]] static inline void store_bits(uint8_t *to, __m512i bits, bool is_streamed) {
   auto *const place = reinterpret_cast<__m512i *>(to);
   is_streamed ? _mm512_stream_si512(place, bits) : _mm512_storeu_si512(place, bits);
 }
 
-// ---- arithmetic: lanes are added, subtracted, multiplied and divided by + - * /
+// Arithmetic. The operators + - * / work on lanes.
 
 [[gnu::always_inline]] static inline F64 broadcast(double value) { return _mm512_set1_pd(value); }
 [[gnu::always_inline]] static inline F32 broadcast(float value) { return _mm512_set1_ps(value); }
-// a · b + c, rounded once.
+// Returns a · b + c, rounded once.
 [[gnu::always_inline]] static inline F32 mul_add(F32 a, F32 b, F32 c) { return _mm512_fmadd_ps(a, b, c); }
 [[gnu::always_inline]] static inline F64 mul_add(F64 a, F64 b, F64 c) { return _mm512_fmadd_pd(a, b, c); }
-// c - a · b, rounded once.
+// Returns c - a · b, rounded once.
 [[gnu::always_inline]] static inline F32 neg_mul_add(F32 a, F32 b, F32 c) { return _mm512_fnmadd_ps(a, b, c); }
-// Of two zeros, and where one is NaN: b.
+// max and min return b if both operands are zeros or if one is NaN.
 [[gnu::always_inline]] static inline F32 max(F32 a, F32 b) { return _mm512_max_ps(a, b); }
 [[gnu::always_inline]] static inline F32 min(F32 a, F32 b) { return _mm512_min_ps(a, b); }
 [[gnu::always_inline]] static inline F32 xor_bits(F32 a, F32 b) { return _mm512_xor_ps(a, b); }
@@ -149,20 +149,20 @@ template <lpt_format kPlain>
 }
 
 [[gnu::always_inline]] static inline F32 sqrt(F32 value) { return _mm512_sqrt_ps(value); }
-// a / b, 0 where a is 0.
+// Returns a / b, or 0 if a is 0.
 [[gnu::always_inline]] static inline F32 quotient_or_zero(F32 a, F32 b) {
   return _mm512_maskz_div_ps(_mm512_cmp_ps_mask(a, _mm512_setzero_ps(), _CMP_NEQ_UQ), a, b);
 }
 
-// The nearest integer, of two the even one.
+// Rounds to the nearest integer, ties to even.
 [[gnu::always_inline]] static inline F32 nearest_integer(F32 value) {
   return _mm512_roundscale_ps(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-// value · 2^n, rounded once. NaN · 2^-infinity is 0.
+// Returns value · 2^n, rounded once. NaN · 2^-infinity is 0.
 [[gnu::always_inline]] static inline F32 times_power_of_two(F32 value, F32 n) { return _mm512_scalef_ps(value, n); }
 
-// ---- integers: operators of C++ work on lanes
+// Integers. The C++ operators work on lanes.
 
 [[gnu::always_inline]] static inline __m512i bits_of(U32 value) { return reinterpret_cast<__m512i>(value); }
 [[gnu::always_inline]] static inline U32 u32_of(F32 value) { return reinterpret_cast<U32>(value); }
@@ -190,9 +190,9 @@ template <lpt_format kPlain>
   return i32_of(_mm512_add_epi32(bits_of(a), bits_of(b)));
 }
 [[gnu::always_inline]] static inline F32 f32_of_i32(I32 value) { return _mm512_cvtepi32_ps(bits_of(value)); }
-// Toward zero.
+// Rounds toward zero.
 [[gnu::always_inline]] static inline I32 truncate_i32(F32 value) { return i32_of(_mm512_cvttps_epi32(value)); }
-// The bits of the larger magnitude, `largest` being one; a NaN may be left out.
+// Returns the bits of the larger magnitude; `largest` is a magnitude. A NaN may be ignored.
 [[gnu::always_inline]] static inline I32 larger_magnitude(I32 largest, F32 value) {
   constexpr int kLargerWithoutSign = 11;
   return i32_of(_mm512_range_ps(f32_of(largest), value, kLargerWithoutSign));
@@ -209,7 +209,7 @@ static inline int32_t reduce_min_unsigned(I32 value) {
 [[gnu::always_inline]] static inline I32 load_u8_as_i32(const uint8_t *from) {
   return i32_of(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))));
 }
-// By the lanes of `counts`; zero for counts from 32 on.
+// Shifts by the counts in the lanes of `counts`; the result is 0 for counts of 32 or more.
 [[gnu::always_inline]] static inline U32 shift_left(U32 value, U32 counts) {
   return reinterpret_cast<U32>(_mm512_sllv_epi32(bits_of(value), bits_of(counts)));
 }
@@ -219,24 +219,24 @@ static inline int32_t reduce_min_unsigned(I32 value) {
 [[gnu::always_inline]] static inline I32 shift_left(I32 value, I32 counts) {
   return i32_of(_mm512_sllv_epi32(bits_of(value), bits_of(counts)));
 }
-// Without regard to the sign.
+// Shifts logically: zeros are shifted in.
 [[gnu::always_inline]] static inline I32 shift_right(I32 value, I32 counts) {
   return i32_of(_mm512_srlv_epi32(bits_of(value), bits_of(counts)));
 }
-// The bits that are in neither a nor b.
+// Returns the bits of `bits` that are set in neither a nor b.
 [[gnu::always_inline]] static inline U32 neither_of(U32 a, U32 b, uint32_t bits) {
   return reinterpret_cast<U32>(_mm512_ternarylogic_epi32(bits_of(a), bits_of(b), bits_of(broadcast_bits(bits)), 0x02));
 }
-// A bit for each lane that is below the limit, of numbers below 2^31.
+// Returns a bit for each lane below the limit, for values below 2^31.
 [[gnu::always_inline]] static inline uint32_t lanes_below(U32 value, uint32_t limit) {
   return _mm512_cmplt_epi32_mask(bits_of(value), bits_of(broadcast_bits(limit)));
 }
-// A bit for each lane that is as large, or NaN.
+// Returns a bit for each lane that is not below the limit, or NaN.
 [[gnu::always_inline]] static inline uint32_t lanes_not_below(F32 value, float limit) {
   return _mm512_cmp_ps_mask(value, _mm512_set1_ps(limit), _CMP_NLT_UQ);
 }
 
-// ---- masks
+// Masks.
 
 [[gnu::always_inline]] static inline Mask is_nan(F32 value) { return _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q); }
 [[gnu::always_inline]] static inline Mask is_negative(F32 value) {
@@ -257,11 +257,11 @@ static inline int32_t reduce_min_unsigned(I32 value) {
 [[gnu::always_inline]] static inline U32 select(Mask mask, U32 yes, U32 no) {
   return reinterpret_cast<U32>(_mm512_mask_mov_epi32(bits_of(no), mask, bits_of(yes)));
 }
-// a ^ b where true, else a.
+// Returns a ^ b where mask is true, otherwise a.
 [[gnu::always_inline]] static inline U32 xor_where(Mask mask, U32 a, U32 b) {
   return reinterpret_cast<U32>(_mm512_mask_xor_epi32(bits_of(a), mask, bits_of(a), bits_of(b)));
 }
-// Zero elsewhere.
+// Returns `value` where mask is true, otherwise 0.
 [[gnu::always_inline]] static inline F32 only(Mask mask, F32 value) { return _mm512_maskz_mov_ps(mask, value); }
 [[gnu::always_inline]] static inline F32 select_active(ActiveLanes lanes, F32 active, F32 other) {
   return _mm512_mask_mov_ps(other, lanes, active);
@@ -269,19 +269,19 @@ static inline int32_t reduce_min_unsigned(I32 value) {
 [[gnu::always_inline]] static inline F32 select_first(int64_t count, F32 first, F32 other) {
   return _mm512_mask_mov_ps(other, static_cast<__mmask16>(lane_mask(0, count)), first);
 }
-// The positive quiet NaN of those that are one.
+// Replaces each NaN by the positive quiet NaN.
 [[gnu::always_inline]] static inline F32 with_default_nan(F32 value) {
   return select(is_nan(value), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)), value);
 }
-// The quiet NaN of the same sign, of those that are one.
+// Replaces each NaN by the quiet NaN of the same sign.
 [[gnu::always_inline]] static inline F32 with_quiet_nan(F32 value) {
-  // sign | quiet NaN
+  // (value & sign bit) | quiet NaN
   const __m512i nan = _mm512_ternarylogic_epi32(_mm512_castps_si512(value), _mm512_set1_epi32(INT32_MIN),
                                                 _mm512_set1_epi32(0x7FC00000), 0xEA);
   return select(is_nan(value), _mm512_castsi512_ps(nan), value);
 }
 
-// `value`, or the positive quiet NaN where one of a and b is NaN.
+// Returns `value`, or the positive quiet NaN where a or b is NaN.
 [[gnu::always_inline]] static inline F32 unless_nan(F32 a, F32 b, F32 value) {
   return select(_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)), value);
 }
@@ -291,8 +291,9 @@ static inline int32_t reduce_min_unsigned(I32 value) {
 }
 [[gnu::always_inline]] static inline F64 with_default_nan(F64 value) { return unless_nan(value, value, value); }
 
-// The larger and the smaller, with NaN for NaN and +0 above -0: of two zeros _mm512_max_ps gives the second, so that both
-// orders are taken and their bits joined; of other numbers the two are the same.
+// Return the larger and the smaller value. The result is NaN if an operand is NaN, and +0 is larger than -0. For two zeros
+// _mm512_max_ps returns the second operand, so that both orders are computed and their bits are combined. For other values both
+// orders are equal.
 [[gnu::always_inline]] static inline F32 maximum(F32 a, F32 b) {
   return unless_nan(a, b, _mm512_and_ps(_mm512_max_ps(a, b), _mm512_max_ps(b, a)));
 }
@@ -306,25 +307,25 @@ static inline int32_t reduce_min_unsigned(I32 value) {
   return unless_nan(a, b, _mm512_or_pd(_mm512_min_pd(a, b), _mm512_min_pd(b, a)));
 }
 
-// Zero for infinity and NaN.
+// Returns the magnitude, or 0 for infinity and NaN.
 [[gnu::always_inline]] static inline F32 finite_abs(F32 value) {
   const F32 size = abs(value);
   return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(size, _mm512_set1_ps(__builtin_inff()), _CMP_LT_OQ), size);
 }
 
-// ---- lanes
+// Operations across lanes.
 
-// Without NaN.
+// Requires that no lane is NaN.
 static inline float reduce_max(F32 values) { return _mm512_reduce_max_ps(values); }
 
 [[gnu::always_inline]] static inline F64 lower_f64(F32 value) { return _mm512_cvtps_pd(_mm512_castps512_ps256(value)); }
 [[gnu::always_inline]] static inline F64 upper_f64(F32 value) {
   return _mm512_cvtps_pd(_mm512_extractf32x8_ps(value, 1));
 }
-// The upper half is added to the lower one until one is left.
+// Adds the upper half of the lanes to the lower half until one lane remains.
 static inline double reduce_add(F64 values) { return _mm512_reduce_add_pd(values); }
 
-// sums[i] += a[i] · b[i] for active lanes; the products are exact.
+// Computes sums[i] += a[i] · b[i] for active lanes. The products are exact.
 [[gnu::always_inline]] static inline void add_products_to(double *sums, ActiveLanes lanes, F32 a, F32 b) {
   const auto low = static_cast<__mmask8>(lanes), high = static_cast<__mmask8>(lanes >> 8);
   _mm512_mask_storeu_pd(sums, low, mul_add(lower_f64(a), lower_f64(b), _mm512_maskz_loadu_pd(low, sums)));
@@ -333,10 +334,11 @@ static inline double reduce_add(F64 values) { return _mm512_reduce_add_pd(values
   _mm512_mask_storeu_pd(sums, high, mul_add(upper_f64(a), upper_f64(b), _mm512_maskz_loadu_pd(high, sums)));
 }
 
-// Lanes 2i and 2i + 1 exchanged.
+// Exchanges lanes 2i and 2i + 1.
 [[gnu::always_inline]] static inline F32 exchanged_pairs(F32 value) { return _mm512_permute_ps(value, 0xB1); }
 
-// (a, b) → (a + b, a - b) between lanes: the partner plus or minus the lane itself, whose multiplication by 1 or -1 is exact.
+// Replaces lanes (a, b) at a distance of kStride by (a + b, a - b). The lane is multiplied by 1 or -1, which is exact, and
+// added to its partner.
 template <int kStride>
 [[gnu::always_inline]] static inline F32 butterfly(F32 value) {
   const auto signs = [](__mmask16 negative) {
@@ -353,7 +355,7 @@ template <int kStride>
   }
 }
 
-// 16 × 16 dwords: within 2 × 2, 4 × 4, then whole 128-bit quarters.
+// Transposes 16 × 16 dwords: within 2 × 2, then 4 × 4, then 128-bit quarters.
 [[gnu::always_inline]] static inline void transpose(__m512i (&rows)[16]) {
   __m512i pairs[16], quads[16];
 #pragma GCC unroll 8
@@ -390,7 +392,7 @@ template <int kStride>
   for (int i = 0; i < 16; ++i) rows[i] = _mm512_castsi512_ps(bits[i]);
 }
 
-// 4 × 4 floats within quarters, which undoes itself.
+// Transposes 4 × 4 floats within 128-bit quarters. The function is its own inverse.
 [[gnu::always_inline]] static inline void transpose_fours(__m512 (&v)[4]) {
   const __m512d low = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));
   const __m512d high = _mm512_castps_pd(_mm512_unpackhi_ps(v[0], v[1]));
@@ -402,15 +404,15 @@ template <int kStride>
   v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high, other_high));
 }
 
-// ---- random bits
+// Random bits.
 
-// 16 random bits for each of 64 elements, in order: the first 32 elements in `low`. Or 8 bits for each of 128.
+// 16 random bits for each of 64 elements in order, the first 32 elements in `low`; or 8 bits for each of 128 elements.
 struct RandomU16x64 {
   __m512i low;
   __m512i high;
 };
 
-// The words of eight counters after some rounds; the upper halves of the lanes hold leftovers.
+// The words of eight counters after some rounds. The upper halves of the lanes are undefined.
 struct PhiloxWords {
   __m512i word[4];
 };
@@ -431,7 +433,7 @@ struct PhiloxWords {
       {philox_mixed(product1, words.word[1], key0), product1, philox_mixed(product0, words.word[3], key1), product0}};
 }
 
-// Three rounds of counters below 2^32.
+// Computes three rounds, for counters below 2^32.
 [[gnu::always_inline]] static inline PhiloxWords philox_first_rounds(const PhiloxLanes &lanes, __m512i counter) {
   const auto every = [](uint64_t word) { return _mm512_set1_epi64(static_cast<int64_t>(word)); };
   const __m512i first = philox_multiplied(counter, kPhiloxMultiplier0);
@@ -452,9 +454,9 @@ struct PhiloxWords {
   return words;
 }
 
-// Blocks `block` to `block + 7` of 128 bits each.
+// Returns the bits of blocks `block` to `block + 7`, 128 bits each.
 [[gnu::always_inline]] static inline RandomU16x64 random_blocks(const PhiloxLanes &lanes, uint64_t block, int rounds) {
-  // Counters stand so that interleaving the halves of the results gives blocks 0-3 and 4-7.
+  // The counters are ordered so that interleaving the halves of the results returns blocks 0-3 and 4-7.
   const __m512i counter =
       _mm512_add_epi64(_mm512_set1_epi64(static_cast<int64_t>(block)), _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0));
   PhiloxWords words;

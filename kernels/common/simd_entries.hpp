@@ -3,7 +3,7 @@
 
 #include "src/base/kernel_entry.hpp"
 
-// void name_x86_avx2(const Request &), and so on.
+// Declares name_x86_avx512(const Request &) and the same for the other instruction sets.
 #define LPT_DECLARE_SIMD(name, Request)           \
   void name##_x86_avx512(const Request &request); \
   void name##_x86_avx2(const Request &request);   \
@@ -32,8 +32,8 @@
 #define LPT_NEON_ENTRY(name, reason)
 #endif
 
-// The entries of a kernel for those that were built, fastest first; a reference kernel follows. LPT_X86_ENTRIES: of a family
-// that Arm does not have yet (LPT_SIMD_FAMILIES_arm_neon in cmake/isa.cmake).
+// The entries of a kernel for the instruction sets that were built, fastest first. A reference entry follows. LPT_X86_ENTRIES
+// is for families without Arm kernels (LPT_SIMD_FAMILIES_arm_neon in cmake/isa.cmake).
 #define LPT_X86_ENTRIES(name, reason) LPT_AVX512_ENTRY(name, reason) LPT_AVX2_ENTRY(name, reason)
 #define LPT_SIMD_ENTRIES(name, reason) LPT_X86_ENTRIES(name, reason) LPT_NEON_ENTRY(name, reason)
 #define LPT_REF_ENTRY(name, reason) \

@@ -1,5 +1,5 @@
-// Vectors of Advanced SIMD (simd.hpp): what the families of LPT_SIMD_FAMILIES_arm_neon use. Everything is static: each file
-// that includes this owns its copy.
+// Vectors of Advanced SIMD (simd.hpp), with the functions that the families of LPT_SIMD_FAMILIES_arm_neon use. All functions
+// are static: each file that includes this header has its own copy.
 #pragma once
 
 #include <arm_neon.h>
@@ -16,22 +16,22 @@ using F64 = float64x2_t;
 using I32 = int32_t __attribute__((vector_size(16)));
 using U16 = uint16x4_t;
 using Mask = uint32x4_t;      // all bits of a lane, or none
-using ActiveLanes = int64_t;  // how many there are
+using ActiveLanes = int64_t;  // the number of active lanes
 constexpr int64_t kLanes = 4;
 
 static inline ActiveLanes all_lanes() { return kLanes; }
 static inline ActiveLanes first_lanes(int64_t count) { return count; }
 
-// ---- arithmetic: lanes are added, subtracted, multiplied and divided by + - * /
+// Arithmetic. The operators + - * / work on lanes.
 
 [[gnu::always_inline]] static inline F64 broadcast(double value) { return vdupq_n_f64(value); }
 [[gnu::always_inline]] static inline F32 broadcast(float value) { return vdupq_n_f32(value); }
-// a · b + c, rounded once.
+// Returns a · b + c, rounded once.
 [[gnu::always_inline]] static inline F32 mul_add(F32 a, F32 b, F32 c) { return vfmaq_f32(c, a, b); }
 [[gnu::always_inline]] static inline F64 mul_add(F64 a, F64 b, F64 c) { return vfmaq_f64(c, a, b); }
-// c - a · b, rounded once.
+// Returns c - a · b, rounded once.
 [[gnu::always_inline]] static inline F32 neg_mul_add(F32 a, F32 b, F32 c) { return vfmsq_f32(c, a, b); }
-// Of two zeros, and where one is NaN: b.
+// max and min return b if both operands are zeros or if one is NaN.
 [[gnu::always_inline]] static inline F32 max(F32 a, F32 b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 [[gnu::always_inline]] static inline F32 min(F32 a, F32 b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 [[gnu::always_inline]] static inline I32 i32_of(F32 value) { return reinterpret_cast<I32>(value); }
@@ -44,7 +44,7 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
   return f32_of(vorrq_u32(u32_of(value), vdupq_n_u32(0x80000000)));
 }
 
-// value · 2^n. A product with any power of two keeps NaN.
+// Returns value · 2^n. NaN times any power of two is NaN.
 [[gnu::always_inline]] static inline F32 times_power_of_two(F32 value, F32 n) {
   const auto power = [](int32x4_t exponent) {
     return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(exponent, vdupq_n_s32(127)), 23));
@@ -54,7 +54,7 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
   return value * power(half) * power(vsubq_s32(exponent, half));
 }
 
-// ---- masks
+// Masks.
 
 [[gnu::always_inline]] static inline Mask opposite(Mask mask) { return vmvnq_u32(mask); }
 [[gnu::always_inline]] static inline Mask is_nan(F32 value) { return opposite(vceqq_f32(value, value)); }
@@ -62,7 +62,7 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
 [[gnu::always_inline]] static inline Mask either(Mask a, Mask b) { return vorrq_u32(a, b); }
 [[gnu::always_inline]] static inline bool has_any(Mask mask) { return vmaxvq_u32(mask) != 0; }
 [[gnu::always_inline]] static inline F32 select(Mask mask, F32 yes, F32 no) { return vbslq_f32(mask, yes, no); }
-// Ones in the first `count` lanes.
+// Returns a mask with all bits set in the first `count` lanes.
 [[gnu::always_inline]] static inline Mask lane_bits(int64_t count) {
   static constexpr int32_t kLane[kLanes] = {0, 1, 2, 3};
   return vcltq_s32(vld1q_s32(kLane), vdupq_n_s32(static_cast<int32_t>(count)));
@@ -73,7 +73,7 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
 [[gnu::always_inline]] static inline F32 select_first(int64_t count, F32 first, F32 other) {
   return select(lane_bits(count), first, other);
 }
-// `value`, or the positive quiet NaN where one of a and b is NaN.
+// Returns `value`, or the positive quiet NaN where a or b is NaN.
 [[gnu::always_inline]] static inline F32 unless_nan(F32 a, F32 b, F32 value) {
   return select(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)), value, f32_of(vdupq_n_u32(0x7FC00000)));
 }
@@ -81,33 +81,34 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
   const F64 nan = vreinterpretq_f64_u64(vdupq_n_u64(0x7FF8000000000000));
   return vbslq_f64(vandq_u64(vceqq_f64(a, a), vceqq_f64(b, b)), value, nan);
 }
-// The positive quiet NaN of those that are one.
+// Replaces each NaN by the positive quiet NaN.
 [[gnu::always_inline]] static inline F32 with_default_nan(F32 value) { return unless_nan(value, value, value); }
 [[gnu::always_inline]] static inline F64 with_default_nan(F64 value) { return unless_nan(value, value, value); }
-// The quiet NaN of the same sign, of those that are one.
+// Replaces each NaN by the quiet NaN of the same sign.
 [[gnu::always_inline]] static inline F32 with_quiet_nan(F32 value) {
   const uint32x4_t quiet = vorrq_u32(vandq_u32(u32_of(value), vdupq_n_u32(0x80000000)), vdupq_n_u32(0x7FC00000));
   return select(is_nan(value), f32_of(quiet), value);
 }
-// The larger and the smaller, with NaN for NaN and +0 above -0, as the instructions have it.
+// Return the larger and the smaller value. The result is NaN if an operand is NaN, and +0 is larger than -0, as the
+// instructions define it.
 [[gnu::always_inline]] static inline F32 maximum(F32 a, F32 b) { return unless_nan(a, b, vmaxq_f32(a, b)); }
 [[gnu::always_inline]] static inline F64 maximum(F64 a, F64 b) { return unless_nan(a, b, vmaxq_f64(a, b)); }
 [[gnu::always_inline]] static inline F32 minimum(F32 a, F32 b) { return unless_nan(a, b, vminq_f32(a, b)); }
 [[gnu::always_inline]] static inline F64 minimum(F64 a, F64 b) { return unless_nan(a, b, vminq_f64(a, b)); }
 
-// Zero for infinity and NaN.
+// Returns the magnitude, or 0 for infinity and NaN.
 [[gnu::always_inline]] static inline F32 finite_abs(F32 value) {
   const F32 size = abs(value);
   return f32_of(vandq_u32(u32_of(size), vcltq_f32(size, broadcast(__builtin_inff()))));
 }
 
-// ---- numbers of 16 bits
+// 16-bit elements.
 
-// NaN keeps all of its bits.
+// Preserves all bits of a NaN.
 [[gnu::always_inline]] static inline F32 f32_of_bf16(U16 codes) { return f32_of(vshll_n_u16(codes, 16)); }
 
-// The codes of bf16, to nearest even and without a test for NaN. What is too large carries into infinity; a NaN whose lower
-// half is zero keeps its bits.
+// Returns bf16 codes, rounded to nearest even without a test for NaN. Values that are too large carry into infinity. A NaN
+// whose lower half is zero keeps its bits.
 [[gnu::always_inline]] static inline U16 bf16_of_f32(F32 value) {
   const uint32x4_t bits = u32_of(value);
   const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
@@ -115,10 +116,10 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
 }
 
 [[gnu::always_inline]] static inline F32 f32_of_f16(U16 codes) { return vcvt_f32_f16(vreinterpret_f16_u16(codes)); }
-// To nearest even; NaN stays one.
+// Rounds to nearest even. NaN remains NaN.
 [[gnu::always_inline]] static inline U16 f16_of_f32(F32 value) { return vreinterpret_u16_f16(vcvt_f16_f32(value)); }
 
-// Two vectors of numbers.
+// Conversion of two vectors.
 [[gnu::always_inline]] static inline uint8x16_t f16_of_f32(F32 first, F32 second) {
   return vreinterpretq_u8_u16(vcombine_u16(f16_of_f32(first), f16_of_f32(second)));
 }
@@ -126,7 +127,7 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
   return vreinterpretq_u8_u16(vcombine_u16(bf16_of_f32(first), bf16_of_f32(second)));
 }
 
-// ---- memory: what is not active is neither read nor written; loads give zeros there
+// Memory. Inactive lanes are neither read nor written; loads set them to 0.
 
 [[gnu::always_inline]] static inline F32 load(const float *from) { return vld1q_f32(from); }
 [[gnu::always_inline]] static inline F32 load(const float *from, ActiveLanes lanes) {
@@ -149,7 +150,7 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
   __builtin_memcpy(to, &codes, lanes == kLanes ? sizeof codes : static_cast<size_t>(2 * lanes));
 }
 
-// Numbers `index` to `index + 3` of f32, bf16 or f16; zeros from `count` on, whose memory is not read.
+// Loads elements `index` to `index + 3` of f32, bf16 or f16. Elements from `count` on are 0, and their memory is not read.
 template <lpt_format kPlain>
 [[gnu::always_inline]] static inline F32 load_numbers(const void *data, int64_t index, int64_t count) {
   const int64_t lanes = count >= kLanes ? kLanes : count > 0 ? count : 0;
@@ -161,13 +162,13 @@ template <lpt_format kPlain>
   }
 }
 
-// The first `count` numbers of a vector, all if there are fewer.
+// Stores the first `count` elements of a vector, at most kLanes.
 [[gnu::always_inline]] static inline void store_numbers(float *to, F32 value, int64_t count) {
   store(to, count >= kLanes ? kLanes : count, value);
 }
 
 [[gnu::always_inline]] static inline F64 load(const double *from) { return vld1q_f64(from); }
-// Of the first kLanes / 2 active lanes.
+// `lanes` must be at most kLanes / 2 active lanes.
 [[gnu::always_inline]] static inline F64 load(const double *from, ActiveLanes lanes) {
   F64 value = broadcast(0.0);
   __builtin_memcpy(&value, from, static_cast<size_t>(8 * lanes));
@@ -179,22 +180,22 @@ template <lpt_format kPlain>
 [[gnu::always_inline]] static inline uint8x16_t bits_of(F32 value) { return vreinterpretq_u8_f32(value); }
 [[gnu::always_inline]] static inline uint8x16_t bits_of(F64 value) { return vreinterpretq_u8_f64(value); }
 
-// A whole vector. No store goes past the caches.
+// Stores a full vector. No store bypasses the caches.
 [[gnu::always_inline]] static inline void store_bits(uint8_t *to, uint8x16_t bits, bool /*is_streamed*/) {
   vst1q_u8(to, bits);
 }
 static inline void store_fence() {}
 
-// ---- lanes
+// Operations across lanes.
 
-// Without NaN.
+// Requires that no lane is NaN.
 static inline float reduce_max(F32 values) { return vmaxvq_f32(values); }
 
 [[gnu::always_inline]] static inline F64 lower_f64(F32 value) { return vcvt_f64_f32(vget_low_f32(value)); }
 [[gnu::always_inline]] static inline F64 upper_f64(F32 value) { return vcvt_high_f64_f32(value); }
 static inline double reduce_add(F64 values) { return vaddvq_f64(values); }
 
-// sums[i] += a[i] · b[i] for active lanes; the products are exact.
+// Computes sums[i] += a[i] · b[i] for active lanes. The products are exact.
 [[gnu::always_inline]] static inline void add_products_to(double *sums, ActiveLanes lanes, F32 a, F32 b) {
   double padded[kLanes] = {};
   double *place = sums;
@@ -207,10 +208,11 @@ static inline double reduce_add(F64 values) { return vaddvq_f64(values); }
   if (lanes < kLanes) __builtin_memcpy(sums, padded, static_cast<size_t>(8 * lanes));
 }
 
-// Lanes 2i and 2i + 1 exchanged.
+// Exchanges lanes 2i and 2i + 1.
 [[gnu::always_inline]] static inline F32 exchanged_pairs(F32 value) { return vrev64q_f32(value); }
 
-// (a, b) → (a + b, a - b) between lanes: the partner plus or minus the lane itself, whose multiplication by 1 or -1 is exact.
+// Replaces lanes (a, b) at a distance of kStride by (a + b, a - b). The lane is multiplied by 1 or -1, which is exact, and
+// added to its partner.
 template <int kStride>
 [[gnu::always_inline]] static inline F32 butterfly(F32 value) {
   if constexpr (kStride == 1) {
@@ -220,7 +222,7 @@ template <int kStride>
   }
 }
 
-// 4 × 4 numbers: within 2 × 2, then whole halves.
+// Transposes 4 × 4 floats: within 2 × 2, then 64-bit halves.
 [[gnu::always_inline]] static inline void transpose(F32 (&rows)[4]) {
   const auto wide = [](F32 value) { return vreinterpretq_f64_f32(value); };
   const F64 low = wide(vtrn1q_f32(rows[0], rows[1])), high = wide(vtrn2q_f32(rows[0], rows[1]));

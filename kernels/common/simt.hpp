@@ -1,10 +1,11 @@
-// The part of CUDA's language that LPT's kernels use, on the CPU: their very source runs in tests, one fiber for each thread
-// of a block. Only with LPT_SIMT; tests/simt/fibers.cpp runs the fibers.
+// The part of the CUDA language that kernels of LPT use, implemented on the CPU. Tests run the source of the kernels with one
+// fiber per thread of a block. Requires LPT_SIMT; tests/simt/fibers.cpp runs the fibers.
 //
-// One thread runs at a time, until it waits or ends; blocks follow one another. In which order is set by the test, so that a
-// missing barrier shows. Misuse throws a Fault that names kernel, block and thread: barriers that not every thread of the
-// block reaches, or reaches at another line; warp operations that a lane of the mask never joins; addresses that a vector
-// access may not have. Memory is the host's: AddressSanitizer watches it, and knows the fibers.
+// One thread runs at a time, until it waits or ends. Blocks run one after the other. The test sets the order, so that a missing
+// barrier is detected. Misuse throws a Fault that names kernel, block and thread. Detected are barriers that not every thread
+// of the block reaches, or that threads reach at different lines. Also detected are warp operations that a lane of the mask
+// does not execute, and misaligned vector accesses. Device memory is host memory: AddressSanitizer checks it and is informed of
+// the fibers.
 #pragma once
 
 #include <bit>
@@ -16,13 +17,13 @@
 #include <stdexcept>
 #include <string>
 
-// ---- words of the language
+// Keywords and types of the language.
 
 #define __global__
 #define __device__
 #define __host__
 #define __forceinline__ inline
-#define __shared__ static  // blocks follow one another, so that one copy serves
+#define __shared__ static  // blocks run one after the other, so that one copy suffices
 #define __launch_bounds__(...)
 
 struct dim3 {
@@ -44,23 +45,24 @@ struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Who the running thread is.
+// Coordinates of the calling thread.
 struct ThreadCoords {
   dim3 thread, block, block_extent, grid_extent;
 };
 const ThreadCoords &place();
 
-// In which order the threads of a block run between two barriers, and the blocks of a grid.
+// Order in which the threads of a block run between two barriers, and in which the blocks of a grid run.
 enum class Order { kForward, kBackward, kShuffled };
 void set_order(Order order);
 
-// Throws a Fault where CUDA rejects a launch: the limits of compute capabilities 8.0 to 12.0. `function` is the kernel's address.
+// Throws a Fault where CUDA rejects a launch: the limits of compute capabilities 8.0 to 12.0. `function` is the address of the
+// kernel.
 void check_launch(const char *kernel, const void *function, dim3 grid, dim3 block, std::size_t shared_bytes);
 void allow_shared_bytes(const void *function, std::size_t bytes);
 
 void run_grid(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void (*body)(void *), void *closure);
 
-// Runs work now, or hands it to who keeps the streams. NULL: no one does.
+// A function that runs or queues the work of a stream. set_queue(NULL): queue_work() runs the work immediately.
 using Queue = void (*)(void *stream, std::function<void()> work);
 void set_queue(Queue queue);
 void queue_work(void *stream, std::function<void()> work);
@@ -80,15 +82,15 @@ void launch(const char *kernel, const void *function, dim3 grid, dim3 block, std
 void *dynamic_shared();
 void wait_for_block(const Where &where);
 
-// Waits for all lanes of the mask; returns the value of lane `source`.
+// Waits for all lanes of the mask. Returns the value of lane `source`.
 uint64_t exchange(uint32_t mask, uint64_t value, uint32_t source, const char *operation, const Where &where);
 
-// Waits for all lanes of the mask; returns a bit for each lane whose value is true.
+// Waits for all lanes of the mask. Returns a bit for each lane whose value is true.
 uint32_t vote(uint32_t mask, bool is_true, const char *operation, const Where &where);
 
 uint32_t lane();
 
-// Ends the grid. Plain texts: what a fiber owns is never freed after it.
+// Aborts the grid. The arguments are C strings, because objects that a fiber owns are not destroyed afterwards.
 [[noreturn]] void fault(const char *subject, const char *what, const Where &where);
 
 inline void check_alignment(const void *address, std::size_t bytes, const Where &where) {
@@ -113,7 +115,7 @@ T exchange_as(uint32_t mask, T value, uint32_t source, const char *operation, co
 #define blockDim (::lpt::simt::place().block_extent)
 #define gridDim (::lpt::simt::place().grid_extent)
 
-// ---- barriers and warps
+// Barriers and warp operations.
 
 inline void __syncthreads(lpt::simt::Where where = lpt::simt::Where::current()) { lpt::simt::wait_for_block(where); }
 
@@ -125,7 +127,7 @@ inline uint32_t __ballot_sync(uint32_t mask, bool is_true, lpt::simt::Where wher
   return lpt::simt::vote(mask, is_true, "__ballot_sync", where);
 }
 
-// A lane whose source is outside of its segment of `width` lanes keeps its own value.
+// A lane whose source is outside its segment of `width` lanes returns its own value.
 template <typename T>
 T __shfl_xor_sync(uint32_t mask, T value, uint32_t distance, uint32_t width = 32,
                   lpt::simt::Where where = lpt::simt::Where::current()) {
@@ -158,7 +160,7 @@ T __shfl_sync(uint32_t mask, T value, uint32_t source, uint32_t width = 32,
   return lpt::simt::exchange_as(mask, value, own / width * width + source % width, "__shfl_sync", where);
 }
 
-// ---- memory: what came before is given back
+// Memory. The atomic functions return the previous value.
 
 template <typename T>
 T atomicAdd(T *address, T value) {
@@ -181,7 +183,7 @@ T atomicOr(T *address, T value) {
   return before;
 }
 
-// Loads and stores that pass the caches by.
+// Loads and stores that bypass the caches.
 template <typename T>
 T __ldcs(const T *address, lpt::simt::Where where = lpt::simt::Where::current()) {
   lpt::simt::check_alignment(address, sizeof(T), where);
@@ -194,13 +196,13 @@ void __stcs(T *address, T value, lpt::simt::Where where = lpt::simt::Where::curr
   *address = value;
 }
 
-// ---- arithmetic
+// Arithmetic.
 
 inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
 inline float __uint_as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline int __popc(uint32_t bits) { return std::popcount(bits); }
 
-// The low word of (high : low) >> shift, of shift modulo 32.
+// Returns the low word of (high : low) >> (shift modulo 32).
 inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t shift) {
   return static_cast<uint32_t>(((static_cast<uint64_t>(high) << 32) | low) >> (shift % 32));
 }

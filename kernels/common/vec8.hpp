@@ -1,4 +1,4 @@
-// Eight numbers as f64 of the instruction set that a file is compiled for.
+// Eight values as f64, for the instruction set that a file is compiled for.
 #pragma once
 
 #include "kernels/common/simd.hpp"
@@ -14,7 +14,7 @@
 namespace lpt {
 namespace {
 
-// The upper half is added to the lower one, three times, as the references do.
+// Adds the upper half of the lanes to the lower half three times, as the reference kernels do.
 double sum_of_eight(const Vec8 &lanes) {
   double sum[8];
   lanes.store(sum);

@@ -1,4 +1,4 @@
-// Eight numbers as f64 with AVX2 and F16C.
+// Eight values as f64 with AVX2 and F16C.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Vec8 {
     return of(_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i *>(from))));
   }
 
-  // The lanes whose numbers are finite: the others' difference from themselves is NaN.
+  // Returns the lanes that are finite: x - x is NaN for other values.
   [[gnu::always_inline]] Mask finite() const {
     const __m256d zero = _mm256_setzero_pd();
     return {_mm256_cmp_pd(_mm256_sub_pd(low, low), zero, _CMP_EQ_OQ),
@@ -39,7 +39,7 @@ struct Vec8 {
   [[gnu::always_inline]] static uint32_t bits(Mask mask) {
     return static_cast<uint32_t>(_mm256_movemask_pd(mask.low) | _mm256_movemask_pd(mask.high) << 4);
   }
-  // Zero elsewhere.
+  // Returns the lanes of the mask; other lanes are 0.
   [[gnu::always_inline]] Vec8 only(Mask mask) const {
     return {_mm256_and_pd(low, mask.low), _mm256_and_pd(high, mask.high)};
   }

@@ -1,4 +1,4 @@
-// Eight numbers as f64 with AVX-512.
+// Eight values as f64 with AVX-512.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct Vec8 {
     return {_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i *>(from))))};
   }
 
-  // The lanes whose numbers are finite: the others' difference from themselves is NaN.
+  // Returns the lanes that are finite: x - x is NaN for other values.
   [[gnu::always_inline]] Mask finite() const {
     return _mm512_cmp_pd_mask(_mm512_sub_pd(lanes, lanes), _mm512_setzero_pd(), _CMP_EQ_OQ);
   }
   [[gnu::always_inline]] static Mask both(Mask a, Mask b) { return _kand_mask8(a, b); }
   [[gnu::always_inline]] static uint32_t bits(Mask mask) { return mask; }
-  // Zero elsewhere.
+  // Returns the lanes of the mask; other lanes are 0.
   [[gnu::always_inline]] Vec8 only(Mask mask) const { return {_mm512_maskz_mov_pd(mask, lanes)}; }
 
   [[gnu::always_inline]] Vec8 operator+(Vec8 other) const { return {_mm512_add_pd(lanes, other.lanes)}; }

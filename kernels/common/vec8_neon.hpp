@@ -1,4 +1,4 @@
-// Eight numbers as f64 with Advanced SIMD.
+// Eight values as f64 with Advanced SIMD.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Vec8 {
     return of(f32_of_f16(load_u16(from, kLanes)), f32_of_f16(load_u16(from + 8, kLanes)));
   }
 
-  // The lanes whose numbers are finite: the others' difference from themselves is NaN.
+  // Returns the lanes that are finite: x - x is NaN for other values.
   [[gnu::always_inline]] Mask finite() const {
     Mask mask;
     for (int i = 0; i < 4; ++i) mask.pairs[i] = vceqzq_f64(pairs[i] - pairs[i]);
@@ -45,7 +45,7 @@ struct Vec8 {
     }
     return static_cast<uint32_t>(bits);
   }
-  // Zero elsewhere.
+  // Returns the lanes of the mask; other lanes are 0.
   [[gnu::always_inline]] Vec8 only(const Mask &mask) const {
     Vec8 result;
     for (int i = 0; i < 4; ++i) {

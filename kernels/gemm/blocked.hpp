@@ -1,15 +1,16 @@
-// The fast GEMM, once for all instruction sets. Included by ISA files: everything here has internal linkage.
+// The blocked GEMM, one source for all instruction sets. Included by ISA files: all functions have internal linkage.
 //
 // Both operands are decoded and packed into panels of dwords. A dword holds kPerDword steps of k of one lane: one f32, two
-// bf16, or four int8. A panel of a holds kTileRows lanes, a panel of b kTileVectors vectors of lanes, each for all of k:
+// bf16, or four int8. A panel of a holds kTileRows lanes. A panel of b holds kTileVectors vectors of lanes. Each panel holds
+// all of k:
 //
 //   a panel: dword (step, lane) at step · kTileRows + lane          b panel: at step · kTileVectors · kVector + lane
 //
-// A tile of c, one panel by one panel, keeps its sums in registers over all of k: c is written once, and the order of
-// every sum depends on k alone, whatever part of c is requested. What is packed at once is bounded: rows of a to a
-// part of a usual L2 that leaves space for a panel of b; columns of b to a slab that L3 may hold.
+// A tile of c is one panel of a by one panel of b. Its sums are in registers for all of k, so that c is written once. The order
+// of every sum depends on k only, not on the requested part of c. The packed size is bounded. The packed rows of a fill a part
+// of a typical L2 and leave space for a panel of b; the packed columns of b form a slab that fits in L3.
 //
-// An Isa gives the sizes, the vector types, and what is done with them; see x86_avx2.cpp for the list.
+// An Isa defines the tile sizes, the vector types and the operations on them; see Avx2 in x86_avx2.cpp.
 #pragma once
 
 #include <numeric>
@@ -23,11 +24,11 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kBlockBytes = 128 << 10;
-constexpr int64_t kFloatSlabBytes = 6 << 20;  // twice as wide, and packing a for each slab costs as much again
-constexpr int64_t kFewRowsBytes = 384 << 10;  // of b, if a is one block that reads it once: a part of a usual L2
-constexpr int64_t kStepsAtOnce = 16;          // of k, when lanes are adjacent: short runs of both reading and writing
+constexpr int64_t kFloatSlabBytes = 6 << 20;  // f32 panels are twice as wide as bf16, and each slab may pack a again
+constexpr int64_t kFewRowsBytes = 384 << 10;  // of b, if a is one block that reads b once: a part of a typical L2
+constexpr int64_t kStepsAtOnce = 16;          // of k, if lanes are adjacent: reads and writes are then short runs
 
-// What is packed at once, and where it is in the scratch.
+// Sizes of the packed operands, and their addresses in the scratch.
 template <typename Isa>
 struct BlockedLayout {
   static constexpr int64_t kPanelColumns = Isa::kTileVectors * Isa::kVector;
@@ -36,7 +37,7 @@ struct BlockedLayout {
   int64_t steps;  // dwords along k
   uint32_t *b_panels, *a_panels;
   float *row_factors, *column_factors;
-  int32_t *starts;  // of the sums, if the Isa has such
+  int32_t *starts;  // start values of the sums, if Isa::kHasStarts
   size_t scratch_bytes;
 
   explicit BlockedLayout(const GemmRequest &request) : steps((request.k + Isa::kPerDword - 1) / Isa::kPerDword) {
@@ -62,14 +63,14 @@ struct BlockedLayout {
   }
 };
 
-// Half vectors of lanes: where number `half` is in panels of kHalves of them.
+// Returns the address of half vector `half` of lanes, in panels of kHalves half vectors.
 template <typename Isa, int kHalves>
 uint32_t *half_at(uint32_t *panels, int64_t steps, int64_t half) {
   constexpr int64_t kHalf = Isa::kVector / 2;
   return panels + (half / kHalves) * steps * kHalves * kHalf + (half % kHalves) * kHalf;
 }
 
-// Stores kVector lanes of one step. A panel of b holds both halves side by side; a panel of a is half a vector wide.
+// Stores kVector lanes of one step. The two halves are adjacent in a panel of b. A panel of a is half a vector wide.
 template <typename Isa, int kHalves>
 void store_lanes(typename Isa::Dwords lanes, uint32_t *low, uint32_t *high, int64_t step) {
   constexpr int64_t kWidth = kHalves * (Isa::kVector / 2);
@@ -80,9 +81,9 @@ void store_lanes(typename Isa::Dwords lanes, uint32_t *low, uint32_t *high, int6
   }
 }
 
-// Lanes × k in memory. fill(row, present, column, count, tile) decodes kVector steps of k from `column` on, which has `count`
-// elements, of `present` lanes from storage row `row` on. The hardware does not prefetch that many short runs: the next lanes
-// are prefetched here.
+// Packs operands that are stored as lanes × k. fill(row, present, column, count, tile) decodes kVector steps of k. It reads
+// `count` elements from `column` on, of `present` lanes from storage row `row` on. The loop prefetches the next lanes because
+// the hardware does not prefetch so many short runs.
 template <typename Isa, int kHalves, typename Fill>
 void pack_tiles(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels, const Fill &fill) {
   constexpr int64_t kVector = Isa::kVector;
@@ -112,10 +113,11 @@ void pack_tiles(const Operand &operand, int64_t first, int64_t lanes, uint32_t *
   }
 }
 
-// Packing inlines all that it calls: `operand` is then a local copy, which stores to the panels cannot change, and is kept in
-// registers.
+// The packing functions inline all that they call. `operand` is therefore a local copy in registers, which stores to the panels
+// cannot change.
 
-// Lanes are decoded along k, and transposed as dwords; Tiles of an Isa look up whole tiles.
+// Packs lanes × k. Lanes are decoded along k and transposed as dwords. Isa::Tiles, if it exists, decodes full tiles by table
+// look-ups.
 template <typename Isa, int kHalves, Decoder kDecoder>
 [[gnu::noinline, gnu::flatten]] void pack_along_k(Operand operand, int64_t first, int64_t lanes, uint32_t *panels) {
   constexpr int64_t kVector = Isa::kVector;
@@ -143,7 +145,7 @@ template <typename Isa, int kHalves, Decoder kDecoder>
   pack_tiles<Isa, kHalves>(operand, first, lanes, panels, fill);
 }
 
-// k × lanes in memory: lanes are adjacent already; the rows that share a dword are interleaved.
+// Packs k × lanes. Lanes are adjacent, and the rows that share a dword are interleaved.
 template <typename Isa, int kHalves, Decoder kDecoder>
 [[gnu::noinline, gnu::flatten]] void pack_along_lanes(Operand operand, int64_t first, int64_t lanes, uint32_t *panels) {
   constexpr int64_t kVector = Isa::kVector;
@@ -211,8 +213,9 @@ void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels
   }
 }
 
-// Scales, beta, bias, the rounding of c, and its edge. The sum is passed by reference: GCC 12 ends no function that has a vector
-// as its argument by vzeroupper, and code with SSE instructions that follows would be slow.
+// Applies column factors, beta and bias to a sum, rounds it to the format of c, and stores the columns that exist. The sum is
+// passed by reference. GCC 12 does not end a function that has a vector parameter with vzeroupper, and SSE instructions that
+// follow would be slow.
 template <typename Isa>
 void apply_epilogue(const typename Isa::Floats &sum, const TileEpilogue &epilogue, int64_t column, uint8_t *c) {
   const int64_t count = min_i64(epilogue.columns - column, Isa::kVector);
@@ -230,8 +233,8 @@ bool is_stored_whole(const TileEpilogue &epilogue) {
          epilogue.columns >= kVectors * Isa::kVector;
 }
 
-// A whole tile whose sums need factors only. Constants are copied from `epilogue`, because the compiler assumes that stores to c
-// may change it.
+// Stores a full tile whose sums need factors only. The constants are copied from `epilogue` because the compiler assumes that
+// stores to c may change it.
 template <typename Isa, bool kHasRowFactors = true, int kRows, int kVectors>
 [[gnu::always_inline]] inline void store_tile(const typename Isa::Sums (&sums)[kRows][kVectors],
                                               const TileEpilogue &epilogue) {
@@ -315,7 +318,7 @@ TileFunction tile_of(int64_t rows, int64_t columns) {
   return tile_of<Isa, Isa::kTileVectors>(rows);
 }
 
-// The Kernel of driver.hpp.
+// Implements the Kernel of driver.hpp.
 template <typename Isa>
 struct BlockedGemm {
   const GemmRequest &request;
@@ -358,7 +361,7 @@ struct BlockedGemm {
   }
 
  private:
-  // Weights in panels, where the Isa has a function for them.
+  // Expands packed weights and returns true, if the Isa has a function for them.
   bool expand_columns(int64_t column, int64_t columns, float alpha) const {
     if constexpr (requires { Isa::expand_panels; }) {
       if (request.b.layout == Layout::kPanels) {
@@ -381,7 +384,7 @@ void multiply(const GemmRequest &request) {
       .request = request,
       .a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values),
       .b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values),
-      .layout = BlockedLayout<Isa>(request)};  // last: packing copies operands, which are in the cache by then
+      .layout = BlockedLayout<Isa>(request)};  // last: packing copies the operands, which are then in the cache
   if (Isa::kHasStarts) gemm.a.flip = 0x80;
   run_driver(request, gemm.layout.blocking, gemm);
 }

@@ -1,13 +1,14 @@
-// The loops of every fast GEMM. Included by ISA files: everything here has internal linkage.
+// The loops of every blocked GEMM. Included by ISA files: all functions have internal linkage.
 //
 // The columns of c are cut into slabs, the rows into blocks, and k into depths:
 //
-//   for each slab           pack_columns(): where b is packed for all rows at once
+//   for each slab           pack_columns(): packs b, if b is packed for all rows at once
 //     for each block
-//       for each depth       pack_rows(): a block that is alone stays packed for all slabs
+//       for each depth       pack_rows(): if there is one block and one depth, it is packed once for all slabs
 //         for each span      multiply(): the rows of the block by some columns of the slab
 //
-// A Kernel has these three functions. Cutting k changes no bit: sums are kept as they are between two depths.
+// A Kernel has these three functions. Cutting k does not change the bits, because sums are stored without rounding between two
+// depths.
 #pragma once
 
 #include <cstddef>
@@ -23,23 +24,24 @@ inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-constexpr int64_t kLeastRows = 96;       // of a block that reads packed weights again
-constexpr int64_t kSlabBytes = 2 << 20;  // of packed b: a part of a usual L3
+constexpr int64_t kLeastRows = 96;       // of a block, if each block reads packed weights again
+constexpr int64_t kSlabBytes = 2 << 20;  // of packed b: a part of a typical L3
 
 struct GemmBlocking {
   int64_t rows;       // of a block
-  int64_t row_space;  // as many as a block has in this request or a smaller part of it
+  int64_t row_space;  // maximum rows of a block, in this request or in a slice of it
   int64_t columns;    // of a slab
   int64_t depth;      // of k
-  int64_t span;       // columns that multiply() takes
+  int64_t span;       // columns per call of multiply()
 };
 
-// One slab, all of k. Blocks are nearly alike: of `bytes`, or of `least` rows if there are as many; a multiple of `unit`.
+// Returns a blocking with one slab and all of k. Blocks have nearly equal numbers of rows, which are multiples of `unit`. A
+// block has at most `bytes` bytes of rows, or `least` rows if that is more.
 inline GemmBlocking blocking_of(const GemmRequest &request, int64_t bytes, int64_t row_bytes, int64_t least,
                                 int64_t unit) {
   const int64_t m = greater(request.m, 1);
   const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
-  const int64_t blocks = m <= most ? 1 : (m + most - 1) / most;  // a small GEMM takes as long as some divisions
+  const int64_t blocks = m <= most ? 1 : (m + most - 1) / most;  // avoids divisions in small GEMMs
   return {.rows = round_up(blocks == 1 ? m : (m + blocks - 1) / blocks, unit),
           .row_space = min_i64(most, round_up(m, unit)),
           .columns = request.n,
@@ -47,12 +49,12 @@ inline GemmBlocking blocking_of(const GemmRequest &request, int64_t bytes, int64
           .span = request.n};
 }
 
-// Some of k: all of it, or whole blocks of scales that are shorter than k.
+// A span of k: all of it, or full blocks of scales that are shorter than k.
 struct Depth {
   int64_t first, count;
 };
 
-// Rows and columns of the request's part of c.
+// Rows and columns, relative to the request's part of c.
 struct GemmArea {
   int64_t row, rows;
   int64_t column, columns;
@@ -82,7 +84,7 @@ void run_driver(const GemmRequest &request, const GemmBlocking &blocking, Kernel
   }
 }
 
-// Where a tile of c is, and the epilogue of its sums.
+// Address of a tile of c, and the epilogue of its sums.
 struct TileEpilogue {
   uint8_t *c;
   int64_t row_bytes;
@@ -90,13 +92,13 @@ struct TileEpilogue {
   lpt_format format;
   int64_t columns;
   const float *row_factors;
-  const float *column_factors;  // times alpha; those of a whole tile may be read
-  const int32_t *starts;        // of the sums, if the kernel has such
+  const float *column_factors;  // times alpha; readable for a full tile
+  const int32_t *starts;        // start values of the sums, if the kernel has them
   const float *bias;            // NULL: none
   float beta;
 };
 
-// Of the tiles that begin in the first row and column of the area; factors are not set.
+// Returns the epilogue of the tiles that begin in the first row and column of the area. The caller sets the factors.
 inline TileEpilogue epilogue_of(const GemmRequest &request, const GemmArea &area) {
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
   const int64_t row_bytes = request.c.row_stride * element_bytes, column = request.first_column + area.column;

@@ -1,4 +1,4 @@
-// How other machines multiply and add up, number by number; docs/reference/accumulation.md has the definitions.
+// Emulation of the arithmetic of other hardware, element by element. docs/reference/accumulation.md defines it.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace lpt {
 
-// ---- products by adding fields: L-Mul and the piecewise-affine product
+// Products by addition of fields: L-Mul and the piecewise-affine product.
 
-// An f32 with `bits` of its mantissa; what is below 2^-126 counts as zero.
+// Returns the bits of an f32 with its mantissa cut to `bits` bits. Values below 2^-126 become zero.
 inline uint32_t cut_field(float value, int32_t bits) {
   const uint32_t word = float_bits(value);
   const uint32_t magnitude = word & 0x7FFFFFFFu;
@@ -18,15 +18,15 @@ inline uint32_t cut_field(float value, int32_t bits) {
   return word & ~((1u << (23 - bits)) - 1);
 }
 
-// L-Mul adds 2^-l of a mantissa; nothing to powers of two, whose products are exact.
+// L-Mul adds 2^-l to the mantissa. It adds nothing if the mantissa has no bits, because products of powers of two are exact.
 inline int32_t l_mul_offset(int32_t bits) {
   if (bits == 0) return 0;
   const int32_t l = bits <= 3 ? bits : bits == 4 ? 3 : 4;
   return 1 << (23 - l);
 }
 
-// Adds exponent and mantissa of two numbers as one integer, so that a carry of the mantissas reaches the exponent. Zero
-// has no such field; a result below 2^-126 becomes zero, one beyond f32 its largest number.
+// Adds exponents and mantissas of two floats as one integer, so that a carry of the mantissas reaches the exponent. Zero has no
+// such field. A result below 2^-126 becomes zero, and a result beyond f32 becomes the largest f32.
 inline float add_fields(uint32_t a, uint32_t b, int32_t offset) {
   const uint32_t sign = (a ^ b) & 0x80000000u;
   const uint32_t left = a & 0x7FFFFFFFu, right = b & 0x7FFFFFFFu;
@@ -37,9 +37,10 @@ inline float add_fields(uint32_t a, uint32_t b, int32_t offset) {
   return bits_float(sign | (field > 0x7F7FFFFF ? 0x7F7FFFFFu : static_cast<uint32_t>(field)));
 }
 
-// ---- shifts of integers by powers of two
+// Shifts of integers by powers of two.
 
-// An integer moved by the exponent of a power of two: its code (1: not moved), negative for a negative one; 0 is zero.
+// Shifts an integer by the exponent of a power of two. `power` is its code (1: no shift), negative for a negative power; 0 is
+// zero.
 inline int64_t shifted(int32_t integer, int32_t power) {
   const int32_t sign = power >> 31;
   const int32_t code = (power ^ sign) - sign;
@@ -47,9 +48,9 @@ inline int64_t shifted(int32_t integer, int32_t power) {
   return (moved ^ sign) - sign;
 }
 
-// ---- sums of a tensor core
+// Sums of a tensor core.
 
-// significand · 2^(exponent - mantissa bits of its format). Zero's exponent is far below, infinity's and NaN's far above.
+// significand · 2^(exponent - mantissa bits of the format). Zero has kZeroExponent; infinity and NaN have kSpecialExponent.
 struct CoreNumber {
   float value;
   int16_t significand;
@@ -58,8 +59,8 @@ struct CoreNumber {
 
 constexpr int32_t kZeroExponent = -4096;
 constexpr int32_t kSpecialExponent = 16384;
-constexpr int64_t kCoreGroup = 32;       // products that one instruction adds up
-constexpr int64_t kCorePromotion = 128;  // steps of k after which the sum moves to f32
+constexpr int64_t kCoreGroup = 32;       // products that one instruction adds
+constexpr int64_t kCorePromotion = 128;  // steps of k after which the sum is added to an f32
 
 inline bool is_special(int32_t exponent) { return exponent >= kSpecialExponent / 2; }
 
@@ -73,7 +74,7 @@ inline CoreNumber core_number(const Element &element, float value) {
   return {value, static_cast<int16_t>(value / unit), static_cast<int16_t>(exponent)};
 }
 
-// What a tensor core keeps of a sum: fraction · 2^(exponent - fraction bits), of which the fraction has one bit more.
+// Sum in a tensor core: fraction · 2^(exponent - fraction_bits). The fraction has fraction_bits + 1 bits.
 struct CoreSum {
   int32_t fraction = 0;
   int32_t exponent = kZeroExponent;
@@ -85,7 +86,7 @@ inline int32_t shifted_toward_zero(int32_t value, int32_t places) {
   return ((magnitude >> (places < 31 ? places : 31)) ^ sign) - sign;
 }
 
-// Keeps fraction_bits below the leading one of a sum whose unit is 2^(exponent - fraction_bits).
+// Truncates a sum whose unit is 2^(exponent - fraction_bits) to fraction_bits below its leading one.
 inline CoreSum cut_sum(int64_t sum, int32_t exponent, int32_t fraction_bits) {
   if (sum == 0) return {};
   const int64_t magnitude = sum < 0 ? -sum : sum;
@@ -94,9 +95,9 @@ inline CoreSum cut_sum(int64_t sum, int32_t exponent, int32_t fraction_bits) {
   return {static_cast<int32_t>(sum < 0 ? -kept : kept), exponent + excess};
 }
 
-// Adds one group of products: all of them and the sum so far are aligned to the largest exponent and cut there. The
-// exponent of a product is that of its factors added, before a carry of their significands. `mantissa_bits` are those of
-// both factors together.
+// Adds one group of products. All products and the previous sum are aligned to the largest exponent and truncated. The exponent
+// of a product is the sum of the exponents of its factors, before a carry of their significands. `mantissa_bits` is the sum of
+// the mantissa bits of both formats.
 inline CoreSum add_group(CoreSum sum, const CoreNumber *a, const CoreNumber *b, int64_t b_stride, int64_t count,
                          int32_t mantissa_bits, int32_t fraction_bits) {
   int32_t largest = sum.exponent;

@@ -1,4 +1,5 @@
-// Packed weights as f32: panels of codes become panels of dwords. Included by ISA files: everything here has internal linkage.
+// Expansion of packed weights to f32: panels of codes become panels of dwords. Included by ISA files: all functions have
+// internal linkage.
 #pragma once
 
 #include "kernels/gemm/operand.hpp"
@@ -13,17 +14,17 @@ struct PanelReader {
   const uint8_t *scales;  // NULL: none along k
   const uint8_t *zeros;   // NULL: none
   lpt_format element, scale_format;
-  int64_t scale_bytes;  // of 32 lanes
+  int64_t scale_bytes;  // bytes of the scales of 32 lanes
   int64_t block_length;
   int64_t k;
-  const float *values;  // by code, where codes have at most 8 bits
-  uint32_t *to;         // the slab
-  int64_t lane;         // of the slab: the first of the panel
+  const float *values;  // indexed by code, if codes have at most 8 bits
+  uint32_t *to;         // the output slab
+  int64_t lane;         // the first lane of the panel in the slab
 
   int64_t block_of(int64_t p) const { return scales == nullptr && zeros == nullptr ? 0 : p / block_length; }
 };
 
-// Panel `panel` of a view.
+// Returns a reader of panel `panel` of the view.
 inline PanelReader panel_reader(const MatrixView &view, int64_t panel, int64_t k) {
   const Format &format = view.format;
   const int64_t blocks = panel_blocks(format, k);
@@ -41,8 +42,9 @@ inline PanelReader panel_reader(const MatrixView &view, int64_t panel, int64_t k
   return reader;
 }
 
-// Panels for `lanes` lanes from `first` on, each for all of k. Expand has a function for each kind. `values` by code: a table that
-// is local here would be read by aligned loads, and under AddressSanitizer GCC 12 does not align it.
+// Expands the panels of `lanes` lanes from lane `first`, each for all of k. Expand has one function per panel kind. `values` is
+// indexed by code. It is a parameter because GCC 12 reads a local table by aligned loads and does not align it under
+// AddressSanitizer.
 template <typename Expand>
 [[gnu::noinline, gnu::flatten]] void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k,
                                                    const float *values, uint32_t *to) {

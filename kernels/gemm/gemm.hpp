@@ -1,4 +1,4 @@
-// The family of GEMMs.
+// GEMM requests and the tables of the CPU kernels.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace lpt {
 
 // c(i, j) = alpha · sum over p of a(i, p) · b(p, j) + beta · c(i, j) + bias(j),   i < m, j < n, p < k.
 //
-// a and b may be any format, scales are applied exactly once. Either may be stored transposed: then the view is k × m, or
-// n × k. b may be in panels: then it is stored transposed. beta 0 does not read c. The sum over p is in one order for a
-// given row and k, whatever part of c is requested: an operation may cut m and n among threads, at multiples of
-// kGemmRowUnit and kGemmColumnUnit (whole panels), without a change of bits.
+// a and b may have any format. Each scale is applied exactly once. An operand may be stored transposed: its view is then k × m
+// (a) or n × k (b). If b is in panels, it is stored transposed. If beta is 0, c is not read. The order of the sum over p
+// depends only on the row and k, not on the requested part of c. An operation may therefore split m and n among threads, at
+// multiples of kGemmRowUnit and kGemmColumnUnit (whole panels), and the bits do not change.
 struct GemmRequest {
   MatrixView a;
   MatrixView b;
@@ -24,12 +24,12 @@ struct GemmRequest {
   bool is_a_transposed;
   bool is_b_transposed;
   int64_t m, n, k;                  // of this part
-  int64_t first_row, first_column;  // where this part begins in c; a, b, c and bias are those of the whole GEMM
+  int64_t first_row, first_column;  // of this part in c; a, b, c and bias are those of the full GEMM
   double alpha, beta;
-  const void *bias;          // NULL, or n numbers of the whole GEMM: f32, or f64 with is_f64
-  bool is_f64;               // compute in f64: some view is f64
-  bool is_portable;          // fused multiply-adds of f32 in the order of k, on every CPU
-  bool may_accumulate_fast;  // a permission: sums of FP8 in fewer bits, on a device
+  const void *bias;          // NULL, or n elements of the full GEMM: f32, or f64 if is_f64
+  bool is_f64;               // computes in f64: at least one view is f64
+  bool is_portable;          // f32 fused multiply-adds in the order of k, on every CPU
+  bool may_accumulate_fast;  // permits FP8 sums with fewer bits on a device
   KernelOptions options;
   lpt_gemm_arithmetic arithmetic;
   int32_t arithmetic_bits;
@@ -39,11 +39,11 @@ struct GemmRequest {
 constexpr int64_t kGemmRowUnit = 64;
 constexpr int64_t kGemmColumnUnit = 64;
 
-// Every kernel of the CPU has scratch_bytes().
+// Each CPU kernel has scratch_bytes().
 std::span<const KernelEntry<GemmRequest>> gemm_kernels();
 
-// For few rows of a by a 2:4 matrix, which is stored transposed: sparse.hpp describes them. gemm_kernels() support no
-// sparse operand.
+// Kernels that multiply few rows of a by a 2:4 matrix that is stored transposed; see sparse.hpp. The kernels of gemm_kernels()
+// do not support sparse operands.
 std::span<const KernelEntry<GemmRequest>> sparse_gemm_kernels();
 constexpr int64_t kMostSparseRows = 8;
 

@@ -1,4 +1,4 @@
-// What the files of this family offer to its table.
+// Declarations of the CPU kernels of the GEMM family and of their scratch sizes.
 #pragma once
 
 #include "kernels/gemm/gemm.hpp"

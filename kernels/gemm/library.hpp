@@ -1,5 +1,5 @@
-// GEMM by a vendor's library, such as cuBLASLt: what a plugin has of it, and which of its GEMMs serves a
-// request. All here is the host's: no number is read.
+// GEMM by a vendor library such as cuBLASLt: the interface of a plugin, and the choice of the library GEMM for a request. This
+// is host code; it reads no tensor memory.
 #pragma once
 
 #include <compare>
@@ -9,41 +9,41 @@
 
 namespace lpt {
 
-// How a library receives an operand's scales. Lanes are what is not summed over.
+// How a library receives the scales of an operand. A lane is a row of a or a column of b.
 enum class LibraryScales : int32_t {
-  kNone,       // it has none, or what is done to the sums has them
+  kNone,       // none, or they are applied to the sums
   kTensor,     // one f32
-  kLanes,      // an f32 for each lane
-  kLanes128,   // an f32 for each 128 of k of a lane
-  kBlocks128,  // an f32 for 128 lanes × 128 of k
-  kTiles32,    // e8m0fnu for each 32 of k, in tiles of 128 × 4
-  kTiles16     // e4m3fn for each 16 of k, likewise
+  kLanes,      // one f32 per lane
+  kLanes128,   // one f32 per 128 elements of k of a lane
+  kBlocks128,  // one f32 per block of 128 lanes × 128 elements of k
+  kTiles32,    // one e8m0fnu per 32 elements of k, in tiles of 128 × 4
+  kTiles16     // one e4m3fn per 16 elements of k, in tiles of 128 × 4
 };
 
-// As stored: rows of adjacent elements.
+// An operand as it is stored: rows of adjacent elements.
 struct LibraryOperand {
   lpt_format element;
   LibraryScales scales;
   int64_t rows, columns, stride;  // in elements
   bool is_transposed;             // as in GemmRequest
-  int32_t boundary;               // bytes that its address is a multiple of: a power of two, 256 at most
-  bool is_sparse = false;         // at most two of each 4 of k are not 0; zeros are stored
+  int32_t boundary;               // alignment of the address in bytes: a power of two, at most 256
+  bool is_sparse = false;         // 2:4: at most two of each 4 elements of k are not 0; zeros are stored
 
   auto operator<=>(const LibraryOperand &) const = default;
 };
 
-// c(m, n) = alpha · a · b + beta · c + bias: all but addresses and the two factors, so that it is prepared once.
+// c(m, n) = alpha · a · b + beta · c + bias, without addresses, alpha and beta, so that it is prepared once.
 struct LibraryGemm {
   int64_t m, n, k;
   LibraryOperand a, b;
   lpt_format c;      // f32, bf16, f16
-  bool is_integer;   // int8 by int8: c is int32, alpha 1, beta 0
-  bool has_factors;  // alpha and beta are on the device
-  bool has_bias;     // f32, one for each column
+  bool is_integer;   // int8 by int8: c is int32, alpha is 1, beta is 0
+  bool has_factors;  // alpha and beta are in device memory
+  bool has_bias;     // f32, one per column
   bool reads_c;      // beta is not 0
-  int32_t boundary;  // of c
+  int32_t boundary;  // alignment of c in bytes
   int64_t c_stride;
-  bool is_fast = false;  // FP8: the library may keep fewer bits of a sum
+  bool is_fast = false;  // FP8: the library may accumulate with fewer bits
 
   auto operator<=>(const LibraryGemm &) const = default;
 };
@@ -52,94 +52,96 @@ struct LibraryAddresses {
   const void *a, *b, *a_scales, *b_scales, *bias;
   void *c, *workspace;
   float alpha, beta;
-  const float *factors;  // of has_factors: alpha, beta
+  const float *factors;  // if has_factors: alpha, beta in device memory
 };
 
-// A library on one device. Functions return an lpt_status; other than 0 with one line of text in `error`, cut to error_bytes.
-// The device is the calling thread's own.
+// A library on one device. Functions return an lpt_status. If it is not 0, they write one line of text to `error`, truncated to
+// error_bytes. The device is the current device of the calling thread.
 struct GemmLibrary {
   const char *name;
 
   int32_t (*open)(void **out_session, int64_t *out_version, char *error, size_t error_bytes);
   void (*close)(void *session);
 
-  // Queries the library for its ways to run a GEMM, the likeliest first. LPT_UNSUPPORTED: it has none.
+  // Prepares a GEMM: queries the algorithms of the library, in the order of its heuristic. Returns LPT_UNSUPPORTED if it has
+  // none.
   int32_t (*prepare)(void *session, const LibraryGemm *gemm, void **out_prepared, size_t *out_workspace_bytes,
                      char *error, size_t error_bytes);
   void (*release)(void *prepared);
 
-  // Queues the GEMM. The workspace is on 256 bytes.
+  // Queues the GEMM. The workspace is aligned to 256 bytes.
   int32_t (*run)(void *session, const void *prepared, const LibraryAddresses *addresses, void *stream, char *error,
                  size_t error_bytes);
 
-  // Runs each algorithm some times, synchronizes, and keeps the fastest for later runs. Not with beta.
-  // NULL: it has one way.
+  // Times each algorithm, synchronizes, and selects the fastest for later runs. It must not be called if beta is not 0, because
+  // it runs the GEMM several times. NULL: the library has one algorithm.
   int32_t (*tune)(void *session, void *prepared, const LibraryAddresses *addresses, void *stream, char *error,
                   size_t error_bytes);
 };
 
-// ---- the choice: a function of the request, the device and the library's version
+// The selection depends on the request, the device and the version of the library.
 
 struct LibraryMachine {
-  int32_t capability;      // 90 is 9.0
-  int64_t version;         // 120900 is 12.9.0
-  bool may_round = false;  // the caller takes operands that are rounded on their way, for speed
+  int32_t capability;      // 90: compute capability 9.0
+  int64_t version;         // 120900: version 12.9.0
+  bool may_round = false;  // the caller permits operands that are rounded by a conversion, for speed
 };
 
-// What an operand is written out as before it is multiplied.
+// The form to which an operand is converted before the library multiplies it.
 enum class OperandConversion : int32_t {
   kNone,
-  kCodes,    // its codes as numbers: what is done to the sums has its scales, or the library
-  kBlocks,   // numbers times their block scales; the sums have the tensor scale
-  kNumbers,  // numbers times all scales, rounded as lpt_dequantize() does
-  kFolded    // e2m1fn times powers of two as e4m3fn, with an f32 for each 128 of k in the order of kLanes128
+  kCodes,    // decoded codes; the library or the epilogue applies the scales
+  kBlocks,   // elements times their block scales; the epilogue applies the tensor scale
+  kNumbers,  // elements times all scales, rounded as in lpt_dequantize()
+  kFolded    // e2m1fn times powers of two as e4m3fn, with one f32 per 128 elements of k as in kLanes128
 };
 
 struct LibraryPlan {
-  LibraryGemm gemm;  // of the lifted operands; its boundaries are those of what is not lifted
+  LibraryGemm gemm;  // of the converted operands; its alignments are those of the operands that are not converted
   OperandConversion a_conversion, b_conversion;  // to gemm.a.element and gemm.b.element
-  bool has_finish;                               // the GEMM gives f32 or int32; gemm_finish makes c of them
-  bool is_in_place;                              // they are in the memory of c
+  bool has_finish;   // the GEMM writes f32 or int32; the kernel gemm_finish computes c from it
+  bool is_in_place;  // the f32 output of the GEMM is stored in the memory of c
 };
 
-// One of a library's kinds of GEMMs. It is no KernelEntry: it gives a plan instead of running, needs a version of the
-// library, and may round.
+// One kind of GEMM of a library. It is not a KernelEntry: it returns a plan instead of running, requires a version of the
+// library, and may round operands.
 struct LibraryKernelEntry {
   const char *name;
   int32_t min_capability, max_capability;
   int64_t min_version;
   const char *(*unsupported_reason)(const GemmRequest &);
   LibraryPlan (*plan)(const GemmRequest &);
-  bool rounds_operands = false;   // only where that is requested
-  bool accumulates_fast = false;  // only where that is permitted: LibraryGemm::is_fast
+  bool rounds_operands = false;   // selected only if the caller permits it: LibraryMachine::may_round
+  bool accumulates_fast = false;  // selected only if the caller permits it; sets LibraryGemm::is_fast
 };
 
 // Fastest first.
 std::span<const LibraryKernelEntry> gemm_library_kernels();
 
-// Of requests with a 2:4 operand, whose view is the sparse one still: the library reads it as it is written out.
+// Entries for requests with a 2:4 operand. The view of the request is still sparse; the library reads its dense copy.
 std::span<const LibraryKernelEntry> gemm_sparse_library_kernels();
 
-// Scales that neither the library nor a conversion applies: sums are multiplied by them, those of a tensor within alpha.
+// Scales that neither the library nor a conversion applies. The sums are multiplied by them; tensor scales are part of alpha.
 struct EpilogueScales {
   bool has_rows, has_tensor;
 };
 EpilogueScales epilogue_scales(const MatrixView &view, LibraryScales known, OperandConversion conversion);
 
-// A phrase, or nullptr: it will run.
+// Returns why the entry does not run the request, or nullptr.
 const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryMachine &machine,
                               const GemmRequest &request);
 
-// ---- what our kernels do before and after; a device has kernels for each
+// Kernels that run before and after the library GEMM. A device has kernels for each request type.
 
-// target(i, j) = the number of source's code less its zero point, times its scales where `has_scales`. To bf16, f16, f32. To
-// e4m3fn of int4 without scales; and of mxfp4: with scales that are written to target.block_scales, f32 of steps × lanes.
+// target(i, j) = the decoded element of source minus its zero point, times its scales if `has_scales`. The target is bf16, f16
+// or f32, or e4m3fn for two sources. int4 is converted without scales. mxfp4 is converted with scales, and the remaining f32
+// scales, steps × lanes, are written to target.block_scales.
 struct OperandConversionRequest {
   MatrixView source, target;
   bool has_scales;
 };
 
-// Scales as the library reads them: of `lanes` × `steps`, from rows of lanes.
+// Copies scales to the order that the library reads. The source has `lanes` rows of `steps` scales.
 struct LibraryScalesRequest {
   LibraryScales layout;  // kLanes128, kBlocks128, kTiles32, kTiles16
   const void *source;
@@ -148,7 +150,7 @@ struct LibraryScalesRequest {
   void *target;
 };
 
-// Bytes of what is written there.
+// Returns the bytes of the scales in the target order.
 constexpr size_t library_scales_bytes(LibraryScales layout, int64_t lanes, int64_t steps) {
   const int64_t even_steps = (steps + 3) / 4 * 4;
   switch (layout) {
@@ -164,21 +166,22 @@ constexpr size_t library_scales_bytes(LibraryScales layout, int64_t lanes, int64
   }
 }
 
-// factors = alpha · a_tensor · b_tensor, beta.
+// Writes factors = {alpha · a_tensor · b_tensor, beta}.
 struct GemmFactorsRequest {
   float alpha, beta;
   const float *a_tensor, *b_tensor;  // NULL: 1
   float *factors;
 };
 
-// c(i, j) = alpha · rows(i) · columns(j) · a_tensor · b_tensor · x(i, j) + beta · c(i, j) + bias(j). c may be in the memory of x.
+// c(i, j) = alpha · rows(i) · columns(j) · a_tensor · b_tensor · x(i, j) + beta · c(i, j) + bias(j). c and x may be the same
+// memory.
 struct GemmEpilogueRequest {
-  const void *x;  // f32, or int32; NULL: zeros
+  const void *x;  // f32 or int32; NULL: zeros
   int64_t x_stride;
   bool is_integer;
   MatrixView c;                      // f32, bf16, f16
   const float *rows, *columns;       // NULL: ones
-  int64_t rows_step, columns_step;   // from factor to factor
+  int64_t rows_step, columns_step;   // stride between factors, in elements
   const float *a_tensor, *b_tensor;  // NULL: 1
   const float *bias;                 // NULL: zeros
   float alpha, beta;

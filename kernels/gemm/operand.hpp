@@ -1,7 +1,7 @@
-// An operand as the packing loops see it. Included by ISA files: everything here has internal linkage.
+// A GEMM operand in the form that the packing loops read. Included by ISA files: all functions have internal linkage.
 //
-// A *lane* is a row of a or a column of b: what is not summed over. A lane's scale is applied once, to the finished sum;
-// scales that vary along k are multiplied in while the elements are decoded.
+// A lane is a row of a or a column of b: an index that is not summed over. The scale of a lane is applied once, to the sum.
+// Scales that vary along k are applied when the elements are decoded.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@
 namespace lpt {
 namespace {
 
-// kTable takes any element of at most 8 bits, number by number.
+// kTable decodes any element of at most 8 bits, one element at a time.
 enum class Decoder { kEightBits, kFourBits, kInt8, kBf16, kF16, kF32, kTable };
 
-// The bf16 of every magnitude of a float of at most 8 bits, low and high bytes apart: two byte look-ups decode.
+// bf16 of every magnitude of a float of at most 8 bits, as a table of low bytes and one of high bytes. Two byte look-ups decode
+// a code.
 struct ByteTable {
   alignas(64) uint8_t low[128];
   alignas(64) uint8_t high[128];
@@ -56,7 +57,7 @@ constexpr ByteTable kTableE4m3 = byte_table(kElementE4m3);
 constexpr ByteTable kTableE5m2 = byte_table(kElementE5m2);
 constexpr ByteTable kTableE2m1fn = byte_table(kElementE2m1fn);
 
-// Of a float of 8 bits whose sign is a bit of its own; NULL: it is none.
+// Returns the table of an 8-bit float with a sign bit. Returns NULL for other elements.
 inline const ByteTable *byte_table_of(lpt_format element) {
   switch (element) {
     case LPT_FORMAT_E4M3FN:
@@ -73,20 +74,20 @@ inline const ByteTable *byte_table_of(lpt_format element) {
 struct Operand {
   const uint8_t *data;
   int64_t row_stride;  // in elements
-  bool is_k_adjacent;  // stored lanes × k; else k × lanes
-  int64_t first_lane;  // of this part
+  bool is_k_adjacent;  // stored as lanes × k; otherwise as k × lanes
+  int64_t first_lane;  // the first lane of this part
   int64_t k;
   Decoder decoder;
   int32_t bits;
-  uint8_t flip;            // of each int8 before it is packed
-  Element element;         // where the decoder is kEightBits or kFourBits
-  const ByteTable *table;  // as element
-  const float *values;     // by code, where the decoder is kTable
-  const uint8_t *zeros;    // zero points, in the order of scales; NULL: none
+  uint8_t flip;            // XOR mask of each int8 before it is packed
+  Element element;         // set for kEightBits, kFourBits and kTable
+  const ByteTable *table;  // set for kEightBits and kFourBits
+  const float *values;     // indexed by code; set for kTable
+  const uint8_t *zeros;    // zero points in the order of the scales; NULL: none
   const uint8_t *scales;   // NULL: no block scales
   lpt_format scale_format;
   int64_t scale_stride;
-  int32_t row_shift;  // block of storage row r: r >> row_shift
+  int32_t row_shift;  // the block of storage row r is r >> row_shift
   int32_t column_shift;
   bool is_scaled_along_k;
   float tensor_scale;
@@ -105,7 +106,7 @@ inline void set_table(const Element &element, Operand &operand, ValueTable &valu
   operand.values = values;
   const uint32_t count = 1u << element.bits;
   for (uint32_t code = 0; code < count; ++code) values[code] = decode(element, code);
-  for (uint32_t code = count; code < 16; ++code) values[code] = 0;  // look-ups load at least sixteen
+  for (uint32_t code = count; code < 16; ++code) values[code] = 0;  // look-ups load at least 16 values
 }
 
 inline void set_decoder(lpt_format element, Operand &operand, ValueTable &values) {
@@ -145,7 +146,7 @@ inline void set_decoder(lpt_format element, Operand &operand, ValueTable &values
   }
 }
 
-// `values` is memory for a table, which the operand then refers to.
+// Describes a view as an Operand. `values` is memory for a decoding table: it must outlive the operand, which points to it.
 inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t first_lane, int64_t k,
                           ValueTable &values) {
   Operand operand = {};
@@ -188,7 +189,7 @@ inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
   return read_scale(operand.scale_format, operand.scales, index);
 }
 
-// Up to 32 adjacent codes as bytes; the first is the first one of a byte, save with ternary digits.
+// Unpacks up to 32 adjacent codes to bytes. Except for ternary elements, the first code must begin at a byte boundary.
 [[gnu::noinline]] inline void read_codes(const Operand &operand, int64_t index, int64_t count, uint8_t (&codes)[32]) {
   const int32_t bits = operand.bits;
   if (bits == 8) {
@@ -208,7 +209,7 @@ inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
   }
 }
 
-// Up to 32 adjacent elements of storage row `row`, without their scales; zero past `count`.
+// Decodes up to 32 adjacent elements of storage row `row`, without scales. Elements past `count` are 0.
 [[gnu::noinline]] inline void read_values(const Operand &operand, int64_t row, int64_t column, int64_t count,
                                           float (&values)[32]) {
   uint8_t codes[32];
@@ -221,7 +222,7 @@ inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
   for (int64_t i = 0; i < count; ++i) values[i] -= static_cast<float>(zeros[(column + i) >> operand.column_shift]);
 }
 
-// What a finished sum of this lane is multiplied by.
+// Returns the factor of the sum of a lane: its scale, unless scales vary along k, times the tensor scale.
 inline float lane_factor(const Operand &operand, int64_t lane) {
   if (operand.scales == nullptr || operand.is_scaled_along_k) return operand.tensor_scale;
   const float scale = operand.is_k_adjacent ? scale_at(operand, operand.first_lane + lane, 0)
@@ -229,7 +230,7 @@ inline float lane_factor(const Operand &operand, int64_t lane) {
   return scale * operand.tensor_scale;
 }
 
-// The same of a view of lanes × k, packed or not.
+// Returns the same factor for a view of lanes × k that may be packed.
 inline float lane_factor(const MatrixView &view, int64_t lane, int64_t k) {
   const Format &format = view.format;
   const float tensor_scale = format.has_tensor_scale() ? *view.tensor_scale : 1.0f;

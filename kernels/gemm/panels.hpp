@@ -1,19 +1,19 @@
-// Weights as GEMMs read them best: in panels.
+// Packed weights: the layout in panels that GEMM kernels read fastest.
 //
-// A panel holds kPanelLanes lanes (rows of an n × k matrix) for all of k, in lines of 64 bytes, so that a tile reads one
-// stream and decodes it in registers. k is filled up to a multiple of kPanelSteps and lanes to whole panels, with code 0.
-// Elements are stored as codes, without their scales; where code (lane, k) is depends on the element alone, never on the
-// CPU. With v = lane / 16 and l = lane % 16:
+// A panel holds kPanelLanes lanes (rows of an n × k matrix) for all of k, in lines of 64 bytes. A tile then reads one stream
+// and decodes it in registers. k is padded to a multiple of kPanelSteps and the lanes to full panels, with code 0. Elements are
+// stored as codes, without scales. The position of code (lane, k) depends on the element format only, not on the CPU. With v =
+// lane / 16 and l = lane % 16:
 //
-//   kNibbles    elements of at most 4 bits. Line k / 4; byte 4 · l + {0, 2, 1, 3}[k % 4], its half v. Words of the line,
-//               shifted right by 0, 4, 8, 12, are pairs of k (0, 1) of v 0, of v 1, pairs (2, 3) of v 0, of v 1.
-//   kBytePairs  floats of 5 to 8 bits. Line k / 2; byte 16 · (l / 4) + 8 · v + 2 · (l % 4) + k % 2. Two look-ups, of the low
-//               and the high bytes of bf16, unpack to pairs of k of v 0 and of v 1.
+//   kNibbles    elements of at most 4 bits. Line k / 4; byte 4 · l + {0, 2, 1, 3}[k % 4], nibble v. Words of the line, shifted
+//               right by 0, 4, 8 and 12, are pairs of k: (0, 1) of v 0, (0, 1) of v 1, (2, 3) of v 0, (2, 3) of v 1.
+//   kBytePairs  floats of 5 to 8 bits. Line k / 2; byte 16 · (l / 4) + 8 · v + 2 · (l % 4) + k % 2. Look-ups of the low and the
+//               high bytes of bf16 are interleaved to pairs of k of v 0 and of v 1.
 //   kByteQuads  other elements of 5 to 8 bits. Line 2 · (k / 4) + v; byte 4 · l + k % 4.
 //   kHalves     elements of 16 bits. Line 2 · (k / 2) + v; word 2 · l + k % 2.
 //   kWords      elements of 32 bits. Line 2 · k + v; dword l.
 //
-// Block scales and zero points of a panel: for each block of k, kPanelLanes of them.
+// A panel has kPanelLanes block scales and zero points for each block of k.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace lpt {
 constexpr int64_t kPanelLanes = 32;
 constexpr int64_t kPanelSteps = 4;
 constexpr int64_t kPanelLineBytes = 64;
-constexpr int64_t kNibbleOrder[4] = {0, 2, 1, 3};  // of k in a dword; undoes itself
+constexpr int64_t kNibbleOrder[4] = {0, 2, 1, 3};  // of k in a dword; the permutation is its own inverse
 
 enum class PanelKind : uint8_t { kNibbles, kBytePairs, kByteQuads, kHalves, kWords };
 
@@ -38,7 +38,7 @@ static inline PanelKind panel_kind(lpt_format element) {
   return known.is_integer || known.levels != nullptr ? PanelKind::kByteQuads : PanelKind::kBytePairs;
 }
 
-// Bytes that kPanelSteps of k of one panel take.
+// Returns the bytes of kPanelSteps steps of k of one panel.
 static inline int64_t panel_step_bytes(PanelKind kind) {
   switch (kind) {
     case PanelKind::kNibbles:
@@ -58,14 +58,14 @@ static inline int64_t panel_bytes(PanelKind kind, int64_t k) {
   return (k + kPanelSteps - 1) / kPanelSteps * panel_step_bytes(kind);
 }
 
-// Blocks of scales along k of a view in panels.
+// Returns the number of scale blocks along k of a view in panels.
 static inline int64_t panel_blocks(const Format &format, int64_t k) {
   if (!format.has_block_scale() || k == 0) return 0;
   if (format.block_columns == LPT_BLOCK_EXTENT_FULL) return 1;
   return (k + format.block_columns - 1) / format.block_columns;
 }
 
-// Where one code is in its panel; `shift` is 4 for the upper half of a byte.
+// The position of one code in its panel. `shift` is 4 for the upper nibble of a byte.
 struct PanelPlace {
   int64_t byte;
   int32_t shift;

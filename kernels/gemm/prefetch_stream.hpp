@@ -1,7 +1,8 @@
-// Prefetch addresses for the tiles that read one panel. Included by ISA files: everything here has internal linkage.
+// Prefetch addresses for the tiles that read one panel. Included by ISA files: all functions have internal linkage.
 //
-// A single tile prefetches the panel that it reads; its time is then that of reading b. Of several tiles, each prefetches a part
-// of the next panel: if the first one prefetched all of it, it would take longer than its arithmetic.
+// A single tile prefetches the panel that it reads, because its time is that of reading b. If several tiles read a panel, each
+// prefetches a part of the next panel. If the first tile prefetched all of it, the prefetches would take longer than the
+// arithmetic of the tile.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@ namespace {
 
 struct PrefetchStream {
   const uint8_t *from;
-  int64_t step_bytes;  // further with each step
+  int64_t step_bytes;  // added to `from` at each step
 
-  // gcc 12 would count the steps instead, and multiply after the last.
+  // The asm statement keeps the addition: gcc 12 would count the steps and multiply after the last step.
   [[gnu::always_inline]] void advance() {
     from += step_bytes;
     asm("" : "+r"(from));
@@ -22,10 +23,10 @@ struct PrefetchStream {
   void skip(int64_t steps) { from += steps * step_bytes; }
 };
 
-constexpr int64_t kPrefetchDistance = 8192;  // bytes of all panels that a tile reads
+constexpr int64_t kPrefetchDistance = 8192;  // ahead, over all panels that a tile reads
 
-// Of the first of `tiles` tiles, which take steps of `step_bytes` through `panel`, one of `panels` that a tile reads; `next` is the
-// panel that follows. Each further tile skips the steps of those before.
+// Returns the stream of the first of `tiles` tiles, which advance through `panel` by `step_bytes`. A tile reads `panels`
+// panels, and `next` is the panel after `panel`. Each further tile skips the steps of the previous tiles.
 inline PrefetchStream prefetch_of(int64_t tiles, const uint8_t *panel, int64_t panels, const uint8_t *next,
                                   int64_t step_bytes) {
   if (tiles == 1) return {panel + kPrefetchDistance / panels, step_bytes};

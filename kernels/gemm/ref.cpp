@@ -1,12 +1,12 @@
-// The reference GEMM: any formats, any layout, one sum in the order of k. It decides what the others may differ
-// from, and in the portable order every bit of them.
+// The reference GEMM: any formats, any layout, one sum in the order of k. Errors of other kernels are measured against it. In
+// the portable order it defines every bit.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/reference.hpp"
 
 namespace lpt {
 namespace {
 
-// Element times (block scale times tensor scale): in f32 as dequantize does it, in f64 exactly.
+// The value of an element is element · (block scale · tensor scale): in f32 rounded as in dequantize, in f64 exact.
 struct Whole {
   template <typename T>
   static T value(const OperandMN &lanes, int64_t lane, int64_t p, int64_t) {
@@ -24,7 +24,7 @@ struct Whole {
   }
 };
 
-// The portable order: only scales that vary along k belong to the numbers; what a lane has in common comes to its sum.
+// The portable order. Only scales that vary along k multiply the elements; the factor of a lane multiplies the sum.
 struct Portable {
   template <typename T>
   static T value(const OperandMN &lanes, int64_t lane, int64_t p, int64_t k) {
@@ -40,7 +40,7 @@ struct Portable {
   }
 };
 
-// Rows of c one at a time, for a block of decoded columns of b.
+// Computes one row of c at a time, for a block of decoded columns of b.
 template <typename Order, typename T>
 void multiply(const GemmRequest &request) {
   T *const a_row = reinterpret_cast<T *>(request.scratch);

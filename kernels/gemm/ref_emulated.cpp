@@ -1,5 +1,5 @@
-// GEMM in the arithmetic of other machines. All four read elements without scales; scales that vary along k
-// multiply the sum of each span of k that they hold for, those of a lane the finished sum.
+// GEMM in the arithmetic of other hardware. All four kernels read elements without scales. Scales that vary along k multiply
+// the sum of each span of k that they cover. The scale of a lane multiplies the total sum.
 #include "kernels/gemm/emulated.hpp"
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/reference.hpp"
@@ -9,17 +9,17 @@ namespace {
 
 int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Mantissa bits that the numbers of an element need at most.
+// Returns the maximum number of mantissa bits of the elements.
 int32_t mantissa_bits_of(lpt_format plain) {
   if (plain == LPT_FORMAT_F32) return 23;
   const Element element = element_of(plain);
   if (element.levels != nullptr) return 23;
   if (!element.is_integer) return element.mantissa_bits;
-  return 31 - __builtin_clz(element.max_code);  // the negative end of a signed one is a power of two
+  return 31 - __builtin_clz(element.max_code);  // the minimum of a signed integer is a power of two
 }
 
-// An arithmetic has words that it reads operands as, and adds up `count` products of a row and a column: words of a are
-// adjacent, words of b kReferenceColumns apart.
+// An arithmetic converts operands to Words. Its sum() adds `count` products of a row and a column. Words of a are adjacent;
+// words of b are kReferenceColumns apart.
 
 template <bool kIsLMul>
 struct Fields {
@@ -66,7 +66,7 @@ struct Shift {
     return static_cast<float>(total) * unit;
   }
 
-  // An integer is itself, in units of its last place; a power of two its code, with the sign.
+  // Returns an integer in units of its last place, or the signed code of a power of two.
   static Word word(const Element &element, float value) {
     if (element.is_integer) return static_cast<Word>(std::ldexp(value, element.mantissa_bits));
     if (value == 0) return 0;
@@ -122,7 +122,7 @@ size_t scratch_of(const GemmRequest &request) {
   return static_cast<size_t>(request.k) * (1 + kReferenceColumns) * sizeof(typename Arithmetic::Word);
 }
 
-// The sum of one row and one column, span by span of k.
+// Returns the sum of one row and one column, computed for each span of k that shares scales.
 template <typename Arithmetic>
 float sum_of(const Arithmetic &arithmetic, const GemmRequest &request, int64_t row, int64_t column,
              const typename Arithmetic::Word *a_words, const typename Arithmetic::Word *b_words) {

@@ -1,4 +1,4 @@
-// The reference GEMM of few rows by a 2:4 matrix: it decides every bit.
+// The reference GEMM of few rows by a 2:4 matrix. It defines every bit of the result.
 #include <cmath>
 
 #include "kernels/gemm/kernels.hpp"
@@ -11,7 +11,7 @@ bool is_integer(const MatrixView &view) {
   return has_element(view.format.element) && element_of(view.format.element).is_integer;
 }
 
-// Adds the product of each stored number of a row of b by that of a at its place.
+// Calls add(storage index, column, element) for each stored element of a row of b.
 template <typename Add>
 void for_stored(const MatrixView &b, int64_t row, const Add &add) {
   const uint8_t *indices = b.indices + row * b.index_stride;

@@ -1,4 +1,4 @@
-// What the plain rows share: numbers out of any matrix one by one, and the way of a sum into c.
+// Code that the reference kernels share: reading single elements of any matrix, and storing a sum to c.
 #pragma once
 
 #include <cmath>
@@ -9,9 +9,9 @@
 
 namespace lpt {
 
-constexpr int64_t kReferenceColumns = 64;  // of b that are decoded at once
+constexpr int64_t kReferenceColumns = 64;  // columns of b that are decoded together
 
-// Reads number `index` of scales or of plain elements as T, exactly.
+// Returns scale or unscaled element `index` as T, exactly.
 template <typename T>
 T number_at(lpt_format plain, const void *data, int64_t index) {
   const auto *bytes = static_cast<const uint8_t *>(data);
@@ -29,12 +29,12 @@ T number_at(lpt_format plain, const void *data, int64_t index) {
   return static_cast<T>(decode(element, load_code(element, data, index)));
 }
 
-// An operand as lanes times k: a lane is a row of a or a column of b.
+// An operand as lanes × k. A lane is a row of a or a column of b.
 struct OperandMN {
   const MatrixView &view;
-  bool is_k_adjacent;  // stored lanes × k; else k × lanes
+  bool is_k_adjacent;  // stored as lanes × k; otherwise as k × lanes
 
-  // The element less its zero point, without scales.
+  // Returns the element minus its zero point, without scales.
   template <typename T>
   T element(int64_t lane, int64_t p) const {
     const int64_t row = row_of(lane, p), column = column_of(lane, p);
@@ -42,7 +42,7 @@ struct OperandMN {
     return view.format.has_zero_point() ? value - static_cast<T>(view.zero_points[block_at(row, column)]) : value;
   }
 
-  // 1 where there is none.
+  // Returns 1 if the format has no block scale.
   template <typename T>
   T block_scale(int64_t lane, int64_t p) const {
     if (!view.format.has_block_scale()) return 1;
@@ -53,14 +53,14 @@ struct OperandMN {
     return view.format.has_tensor_scale() ? static_cast<T>(*view.tensor_scale) : 1;
   }
 
-  // Steps of k that one scale is for.
+  // Returns the number of elements along k that share a scale.
   int64_t steps_of_scale(int64_t k) const {
     const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
     return view.format.has_block_scale() && extent != LPT_BLOCK_EXTENT_FULL && extent < k ? extent : k;
   }
   bool is_scaled_along_k(int64_t k) const { return steps_of_scale(k) < k; }
 
-  // What a finished sum of this lane is multiplied by.
+  // Returns the factor of the sum of a lane: its scale, unless scales vary along k, times the tensor scale.
   float lane_factor(int64_t lane, int64_t k) const {
     if (k == 0 || is_scaled_along_k(k)) return tensor_scale<float>();
     return block_scale<float>(lane, 0) * tensor_scale<float>();
@@ -81,7 +81,7 @@ struct OperandMN {
 inline OperandMN rows_of_a(const GemmRequest &request) { return {request.a, !request.is_a_transposed}; }
 inline OperandMN columns_of_b(const GemmRequest &request) { return {request.b, request.is_b_transposed}; }
 
-// Rounds to odd, so that a second rounding to fewer bits gives what one rounding would.
+// Rounds to odd. A second rounding to fewer bits then returns the same value as a single rounding.
 inline float narrow(double value) {
   const float rounded = static_cast<float>(value);
   if (static_cast<double>(rounded) == value || std::isnan(value) || std::isinf(rounded)) return rounded;
@@ -107,7 +107,7 @@ void store(const MatrixView &c, int64_t index, T value) {
   }
 }
 
-// Adds the terms of beta and bias to alpha times a sum, and stores it at (row, column) of c.
+// Adds the beta and bias terms to alpha times a sum, and stores the result at (row, column) of c.
 template <typename T>
 void store_with_terms(const GemmRequest &request, int64_t row, int64_t column, T value) {
   const int64_t index = row * request.c.row_stride + column * request.c.column_stride;
@@ -117,13 +117,13 @@ void store_with_terms(const GemmRequest &request, int64_t row, int64_t column, T
   store(request.c, index, value);
 }
 
-// Columns of b of one part that are decoded together.
+// Columns of b that are decoded together.
 struct ColumnBlock {
-  int64_t first;  // in c
+  int64_t first;  // column of c
   int64_t count;  // at most kReferenceColumns
 };
 
-// Multiplies a part of c: for each block of columns `read_columns`, for each row `read_row`, and then the sums of both.
+// Computes a part of c. Calls read_columns() for each block of columns, then read_row() and sum() for each row.
 template <typename ReadColumns, typename ReadRow, typename Sum>
 void for_each_block(const GemmRequest &request, const ReadColumns &read_columns, const ReadRow &read_row,
                     const Sum &sum) {

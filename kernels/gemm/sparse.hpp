@@ -1,11 +1,11 @@
-// GEMM of few rows by a 2:4 matrix, what all their rows share. Included by ISA files as well: everything here has
-// internal linkage.
+// GEMM of few rows by a 2:4 matrix: code that all its kernels share. ISA files include it as well: all functions have internal
+// linkage.
 //
-// c(i, j) = (sum over p of a(i, p) · b(j, p)) · row factor · column factor + beta · c + bias, as if b were written out: what
-// is not stored is zero. Integers are summed exactly. Floats are summed in 32 lanes: number s of those that the row of b
-// stores, two for each group, is multiplied by the number of a at its place in lane s mod 32, by fused multiply-adds of f32 in the order
-// of s; then lane l + 16 is added to lane l, l + 8, … l + 1. A number of a that is not finite and belongs to one that is not stored
-// makes the sum NaN, as a product by zero does.
+// c(i, j) = (sum over p of a(i, p) · b(j, p)) · row factor · column factor + beta · c + bias. Elements of b that are not stored
+// are zero. Integers are summed exactly. Floats are summed in 32 lanes by f32 fused multiply-adds. A row of b stores two
+// elements per group. Stored element s is multiplied by the element of a at its column and added to lane s mod 32, in the order
+// of s. Then lane l + 16 is added to lane l, lane l + 8 to lane l, and so on to l + 1. If an element of a is not finite and the
+// corresponding element of b is not stored, the sum is NaN. A product by zero has the same result.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ inline bool is_finite(float value) {
 
 inline bool is_finite(uint16_t bf16) { return is_finite(bf16_of(bf16)); }
 
-// Whether a number of a row of a that is not finite belongs to one that b does not store.
+// Returns whether a row of a has an element that is not finite at a column that b does not store.
 template <typename Number>
 inline bool is_spoiled(const Number *a, const uint8_t *indices, int64_t k) {
   for (int64_t p = 0; p < k; ++p) {
@@ -67,7 +67,7 @@ inline bool is_spoiled(const Number *a, const uint8_t *indices, int64_t k) {
   return false;
 }
 
-// Writes a finished sum to c.
+// Applies the epilogue to a sum and stores the result in c.
 inline void store_sum(const GemmRequest &request, int64_t row, int64_t column, float sum) {
   const float row_factor = lane_factor(request.a, row, request.k);
   const float column_factor = lane_factor(request.b, column, request.k) * static_cast<float>(request.alpha);
@@ -78,7 +78,7 @@ inline void store_sum(const GemmRequest &request, int64_t row, int64_t column, f
   store_float(request.c, index, value);
 }
 
-// Adds up lanes, the upper half to the lower one.
+// Adds the upper half of the lanes to the lower half until one lane remains.
 inline float add_up_lanes(float (&lanes)[kSparseLanes]) {
   for (int64_t half = kSparseLanes / 2; half > 0; half /= 2) {
     for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];

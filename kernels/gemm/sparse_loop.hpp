@@ -1,7 +1,7 @@
-// How few rows are multiplied by a 2:4 matrix, whatever the registers. Included by ISA files only.
+// Loops of the GEMM that multiplies few rows by a 2:4 matrix, for all instruction sets. Included by ISA files only.
 //
-// A kind of numbers says what a row of a is read as, what b stores, and how a step of columns is added up for up to kSharedRows
-// rows.
+// A Kind defines the type of the elements of a (Number), the size of the elements of b (kBytes), and the accumulators (Lanes).
+// Its add_step() multiplies one step of columns by up to kSharedRows rows.
 #pragma once
 
 #include "kernels/common/prefetcher.hpp"
@@ -10,18 +10,19 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kSparseColumns = 256;  // of a step
-constexpr int64_t kBlockRows = 8;        // of b that read a piece of a before the next piece
+constexpr int64_t kSparseColumns = 256;  // columns per step
+constexpr int64_t kBlockRows = 8;        // rows of b that read a span of a before the next span
 constexpr int64_t kWholeRowsBytes = 32 << 10;
 constexpr int64_t kPieceBytes = 16 << 10;
 
+// Rounds k up to a multiple of kSparseColumns.
 inline int64_t whole_steps(int64_t k) { return (k + kSparseColumns - 1) / kSparseColumns * kSparseColumns; }
 
-// What kinds of floats share: rows of a as f32.
+// Reading of rows of a as f32, shared by the floating-point kinds.
 struct SparseFloatRows {
   using Number = float;
 
-  // Tells whether some are not finite.
+  // Converts a row to f32. Returns nonzero if an element is not finite.
   static int32_t read_row(const MatrixView &a, int64_t row, int64_t k, float *to) {
     read_numbers(a, row, k, to);
     uint32_t has_others = 0;
@@ -53,7 +54,7 @@ struct SparseFloatRows {
   }
 };
 
-// bf16 as it is.
+// Rows of a as bf16, without conversion.
 struct SparseHalfRows {
   using Number = uint16_t;
 
@@ -69,14 +70,14 @@ struct SparseHalfRows {
   }
 };
 
-// The same of bytes, which are all finite.
+// Rows of a as int8. All elements are finite.
 struct SparseByteRows {
   using Number = int8_t;
 
   static float finished(float sum, int32_t, const int8_t *, const uint8_t *, int64_t) { return sum; }
 };
 
-// The last columns of a row, filled up: stored zeros at legal places.
+// The last columns of a row, padded to a full step with stored zeros at valid indices.
 template <typename Kind>
 struct SparseTail {
   alignas(64) uint8_t stored[kSparseColumns / 2 * Kind::kBytes];
@@ -90,12 +91,13 @@ struct SparseTail {
   }
 };
 
-// Reading b from end to end.
+// Prefetchers for a sequential read of b.
 struct SparseReads {
   Prefetcher stored, indices;
 };
 
-// Further ahead than ahead_over(), since a step requests many lines at once; places as far ahead in time, not in bytes.
+// Returns prefetchers over b. The distance is larger than that of prefetcher_over() because a step reads many lines at once.
+// The distance of the indices equals that of the stored elements in time, not in bytes.
 inline SparseReads reads_over(const void *stored, int64_t stored_bytes, const void *indices, int64_t index_bytes) {
   constexpr int64_t kLarge = int64_t{8} << 20;
   constexpr int64_t kDistance = 8192, kIndexDistance = 1024;
@@ -103,20 +105,20 @@ inline SparseReads reads_over(const void *stored, int64_t stored_bytes, const vo
           make_prefetcher(index_bytes >= kLarge ? indices : nullptr, kIndexDistance)};
 }
 
-// Rows of a as they are read, and what reading noted of each.
+// Rows of a as read_row() wrote them, and what it returned for each row.
 template <typename Kind>
 struct SparseRows {
   typename Kind::Number *numbers;
   int32_t *noted;
 };
 
-// What a block of rows of b has come to: lanes for each of them and each row of a.
+// Accumulators of a block of rows of b: lanes for each of these rows and each row of a.
 template <typename Kind>
 struct SparseBlock {
   typename Kind::Lanes lanes[kBlockRows][kMostSparseRows];
 };
 
-// The columns [begin, end) of one row of b by kRows rows of a, from the part's row i on.
+// Adds the columns [begin, end) of one row of b, multiplied by kRows rows of a from row i of this part on.
 template <typename Kind, int kRows>
 inline void add_columns(const GemmRequest &request, int64_t column, int64_t begin, int64_t end, int64_t i,
                         const SparseRows<Kind> &rows, const SparseReads &reads, typename Kind::Lanes *lanes) {
@@ -144,7 +146,7 @@ inline void add_columns(const GemmRequest &request, int64_t column, int64_t begi
   for (int r = 0; r < kRows; ++r) lanes[r] = sums[r];
 }
 
-// The same by all rows of a.
+// Adds the same columns for all rows of a.
 template <typename Kind>
 inline void add_columns_of_all(const GemmRequest &request, int64_t column, int64_t begin, int64_t end,
                                const SparseRows<Kind> &rows, const SparseReads &reads, typename Kind::Lanes *lanes) {
@@ -160,7 +162,8 @@ inline void add_columns_of_all(const GemmRequest &request, int64_t column, int64
   if (i < request.m) add_columns<Kind, 1>(request, column, begin, end, i, rows, reads, lanes + i);
 }
 
-// Rows of b from `column` on, `count` of them: so many columns at a time that the first cache holds what all of them read of a.
+// Multiplies `count` rows of b from `column` on. The loop advances by `columns` columns, so that L1 holds the elements of a
+// that all rows of b read.
 template <typename Kind>
 inline void multiply_block(const GemmRequest &request, int64_t column, int64_t count, int64_t columns,
                            const SparseRows<Kind> &rows, const SparseReads &reads) {
@@ -203,7 +206,7 @@ void multiply_sparse(const GemmRequest &request) {
   const SparseReads reads =
       reads_over(static_cast<const uint8_t *>(b.data) + request.first_column * row_bytes, request.n * row_bytes,
                  b.indices + request.first_column * b.index_stride, request.n * b.index_stride);
-  // Rows of a that the first cache holds are read one row of b after the other, which is read in one stream.
+  // If L1 holds all rows of a, each row of b is processed in full, so that b is read as one stream.
   const int64_t a_bytes = request.m * a_stride * static_cast<int64_t>(sizeof(typename Kind::Number));
   const bool is_whole = a_bytes <= kWholeRowsBytes;
   const int64_t fitting = a_stride * kPieceBytes / a_bytes / kSparseColumns * kSparseColumns;

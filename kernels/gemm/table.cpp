@@ -1,4 +1,4 @@
-// Kernels of the GEMM, fastest first, and what the fast ones do not support.
+// Kernels of the GEMM, fastest first, and the reasons why they do not support a request.
 #include "kernels/gemm/exact.hpp"
 #include "kernels/gemm/kernels.hpp"
 
@@ -11,7 +11,7 @@ bool is_operand(const MatrixView &view) {
   return has_element(element) && element_of(element).bits <= 8;
 }
 
-// What no kernel of an instruction set supports. Some kernels read panels.
+// Returns why no kernel of an instruction set supports the request. Only some kernels read panels.
 [[maybe_unused]] const char *unsupported_common(const GemmRequest &request, bool reads_panels) {
   if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
   if (request.is_f64) return "f64 is computed by the reference row";
@@ -30,7 +30,7 @@ bool is_operand(const MatrixView &view) {
   return unsupported_common(request, true);
 }
 
-// Why elements are not exact in bf16, which has 8 significant bits.
+// Returns why elements are not exact in bf16, which has 8 significant bits.
 const char *unsupported_elements(const Format &format) {
   if (format.element == LPT_FORMAT_F32) return "f32 elements are not exact in bf16";
   if (format.element == LPT_FORMAT_F16) return "f16 elements are not exact in bf16";
@@ -40,7 +40,7 @@ const char *unsupported_elements(const Format &format) {
   return element.min_exponent - element.mantissa_bits < -126 ? "the smallest elements are not normal in bf16" : nullptr;
 }
 
-// What an f32 a keeps from kernels that take b.
+// Returns why an f32 `a` is not supported by kernels that support the format of b.
 const char *unsupported_wide_a(const GemmRequest &request) {
   if (request.a.format.element != LPT_FORMAT_F32) return nullptr;
   return "a is f32, whose elements are not exact in bf16: LPT_GEMM_CAST_A_TO_BF16 rounds them";
@@ -54,7 +54,7 @@ const char *unsupported_operand(const MatrixView &view, bool is_k_adjacent, int6
   return fits_bf16_scaled(format) ? nullptr : "elements times their scales along k are not exact in bf16";
 }
 
-// Sums of groups of k, which are scaled one by one, have two pairs of k at least.
+// Kernels that sum groups of k and scale each sum require at least two pairs of k in a group.
 const char *unsupported_grouped(const MatrixView &view, bool is_k_adjacent, int64_t k) {
   if (const char *reason = unsupported_elements(view.format)) return reason;
   const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
@@ -70,7 +70,7 @@ const char *unsupported_grouped(const MatrixView &view, bool is_k_adjacent, int6
   return unsupported_operand(request.a, !request.is_a_transposed, request.k);
 }
 
-// Packed bytes are floats with a sign, or integers.
+// The kernels decode packed bytes as signed floats or as integers.
 const char *unsupported_panels(const Format &format) {
   if (!has_element(format.element)) return nullptr;
   const Element element = element_of(format.element);
@@ -91,8 +91,8 @@ const char *unsupported_panels(const Format &format) {
 
 bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plain).is_ternary; }
 
-// GEMMs of fewer rows do not repay decoding to tiles; what int8 dot products take too repays it later, and with shorter
-// groups never.
+// With fewer rows, decoding to tiles takes longer than it saves. Integers that int8 dot products also support need more rows.
+// For them, shorter groups are never faster in tiles.
 constexpr int64_t kLeastUnitRows = 4;
 constexpr int64_t kLeastUnitRowsOfIntegers = 32;
 constexpr int64_t kLeastUnitGroupOfIntegers = 64;
@@ -117,7 +117,7 @@ const char *unsupported_unit_operand(const MatrixView &view, bool is_k_adjacent,
   return extent < 32 || extent > 1024 ? "scales along k are not exact in bf16, nor for 32 to 1024 elements" : nullptr;
 }
 
-// The largest magnitude of an element in units of its smallest one: 0 for what is no small integer.
+// Returns the largest magnitude of an element in units of the smallest one, or 0 if elements are not small integers.
 int64_t largest_integer(const Format &format) {
   if (!has_element(format.element)) return 0;
   const Element element = element_of(format.element);
@@ -127,7 +127,7 @@ int64_t largest_integer(const Format &format) {
   return format.element == LPT_FORMAT_E3M0 ? 64 : 0;
 }
 
-// Sums of integers are exact in every kernel; f32 holds them up to 2^24.
+// Returns whether f32 sums of integers are exact, which holds up to 2^24. Every kernel computes integer sums exactly.
 bool are_sums_exact(const GemmRequest &request) {
   const int64_t largest = largest_integer(request.a.format) * largest_integer(request.b.format);
   int64_t terms = request.k;
@@ -155,7 +155,7 @@ const char *unsupported_bytes(const GemmRequest &request) {
   return reason != nullptr ? reason : unsupported_f32(request);
 }
 
-// ---- reference kernels
+// Reference kernels.
 
 const char *unsupported_ref(const GemmRequest &request) {
   if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
@@ -182,7 +182,7 @@ bool is_small_integer(lpt_format plain) {
   return has_element(plain) && element_of(plain).is_integer && element_of(plain).bits <= 8;
 }
 
-// A float of at most 8 bits with a sign; its products with another have at most 10 significant bits.
+// Returns whether the element is a signed float of at most 8 bits. A product of two has at most 10 significant bits.
 bool is_small_float(lpt_format plain) {
   if (!has_element(plain)) return false;
   const Element element = element_of(plain);
@@ -190,7 +190,7 @@ bool is_small_float(lpt_format plain) {
          element.mantissa_bits <= 4;
 }
 
-// Zero and seven powers of two.
+// Returns whether the element is 4-bit e3m0: zero and seven powers of two, signed.
 bool is_e3m0(lpt_format plain) {
   if (!is_small_float(plain)) return false;
   const Element element = element_of(plain);
@@ -210,12 +210,12 @@ const char *unsupported_tensor_core(const GemmRequest &request) {
   return is_small_float(request.b.format.element) ? nullptr : "b is no float of at most 8 bits";
 }
 
-// Why an operand is no matrix of small integers, with groups of k that share a scale.
+// Returns why an operand is not a matrix of small integers with groups of k that share a scale.
 const char *unsupported_integers(const MatrixView &view, int64_t k) {
   const Format &format = view.format;
   if (!has_element(format.element)) return "elements are not integers";
   const Element element = element_of(format.element);
-  // Small floats are integers times a power of two: up to 12, 60 and 64.
+  // Small floats are integers times a power of two: the integers are at most 12, 60 and 64.
   const bool is_small_float =
       format.element == LPT_FORMAT_E2M1FN || format.element == LPT_FORMAT_E2M3FN || format.element == LPT_FORMAT_E3M0;
   const bool is_integer = element.is_integer && (element.bits == 2 || element.bits == 4 || element.bits == 8);

@@ -1,6 +1,6 @@
-// Which GEMM of a vendor's library serves a request. What the libraries take is in the documentation of cuBLAS 13
-// (cublasLtMatmul, "Narrow Precisions Usage"). Its setters check nothing, so that every condition is here.
-// table_library_sparse.cpp has those of cuSPARSELt.
+// Selection of a vendor library GEMM for a request. The documentation of cuBLAS 13 defines what is supported (cublasLtMatmul,
+// "Narrow Precisions Usage"). The setters of cuBLASLt check nothing, so that this file checks every condition.
+// table_library_sparse.cpp has the conditions of cuSPARSELt.
 #include <algorithm>
 #include <bit>
 
@@ -22,7 +22,7 @@ bool is_library_float(lpt_format element) {
          element == LPT_FORMAT_E2M1FN;
 }
 
-// Formats whose codes our kernels write out.
+// Returns whether the conversion kernels support the format.
 bool is_liftable(lpt_format element) { return is_number(element) || is_library_float(element) || is_integer(element); }
 
 bool has_blocks(const Format &format, lpt_format scale, int32_t rows, int32_t columns) {
@@ -48,7 +48,7 @@ const char *unsupported_call(const GemmRequest &request) {
   return are_rows ? nullptr : "takes matrices in rows only";
 }
 
-// a stored m × k and b n × k, on boundaries of 16 bytes.
+// Requires a stored as m × k and b stored as n × k, both aligned to 16 bytes.
 const char *unsupported_along_k(const GemmRequest &request) {
   if (!is_a_along_k(request) || !is_b_along_k(request)) return "takes a stored m x k and b stored n x k only";
   return is_on_sixteen(request.a) && is_on_sixteen(request.b) ? nullptr : "needs rows of a and b on 16 bytes";
@@ -63,7 +63,7 @@ const char *unsupported_byte_operands(const GemmRequest &request) {
   return request.k % 16 == 0 && request.n % 16 == 0 ? nullptr : "needs k and n in multiples of 16";
 }
 
-// Numbers of one format give themselves and f32, and only f32 takes a bias of f32.
+// For f32, bf16 or f16 operands the library writes c in the format of the operands or in f32. Only f32 supports an f32 bias.
 bool gives_c_of_numbers(lpt_format element, const GemmRequest &request) {
   const lpt_format c = request.c.format.element;
   return (c == element && request.bias == nullptr) || c == LPT_FORMAT_F32;
@@ -148,7 +148,7 @@ bool gives_c_of_bytes(const GemmRequest &request) { return request.bias == nullp
 
 namespace {
 
-// ---- e4m3fn and e5m2
+// e4m3fn and e5m2.
 
 const char *unsupported_tensor(const GemmRequest &request) {
   if (const char *why = unsupported_byte_operands(request)) return why;
@@ -191,7 +191,7 @@ LibraryPlan plan_blocks(const GemmRequest &request) {
   return plan_bytes(request, blocks_of(request.a), blocks_of(request.b));
 }
 
-// Scales of rows where the library takes none: they are applied to the sums.
+// For scales of rows where the library supports none: the epilogue applies them to the sums.
 const char *unsupported_factors(const GemmRequest &request) {
   if (const char *why = unsupported_byte_operands(request)) return why;
   const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
@@ -202,7 +202,7 @@ LibraryPlan plan_factors(const GemmRequest &request) {
   return plan_bytes(request, LibraryScales::kNone, LibraryScales::kNone);
 }
 
-// ---- block scales of bytes, where the device has them
+// Block scales of 8 bits, on devices that support them.
 
 const char *unsupported_tiles(const GemmRequest &request, lpt_format scale, int32_t columns) {
   if (const char *why = unsupported_call(request)) return why;
@@ -232,7 +232,7 @@ LibraryPlan plan_nv(const GemmRequest &request) {
   return plan_bytes(request, LibraryScales::kTiles16, LibraryScales::kTiles16);
 }
 
-// ---- integers
+// Integers.
 
 const char *unsupported_integers(const GemmRequest &request) {
   if (const char *why = unsupported_call(request)) return why;
@@ -254,10 +254,11 @@ LibraryPlan plan_integers(const GemmRequest &request) {
   return finished(request, plan, false);
 }
 
-// ---- four bits as e4m3fn
+// 4-bit operands as e4m3fn.
 
-// How an operand becomes bytes with f32 scales of 128 of k; kNumbers: not at all. int4 has an e4m3fn for each number. Of mxfp4
-// the largest power of two of 128 numbers becomes their scale: those with a power of 2^-14 of it or less are rounded.
+// Returns how an operand is converted to bytes with one f32 scale per 128 elements of k; kNumbers: not supported. Each int4
+// element is an e4m3fn element. For mxfp4, the largest power of two among 128 elements is their scale. Elements whose power of
+// two is at most 2^-14 of it are rounded.
 OperandConversion byte_conversion(const MatrixView &view) {
   const Format &format = view.format;
   if (format.has_tensor_scale()) return OperandConversion::kNumbers;
@@ -282,7 +283,7 @@ const char *unsupported_four_bits(const GemmRequest &request) {
   return is_even ? nullptr : "needs k and n in multiples of 16, m in multiples of 4";
 }
 
-// Of int4 nothing is lost.
+// Supports int4 only, because its conversion is exact.
 const char *unsupported_small_integers(const GemmRequest &request) {
   const bool is_folded = byte_conversion(request.a) == OperandConversion::kFolded ||
                          byte_conversion(request.b) == OperandConversion::kFolded;
@@ -304,7 +305,7 @@ LibraryPlan plan_four_bits(const GemmRequest &request) {
   return finished(request, plan, gives_c_of_bytes(request));
 }
 
-// ---- numbers, and what is written out as such
+// f32, bf16 and f16 operands, and operands that are converted to them.
 
 const char *unsupported_numbers(const GemmRequest &request) {
   if (const char *why = unsupported_call(request)) return why;
@@ -320,8 +321,8 @@ LibraryPlan plan_numbers(const GemmRequest &request) {
   return finished(request, plan, gives_c_of_numbers(request.a.format.element, request));
 }
 
-// How an operand is written out in 16 bits without a loss; kNumbers: not at all. bf16 has the powers of two of e8m0fnu, and
-// the 6 bits of an e2m1fn times an e4m3fn; f16 has no space for the powers of two, nor for e5m2's.
+// Returns how an operand is converted to 16 bits exactly; kNumbers: not possible. bf16 represents the powers of two of e8m0fnu,
+// and the 6 significant bits of e2m1fn times e4m3fn. f16 does not represent all powers of two of e8m0fnu, nor those of e5m2.
 OperandConversion exact_conversion(const MatrixView &view, bool is_along_k, lpt_format target) {
   const Format &format = view.format;
   if (format.element == target && format.is_plain()) return OperandConversion::kNone;
@@ -370,7 +371,7 @@ LibraryPlan plan_half(const GemmRequest &request) {
                      exact_conversion(request.b, is_b_along_k(request), half));
 }
 
-// Everything else: slow, and right.
+// Supports all other requests: slower, but correct.
 const char *unsupported_float(const GemmRequest &request) {
   if (const char *why = unsupported_call(request)) return why;
   const auto is_taken = [](const Format &format) {
@@ -387,9 +388,9 @@ LibraryPlan plan_float(const GemmRequest &request) {
   return plan_lifted(request, LPT_FORMAT_F32, conversion_of(request.a), conversion_of(request.b));
 }
 
-constexpr int64_t kScaleModes = 120900;  // cuBLAS 12.9 brought scales of rows and blocks, 12.8 those of bytes
+constexpr int64_t kScaleModes = 120900;  // cuBLAS 12.9 added scales of rows and blocks, 12.8 scales of bytes
 
-// Fast accumulation has an effect on Ada and Hopper only. Scales of blocks need full accumulation.
+// Fast accumulation has an effect on Ada and Hopper only. Block scales require full accumulation.
 constexpr LibraryKernelEntry kKernels[] = {
     {"cublaslt_nvfp4", 100, kAnyCapability, 120800, unsupported_nv, plan_nv},
     {"cublaslt_mxfp8", 100, kAnyCapability, 120800, unsupported_mx, plan_mx},

@@ -1,5 +1,5 @@
-// Which GEMM of cuSPARSELt serves a request with a 2:4 operand, after the documentation of release 0.10: its table of types, and the extents
-// of cusparseLtDenseDescriptorInit and cusparseLtStructuredDescriptorInit.
+// Selection of a cuSPARSELt GEMM for a request with a 2:4 operand. Sources: the documentation of release 0.10, its table of
+// types, and the extents of cusparseLtDenseDescriptorInit and cusparseLtStructuredDescriptorInit.
 #include "kernels/gemm/library_plan.hpp"
 
 namespace lpt::library {
@@ -7,7 +7,7 @@ namespace {
 
 bool is_sparse(const MatrixView &view) { return view.layout == Layout::kSparse; }
 
-// Extents are multiples of 16 bytes of elements, those of the 2:4 operand of 32.
+// Requires extents in multiples of 16 bytes of elements, and of 32 bytes for the 2:4 operand.
 const char *unsupported_sparse_extents(const GemmRequest &request) {
   const int64_t unit = 128 / element_bits(request.a.format.element);
   const bool is_b = is_sparse(request.b);
@@ -44,7 +44,7 @@ LibraryPlan plan_sparse(const GemmRequest &request, bool is_integer, bool gives_
   return finished(request, plan, gives_c);
 }
 
-// The library gives 16 bits of 16 bits alone, so nothing is left to do to sums of f32.
+// The library writes 16-bit results for 16-bit operands only. No epilogue can therefore be applied to f32 sums.
 const char *unsupported_sparse_half(const GemmRequest &request) {
   const lpt_format a = request.a.format.element;
   if (a != LPT_FORMAT_BF16 && a != LPT_FORMAT_F16) return "takes bf16 and f16 only";
@@ -69,7 +69,7 @@ const char *unsupported_sparse_bytes(const GemmRequest &request) {
   return unsupported_sparse_late(request);
 }
 
-// Its alpha is the host's, so that tensor scales are applied to sums of f32, too.
+// alpha is in host memory. Tensor scales are therefore applied to the f32 sums, by the epilogue.
 LibraryPlan plan_sparse_bytes(const GemmRequest &request) {
   return plan_sparse(request, false, gives_c_of_bytes(request) && !has_tensor_scale(request));
 }

@@ -1,4 +1,4 @@
-// Kernels of the GEMM by 2:4 matrices, fastest first, and what they do not support.
+// Kernels of the GEMM by 2:4 matrices, fastest first, and the reasons why they do not support a request.
 #include "kernels/gemm/exact.hpp"
 #include "kernels/gemm/kernels.hpp"
 
@@ -11,7 +11,7 @@ const char *unsupported_any(const GemmRequest &request) {
   if (request.is_portable) return "lanes do not add up in the portable order";
   if (request.a.layout != Layout::kRows || request.b.layout != Layout::kSparse) return "b is not the sparse operand";
   if (request.k == 0) return "without k there is nothing to multiply";
-  // Finding places costs what multiplying does: it is repaid by reading less, as long as few rows share it.
+  // Locating the elements of a costs as much as multiplying. Reading less of b repays it only if few rows share b.
   if (request.m > kMostSparseRows) return "so many rows repay writing b out";
   if (request.is_a_transposed || !request.is_b_transposed) return "k is not adjacent in both operands";
   if (request.a.column_stride != 1) return "columns of a are not adjacent";

@@ -1,4 +1,4 @@
-// What the CUDA files of this family offer, and their tables.
+// Declarations of the CUDA kernels of this family, and their tables.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace lpt {
 
-// What only devices have of this family: there the host cannot read a caller's vector, so what follows from it is a row.
-//   factors[i] = s(i mod `given`),  s = 1 or -1 as int8 numbers are positive or negative,
-//                                   s = 1 / number, the largest f32 at most, of f32 and e8m0fnu
+// Kernels that exist only for devices. The host cannot read a vector in device memory, so that a kernel computes the factors.
+//   factors[i] = s(i mod `given`),  s = 1 or -1: the sign of an int8 element,
+//                                   s = 1 / element, at most the largest f32, for f32 and e8m0fnu
 struct FactorRequest {
   lpt_format format;  // int8, f32, e8m0fnu
   const void *source;
@@ -21,7 +21,7 @@ struct FactorRequest {
 
 void factors_cuda(const FactorRequest &request, void *stream);
 
-// Sources with adjacent columns. A target of bf16 or f16 is rounded to nearest even.
+// Sources must have adjacent columns. A bf16 or f16 target is rounded to nearest even.
 void hadamard_cuda(const HadamardRequest &request, void *stream);
 
 std::span<const KernelEntry<FactorRequest>> factor_device_kernels();

@@ -1,5 +1,5 @@
-// Rotations: a thread takes sixteen adjacent numbers of a row. Steps of strides below sixteen lie in its registers, those above
-// exchange numbers with the threads beside it: memory is read once and written once.
+// Rotations. A thread processes 16 adjacent elements of a row. Steps of strides below 16 combine registers of the thread. Steps
+// of larger strides exchange elements with other lanes of the warp. Memory is read once and written once.
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/hadamard/cuda_kernels.hpp"
 #include "kernels/hadamard/hadamard.hpp"
@@ -18,11 +18,11 @@ struct RotationJob {
   int32_t size;                          // 0: no rotation
   lpt_format target_format;
   const float *factors, *row_factors;       // NULL: none
-  const float *signs_before, *signs_after;  // likewise
+  const float *signs_before, *signs_after;  // NULL: none
   bool loads_whole, stores_whole;
 };
 
-// A NaN stays as it is: what a device's product makes of one has no sign.
+// Multiplies. A NaN is returned unchanged, because a product on a device loses its sign.
 __device__ __forceinline__ float times(float number, float factor) {
   return number == number ? number * factor : number;
 }
@@ -35,8 +35,8 @@ __device__ __forceinline__ void multiply(FloatFragment &fragment, const float *f
   }
 }
 
-// Groups of less than sixteen are those of a fragment that ends the row: the powers of two of its count, largest first. So groups
-// of 2 · stride and more end where the bits of the count do that are worth as much.
+// A fragment at the end of a row has groups of fewer than 16 elements: the powers of two of `count`, largest first. Groups of
+// at least 2 · kStride elements therefore end at `count` with its lower bits cleared.
 template <int32_t kStride>
 __device__ __forceinline__ void step_inside(FloatFragment &fragment, int32_t count) {
   const int32_t end = count & ~(2 * kStride - 1);
@@ -49,7 +49,8 @@ __device__ __forceinline__ void step_inside(FloatFragment &fragment, int32_t cou
   }
 }
 
-// Between lanes; every lane of the warp comes here. `is_paired`: the thread's group is larger than the stride.
+// Combines elements of two lanes. All lanes of the warp must call it. `is_paired`: the group of the thread is larger than the
+// stride.
 __device__ __forceinline__ void step_between(FloatFragment &fragment, uint32_t distance, bool is_paired) {
   const bool is_upper = (thread_of_block() & distance) != 0;
 #pragma unroll
@@ -61,8 +62,8 @@ __device__ __forceinline__ void step_between(FloatFragment &fragment, uint32_t d
   }
 }
 
-// The size of the group of a fragment that begins at `column`: whole groups, then the powers of two of what is left. 16 stands
-// for what is in the fragment alone.
+// Returns the size of the group of a fragment that begins at `column`. Groups of `job.size` elements come first, then the
+// powers of two of the remaining columns. If the groups are within the fragment, it returns 16.
 __device__ __forceinline__ int32_t group_size(const RotationJob &job, int64_t column) {
   const int64_t whole = job.columns & ~int64_t{job.size - 1};
   if (column < whole) return job.size;
@@ -76,7 +77,7 @@ __device__ __forceinline__ int32_t group_size(const RotationJob &job, int64_t co
   return kFragment;
 }
 
-// What the numbers of a group are multiplied by last.
+// Returns the last factor of an element of a group within a fragment.
 __device__ __forceinline__ float factor_inside(int32_t place, int32_t count) {
   if (place < (count & ~7)) return hadamard_factor(8);
   if (place < (count & ~3)) return hadamard_factor(4);
@@ -127,7 +128,7 @@ __global__ void __launch_bounds__(kThreads, 4) rotate_fragments(RotationJob job)
   }
 }
 
-// ---- vectors of the caller
+// Vectors of the caller.
 
 __device__ __forceinline__ float factor_of(const FactorRequest &request, int64_t index) {
   if (request.format == LPT_FORMAT_INT8) return static_cast<const int8_t *>(request.source)[index] < 0 ? -1.0f : 1.0f;
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(kThreads) make_factors(FactorRequest request) 
   if (index < request.count) request.factors[index] = factor_of(request, index % request.given);
 }
 
-// ---- on the host
+// Host code.
 
 bool is_on_boundaries(const MatrixView &view) {
   const int64_t bytes = view.format.element == LPT_FORMAT_F32 ? 4 : 2;

@@ -1,4 +1,4 @@
-// The family of rotations: what a cast does to its source first.
+// Hadamard rotations, with which a cast prepares its source.
 #pragma once
 
 #include <span>
@@ -12,19 +12,19 @@
 namespace lpt {
 
 // target(r, ·) = ((source(r, ·) · row_factors(r)) ⊙ factors ⊙ signs) · H / sqrt(size)  in each group of `size` columns,
-// H(i, j) = (-1)^(ones in i & j): Sylvester's matrix. Without a size there is no H. Inverse: the signs come last.
+// H(i, j) = (-1)^(ones in i & j): the matrix of Sylvester. If size is 0, H is omitted. Inverse: the signs are applied last.
 //
-// In f32: value · factor, · sign, then steps of stride 1, 2, 4 … size/2, each of them (a, b) → (a + b, a - b), then one product
-// with 1 / sqrt(size) rounded to f32. A last group that is short is cut in powers of two, largest first; each of them is a
-// group of its own size, a single column stays as it is.
+// Arithmetic is in f32: value · factor, · sign, then steps of stride 1, 2, 4 … size/2. Each step computes (a, b) → (a + b, a -
+// b). The last operation is one product with 1 / sqrt(size) rounded to f32. A short last group is cut into powers of two,
+// largest first. Each of them is a group of its size; a single column is not changed.
 struct HadamardRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride
-  MatrixView target;  // f32; column_stride 1; may lie where an f32 source with adjacent columns does
-  int32_t size = 0;   // 16, 32, 64, 128; 0: none
+  MatrixView target;  // f32, on devices also bf16, f16; column_stride 1; may be an f32 source with adjacent columns
+  int32_t size = 0;   // 16, 32, 64, 128; 0: no rotation
   bool is_inverse = false;
-  const float *factors = nullptr;      // NULL, or one for each column
-  const float *row_factors = nullptr;  // NULL, or one for each row
-  const float *signs = nullptr;        // NULL, or 1 or -1 for each column
+  const float *factors = nullptr;      // NULL, or one per column
+  const float *row_factors = nullptr;  // NULL, or one per row
+  const float *signs = nullptr;        // NULL, or 1 or -1 per column
 };
 
 std::span<const KernelEntry<HadamardRequest>> hadamard_kernels();
@@ -33,14 +33,14 @@ std::span<const KernelEntry<HadamardRequest>> hadamard_kernels();
 void hadamard_any_ref(const HadamardRequest &request);
 LPT_DECLARE_SIMD(hadamard_floats, HadamardRequest)
 
-// 1 / sqrt(size) for the powers of two up to 128.
+// Returns 1 / sqrt(size) for the powers of two up to 128.
 LPT_HOST_DEVICE static inline float hadamard_factor(int64_t size) {
   float factor = 1.0f;
   for (; size >= 4; size /= 4) factor *= 0.5f;
   return size == 2 ? factor * 0.70710678118654752440f : factor;
 }
 
-// The group that begins with `left` columns left: the size, or the largest power of two that still fits.
+// Returns the size of a group that begins with `left` columns left: `size`, or the largest power of two that fits.
 static inline int64_t hadamard_group(int64_t size, int64_t left) {
   while (size > left) size /= 2;
   return size;

@@ -1,4 +1,4 @@
-// The plain row: it decides every bit.
+// The reference kernel. It defines every bit.
 #include "kernels/hadamard/hadamard.hpp"
 #include "src/formats/numbers.hpp"
 

@@ -1,8 +1,8 @@
 // Rotations with SIMD vectors.
 //
-// A group is held in vectors. Steps of strides below a vector's width exchange lanes of one vector, the others pair vectors.
-// Where the columns of a source are lines of memory, the narrow steps pair these lines, a transpose in registers makes
-// rows of them, and the wide steps follow on the rows.
+// A group is stored in vectors. Steps of strides below the vector width exchange lanes of a vector. Steps of larger strides
+// combine two vectors. If the columns of a source are adjacent in memory along rows, the narrow steps combine columns. A
+// transpose in registers then converts them to rows, and the wide steps process the rows.
 #include "kernels/common/simd.hpp"
 #include "kernels/hadamard/hadamard.hpp"
 
@@ -15,13 +15,13 @@ inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 struct RotateRow {
   const void *from;
   float *to;
-  const float *row_factor;  // of the row; NULL or one number
+  const float *row_factor;  // NULL, or the factor of the row
   const float *factors;
   const float *signs_before, *signs_after;
-  const float *tail_factors;  // of the columns that fill no vector
+  const float *tail_factors;  // factors of the last columns, which do not fill a vector
 };
 
-// A NaN of a 16-bit format becomes the quiet NaN of its sign.
+// Loads elements. A NaN of a 16-bit format becomes the quiet NaN of the same sign.
 template <lpt_format kPlain>
 [[gnu::always_inline]] inline F32 load_quiet(const void *data, int64_t index, int64_t count) {
   const F32 value = load_numbers<kPlain>(data, index, count);
@@ -52,7 +52,8 @@ template <lpt_format kPlain>
   return value;
 }
 
-// All steps between vectors. Recursion instead of a loop over strides: compilers do not unroll that loop and spill its vectors.
+// Computes all steps between vectors. The function is recursive because compilers do not unroll a loop over strides and spill
+// its vectors.
 template <int kCount, int kStride = 1>
 [[gnu::always_inline]] inline void pair_steps(F32 (&vectors)[kCount]) {
   if constexpr (kStride < kCount) {
@@ -68,7 +69,7 @@ template <int kCount, int kStride = 1>
   }
 }
 
-// Steps between the vectors of a group that begins at `column`, the product, and the signs that come last.
+// Computes the steps between the vectors of a group that begins at `column`, the product, and the signs that are applied last.
 template <int kVectors>
 [[gnu::always_inline]] inline void finish_group(const RotateRow &line, int64_t column, F32 (&group)[kVectors]) {
   const F32 factor = broadcast(hadamard_factor(kVectors * kLanes));
@@ -79,10 +80,10 @@ template <int kVectors>
   }
 }
 
-// As many groups of kVectors vectors as fit between `column` and `end`; gives where they end.
+// Rotates the groups of kVectors vectors that fit between `column` and `end`. Returns the column after the last group.
 template <lpt_format kPlain, int kVectors>
 int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
-  const RotateRow line = given;  // a local copy cannot alias the stores: its pointers stay in registers
+  const RotateRow line = given;  // a local copy does not alias the stores, so that its pointers are kept in registers
   for (; column + kVectors * kLanes <= end; column += kVectors * kLanes) {
     F32 group[kVectors];
 #pragma GCC unroll 32
@@ -94,7 +95,7 @@ int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
   return column;
 }
 
-// The last columns, fewer than a vector holds: groups of 8, 4, 2 and 1, each at a multiple of its size.
+// Rotates the last columns, fewer than a vector holds: groups of 8, 4, 2 and 1, each at a multiple of its size.
 template <lpt_format kPlain>
 void rotate_tail(const RotateRow &line, int64_t column, int64_t count) {
   F32 value = prepared<kPlain>(line, column, count);
@@ -113,7 +114,7 @@ void fill_tail_factors(int64_t count, float *factors) {
   }
 }
 
-// What does not fill a group of kVectors vectors: at most one of each smaller power of two.
+// Rotates the columns that do not fill a group of kVectors vectors: at most one group of each smaller power of two.
 template <lpt_format kPlain, int kVectors>
 void rotate_rest(const RotateRow &line, int64_t column, int64_t columns) {
   if constexpr (kVectors >= 32) column = rotate_groups<kPlain, 16>(line, column, columns);
@@ -130,7 +131,7 @@ void rotate_line(const RotateRow &line, int64_t columns) {
   if (column < columns) rotate_rest<kPlain, kVectors>(line, column, columns);
 }
 
-// Without a rotation.
+// Applies factors and signs without a rotation.
 template <lpt_format kPlain>
 void copy_line(const RotateRow &given, int64_t columns) {
   const RotateRow line = given;
@@ -182,16 +183,16 @@ void rotate_rows(const HadamardRequest &request) {
   }
 }
 
-// ---- a source whose rows are adjacent
+// Sources whose rows are adjacent in memory.
 
-// Rows [row, end) of such a source, at most two vectors of rows, so that each cache line is read once.
+// Rows [row, end) of such a source: at most two vectors of rows, so that each cache line is read once.
 struct RowChunk {
   const HadamardRequest &request;
   int64_t row, end;
 };
 
-// Transposes a tile of kLanes × kLanes, or less at the edges, from lines of memory to rows; `has_steps` adds the narrow steps.
-// All loops are unrolled: a variable index would spill the tile.
+// Transposes a tile of at most kLanes × kLanes elements from columns of the source to rows of the target. `has_steps` adds the
+// narrow steps. All loops are unrolled, because a variable index would spill the tile.
 template <lpt_format kPlain, bool kIsWhole>
 void transpose_tile(const HadamardRequest &request, int64_t row, int64_t column, bool has_steps) {
   const MatrixView &source = request.source;
@@ -231,7 +232,8 @@ void transpose_tiles(const RowChunk &slab, int64_t column, bool has_steps) {
   }
 }
 
-// As many groups of kVectors vectors as fit from `column` on: each is transposed, then finished while it is in the cache.
+// Rotates the groups of kVectors vectors that fit from `column` on. Each group is transposed, and completed while it is in the
+// cache.
 template <lpt_format kPlain, int kVectors>
 int64_t rotate_groups(const RowChunk &slab, int64_t column) {
   RotateRow line = {};

@@ -1,4 +1,4 @@
-// Every rotation that can run, fastest first, the reference last.
+// Kernels of the rotation, fastest first, the reference kernel last.
 #include "kernels/hadamard/hadamard.hpp"
 
 namespace lpt {

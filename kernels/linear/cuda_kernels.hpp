@@ -1,5 +1,5 @@
-// What only devices have of linear layers: there the host can neither write a vector nor read what forward has saved, so what
-// follows from them is a row.
+// Kernels of linear layers that exist only for devices. The host can neither write a vector in device memory nor read the
+// values that forward saved there. Kernels compute the values that depend on them.
 #pragma once
 
 #include <span>
@@ -10,37 +10,37 @@
 
 namespace lpt {
 
-// target[c] = sign_of(signs, random, size, c) for `count` columns.
+// Computes target[c] = sign_of(signs, random, size, c) for `count` columns.
 struct RotationSignsRequest {
   lpt_hadamard_signs signs;
   int32_t size;
   RandomSource random;
-  uint32_t role;         // of the stream
-  const SignSeed *seed;  // NULL, or read there in place of that of `random`
+  uint32_t role;         // role of the random stream that `seed` defines
+  const SignSeed *seed;  // NULL, or in device memory: replaces seed, stream and step of `random`
   int64_t count;
   float *target;
 };
 
-// Eight words that the launch carries.
+// Writes eight words that are passed as kernel arguments.
 struct WordsRequest {
   uint64_t word[8];
   uint64_t *target;
 };
 
-// Every number of a row becomes 1.
+// Sets every element of the first row to 1.
 struct OnesRequest {
   MatrixView target;  // f32, bf16 or f16
 };
 
-// Bit c mod 8 of byte c / 8 of a row is 1 where |numbers(r, c)| <= largest · tensor scale · block scale of codes(r, c), or it is
-// a NaN: what the cast to `codes` did not clip.
+// Bit c mod 8 of byte c / 8 of a row is 1 if the cast to `codes` did not clip element (r, c). This holds for a NaN and for
+// |numbers(r, c)| <= largest · tensor scale · block scale of codes(r, c).
 struct ClipMaskRequest {
-  MatrixView numbers, codes;  // f32, column_stride 1; what they were cast to
-  float largest;              // number of the element
-  uint8_t *mask;              // written, rows on whole bytes
+  MatrixView numbers, codes;  // numbers: f32, column_stride 1; codes: the result of their cast
+  float largest;              // largest value of the element format
+  uint8_t *mask;              // written; each row begins at a byte
 };
 
-// numbers(r, c) becomes 0 where its bit is 0.
+// Sets numbers(r, c) to 0 if its bit is 0.
 struct ClearClippedRequest {
   MatrixView numbers;  // f32, column_stride 1
   const uint8_t *mask;

@@ -1,4 +1,4 @@
-// Masks of what a cast clipped: a thread has eight adjacent numbers of a row, the bits of one byte.
+// Masks of the elements that a cast clipped. A thread processes eight adjacent elements of a row, the bits of one byte.
 #include <algorithm>
 #include <limits>
 
@@ -14,9 +14,9 @@ constexpr uint32_t kThreads = 256;
 struct MaskJob {
   float *numbers;
   int64_t columns, stride;
-  int64_t row_bytes, bytes;  // of the mask: in a row, in all
+  int64_t row_bytes, bytes;  // of the mask: per row, and in total
   uint8_t *mask;
-  float largest;  // of the element; times the tensor scale, if there is one
+  float largest;  // largest value of the element, without scales
   const float *tensor_scale;
   const void *block_scales;
   int64_t scale_stride, block_rows, block_columns;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kThreads) write_mask_bytes(MaskJob job) {
   uint32_t byte = 0;
   for (int64_t c = vec8.begin; c < vec8.end; ++c) {
     const float number = job.numbers[vec8.row * job.stride + c], limit = limit_of(job, vec8.row, c);
-    const bool is_clipped = number > limit || number < -limit;  // a NaN is not
+    const bool is_clipped = number > limit || number < -limit;  // false for NaN
     byte |= (is_clipped ? 0u : 1u) << (c - vec8.begin);
   }
   job.mask[index] = static_cast<uint8_t>(byte);
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) clear_masked(MaskJob job) {
   }
 }
 
-// ---- on the host
+// Host code.
 
 uint32_t blocks_of(const MaskJob &job) { return static_cast<uint32_t>((job.bytes + kThreads - 1) / kThreads); }
 

@@ -1,4 +1,4 @@
-// Vectors of a linear layer: one thread a number.
+// Vectors of a linear layer.
 #include "kernels/common/cuda_lines.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
 
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads) write_signs(RotationSignsRequest req
 }
 
 __global__ void __launch_bounds__(1) write_words(WordsRequest request) {
-  // By one thread: an index that varies would take them through memory.
+  // One thread writes all words. With a variable index, they would be placed in local memory.
 #pragma unroll
   for (int32_t i = 0; i < 8; ++i) request.target[i] = request.word[i];
 }

@@ -1,4 +1,4 @@
-// The signs of a rotation, on the CPU and on devices.
+// The signs of a rotation, for the CPU and for devices.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace lpt {
 
-// What random signs are drawn from, as forward saves it.
+// The random source of the signs, as forward saves it.
 struct SignSeed {
   uint64_t seed;
-  uint32_t stream;  // of lpt_random
+  uint32_t stream;  // the stream of lpt_random
   uint32_t step;
 };
 
-// As hard-coded by the authors of arXiv 2509.25149: bit c is set where sign c of sixteen is -1.
+// As hard-coded by the authors of arXiv 2509.25149: bit c is set if sign c of 16 is -1.
 constexpr uint32_t kFixedSigns = 0xD7E8;
 
-// random_bits(random, 0, column) & 1 of bits by sixteen from index 0 on. Words are reported apart by comparisons, so that a device
-// keeps them in registers.
+// Returns random_bits(random, 0, column) & 1 for 16-bit draws from index 0 on. The word is selected by comparisons instead of
+// an index, so that a device keeps the words in registers.
 LPT_HOST_DEVICE static inline uint32_t sign_bit(const RandomSource &random, int64_t column) {
   const PhiloxBlock block = random_block(random, static_cast<uint64_t>(column) / 8);
   const int64_t place = column % 8 / 2;
@@ -27,7 +27,7 @@ LPT_HOST_DEVICE static inline uint32_t sign_bit(const RandomSource &random, int6
   return (place < 2 ? low : high) >> (column % 2 * 16) & 1;
 }
 
-// 1 or -1 for a column of a rotation in groups of `size` columns, which share their signs.
+// Returns 1 or -1 for a column of a rotation. All groups of `size` columns have the same signs.
 LPT_HOST_DEVICE static inline float sign_of(lpt_hadamard_signs signs, const RandomSource &random, int32_t size,
                                             int64_t column) {
   if (signs == LPT_HADAMARD_SIGNS_NONE) return 1.0f;

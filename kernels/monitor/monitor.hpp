@@ -1,4 +1,4 @@
-// The family of comparisons: sums over two arrays, for norms of gradients and of their noise.
+// Sums over pairs of elements of two arrays, for norms of gradients and of their noise.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lpt {
 
-// Sums over pairs whose two numbers are finite; the others are counted.
+// Sums over pairs of two finite elements. Other pairs are counted.
 struct PairSums {
   double first_squares = 0.0;
   double second_squares = 0.0;
@@ -19,8 +19,8 @@ struct PairSums {
   int64_t nonfinite_count = 0;
 };
 
-// Exact: every row gives the same bits. Element i goes to lane i mod 8 of each sum, in f64, one rounding for each sign,
-// nothing contracted; then lane i + width is added to lane i for widths 4, 2, 1.
+// Exact: all kernels return the same bits. Element i is added to lane i mod 8 of each sum in f64, with one rounding per
+// operation and without contraction. Then lane i + width is added to lane i for widths 4, 2, 1.
 struct PairSumsRequest {
   int64_t count;
   const void *first;

@@ -1,4 +1,4 @@
-// Sums over two arrays. They decide the bits; the row for two arrays of f32 leaves the choice of format out of the loop.
+// The reference kernels. They define every bit. The kernel for two f32 arrays has no format test in its loop.
 #include <cmath>
 
 #include "kernels/monitor/monitor.hpp"

@@ -1,4 +1,4 @@
-// Sums over pairs, eight at a time, which are the lanes of the reference.
+// Sums over pairs, eight at a time: the lanes of the reference kernels.
 #include <cstring>
 
 #include "kernels/common/prefetcher.hpp"
@@ -15,7 +15,7 @@ template <lpt_format kFormat>
   return Vec8::of_f16(from);
 }
 
-// Squares and products of such numbers are exact, those of differences are not.
+// In f64, squares and products of f32, bf16 and f16 elements are exact; squares of differences are not.
 struct PairLanes {
   Vec8 first_squares, second_squares, dots, squared_differences;
   int64_t nonfinite = 0;
@@ -42,7 +42,7 @@ void add_pairs(const PairSumsRequest &request) {
   constexpr int64_t kFirstBytes = pair_bytes(kFirst), kSecondBytes = pair_bytes(kSecond);
   const auto *first = static_cast<const uint8_t *>(request.first);
   const auto *second = static_cast<const uint8_t *>(request.second);
-  constexpr Prefetcher kPrefetcher = {nullptr, 4096};  // in line: requests are short
+  constexpr Prefetcher kPrefetcher = {nullptr, 4096};  // in line: a request reads little memory
   PairLanes lanes;
   int64_t at = 0;
   for (; at + 64 <= request.count; at += 64) {
@@ -52,7 +52,7 @@ void add_pairs(const PairSumsRequest &request) {
       lanes.add(load_eight<kFirst>(first + i * kFirstBytes), load_eight<kSecond>(second + i * kSecondBytes));
     }
   }
-  for (; at < request.count; at += 8) {  // zeros behind the last ones add nothing
+  for (; at < request.count; at += 8) {  // the padding with zeros adds 0
     const auto left = static_cast<size_t>(request.count - at < 8 ? request.count - at : 8);
     uint8_t last_first[32] = {}, last_second[32] = {};
     memcpy(last_first, first + at * kFirstBytes, left * static_cast<size_t>(kFirstBytes));

@@ -1,4 +1,4 @@
-// Every comparison that can run, fastest first, the reference last.
+// Kernels of the pair sums, fastest first, reference kernels last.
 #include "kernels/monitor/monitor.hpp"
 
 namespace lpt {

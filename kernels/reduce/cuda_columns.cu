@@ -1,4 +1,4 @@
-// A thread takes sixteen adjacent numbers of a row, and rows in turn.
+// Scaled copy of a matrix. A thread processes 16 adjacent elements of a row, in a grid-stride loop over rows.
 #include "kernels/common/cuda_lines.hpp"
 #include "kernels/reduce/cuda_columns.hpp"
 

@@ -1,5 +1,5 @@
-// What only devices have of this family: columns of a matrix brought elsewhere, times a factor and in another format. What
-// tensor-parallel ranks share is side by side while it is sent; on a device that is one walk with the cast that it needs.
+// A kernel that exists only for devices: it copies a matrix, multiplied by a factor, to another format. Slices of
+// tensor-parallel ranks are contiguous while they are sent. On a device, one kernel copies and casts them.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace lpt {
 
-// target(r, c) = factor · source(r, c): a ReduceRequest of one source for each row, with its bits. The target may be the
-// source, in the same format.
+// target(r, c) = factor · source(r, c), with the bits of a ReduceRequest with one source per row. The target may be the source
+// if their formats are equal.
 struct ColumnsRequest {
   MatrixView source, target;  // f32, bf16 or f16
   double factor;

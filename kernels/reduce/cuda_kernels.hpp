@@ -1,4 +1,4 @@
-// What the CUDA files of this family offer, and their tables.
+// Declarations of the CUDA kernels of this family, and their tables.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace lpt {
 
-constexpr int32_t kMostDeviceSources = 32;  // and targets: their addresses are sent with the launch
+constexpr int32_t kMostDeviceSources = 32;  // and targets: their addresses are kernel arguments
 
-// Sources of f32, bf16 and f16. The lists of addresses are the host's; what they point to is the device's.
+// Sources are f32, bf16 or f16. The arrays of addresses are in host memory; the addresses are device addresses.
 void reduce_cuda(const ReduceRequest &request, void *stream);
 
 std::span<const KernelEntry<ReduceRequest>> reduce_device_kernels();

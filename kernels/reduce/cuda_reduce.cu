@@ -1,4 +1,4 @@
-// The local sums of collectives: a thread takes sixteen adjacent numbers of every source, in the order of the sources.
+// The local sums of collectives. A thread processes 16 adjacent elements of every source, in the order of the sources.
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/reduce/cuda_kernels.hpp"
 

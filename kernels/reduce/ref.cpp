@@ -1,4 +1,4 @@
-// The plain row: it decides the bits.
+// The reference kernel. It defines every bit.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -23,7 +23,7 @@ void place_number(void *data, int64_t index, Number number) {
   std::memcpy(static_cast<std::byte *>(data) + index * static_cast<int64_t>(sizeof number), &number, sizeof number);
 }
 
-// Codes are read and written by bytes, so that any alignment will do.
+// Codes are read and written as bytes, so that any alignment is supported.
 float load(lpt_format format, const Element &element, const void *data, int64_t index) {
   return format == LPT_FORMAT_F32 ? number_at<float>(data, index) : decode(element, load_code(element, data, index));
 }

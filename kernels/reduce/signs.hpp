@@ -1,5 +1,5 @@
-// Numbers as their signs and one scale: what an average of one bit is made of. Plain loops: a message of 2048 numbers costs
-// more than to reckon them.
+// Elements as signs and one scale: the compression of a one-bit average. Scalar loops suffice: sending a message of 2048
+// elements takes longer than computing it.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace lpt {
 // Adds `more` to `numbers`.
 void add_numbers(const float *more, int64_t elements, float *numbers);
 
-// The sum of squares, in f64: eight sums, the i-th of elements 8k + i, added up in their order.
+// Returns the sum of squares in f64: eight sums, sum i of elements 8k + i, which are added in their order.
 double squares_of(const float *numbers, int64_t elements);
 
-// Writes bit i of `signs`, lowest first: 1 where number i is at least 0, and the rest of a last byte 0. What the signs times
-// scale leave out becomes the numbers.
+// Writes the signs: bit i, lowest first, is 1 if element i is at least 0. Unused bits of the last byte are 0. Subtracts the
+// signs times `scale` from the elements, which leaves the error of the compression.
 void take_signs(float scale, int64_t elements, float *numbers, uint8_t *signs);
 
-// numbers(i) = scale, or -scale where bit i is 0.
+// Sets numbers(i) to `scale`, or to -scale if bit i is 0.
 void scale_signs(const uint8_t *signs, float scale, int64_t elements, float *numbers);
 
-// Adds the same to the numbers.
+// Adds `scale`, or -scale if bit i is 0, to numbers(i).
 void add_signs(const uint8_t *signs, float scale, int64_t elements, float *numbers);
 
 }  // namespace lpt

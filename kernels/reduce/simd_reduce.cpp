@@ -11,8 +11,8 @@ namespace {
 constexpr int kStepVectors = 4;
 constexpr int64_t kLineBytes = 64;
 
-// How far ahead memory is requested, in bytes: of all sources together a third of the first cache at most, or what was
-// requested is gone before it is read.
+// Returns the prefetch distance in bytes. All sources together prefetch at most a third of L1. Otherwise lines would be evicted
+// before they are read.
 inline int64_t distance_of(int32_t source_count) {
   constexpr int64_t kMost = 4096, kOfAll = 16384;
   const int64_t lines = kOfAll / kLineBytes / source_count;
@@ -27,7 +27,7 @@ inline uint8_t *target_at(const ReduceRequest &request, int32_t target) {
   return static_cast<uint8_t *>(request.targets[target]);
 }
 
-// ---- formats: load, load_few and store_few up to a vector of numbers, store four vectors
+// Formats. load() reads a vector, load_few() and store_few() access at most a vector, and store() writes four vectors.
 
 template <typename Element>
 struct Stored {
@@ -79,8 +79,8 @@ struct StoredHalves {
   }
 };
 
-// What is done to the joined numbers: a quotient where one is requested, then a product. An average over a power of two whose
-// factor is 1 is a product alone: its share is exact, so that the product is the quotient, subnormal or not.
+// The last operations on the reduced elements: a quotient, if one is requested, and a product. An average of 2^n sources with
+// factor 1 is one product. Its factor 1 / 2^n is exact, so that product and quotient are equal, subnormal or not.
 template <typename From>
 struct Finish {
   using Number = typename From::Number;
@@ -108,10 +108,10 @@ template <typename From, Reduction kReduction>
   return a + b;
 }
 
-// How the targets of one request are written.
+// The streamed stores of one request.
 struct Stream {
-  int64_t head = 0;      // elements until the first target that can begins a line
-  uint64_t targets = 0;  // one bit for each: it begins a line then, and goes past the caches
+  int64_t head = 0;      // elements before the first streamed target is aligned to a line
+  uint64_t targets = 0;  // one bit each: aligned to a line after `head` elements; stores bypass the caches
 
   bool has(int32_t target) const { return target < 64 && (targets >> target & 1) != 0; }
 };
@@ -127,7 +127,8 @@ inline bool is_source(const ReduceRequest &request, const void *target) {
   return false;
 }
 
-// A target that is a source has been read when it is written: its lines are at hand.
+// Selects the targets that are stored past the caches. A target that is a source is excluded: its lines are in the cache when
+// it is written.
 template <int64_t kBytes>
 Stream stream_of(const ReduceRequest &request) {
   Stream stream;
@@ -141,7 +142,7 @@ Stream stream_of(const ReduceRequest &request) {
   return stream;
 }
 
-// kSources: how many there are; 0: any number.
+// kSources: the number of sources; 0: request.source_count.
 template <typename From, typename To, Reduction kReduction, int32_t kSources>
 struct Walk {
   using Lanes = typename From::Lanes;
@@ -155,7 +156,7 @@ struct Walk {
 
   int32_t source_count() const { return kSources != 0 ? kSources : request.source_count; }
 
-  // At most a vector of them: the edges.
+  // Reduces at most a vector of elements, at the edges.
   void few(int64_t at, int64_t elements) const {
     Lanes lanes = From::load_few(source_at(request, 0) + at * From::kBytes, elements);
     for (int32_t source = 1; source < source_count(); ++source) {
@@ -210,7 +211,7 @@ struct Walk {
   }
 
   const ReduceRequest &request;
-  bool is_spread;  // how memory is requested, and how far ahead
+  bool is_spread;  // kind and distance of the prefetches
   int64_t distance;
   Finish<From> finish;
 };
@@ -219,7 +220,7 @@ template <typename From, typename To>
 void reduce(const ReduceRequest &request) {
   if (request.reduction == Reduction::kMaximum) return Walk<From, To, Reduction::kMaximum, 0>(request).run();
   if (request.reduction == Reduction::kMinimum) return Walk<From, To, Reduction::kMinimum, 0>(request).run();
-  // Two are worth a loop of their own while they are in the caches, by a twelfth; four or eight are not.
+  // A separate loop for two sources is a twelfth faster if they are in the caches. For four or eight sources it is not faster.
   if (request.source_count == 2) return Walk<From, To, Reduction::kSum, 2>(request).run();
   Walk<From, To, Reduction::kSum, 0>(request).run();
 }

@@ -1,4 +1,4 @@
-// Every reduction that can run, fastest first, the reference last.
+// Kernels of the reduction, fastest first, the reference kernel last.
 #include "kernels/reduce/reduce.hpp"
 
 namespace lpt {

@@ -17,11 +17,11 @@ struct Floats8 {
   }
 };
 
-// To nearest, ties to even; NaN stays NaN.
+// Rounds to nearest, ties to even. NaN is preserved.
 inline U16 round_to_bf16(F32 value) { return bf16_of_f32(with_quiet_nan(value)); }
 
-// A tile of 4 × 24 has 24 sums of four lanes; with six of b and one of a that makes 31 of 32 registers. gcc 12 loads rows of a
-// early and keeps two sums in memory.
+// A tile of 4 × 24 has 24 vectors of four sums. With six vectors of b and one of a, it needs 31 of 32 registers. gcc 12 loads
+// rows of a early and spills two sums to memory.
 struct Neon {
   using Dwords = Floats8;  // the bits of f32
   using Floats = Floats8;
@@ -54,7 +54,7 @@ struct Neon {
     return {mul_add(row, columns.low, sum.low), mul_add(row, columns.high, sum.high)};
   }
 
-  // 8 × 8 dwords: four of 4 × 4, of which two change places.
+  // Transposes 8 × 8 dwords as four blocks of 4 × 4; the two off-diagonal blocks are exchanged.
   static void transpose(Dwords (&rows)[8]) {
     F32 upper_left[4], upper_right[4], lower_left[4], lower_right[4];
 #pragma GCC unroll 4
@@ -82,7 +82,7 @@ struct Neon {
     return {vcvtq_f32_s32(vmovl_s16(vget_low_s16(words))), vcvtq_f32_s32(vmovl_high_s16(words))};
   }
 
-  // Elements of at most 8 bits, one by one.
+  // Decodes elements of at most 8 bits one by one.
   template <Decoder kDecoder>
   static Floats one_by_one(const Operand &operand, int64_t row, int64_t column, int64_t count) {
     float values[32] = {};
@@ -96,7 +96,7 @@ struct Neon {
     return load_floats(values);
   }
 
-  // Eight adjacent elements, zero past `count`.
+  // Decodes eight adjacent elements. Elements past `count` are 0.
   template <Decoder kDecoder>
   static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
     const int64_t index = row * operand.row_stride + column;

@@ -1,6 +1,6 @@
-// GEMM of at most 16 rows of a by weights of four bits: what decoding is made of. Weights are read once, 16 bytes a lane at a
-// time, become bf16 or f16 in registers, exactly, and are multiplied by MMA operations of a warp. The warps of a block take steps
-// of k in turn; their sums are added in the order of the warps, so that bits do not depend on timing.
+// GEMM of at most 16 rows of a by 4-bit weights, for token generation (decoding). Weights are read once, 16 bytes per lane at a
+// time. They are converted to bf16 or f16 in registers, exactly, and multiplied by warp MMA instructions. The warps of a block
+// process steps of k round-robin. Their sums are added in the order of the warps, so that the bits do not depend on timing.
 #include "kernels/gemm/cuda/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda/cuda_four_bits.hpp"
 #include "kernels/gemm/cuda/cuda_gemm.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kThreads = 32 * kFewWarps;
 
-// The running thread, in its warp's MMA operations.
+// The calling thread: its lane, its position in the MMA fragments, and its warp in the block.
 struct FewPlace {
   uint32_t lane;
   int32_t group, place, warp;
@@ -21,7 +21,7 @@ __device__ __forceinline__ FewPlace few_place() {
   return {lane, static_cast<int32_t>(lane / 4), static_cast<int32_t>(lane % 4), static_cast<int32_t>(threadIdx.x / 32)};
 }
 
-// ---- a: eight adjacent numbers of a row, as the right operands of a word's two MMA operations
+// a: eight adjacent elements of a row, as the right operands of the two MMA instructions of a word.
 
 __device__ __forceinline__ uint32_t low_halves(uint32_t first, uint32_t second) {
   return (first & 0xFFFFu) | second << 16;
@@ -34,7 +34,7 @@ struct RightWord {
   MmaRight gemm[2];
 };
 
-// `eight`: the first of a row's eight numbers.
+// Loads the right operands of eight adjacent elements of a row from `eight` on.
 template <lpt_format kA>
 __device__ __forceinline__ RightWord load_right(const uint8_t *eight) {
   RightWord right;
@@ -53,14 +53,15 @@ __device__ __forceinline__ RightWord load_right(const uint8_t *eight) {
   return right;
 }
 
-// ---- b: a lane's rows are eight apart; past the end they are the last one again, and what they give is not stored
+// b: the rows of a lane are eight apart. Rows past the end repeat the last row; their results are not stored.
 
 template <int32_t kRowTiles>
 struct Weights {
   uint32_t word[2 * kRowTiles][kFewWords];
 };
 
-// A lane's first row at its own place along k, and how many bytes behind it the others lie: 56 rows at most.
+// Addresses of the first row of a lane at the lane's offset along k, and the byte offsets of its other rows. The offsets fit 32
+// bits: the last row is at most 56 rows after the first.
 template <int32_t kRowTiles>
 struct RowsOfB {
   const uint8_t *codes, *scales;
@@ -92,7 +93,7 @@ __device__ __forceinline__ Weights<kRowTiles> load_weights(const RowsOfB<kRowTil
   return weights;
 }
 
-// Block scales of a lane's words: one for each word, fewer where blocks are longer.
+// Offsets of the block scales of a lane's words: one scale per word, or fewer if blocks are longer than a word.
 template <lpt_format kScale, int32_t kGroup>
 struct ScalePlace {
   static constexpr int32_t kBytes = kScale == LPT_FORMAT_F32 ? 4 : 1;
@@ -128,7 +129,7 @@ __device__ __forceinline__ MmaLeft left_of(uint32_t upper, uint32_t lower, int32
   return left;
 }
 
-// ---- sums
+// Sums.
 
 template <int32_t kRowTiles, int32_t kTokenTiles>
 struct Sums {
@@ -137,11 +138,11 @@ struct Sums {
 
 template <lpt_format kA, int32_t kTokenTiles>
 struct RowsOfA {
-  const uint8_t *row[kTokenTiles];  // at the lane's own place along k; past the end the last one again
+  const uint8_t *row[kTokenTiles];  // at the lane's offset along k; rows past the end repeat the last row
   static constexpr int32_t kBytes = kA == LPT_FORMAT_E4M3FN ? 1 : 2;
 };
 
-// One word of all tiles, into sums that are of one group of scales, or carry their scales.
+// Adds the products of one word of all tiles. The sums belong to one group of scales, or the weights include their scales.
 template <lpt_format kA, lpt_format kScale, int32_t kGroup, int32_t kRowTiles, int32_t kTokenTiles>
 __device__ __forceinline__ void add_word(const RowsOfA<kA, kTokenTiles> &a, const RowsOfB<kRowTiles> &b, int64_t step,
                                          int32_t word, const Weights<kRowTiles> &weights,
@@ -171,7 +172,7 @@ __device__ __forceinline__ void add_word(const RowsOfA<kA, kTokenTiles> &a, cons
   }
 }
 
-// Adds the sums of a group times its scales to the totals, and clears them.
+// Adds the sums of a group, multiplied by its scales, to the totals and clears them.
 template <int32_t kGroup, int32_t kRowTiles, int32_t kTokenTiles>
 __device__ __forceinline__ void close_group(const RowsOfB<kRowTiles> &b, int64_t step, int32_t word,
                                             Sums<kRowTiles, kTokenTiles> &sums, Sums<kRowTiles, kTokenTiles> &totals) {
@@ -205,7 +206,7 @@ __device__ __forceinline__ void add_step(const RowsOfA<kA, kTokenTiles> &a, cons
   }
 }
 
-// ---- from the sums of warps to c
+// Reduction of the sums of the warps, and output to c.
 
 template <lpt_format kA, int32_t kTokenTiles>
 __device__ __forceinline__ RowsOfA<kA, kTokenTiles> rows_of_a(const FourBitsJob &job, const FewPlace &at,
@@ -276,12 +277,12 @@ __global__ void __launch_bounds__(kThreads, 3 - kTokenTiles) multiply_few_rows(F
   }
 }
 
-// ---- on the host
+// Host code.
 
 template <lpt_format kA, lpt_format kScale, int32_t kGroup>
 void launch_few_rows(const GemmRequest &request, void *stream) {
   const FourBitsJob job = four_bits_job(request);
-  const int64_t rows = request.m > 8 ? 64 : 32;  // of b, of a block: a is read once for all of them
+  const int64_t rows = request.m > 8 ? 64 : 32;  // rows of b per block, for which a is read once
   const auto grid = static_cast<uint32_t>((request.n + rows - 1) / rows);
   if (request.m > 8) {
     LPT_LAUNCH((multiply_few_rows<kA, kScale, kGroup, 2>), grid, kThreads, 0, stream, job);

@@ -1,4 +1,4 @@
-// What a library leaves to do: factors, bias and rounding of sums, and scales in the order that it reads them.
+// Epilogue of a library GEMM (factors, bias and rounding of its sums), and scales in the order that the library reads.
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/gemm/cuda/cuda_kernels.hpp"
 
@@ -31,7 +31,8 @@ __device__ __forceinline__ FloatFragment sums_at(const FinishJob &job, int64_t r
   return fragment;
 }
 
-// Rows of the grid take rows of the matrix in turn. x may be c: a fragment is read before it is written, by one thread.
+// Rows of the grid process rows of the matrix in a grid-stride loop. x and c may be the same memory: one thread reads each
+// fragment before it writes it.
 __global__ void __launch_bounds__(kThreads) finish_fragments(FinishJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
@@ -74,7 +75,7 @@ struct ScalesJob {
 
 __device__ __forceinline__ int64_t index_of_grid() { return int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
-// The scales of all lanes side by side, step after step.
+// Transposes scales to steps × lanes.
 __global__ void __launch_bounds__(kThreads) order_lanes(ScalesJob job) {
   const int64_t index = index_of_grid();
   if (index >= job.lanes * job.steps) return;
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(kThreads) order_lanes(ScalesJob job) {
       static_cast<const float *>(job.source)[index % job.lanes * job.stride + index / job.lanes];
 }
 
-// Rows of steps, each begun on a multiple of four.
+// Copies rows of steps. Each row is padded to a multiple of four steps, with zeros.
 __global__ void __launch_bounds__(kThreads) order_blocks(ScalesJob job) {
   const int64_t index = index_of_grid();
   const int64_t pitch = (job.steps + 3) / 4 * 4;
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(kThreads) order_blocks(ScalesJob job) {
       step < job.steps ? static_cast<const float *>(job.source)[lane * job.stride + step] : 0.0f;
 }
 
-// Tiles of 128 lanes × 4 steps, each of 32 × 4 × 4 bytes; what is beyond the matrix is zero.
+// Copies scales to tiles of 128 lanes × 4 steps, stored as 32 × 4 × 4 bytes. Bytes outside the matrix are zero.
 __global__ void __launch_bounds__(kThreads) order_tiles(ScalesJob job) {
   const int64_t index = index_of_grid();
   const int64_t tiles = (job.steps + 3) / 4;
@@ -105,7 +106,7 @@ __global__ void __launch_bounds__(kThreads) order_tiles(ScalesJob job) {
       is_present ? static_cast<const uint8_t *>(job.source)[lane * job.stride + step] : uint8_t{0};
 }
 
-// ---- on the host
+// Host code.
 
 bool is_on_sixteen(const void *address, int64_t stride_bytes) {
   return reinterpret_cast<uintptr_t>(address) % 16 == 0 && stride_bytes % 16 == 0;

@@ -1,5 +1,5 @@
-// What GEMMs by weights of four bits have in common, whatever their tiles: the job, what a kernel is compiled for, and the way
-// from a sum to c.
+// Code that GEMM kernels by 4-bit weights share, for all tile shapes: the job, the compile-time parameters, and the epilogue of
+// a sum.
 #pragma once
 
 #include "kernels/gemm/cuda/cuda_halves.hpp"
@@ -12,13 +12,13 @@ struct FourBitsJob {
   const float *a_scales, *a_tensor, *b_tensor, *bias;  // NULL: none
   void *c;
   int64_t m, n, k;
-  int64_t a_stride, b_stride, c_stride;  // in elements; of b in bytes
+  int64_t a_stride, b_stride, c_stride;  // in elements; b_stride in bytes
   int64_t a_scale_stride, b_scale_stride;
   float alpha, beta;
   lpt_format c_format;
 };
 
-// What a kernel is compiled for. Sums of groups are multiplied by their f32 scales; smaller scales go into the weights.
+// Compile-time parameters of a kernel. f32 scales multiply the sums of groups. 8-bit scales multiply the converted weights.
 template <lpt_format kA, lpt_format kScale, int32_t kGroup>
 struct FourBitsKind {
   static constexpr Dtype kDtype = kA == LPT_FORMAT_BF16 ? Dtype::kBf16 : Dtype::kF16;

@@ -1,4 +1,5 @@
-// GEMM kernels of the device, fastest first, and what they do not support: that is left to a library.
+// GEMM kernels of the device, fastest first, and the reasons why they do not support a request. A library runs requests that
+// none supports.
 #include "kernels/gemm/cuda/cuda_gemm.hpp"
 
 #include "kernels/gemm/cuda/cuda_few_rows.hpp"
@@ -7,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// Rows that all begin on sixteen bytes.
+// Returns whether all rows begin at a multiple of 16 bytes.
 bool is_on_sixteen(const MatrixView &view, int64_t row_bytes) {
   return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && row_bytes % 16 == 0;
 }
@@ -37,7 +38,7 @@ const char *unsupported_places_of_a(const GemmRequest &request) {
   return is_on_sixteen(a, a.row_stride * (is_byte ? 1 : 2)) ? nullptr : "rows of a do not begin on 16 bytes";
 }
 
-// Scales of a are multiplied to the finished sums.
+// Scales of a multiply the sums in the epilogue.
 const char *unsupported_a(const GemmRequest &request) {
   const Format &format = request.a.format;
   if (format.element != LPT_FORMAT_E4M3FN && format.element != LPT_FORMAT_BF16 && format.element != LPT_FORMAT_F16) {
@@ -101,7 +102,7 @@ const char *unsupported_grid(const GemmRequest &request) {
   return request.n > kMostTileColumns ? "takes 8388480 columns of c at most" : nullptr;
 }
 
-// Scales of groups of a are multiplied to the sums of groups.
+// Scales of groups of a multiply the sums of groups.
 const char *unsupported_wide_operands(const GemmRequest &request) {
   const Format &a = request.a.format, &b = request.b.format;
   if (a.element != LPT_FORMAT_E4M3FN) return "takes a of e4m3fn only";
@@ -114,7 +115,7 @@ const char *unsupported_wide_operands(const GemmRequest &request) {
   return nullptr;
 }
 
-// It has not run on a GPU: its results have to be checked.
+// The kernel is off by default: LPT_GEMM_WGMMA enables it.
 const char *unsupported_warpgroups_int4(const GemmRequest &request) {
   if (!request.options.has_warpgroups) return "is taken with LPT_GEMM_WGMMA set only";
   if (const char *why = unsupported_law(request)) return why;
@@ -129,14 +130,15 @@ const char *unsupported_tiles(const GemmRequest &request) {
   return unsupported_grid(request);
 }
 
-// A library would multiply int4 with its f32 scales as numbers of f32, without tensor cores: tiles are taken for any m.
+// For any m: a library would multiply int4 with f32 scales as f32, without tensor cores.
 const char *unsupported_tiles_int4(const GemmRequest &request) {
   const char *const why = unsupported_tiles(request);
   return why != nullptr ? why : unsupported_int4(request);
 }
 
-// Weights that are written out for a library move 4.5 bytes instead of half a one, but tensor cores work at their full rate
-// then, which mma.sync does not reach on 9.0: bytes decide up to here, unless the user has found otherwise.
+// Converting the weights for a library moves 4.5 bytes per element instead of 0.5. Tensor cores then run at their full rate,
+// which mma.sync does not reach on compute capability 9.0. Up to this number of rows, the memory traffic limits the time.
+// LPT_GEMM_TILES removes the bound.
 constexpr int64_t kMostTileRowsByDefault = 128;
 
 const char *unsupported_tiles_fp4(const GemmRequest &request) {

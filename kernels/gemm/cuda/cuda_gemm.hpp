@@ -1,4 +1,4 @@
-// GEMMs by kernels of ours on a device, and their table. They come before those of a library.
+// GEMM kernels of LPT on a device, and their table. They have priority over the GEMMs of a library.
 #pragma once
 
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace lpt {
 
-// At most 16 rows of a by int4, or by e2m1fn with block scales, stored n × k.
+// At most 16 rows of a, by int4 or by e2m1fn with block scales, stored as n × k.
 void gemm_few_rows_int4_cuda(const GemmRequest &request, void *stream);
 void gemm_few_rows_fp4_cuda(const GemmRequest &request, void *stream);
 
-// Rows of a of e4m3fn by int4 with scales of 1 × 128, on 9.0 alone. Scratch as below.
+// e4m3fn by int4 with scales of 1 × 128, on compute capability 9.0 only. The scratch is that of gemm_tiles_scratch_bytes().
 void gemm_warpgroups_int4_cuda(const GemmRequest &request, void *stream);
 
-// More rows of a by the same: a of bf16 or f16. Where k is cut in parts their sums lie in scratch.
+// More than 16 rows of a, by the same formats of b. If k is split into parts, the scratch holds their sums.
 void gemm_tiles_int4_cuda(const GemmRequest &request, void *stream);
 void gemm_tiles_fp4_cuda(const GemmRequest &request, void *stream);
 size_t gemm_tiles_scratch_bytes(const GemmRequest &request);

@@ -1,26 +1,27 @@
-// Codes of few bits as pairs of halves, in few instructions, exactly. A word has eight codes of four bits, the first lowest;
-// pair i of it holds codes i and i + 4: what one mask takes out.
+// Exact conversion of 4-bit and 8-bit codes to pairs of 16-bit floats in few instructions. A word has eight 4-bit codes, the
+// first in the lowest bits. Pair i of a word consists of codes i and i + 4, which one mask extracts.
 #pragma once
 
 #include "kernels/common/cuda_mma.hpp"
 
 namespace lpt {
 
-// Numbers of a 16-bit format, twice in a word. Integers: 2^M + 8 for M bits of mantissa, whose last bits then count ones.
+// Constants of a 16-bit format, duplicated in a word. kHalvesOfEight is 2^M + 8 for M mantissa bits, so that the last bits of
+// the mantissa count ones.
 template <Dtype kDtype>
 constexpr uint32_t kHalvesOfOne = kDtype == Dtype::kBf16 ? 0x3F803F80u : 0x3C003C00u;
 template <Dtype kDtype>
 constexpr uint32_t kHalvesOfEight = kDtype == Dtype::kBf16 ? 0x43084308u : 0x64086408u;
 
-// int4: with its sign bit transposed a code counts from -8 on.
+// Converts a pair of int4. A code with its sign bit inverted is the value plus 8.
 template <Dtype kDtype>
 __device__ __forceinline__ uint32_t int4_pair(uint32_t word, int32_t pair) {
   const uint32_t lifted = masked_transposed(word >> (4 * pair), 0x000F000Fu, kHalvesOfEight<kDtype>);
   return multiply_add_halves<kDtype>(lifted, kHalvesOfOne<kDtype>, kHalvesOfEight<kDtype> | 0x80008000u);
 }
 
-// Codes 2i and 2i + 1 of a word, as codes i and i + 4 of the result for i = 0: for who wants neighbours beside each other.
-// `transposed` is the word moved down by one code; `i` is known when compiled, so that this is one instruction.
+// Returns codes 2i and 2i + 1 of a word at the positions of codes 0 and 4. Operands that need adjacent codes use it.
+// `transposed_copy` is the word shifted right by one code. `i` is a compile-time constant, so that this is one instruction.
 __device__ __forceinline__ uint32_t adjacent_codes(uint32_t word, uint32_t transposed_copy, int32_t i) {
 #if defined(LPT_SIMT)
   return (word >> (8 * i) & 0xFFu) | (transposed_copy >> (8 * i) & 0xFFu) << 16;
@@ -29,8 +30,8 @@ __device__ __forceinline__ uint32_t adjacent_codes(uint32_t word, uint32_t trans
 #endif
 }
 
-// Bytes of the table low : high, by the three low bits of the four codes in the low half of `codes`; 0 where a code's fourth bit
-// is set. The table's bytes are below 128: the fourth bit requests copies of their sign.
+// Looks up the bytes of the table low : high by the three low bits of the four codes in the low half of `codes`. A code whose
+// fourth bit is set returns 0: that bit selects copies of the sign of a byte, and all table bytes are below 128.
 __device__ __forceinline__ uint32_t bytes_of_codes(uint32_t low, uint32_t high, uint32_t codes) {
 #if defined(LPT_SIMT)
   uint32_t bytes = 0;
@@ -46,16 +47,16 @@ __device__ __forceinline__ uint32_t bytes_of_codes(uint32_t low, uint32_t high, 
 #endif
 }
 
-// The four int4 in the low half of `codes` as e4m3fn, in their order, exactly: 0 to 7 from one table; -8 to -1 from another of half
-// their codes, so that doubling brings the sign.
+// Converts the four int4 in the low half of `codes` to e4m3fn, in their order, exactly. 0 to 7 are read from one table. For -8
+// to -1 a second table has half of the code, so that doubling sets the sign bit.
 __device__ __forceinline__ uint32_t e4m3_of_int4(uint32_t codes) {
   const uint32_t positive = bytes_of_codes(0x44403800u, 0x4E4C4A48u, codes);
   const uint32_t half_of_negative = bytes_of_codes(0x65666768u, 0x5C606264u, codes ^ 0x8888u);
   return positive + 2 * half_of_negative;
 }
 
-// e2m1fn in bf16: its three bits below the sign stand where bf16's exponent ends and its mantissa begins, which is the number
-// times 2^-126. Subnormals of one are subnormals of the other.
+// Conversion of e2m1fn to bf16. The three bits below the sign are moved to the last bits of the exponent and the first bit of
+// the mantissa of bf16. The result is the value times 2^-126. Subnormals of e2m1fn are subnormals of bf16.
 constexpr uint32_t kHalvesOfTwoTo126 = 0x7E807E80u;
 
 __device__ __forceinline__ uint32_t moved_left(uint32_t word, int32_t bits) {
@@ -68,7 +69,7 @@ __device__ __forceinline__ uint32_t e2m1_pair(uint32_t word, int32_t pair, uint3
   return multiply_halves<Dtype::kBf16>(multiply_halves<Dtype::kBf16>(small, kHalvesOfTwoTo126), scales);
 }
 
-// The scale of a block, which bf16 holds, twice in a word.
+// Returns the scale of a block as bf16, exactly, duplicated in a word.
 template <lpt_format kScale>
 __device__ __forceinline__ uint32_t scale_halves(uint32_t code) {
   uint32_t half;
@@ -82,7 +83,7 @@ __device__ __forceinline__ uint32_t scale_halves(uint32_t code) {
   return half * 0x00010001u;
 }
 
-// Two e4m3fn, in the low bytes of either half, as f16.
+// Converts two e4m3fn, in the low bytes of the halves of `pair`, to f16.
 __device__ __forceinline__ uint32_t f16_of_e4m3(uint32_t pair) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
   uint32_t halves;

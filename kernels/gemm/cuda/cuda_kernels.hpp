@@ -1,4 +1,4 @@
-// What is done on a device before and after a GEMM of a library, and the tables. Whole GEMMs are in cuda_gemm.hpp.
+// Device kernels that run before and after a library GEMM, and their tables. cuda_gemm.hpp has the GEMM kernels of LPT.
 #pragma once
 
 #include <span>

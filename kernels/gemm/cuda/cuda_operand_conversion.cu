@@ -1,4 +1,4 @@
-// Codes of operands, written out as numbers that a library multiplies: a thread takes sixteen of a row.
+// Conversion of operand codes to elements that a library multiplies. A thread converts 16 elements of a row.
 #include "kernels/common/cuda_encode.hpp"
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/gemm/cuda/cuda_kernels.hpp"
@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kThreads = 256;
 
 struct ConversionJob {
-  const void *source, *block_scales;  // scales NULL: none are applied
+  const void *source, *block_scales;  // block_scales NULL: no scales are applied
   const uint8_t *zero_points;         // NULL: none
   const float *tensor_scale;          // NULL: none
   void *target;
@@ -67,7 +67,7 @@ __device__ __forceinline__ FloatFragment conversion_fragment(const ConversionJob
   return fragment;
 }
 
-// Rows of the grid take rows of the matrix in turn.
+// Rows of the grid process rows of the matrix in a grid-stride loop.
 template <lpt_format kSource, Dtype kTarget>
 __global__ void __launch_bounds__(kThreads) conversion_numbers(ConversionJob job) {
   const int64_t column = first_column_of_grid();
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kThreads) conversion_numbers(ConversionJob job
   }
 }
 
-// -8 to 7 have an e4m3fn each.
+// Converts int4 to e4m3fn, exactly.
 __global__ void __launch_bounds__(kThreads) conversion_bytes(ConversionJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(kThreads) conversion_bytes(ConversionJob job) 
   }
 }
 
-// The largest code of the scales of 128 numbers is theirs, less the 2^6 that e4m3fn has beyond 6. A NaN is larger than all.
+// Returns the largest e8m0fnu scale code among 128 elements, from which the scale of the group is computed. A NaN code is the
+// largest.
 __device__ __forceinline__ uint32_t most_of_group(const uint8_t *scales, int64_t column, int64_t columns) {
   const int64_t first = column / 128 * 4;
   const int64_t end = (columns + 31) / 32;
@@ -106,7 +107,7 @@ __device__ __forceinline__ uint32_t most_of_group(const uint8_t *scales, int64_t
   return most;
 }
 
-// 2^(code - most + 6), or what is as good as 0.
+// Returns 2^(code - most + 6), at least 2^-126. The factor 2^6 uses the range of e4m3fn beyond 6.
 __device__ __forceinline__ float folded_scale(uint32_t code, uint32_t most) {
   const int32_t exponent = 127 + 6 + static_cast<int32_t>(code) - static_cast<int32_t>(most);
   return bits_float(static_cast<uint32_t>(exponent > 1 ? exponent : 1) << 23);
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(kThreads) fold_fragments(ConversionJob job, fl
   }
 }
 
-// ---- on the host
+// Host code.
 
 bool is_on(const void *address, int64_t stride_bytes, int64_t boundary) {
   return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(boundary) == 0 && stride_bytes % boundary == 0;

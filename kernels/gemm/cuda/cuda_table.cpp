@@ -1,4 +1,4 @@
-// Kernels of the device, fastest first.
+// Tables of the device kernels that run before and after a library GEMM.
 #include "kernels/gemm/cuda/cuda_kernels.hpp"
 
 namespace lpt {

@@ -1,4 +1,4 @@
-// From the sums of a tile, in shared memory, to c, or to parts of k that are added later.
+// Output of the sums of a tile from shared memory to c, or to the partial sums of a part of k.
 #pragma once
 
 #include "kernels/gemm/cuda/cuda_four_bits.hpp"
@@ -8,7 +8,8 @@ namespace lpt {
 
 __device__ __forceinline__ int64_t within(int64_t index, int64_t extent) { return index < extent ? index : extent - 1; }
 
-// Of each row of a, kSumStride apart, the sums of 128 columns of c. `parts` NULL: they are whole; else blockIdx.z is their part.
+// Stores the sums of kTokens rows of a by 128 columns of c. The rows of `sums` are kSumStride apart. If `parts` is not NULL,
+// the sums are those of part blockIdx.z of k.
 template <int32_t kTokens, int32_t kThreads>
 __device__ __forceinline__ void store_tile(const FourBitsJob &job, int64_t first_token, int64_t first_row,
                                            const float *sums, float *parts) {
@@ -24,7 +25,7 @@ __device__ __forceinline__ void store_tile(const FourBitsJob &job, int64_t first
   }
 }
 
-// Queues what adds the parts in their order and finishes c.
+// Queues a kernel that adds the partial sums in the order of the parts and applies the epilogue to c.
 void add_parts_of_tiles(const FourBitsJob &job, const float *parts, int64_t count, void *stream);
 
 }  // namespace lpt

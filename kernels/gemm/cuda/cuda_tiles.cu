@@ -1,6 +1,6 @@
-// GEMM of more than 16 rows of a by weights of four bits, which are never written out: codes become bf16 or f16 in registers,
-// exactly, on their way from shared memory to tensor cores. Where c has few tiles, k is cut in parts whose sums are added in
-// their order, so that bits depend on the extents alone.
+// GEMM of more than 16 rows of a by 4-bit weights, without a converted copy of the weights. Codes are converted to bf16 or f16
+// in registers, exactly, between shared memory and the tensor cores. If c has few tiles, k is split into parts. The sums of the
+// parts are added in their order, so that the bits depend on the extents only.
 #include "kernels/common/cuda_async.hpp"
 #include "kernels/gemm/cuda/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda/cuda_gemm.hpp"
@@ -10,19 +10,19 @@
 namespace lpt {
 namespace {
 
-constexpr int32_t kRowTiles = 2;  // of 16 rows of b, of a warp
+constexpr int32_t kRowTiles = 2;  // tiles of 16 rows of b per warp
 constexpr int32_t kRowWarps = kTileRows / (16 * kRowTiles);
 constexpr int32_t kLaneRows = 2 * kRowTiles;
 
-// What a tile is compiled for. Bytes of a are eight adjacent ones of a lane: its words lie side by side in the four lanes of a row,
-// so that lanes read from all banks.
+// Compile-time parameters of a tile. For a of 8 bits, a lane reads eight adjacent bytes. The words of the four lanes of a row
+// are adjacent, so that the lanes read from all banks.
 template <lpt_format kA, lpt_format kScale, int32_t kGroup>
 struct TileKind : FourBitsKind<kA, kScale, kGroup> {
   static constexpr int32_t kABytes = kA == LPT_FORMAT_E4M3FN ? 1 : 2;
   static constexpr bool kIsNarrow = kABytes == 1 || FourBitsKind<kA, kScale, kGroup>::kIsNarrow;
 };
 
-// How many rows of a a warp has, by tiles of eight, and how many warps share them.
+// The number of 8-row tiles of a per warp, and the number of warps that share the rows of a.
 template <int32_t kTokens>
 struct Tokens {
   static constexpr int32_t kTiles = kTokens == 32 ? 4 : 8;
@@ -30,7 +30,7 @@ struct Tokens {
   static constexpr uint32_t kThreads = 32 * kRowWarps * kWarps;
 };
 
-// The running thread: its warp's rows of b and of a in the tile, and its place in MMA operations.
+// The calling thread: the rows of b and of a of its warp in the tile, and its position in the MMA fragments.
 struct TilePlace {
   uint32_t lane;
   int32_t group, place, first_row, first_token;
@@ -44,7 +44,7 @@ __device__ __forceinline__ TilePlace tile_place() {
           warp / kRowWarps * 8 * Tokens<kTokens>::kTiles};
 }
 
-// ---- from global memory to a stage: rows past the end are the last one again, and what they give is not stored
+// Copies from global memory to a stage. Rows past the end repeat the last row; their results are not stored.
 
 template <int32_t kABytes>
 __device__ __forceinline__ int32_t place_of_a(int32_t row, int32_t chunk) {
@@ -59,7 +59,7 @@ __device__ __forceinline__ void copy_stage(const FourBitsJob &job, int64_t first
   const auto thread = static_cast<int32_t>(threadIdx.x);
   const uint8_t *const a = static_cast<const uint8_t *>(job.a) + step * (kTileStep * kABytes);
   const uint8_t *const b = static_cast<const uint8_t *>(job.b) + step * (kTileStep / 2);
-#pragma unroll 2  // addresses of all of them would be kept in registers
+#pragma unroll 2  // full unrolling would keep all addresses in registers
   for (int32_t i = 0; i < kTokens * kChunks / kThreads; ++i) {
     const int32_t row = (thread + i * kThreads) / kChunks, chunk = thread % kChunks;
     copy_async(stage + place_of_a<kABytes>(row, chunk),
@@ -74,13 +74,13 @@ __device__ __forceinline__ void copy_stage(const FourBitsJob &job, int64_t first
   }
 }
 
-// ---- from a stage to fragments
+// Loads from a stage to fragments.
 
 struct RightWord {
   MmaRight gemm[2];
 };
 
-// `k`: the first of a row's eight numbers in the stage.
+// Loads the right operands of eight elements of a row, from index `k` of the stage on.
 template <int32_t kABytes>
 __device__ __forceinline__ RightWord load_right(const uint8_t *stage, int32_t token, int32_t k) {
   const uint8_t *const chunk = stage + place_of_a<kABytes>(token, k * kABytes / kChunkBytes);
@@ -122,14 +122,14 @@ __device__ __forceinline__ Weights load_weights(const uint8_t *stage, const Tile
   return weights;
 }
 
-// ---- block scales: a lane's of a step, read while the step before is multiplied
+// Block scales of a lane for one step, which are read while the previous step is multiplied.
 
 template <lpt_format kScale, int32_t kGroup>
 struct ScalePlaces {
   static constexpr bool kIsNarrow = kScale == LPT_FORMAT_F32 && kGroup == 32;
   static constexpr int32_t kOfStep = kTileStep / kGroup;
   static constexpr int32_t kOfLane = kGroup == 128 ? 1 : kIsNarrow ? 4 : 32 / kGroup;
-  // Which of the lane's scales a word has, and where it stands in the step.
+  // The index among the lane's scales for a word, and the position of a scale in the step.
   LPT_HOST_DEVICE static constexpr int32_t of_word(int32_t word) { return word * kOfLane / kFewWords; }
   LPT_HOST_DEVICE static constexpr int32_t in_step(int32_t scale, int32_t place) {
     return first_k_of_word(kIsNarrow, scale * kFewWords / kOfLane, place) / kGroup;
@@ -163,7 +163,7 @@ __device__ __forceinline__ Scales<kScale, kGroup> load_scales(const FourBitsJob 
   return scales;
 }
 
-// ---- sums
+// Sums.
 
 template <int32_t kTokenTiles>
 struct Sums {
@@ -177,7 +177,7 @@ __device__ __forceinline__ uint32_t halves_of(uint32_t word, int32_t pair, uint3
   return e2m1_pair(codes, 0, scale);
 }
 
-// The weights of a word's two MMA operations, of one row tile.
+// The left operands of the two MMA instructions of a word, for one row tile.
 struct LeftWord {
   MmaLeft gemm[2];
 };
@@ -192,7 +192,7 @@ __device__ __forceinline__ LeftWord left_of(const uint32_t (&words)[2], const ui
   return left;
 }
 
-// Adds the sums of a group times its scales to the totals, and clears them.
+// Adds the sums of a group, multiplied by its scales, to the totals and clears them.
 template <int32_t kTokenTiles>
 __device__ __forceinline__ void close_group(const uint32_t (&scales)[kLaneRows], Sums<kTokenTiles> &sums,
                                             Sums<kTokenTiles> &totals) {
@@ -255,9 +255,9 @@ __device__ __forceinline__ void add_stage(const uint8_t *a, const uint8_t *b, co
   }
 }
 
-// ---- from sums to c, or to the parts of them
+// Output of the sums to c, or to the partial sums of a part of k.
 
-// Through shared memory, so that neighbours write to neighbours.
+// Copies the sums to shared memory, so that adjacent threads then write adjacent elements.
 template <int32_t kTokenTiles>
 __device__ __forceinline__ void share_sums(const Sums<kTokenTiles> &sums, const TilePlace &at, float *shared) {
 #pragma unroll
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(Tokens<kTokens>::kThreads)
   for (int64_t step = first; step < end; ++step) {
     const Scales<kScale, kGroup> scales = next;
     wait_for_copies<kPrefetcher - 1>();
-    __syncthreads();  // the stage is everybody's, and no one reads the one before it any more
+    __syncthreads();  // all copies to the stage are complete, and no thread reads the previous stage
     if (step + kPrefetcher < end)
       copy_stage<kTokens, Kind::kABytes>(job, first_token, first_row, step + kPrefetcher,
                                          shared + free * kBytesOfStage);
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(kPartThreads) add_parts(FourBitsJob job, const
   finish(job, token, row, sum);
 }
 
-// ---- on the host
+// Host code.
 
 template <lpt_format kA, lpt_format kScale, int32_t kGroup, int32_t kTokens>
 void launch_tiles(const FourBitsJob &job, const TileGrid &grid, float *parts, void *stream) {

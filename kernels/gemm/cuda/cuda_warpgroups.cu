@@ -1,6 +1,6 @@
-// GEMM of many rows of a of e4m3fn by int4 at the rate of FP8, on Hopper alone: the weights are the left operand of wgmma, and
-// become e4m3fn in registers, exactly; they are never written out. Its sums end after 128 of k, the length of a group, and are
-// added in f32, times the group's scales.
+// GEMM of many rows of a of e4m3fn by int4 at the rate of FP8, on Hopper only. The weights are the left operand of wgmma. They
+// are converted to e4m3fn in registers, exactly, without a converted copy in memory. The sums of wgmma end after 128 elements
+// of k, the length of a group. They are multiplied by the scales of the group and added in f32.
 #include <utility>
 
 #include "kernels/common/cuda_async.hpp"
@@ -19,11 +19,11 @@ struct WideJob {
   FourBitsJob gemm;
   const float *a_groups;  // scales of 1 × 128 of a; NULL: none
   int64_t steps_of_part;
-  float *parts;  // NULL: there is one
+  float *parts;  // NULL: one part
 };
 
 struct WidePlace {
-  uint32_t thread;        // of its 128
+  uint32_t thread;        // within its group of 128
   int32_t place, row[2];  // rows of b in the tile
 };
 
@@ -34,7 +34,7 @@ __device__ __forceinline__ WidePlace wide_place() {
       thread, static_cast<int32_t>(thread % 4), {first + wgmma_sum_row(thread, 0), first + wgmma_sum_row(thread, 2)}};
 }
 
-// ---- from global memory to a stage: rows past the end are the last one again, and what they give is not stored
+// Copies from global memory to a stage. Rows past the end repeat the last row; their results are not stored.
 
 template <int32_t kTokens>
 __device__ __forceinline__ void copy_stage(const FourBitsJob &job, int64_t first_token, int64_t first_row, int64_t step,
@@ -57,7 +57,7 @@ __device__ __forceinline__ void copy_stage(const FourBitsJob &job, int64_t first
   }
 }
 
-// ---- scales of a step: those of a by one thread a row, those of b by each lane for its two rows
+// Scales of a step. One thread per row reads those of a; each lane reads those of its two rows of b.
 
 struct WideScales {
   float a, b[2];
@@ -79,7 +79,7 @@ __device__ __forceinline__ WideScales load_scales(const WideJob &job, int64_t fi
   return scales;
 }
 
-// ---- sums
+// Sums.
 
 template <int32_t kTokens>
 struct WideSums {
@@ -118,7 +118,7 @@ __device__ __forceinline__ void multiply_stage(const uint8_t *stage, const WideP
   end_wgmma();
 }
 
-// Adds a group's sums to the totals: times the scale of their row of b, and that of their row of a.
+// Adds the sums of a group, multiplied by the scales of their rows of b and of a, to the totals.
 template <int32_t kTokens>
 __device__ __forceinline__ void close_group(const WideScales &scales, const float *a_scales, const WidePlace &at,
                                             const WideSums<kTokens> &sums, WideSums<kTokens> &totals) {
@@ -132,7 +132,8 @@ __device__ __forceinline__ void close_group(const WideScales &scales, const floa
   }
 }
 
-// ---- from sums to c, or to the parts of them: through shared memory, so that neighbours write to neighbours
+// Output of the sums to c, or to the partial sums of a part of k. They are copied to shared memory first, so that adjacent
+// threads write adjacent elements.
 
 template <int32_t kTokens>
 __device__ __forceinline__ void share_sums(const WideSums<kTokens> &totals, const WidePlace &at, float *shared) {
@@ -170,7 +171,7 @@ __global__ void __launch_bounds__(kThreads) multiply_by_warpgroups(WideJob job) 
     wait_for_copies<kPrefetcher - 1>();
     show_copies_to_wgmma();
     if (threadIdx.x < kTokens) of_step[threadIdx.x] = scales.a;
-    __syncthreads();  // the stage is everybody's, and no one reads the one before it any more
+    __syncthreads();  // all copies to the stage are complete, and no thread reads the previous stage
     if (step + kPrefetcher < end) {
       copy_stage<kTokens>(gemm, first_token, first_row, step + kPrefetcher,
                           shared + (stage + kPrefetcher) % kWideStages * wide_stage_bytes(kTokens));
@@ -189,7 +190,7 @@ __global__ void __launch_bounds__(kThreads) multiply_by_warpgroups(WideJob job) 
   store_tile<kTokens, kThreads>(gemm, first_token, first_row, shared_sums, job.parts);
 }
 
-// ---- on the host
+// Host code.
 
 template <int32_t kTokens>
 void launch_warpgroups(const WideJob &job, const TileGrid &grid, void *stream) {

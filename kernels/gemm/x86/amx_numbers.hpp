@@ -1,8 +1,8 @@
-// What the matrix unit multiplies: bf16, which holds any element that it is decoded from, or int8. Included by ISA files:
-// everything here has internal linkage.
+// The element types that AMX multiplies: bf16, which represents the decoded elements exactly, or int8. Included by ISA files:
+// all functions have internal linkage.
 //
-// Numbers say how many of them are in a step, how a lane of a, a plain panel and a packed panel of b are decoded, and what
-// sums are. A step of a lane fills its row of a tile; the next step's is two tiles further.
+// A Numbers type defines the elements per step and the type of the sums. It decodes a lane of a, an unpacked panel of b, or a
+// packed panel of b. A step of a lane fills its row of a tile. The row of the next step is two tiles further.
 #pragma once
 
 #include "kernels/gemm/x86/amx_operands.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kNextStep = 2 * kUnitBytes;
 
-// 64 floats of 8 bits → bf16, in order.
+// Converts 64 floats of 8 bits to bf16, in order.
 inline void decode_bytes(const ByteLookUp &look_up, __m512i codes, __m512i (&halves)[2]) {
   const __m512i ordered = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), codes);
   const __m512i low = look_up.low(ordered), high = look_up.high(ordered, ordered, _mm512_set1_epi8(INT8_MIN));
@@ -22,7 +22,7 @@ inline void decode_bytes(const ByteLookUp &look_up, __m512i codes, __m512i (&hal
   halves[1] = _mm512_unpackhi_epi8(low, high);
 }
 
-// Numbers of both halves of each dword times the scale of its lane: exact, or left to groups.
+// Multiplies both bf16 of each dword by the scale of its lane. Only called if the products are exact in bf16.
 inline __m512i scale_pairs(__m512i pairs, __m512 scales) {
   const __m512i upper = _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000));
   const __m512 first = _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
@@ -52,7 +52,7 @@ struct Bf16Numbers {
         return pack_lane<Decoder::kBf16>(a, lane, to);
       case Decoder::kF16:
       case Decoder::kF32:
-        return;  // not exact in bf16: rejected
+        return;  // f16 and f32 are not exact in bf16: unsupported
     }
   }
 
@@ -125,7 +125,7 @@ struct Bf16Numbers {
   }
 };
 
-// Exact sums in int32, of bytes as they are.
+// int8 without conversion, and exact sums in int32.
 struct Int8Numbers {
   using Unit = UnitInt8;
   static constexpr int64_t kOfStep = 64;

@@ -1,5 +1,5 @@
-// Operands as the matrix unit reads them: tiles of a and panels of b, at some depth of k. Included by ISA files: everything
-// here has internal linkage.
+// Operands in the form that AMX reads: tiles of a and panels of b, for one depth of k. Included by ISA files: all functions
+// have internal linkage.
 #pragma once
 
 #include "kernels/common/amx_tiles.hpp"
@@ -8,7 +8,8 @@
 namespace lpt {
 namespace {
 
-// `is_unscaled`: scales along k are left to groups.
+// Returns the operand at one depth of k. `is_unscaled`: scales along k are not applied to the elements, because they multiply
+// sums of groups.
 inline Operand at_depth(const Operand &whole, const Depth &depth, bool is_unscaled) {
   Operand part = whole;
   const int64_t stride = whole.is_k_adjacent ? 1 : whole.row_stride;
@@ -22,18 +23,18 @@ inline Operand at_depth(const Operand &whole, const Depth &depth, bool is_unscal
   return part;
 }
 
-// The scale of a lane at step p of k.
+// Returns the scale of a lane at step p of k.
 inline float group_scale(const Operand &part, int64_t lane, int64_t p) {
   return part.is_k_adjacent ? scale_at(part, part.first_lane + lane, p) : scale_at(part, p, part.first_lane + lane);
 }
 
-// Packed b.
+// b in panels.
 struct PackedPanels {
   PanelOperand b;
   PanelTables tables;
-  int64_t block_length;  // of k that share scales and zero points
+  int64_t block_length;  // elements of k that share a scale and a zero point
   bool is_scaled_along_k;
-  bool is_grouped;  // and its scales are left to groups
+  bool is_grouped;  // by scales, which multiply the sums of groups
 };
 
 inline PackedPanels packed_panels(const MatrixView &view, int64_t k) {
@@ -46,14 +47,14 @@ inline PackedPanels packed_panels(const MatrixView &view, int64_t k) {
   return packed;
 }
 
-// What finished sums of a column are multiplied by.
+// Returns the factor of the sums of a column.
 inline float column_factor(const PackedPanels &packed, int64_t column) {
   const PanelOperand &b = packed.b;
   if (b.scales == nullptr || packed.is_scaled_along_k) return b.factor;
   return b.factor * read_scale(b.scale_format, b.scales, column);
 }
 
-// Scales of the lanes of a panel at step p of k.
+// Writes the scales of the lanes of a panel at step p of k.
 inline void group_scales(const PackedPanels &packed, int64_t panel, int64_t p, float *scales) {
   const PanelOperand &b = packed.b;
   const uint8_t *const from = b.scales + (panel * b.blocks + p / packed.block_length) * b.scale_bytes;
@@ -63,7 +64,7 @@ inline void group_scales(const PackedPanels &packed, int64_t panel, int64_t p, f
   }
 }
 
-// A panel is a's tiles lying on their side.
+// Transposes the dwords of a panel to pairs of tiles of a.
 inline void transpose_panel(const uint8_t *panel, int64_t steps, uint8_t *tiles) {
   for (int64_t step = 0; step < steps; ++step, panel += 2 * kUnitBytes, tiles += 2 * kUnitBytes) {
     for (int64_t half = 0; half < 2; ++half) {
@@ -81,7 +82,8 @@ inline void transpose_panel(const uint8_t *panel, int64_t steps, uint8_t *tiles)
   }
 }
 
-// Lanes of a from `first` on, filled up to pairs of tiles, which are `stride` bytes apart. `panel` is scratch for one.
+// Packs `lanes` lanes of a from `first` on. The last pair of tiles is padded with zeros. Pairs of tiles are `stride` bytes
+// apart. `panel` is scratch for one panel.
 template <typename Numbers>
 void pack_unit_rows(const Operand &a, int64_t first, int64_t lanes, int64_t stride, uint8_t *panel, uint8_t *tiles) {
   const int64_t steps = (a.k + Numbers::kOfStep - 1) / Numbers::kOfStep;
@@ -104,7 +106,7 @@ void pack_unit_rows(const Operand &a, int64_t first, int64_t lanes, int64_t stri
   }
 }
 
-// Zeros from dword `dwords` of k on, to the end of its step.
+// Zeros a panel from dword `dwords` of k to the end of its step.
 inline void fill_panel(int64_t dwords, uint8_t *panel) {
   const int64_t whole = round_up(dwords, kStepBytes / 4);
   memset(panel + dwords * kPairRowBytes, 0, static_cast<size_t>((whole - dwords) * kPairRowBytes));

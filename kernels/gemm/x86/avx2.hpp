@@ -1,4 +1,5 @@
-// What the AVX2 row and its panels share: numbers of eight lanes. Included by ISA files: everything here has internal linkage.
+// AVX2 code that the GEMM kernel and its panels share, for vectors of eight f32. Included by ISA files: all functions have
+// internal linkage.
 #pragma once
 
 #include "kernels/common/simd_avx2.hpp"
@@ -7,13 +8,13 @@
 namespace lpt {
 namespace {
 
-// All ones in the first `count` of eight dwords.
+// Returns a mask with all bits set in the first `count` of eight dwords.
 inline __m256i first8(int64_t count) {
   alignas(32) static constexpr int32_t kOnes[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
   return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(kOnes + 8 - (count < 8 ? count : 8)));
 }
 
-// At most 16 bytes, zero past `bytes`.
+// Loads at most 16 bytes. Bytes past `bytes` are 0.
 inline __m128i load_bytes(const uint8_t *from, int64_t bytes) {
   if (bytes == 16) return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
   if (bytes == 8) return _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from));
@@ -22,13 +23,13 @@ inline __m128i load_bytes(const uint8_t *from, int64_t bytes) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i *>(staged));
 }
 
-// Whether a float of at most 8 bits has a sign and an exponent that an f16 with another bias can hold.
+// Returns whether an f16 with a different exponent bias represents the sign and the exponents of a float of at most 8 bits.
 inline bool is_small_half(const Element &element) {
   return element.is_signed && !element.is_fnuz && element.bits - element.mantissa_bits <= 6 &&
          element.min_exponent <= 100;
 }
 
-// Eight such floats, one per word: as f16, whose subnormals are numbers too.
+// Decodes eight such floats, one per word, as f16. Subnormals of f16 are converted exactly.
 [[gnu::always_inline]] inline __m256 decode_floats(__m128i codes, const Element &element) {
   const auto every = [](uint32_t value) { return _mm_set1_epi16(static_cast<int16_t>(value)); };
   const __m128i magnitude = _mm_and_si128(codes, every((1u << (element.bits - 1)) - 1));
@@ -44,7 +45,7 @@ inline bool is_small_half(const Element &element) {
   return _mm256_mul_ps(_mm256_cvtph_ps(half), _mm256_set1_ps(unit));
 }
 
-// The first `count` of eight adjacent codes, in dwords; the others are not read.
+// Returns the first `count` of eight adjacent codes in dwords. Bytes of other codes are not read.
 inline __m256i load_codes(const uint8_t *from, int32_t bits, int64_t count) {
   const uint64_t eight = load_some_codes(from, bits, count);
   const auto low = static_cast<int32_t>(eight), high = static_cast<int32_t>(eight >> 4 * bits);
@@ -53,14 +54,14 @@ inline __m256i load_codes(const uint8_t *from, int32_t bits, int64_t count) {
   return _mm256_and_si256(_mm256_srlv_epi32(fours, place), _mm256_set1_epi32((1 << bits) - 1));
 }
 
-// Values by codes of four bits.
+// Looks up values by 4-bit codes.
 inline __m256 look_up16(const float *values, __m256i codes) {
   const __m256 is_high = _mm256_castsi256_ps(_mm256_slli_epi32(codes, 28));
   return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_loadu_ps(values), codes),
                           _mm256_permutevar8x32_ps(_mm256_loadu_ps(values + 8), codes), is_high);
 }
 
-// e8m0fnu: the code is the exponent, except for 2^-127, a subnormal, and NaN.
+// Decodes e8m0fnu. The code is the exponent of an f32, except for 2^-127, which is subnormal, and NaN.
 inline __m256 decode_e8m0fnu(__m256i codes) {
   const __m256i is_smallest = _mm256_cmpeq_epi32(codes, _mm256_setzero_si256());
   const __m256i is_nan = _mm256_cmpeq_epi32(codes, _mm256_set1_epi32(0xFF));
@@ -69,7 +70,7 @@ inline __m256 decode_e8m0fnu(__m256i codes) {
   return _mm256_castsi256_ps(_mm256_blendv_epi8(bits, _mm256_set1_epi32(0x7FC00000), is_nan));
 }
 
-// `count` scales, side by side.
+// Loads `count` adjacent scales.
 inline __m256 load_scales(lpt_format format, const uint8_t *from, int64_t count) {
   if (format == LPT_FORMAT_F32) return _mm256_maskload_ps(reinterpret_cast<const float *>(from), first8(count));
   const __m128i codes = load_bytes(from, count);

@@ -1,9 +1,9 @@
-// Codes of at most 8 bits as f32, eight steps of eight lanes at once. Included by ISA files: everything here has internal
-// linkage.
+// Decoding of codes of at most 8 bits to f32, eight steps of eight lanes at once. Included by ISA files: all functions have
+// internal linkage.
 //
-// Codes are transposed, not values. Those of four bits are transposed as bytes, and each of the four bytes of a value has a
-// table: a look-up of 32 bytes costs less than one of eight dwords. Others are looked up one by one: on AMD Zen 1 a gather
-// takes 21 cycles, eight loads take 8.
+// The codes are transposed, not the values. 4-bit codes are transposed as bytes, and each of the four bytes of a value has a
+// table: a look-up of 32 bytes takes less time than one of eight dwords. Other codes are looked up one by one: on AMD Zen 1 a
+// gather takes 21 cycles, eight loads take 8.
 #pragma once
 
 #include "kernels/gemm/x86/avx2.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 class LookUpTiles {
  public:
-  // Whether eight adjacent codes of a lane have one scale and one zero point.
+  // Returns whether eight adjacent codes of a lane share one scale and one zero point.
   static bool takes(const Operand &operand) {
     return !operand.element.is_ternary && (!is_cut(operand) || operand.column_shift >= 3);
   }
@@ -31,7 +31,8 @@ class LookUpTiles {
     }
   }
 
-  // Steps from `column` on, a multiple of eight, of the lanes that are storage rows `row` and on. Columns come in order.
+  // Decodes eight steps from `column` on, a multiple of eight. The lanes are the storage rows from `row` on. Calls must have
+  // ascending columns.
   [[gnu::always_inline]] void decode_steps(const Operand &operand, int64_t row, int64_t column, __m256i (&steps)[8]) {
     if ((column & block_) == 0) set_block(operand, row, column);
     const int64_t stride = operand.row_stride * operand.bits / 8;
@@ -59,7 +60,7 @@ class LookUpTiles {
     look_up_bytes(_mm256_and_si256(_mm256_srli_epi16(codes, 4), low), steps[1], steps[3], steps[5], steps[7]);
   }
 
-  // Byte j of each dword of codes becomes vector j.
+  // Converts byte j of each dword of `codes` to vector j.
   [[gnu::always_inline]] void look_up_bytes(__m256i codes, __m256i &first, __m256i &second, __m256i &third,
                                             __m256i &fourth) const {
     const __m256i order = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15,  //
@@ -105,9 +106,9 @@ class LookUpTiles {
     zeros_ = _mm256_loadu_ps(zeros);
   }
 
-  __m256i tables_[4];  // byte b of the sixteen values, in both halves
+  __m256i tables_[4];  // byte b of the 16 values, in both 128-bit halves
   __m256 scales_, zeros_;
-  int64_t block_;  // columns of a block less one, a mask
+  int64_t block_;  // a mask: columns of a block minus one
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Packed weights as f32, in vectors of eight lanes. Included by ISA files: everything here has internal linkage.
+// Expansion of packed weights to f32 in vectors of eight lanes. Included by ISA files: all functions have internal linkage.
 #pragma once
 
 #include "kernels/gemm/f32_panels.hpp"
@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// Where numbers of a panel go: panels of kVectors vectors.
+// Addresses of the output of a panel, in panels of kVectors vectors.
 template <int kVectors>
 struct PanelStore {
   explicit PanelStore(const PanelReader &reader) : reader(reader) {
@@ -18,7 +18,8 @@ struct PanelStore {
     }
   }
 
-  // Eight numbers of step p and lanes 8 · e on, without what belongs to their block yet.
+  // Stores eight elements of step p, from lane 8 · e on, after subtracting the zero points and multiplying by the scales of
+  // their block.
   [[gnu::always_inline]] void store(int64_t p, int e, __m256 value) const {
     if (p >= reader.k) return;
     const int64_t block = reader.block_of(p);
@@ -33,7 +34,7 @@ struct PanelStore {
     _mm256_storeu_ps(to[e] + p * kVectors * 8, value);
   }
 
-  const PanelReader reader;  // a copy, which stores cannot change for all the compiler knows
+  const PanelReader reader;  // a copy, which stores cannot change
   float *to[4];
 };
 
@@ -48,7 +49,7 @@ struct ExpandAvx2 {
     for (int64_t p = 0; p < reader.k; p += 4) {
       for (int half = 0; half < 2; ++half) {
         const __m256i line = load_eight(reader.codes + p / 4 * kPanelLineBytes + 32 * half);
-        for (int n = 0; n < 8; ++n) {  // permuting looks at three bits of an index, blending at the highest
+        for (int n = 0; n < 8; ++n) {  // permute reads three bits of an index, blend the highest bit
           const __m256i index = _mm256_srl_epi32(line, _mm_cvtsi32_si128(4 * n));
           slab.store(p + kNibbleOrder[n / 2], 2 * (n % 2) + half, look_up16(reader.values, index));
         }
@@ -77,7 +78,7 @@ struct ExpandAvx2 {
   static void byte_quads(const PanelReader &reader) {
     const PanelStore<kVectors> slab(reader);
     const Element element = element_of(reader.element);
-    const __m256 unit = _mm256_set1_ps(reader.values[1]);  // of integers
+    const __m256 unit = _mm256_set1_ps(reader.values[1]);  // value of code 1; used for integers
     const auto number = [&](__m256i top) {
       if (element.levels != nullptr) return look_up(reader, _mm256_srli_epi32(top, 24));
       const __m256i integers = element.is_signed ? _mm256_srai_epi32(top, 24) : _mm256_srli_epi32(top, 24);

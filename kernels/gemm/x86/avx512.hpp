@@ -1,4 +1,4 @@
-// What the two AVX-512 rows share. Included by ISA files: everything here has internal linkage.
+// Code that the AVX-512 GEMM kernels share. Included by ISA files: all functions have internal linkage.
 #pragma once
 
 #include "kernels/common/simd_avx512.hpp"
@@ -11,13 +11,13 @@ inline __mmask16 first16(int64_t count) {
   return count >= 16 ? static_cast<__mmask16>(0xFFFF) : static_cast<__mmask16>((1u << count) - 1);
 }
 
-// Bytes that hold e2m1fn codes as floats of 8 bits: the sign moves to the top.
+// Converts e2m1fn codes to 8-bit floats: the sign bit moves to the top of the byte.
 inline __m128i spread_nibbles(__m128i nibbles) {
   const __m128i codes = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -128, -127, -126, -125, -124, -123, -122, -121);
   return _mm_shuffle_epi8(codes, nibbles);
 }
 
-// Eight packed pairs → 16 codes.
+// Converts eight packed pairs to 16 codes.
 inline __m128i unpack_nibbles(const uint8_t *data, int64_t count) {
   const __m128i packed = _mm_maskz_loadu_epi8(static_cast<__mmask16>(first16((count + 1) / 2) & 0xFF), data);
   const __m128i words = _mm_cvtepu8_epi16(packed);
@@ -25,14 +25,14 @@ inline __m128i unpack_nibbles(const uint8_t *data, int64_t count) {
   return _mm_maskz_mov_epi8(first16(count), spread_nibbles(nibbles));
 }
 
-// A constant in all lanes. A hidden one is not kept in a register outside of the loop that uses it.
+// Returns a constant in all lanes. A hidden constant is not kept in a register outside the loop that uses it.
 template <bool kIsHidden>
 __m512i constant(int32_t value) {
   if constexpr (kIsHidden) asm volatile("" : "+r"(value));
   return _mm512_set1_epi32(value);
 }
 
-// The low and the high bytes of the bf16 of 64 magnitudes, by one look-up each.
+// Looks up the low and the high bytes of the bf16 of 64 magnitudes.
 struct ByteLookUp {
   explicit ByteLookUp(const ByteTable &table)
       : low0(_mm512_load_si512(table.low)),
@@ -49,7 +49,7 @@ struct ByteLookUp {
   __m512i low0, low1, high0, high1;
 };
 
-// 16 floats of 8 bits → f32. The upper bytes of an f32 are its bf16: one look-up each, and the sign over them.
+// Converts 16 floats of 8 bits to f32. The upper half of the f32 is a bf16: one look-up per byte, and the sign.
 template <bool kIsHidden = false>
 __m512 decode_bytes_f32(__m128i codes, const ByteTable &bf16) {
   const ByteTable *table = &bf16;
@@ -65,7 +65,7 @@ __m512 decode_bytes_f32(__m128i codes, const ByteTable &bf16) {
   return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(magnitude, index, sign, 0xF8));  // magnitude | (index & sign)
 }
 
-// e8m0fnu: the code is the exponent, except for 2^-127, a subnormal, and NaN.
+// Decodes e8m0fnu. The code is the exponent of an f32, except for 2^-127, which is subnormal, and NaN.
 template <bool kIsHidden = false>
 __m512 decode_e8m0fnu(__m128i codes) {
   const __m512i wide = _mm512_cvtepu8_epi32(codes);
@@ -75,27 +75,27 @@ __m512 decode_e8m0fnu(__m128i codes) {
   return _mm512_castsi512_ps(_mm512_mask_mov_epi32(bits, is_nan, constant<kIsHidden>(0x7FC00000)));
 }
 
-// Scales of one byte.
+// Decodes 8-bit scales.
 template <bool kIsHidden = false>
 __m512 decode_scales(lpt_format format, __m128i codes) {
   return format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu<kIsHidden>(codes)
                                       : decode_bytes_f32<kIsHidden>(codes, kTableE4m3fn);
 }
 
-// 16 scales, side by side.
+// Loads 16 adjacent scales.
 template <bool kIsHidden = false>
 __m512 load_scales(lpt_format format, const uint8_t *from) {
   if (format == LPT_FORMAT_F32) return _mm512_loadu_ps(from);
   return decode_scales<kIsHidden>(format, _mm_loadu_si128(reinterpret_cast<const __m128i *>(from)));
 }
 
-// The same of those in the mask.
+// Loads the adjacent scales that the mask selects.
 inline __m512 load_scales(lpt_format format, const uint8_t *from, __mmask16 mask) {
   if (format == LPT_FORMAT_F32) return _mm512_maskz_loadu_ps(mask, from);
   return decode_scales(format, _mm_maskz_loadu_epi8(mask, from));
 }
 
-// Scales of blocks shorter than 16, as many as `count` elements have, each as often as its block is long.
+// Returns the scales of `count` elements with blocks shorter than 16, each repeated for the elements of its block.
 [[gnu::noinline]] inline __m512 short_block_scales(lpt_format format, const uint8_t *from, int32_t shift,
                                                    int64_t count) {
   const __mmask16 mask = first16(((count < 16 ? count : 16) + (1 << shift) - 1) >> shift);
@@ -104,7 +104,7 @@ inline __m512 load_scales(lpt_format format, const uint8_t *from, __mmask16 mask
   return _mm512_permutexvar_ps(_mm512_srlv_epi32(lanes, _mm512_set1_epi32(shift)), scales);
 }
 
-// The block scales of 16 adjacent elements, the first at a multiple of 16.
+// Returns the block scales of 16 adjacent elements, the first at a multiple of 16.
 inline __m512 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   const int32_t shift = operand.column_shift;
   if (shift >= 4) return _mm512_set1_ps(scale_at(operand, row, column));
@@ -113,7 +113,7 @@ inline __m512 load_scales(const Operand &operand, int64_t row, int64_t column, i
   return short_block_scales(operand.scale_format, from, shift, count);
 }
 
-// To nearest, ties to even, subnormals kept (vcvtneps2bf16 flushes them); NaN stays NaN.
+// Rounds to nearest, ties to even. Subnormals are preserved (vcvtneps2bf16 flushes them), and NaN is preserved.
 inline __m256i round_to_bf16(__m512 value) {
   const __m512i bits = _mm512_castps_si512(value);
   const __mmask16 is_nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
@@ -121,7 +121,8 @@ inline __m256i round_to_bf16(__m512 value) {
   return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_mov_epi32(bf16_rounded(value), is_nan, quiet), 16));
 }
 
-// Sizes and moves of both rows: a tile of 8 × 32 has 16 sums, enough for a latency of 6 cycles at two products a cycle.
+// Sizes and operations that the kernels share. A tile of 8 × 32 has 16 sums, enough for a latency of 6 cycles at two fused
+// multiply-adds per cycle.
 struct Avx512 {
   using Dwords = __m512i;
   using Floats = __m512;

@@ -1,8 +1,9 @@
-// Operands of the bf16 rows: any element that bf16 holds exactly, decoded to it. Included by ISA files: everything here has
-// internal linkage.
+// Decoding of operands to bf16, for elements that bf16 represents exactly. Included by ISA files: all functions have internal
+// linkage.
 //
-// vdpbf16ps takes subnormals as zero, and gives zero for them. 8- and 4-bit floats and int8 decode to normal numbers; what is
-// lost is bf16's own subnormals, products of elements and e8m0fnu scales below 2^-126, and sums below 2^-126.
+// vdpbf16ps reads subnormals as zero and returns zero for subnormal results. 8-bit and 4-bit floats and int8 decode to normal
+// numbers. The results differ for bf16 subnormals, for products of elements and e8m0fnu scales below 2^-126, and for sums below
+// 2^-126.
 #pragma once
 
 #include "kernels/gemm/blocked.hpp"
@@ -15,14 +16,14 @@ inline __mmask32 first32(int64_t count) {
   return count >= 32 ? static_cast<__mmask32>(0xFFFFFFFF) : static_cast<__mmask32>((1u << count) - 1);
 }
 
-// The upper halves of 32 numbers: exact for what fits bf16.
+// Returns the upper halves of 32 f32: exact for values that bf16 represents.
 inline __m512i cut_to_bf16(__m512 low, __m512 high) {
   alignas(64) static constexpr uint16_t kOdd[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
                                                     33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
   return _mm512_permutex2var_epi16(_mm512_castps_si512(low), _mm512_load_si512(kOdd), _mm512_castps_si512(high));
 }
 
-// 32 floats of 8 bits → bf16: both bytes of a word look up the same code, and the sign goes over them.
+// Converts 32 floats of 8 bits to bf16. Both bytes of a word look up the same code; then the sign is set.
 inline __m512i decode_bytes_bf16(__m256i codes, const ByteTable &table) {
   const __m512i wide = _mm512_cvtepu8_epi16(codes);
   const __m512i index = _mm512_or_si512(wide, _mm512_slli_epi16(wide, 8));
@@ -33,8 +34,8 @@ inline __m512i decode_bytes_bf16(__m256i codes, const ByteTable &table) {
   return _mm512_ternarylogic_epi32(magnitude, index, _mm512_set1_epi16(INT16_MIN), 0xF8);  // magnitude | (index & sign)
 }
 
-// 32 adjacent elements of 4 bits that share their zero point. The table holds 16 numbers twice: the bit above a nibble does
-// not matter.
+// Decodes 32 adjacent 4-bit elements that share a zero point. The table has 16 values twice, so that the bit above a nibble has
+// no effect.
 inline __m512i look_up_nibbles(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   const uint8_t *const from = operand.data + (row * operand.row_stride + column) / 2;
   const __m512i bytes = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(first16((count + 1) / 2), from));
@@ -47,7 +48,7 @@ inline __m512i look_up_nibbles(const Operand &operand, int64_t row, int64_t colu
   return _mm512_maskz_permutexvar_epi16(first32(count), index, cut_to_bf16(numbers, numbers));
 }
 
-// 16 lanes of four floats of 8 bits → both pairs of each in bf16.
+// Converts 16 lanes of four 8-bit floats to bf16: pairs[0] has the first two of each lane, pairs[1] the others.
 inline void decode_quads(const ByteLookUp &look_up, __m512i codes, __m512i (&pairs)[2]) {
   const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
   const __m512i ordered = _mm512_shuffle_epi8(codes, order);
@@ -73,7 +74,7 @@ struct Bf16 : Avx512 {
     rows[0] = low;
   }
 
-  // 32 adjacent elements, zero past `count`.
+  // Decodes 32 adjacent elements. Elements past `count` are 0.
   template <Decoder kDecoder>
   static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
     const int64_t index = row * operand.row_stride + column;
@@ -101,7 +102,7 @@ struct Bf16 : Avx512 {
     } else {
       value = decode_bytes_bf16(_mm256_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
     }
-    if (operand.is_scaled_along_k) {  // exact: the table rejects scales that are not
+    if (operand.is_scaled_along_k) {  // exact: the kernel table excludes other scales
       const __m512 low = f32_of_bf16(_mm512_castsi512_si256(value));
       const __m512 high = f32_of_bf16(_mm512_extracti64x4_epi64(value, 1));
       const __m512 low_scales = load_scales(operand, row, column, count);
@@ -113,9 +114,9 @@ struct Bf16 : Avx512 {
     return value;
   }
 
-  static constexpr int64_t kCodes = 16;  // of a lane, that are decoded at once
+  static constexpr int64_t kCodes = 16;  // codes of a lane that are decoded at once
 
-  // kCodes codes of each of eight lanes → eight steps of them, two in a line.
+  // Decodes kCodes codes of each of eight lanes to eight steps of eight lanes, two steps per line.
   static void decode_lanes(const ByteLookUp &look_up, const uint8_t *const (&lanes)[kTileRows], int64_t at,
                            Dwords (&lines)[4]) {
     alignas(64) static constexpr uint16_t kOrder[32] = {0, 4, 8, 12, 2, 6, 10, 14, 16, 20, 24, 28, 18, 22, 26, 30,
@@ -123,7 +124,7 @@ struct Bf16 : Avx512 {
     const auto load = [&](int64_t lane) {
       return _mm_loadu_si128(reinterpret_cast<const __m128i *>(lanes[lane] + at));
     };
-    __m512i pairs[2];  // of lanes: two of each quarter
+    __m512i pairs[2];  // two lanes in each 128-bit quarter
 #pragma GCC unroll 2
     for (int64_t i = 0; i < 2; ++i) {
       pairs[i] = _mm512_broadcast_i64x2(load(i));
@@ -141,7 +142,7 @@ struct Bf16 : Avx512 {
     }
   }
 
-  // The last codes of eight lanes, less than 16 of each.
+  // Packs the last codes of eight lanes, fewer than 16 per lane.
   static void pack_rest(const ByteLookUp &look_up, const uint8_t *const (&lanes)[kTileRows], int64_t at, int64_t count,
                         uint32_t *to) {
     uint8_t rest[kTileRows][kCodes] = {};
@@ -158,7 +159,7 @@ struct Bf16 : Avx512 {
     }
   }
 
-  // Lanes × k of floats of 8 bits → panels of eight lanes. The last panel repeats a lane where there is none.
+  // Packs lanes × k of 8-bit floats into panels of eight lanes. The last panel repeats the last lane.
   static void pack_byte_lanes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
     const ByteLookUp look_up(*operand.table);
     const int64_t steps = (operand.k + 1) / 2, whole = operand.k / kCodes * kCodes;
@@ -168,7 +169,7 @@ struct Bf16 : Avx512 {
       const uint8_t *from[kTileRows];
       for (int64_t l = 0; l < kTileRows; ++l) from[l] = data + min_i64(lane + l, lanes - 1) * operand.row_stride;
       for (int64_t k = 0; k < whole; k += kCodes, to += kCodes / kPerDword * kTileRows) {
-        if (k % 64 == 0) {  // the next lanes' lines: so many short runs are beyond the hardware's own prefetching
+        if (k % 64 == 0) {  // the lines of the next lanes: the hardware does not prefetch so many short runs
 #pragma GCC unroll 8
           for (int64_t l = 0; l < kTileRows; ++l) __builtin_prefetch(from[l] + kTileRows * operand.row_stride + k);
         }
@@ -181,7 +182,7 @@ struct Bf16 : Avx512 {
     }
   }
 
-  // 16 lanes of 64 k, or of less.
+  // Packs 16 lanes by 64 elements of k, or fewer if kIsWhole is false.
   template <bool kIsWhole>
   static void pack_byte_block(const Operand &operand, const ByteLookUp &look_up, const uint8_t *from, int64_t present,
                               int64_t k, uint32_t *to) {
@@ -209,8 +210,8 @@ struct Bf16 : Avx512 {
     }
   }
 
-  // Lanes × k of floats of 8 bits → panels of kTileVectors vectors: transposed as codes, four steps of k a dword, and
-  // decoded then.
+  // Packs lanes × k of 8-bit floats into panels of kTileVectors vectors. The codes are transposed first, four steps of k per
+  // dword, and then decoded.
   static void pack_byte_vectors(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
     constexpr int64_t kBlockCodes = 4 * kVector;
     const int64_t steps = (operand.k + 1) / 2;

@@ -1,7 +1,7 @@
-// Operands of a GEMM by panels, and what their scratch holds. Included by ISA files: everything here has internal linkage.
+// Operands of a GEMM by panels, and the layout of its scratch. Included by ISA files: all functions have internal linkage.
 //
-// Rows of a are decoded and packed as in blocked.hpp; packed b is read as it is. Plain b is packed first, slab by slab,
-// without its scales: as dwords of two bf16, which are panels of halves.
+// Rows of a are decoded and packed as in blocked.hpp. Packed b is read in place. Unpacked b is packed slab by slab, without its
+// scales, as dwords of two bf16: panels of kind kHalves.
 #pragma once
 
 #include "kernels/gemm/exact.hpp"
@@ -10,7 +10,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kPanelsColumns = kMostPanels * kPanelLanes;  // what one round takes
+constexpr int64_t kPanelsColumns = kMostPanels * kPanelLanes;  // columns of kMostPanels panels
 
 // b, or a slab of it, in panels.
 struct PanelOperand {
@@ -20,10 +20,10 @@ struct PanelOperand {
   int64_t bytes;          // of a panel
   const uint8_t *scales;  // NULL: none
   lpt_format scale_format;
-  int64_t scale_bytes;  // of a block: those of 32 lanes
+  int64_t scale_bytes;  // of a block: the scales of 32 lanes
   const uint8_t *zeros;
   int64_t blocks;  // along k
-  float factor;    // of all sums
+  float factor;    // multiplies all sums
 };
 
 inline int64_t blocks_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
@@ -31,25 +31,25 @@ inline int64_t blocks_along_k(const MatrixView &view, bool is_k_adjacent, int64_
   return is_scaled_along_k(view, is_k_adjacent, k) ? (k + extent - 1) / extent : 1;
 }
 
-// Whether panels are decoded once for all rows, and not in each tile.
+// Returns whether the panels are expanded once for all rows instead of in each tile.
 inline bool may_expand(const MatrixView &b) {
   return b.layout == Layout::kPanels && (b.format.has_zero_point() || element_of(b.format.element).is_fnuz);
 }
 
-// Rows of a that fit the L2 cache with panels of b and lines of c. Whole long tiles.
+// Rows of a that fit in L2 with panels of b and lines of c. kBlockUnit is a multiple of the rows of long tiles.
 constexpr int64_t kPanelBlockBytes = 192 << 10;
 constexpr int64_t kBlockUnit = 3 * kTileRows;
 
-// What is packed at once, and where it is in the scratch.
+// Sizes of the packed operands, and their addresses in the scratch.
 struct PanelLayout {
   GemmBlocking blocking;
   int64_t steps;
   int64_t a_blocks, b_blocks;  // of scales along k
   uint32_t *a_panels, *b_panels;
   float *row_factors, *row_scales;
-  float *column_scales;  // of plain b
-  float *wide_scales;    // of a round
-  uint8_t *expanded;     // panels of a round
+  float *column_scales;  // if b is not packed
+  float *wide_scales;    // f32 block scales of one round
+  uint8_t *expanded;     // expanded panels of one round
   size_t scratch_bytes;
 
   explicit PanelLayout(const GemmRequest &request)
@@ -78,7 +78,7 @@ struct PanelLayout {
   }
 };
 
-// A whole GEMM as it is computed.
+// State of one GEMM.
 struct PanelGemm {
   const GemmRequest &request;
   const PanelLayout &layout;
@@ -86,14 +86,14 @@ struct PanelGemm {
   PanelOperand b = {};
   Groups groups = {};
   bool are_a_groups_scaled = false;
-  PanelTile tile = {};  // what all tiles share
+  PanelTile tile = {};  // fields that are equal for all tiles
   PanelTables tables = {};
-  bool are_rows_scaled = false;  // by factors other than 1
+  bool are_rows_scaled = false;  // a row factor of the block is not 1
 };
 
-// ---- a
+// Operand a.
 
-// Scales of lanes, block after block of k: those of `width` lanes side by side, zeros past `lanes`.
+// Writes scales of lanes in the order of panels: for each block of k, the scales of `width` lanes. Scales past `lanes` are 0.
 inline void lay_out_scales(const Operand &from, int64_t first, int64_t lanes, int64_t width, int64_t blocks,
                            float *to) {
   const int32_t shift = from.is_k_adjacent ? from.column_shift : from.row_shift;
@@ -108,7 +108,7 @@ inline void lay_out_scales(const Operand &from, int64_t first, int64_t lanes, in
   }
 }
 
-// Tiles of few rows read no more of a than they need.
+// Reduces the distance of the steps of the last panel from kTileRows to `rows` lanes, so that tiles of few rows read less of a.
 inline void narrow_last_rows(uint32_t *panel, int64_t steps, int64_t rows) {
   for (int64_t step = 0; step < steps; ++step) {
     for (int64_t i = 0; i < rows; ++i) panel[step * rows + i] = panel[step * kTileRows + i];
@@ -135,7 +135,7 @@ inline void pack_rows(PanelGemm &gemm, int64_t row, int64_t rows) {
   }
 }
 
-// ---- b
+// Operand b.
 
 inline PanelOperand packed_operand(const MatrixView &view, int64_t k) {
   PanelOperand b = {};
@@ -155,7 +155,7 @@ inline PanelOperand packed_operand(const MatrixView &view, int64_t k) {
   return b;
 }
 
-// A slab of plain b in panels. Its scales have the order of packed weights.
+// Describes a slab of unpacked b that was packed to panels. Its scales have the order of packed weights.
 inline PanelOperand plain_operand(const GemmRequest &request, const PanelLayout &layout) {
   const Format &format = request.b.format;
   PanelOperand b = {};
@@ -189,7 +189,7 @@ inline bool has_wide_zeros(const PanelOperand &b, const uint8_t *zeros) {
   return false;
 }
 
-// The tile that decodes this operand in its loop; without `run` if there is none, and panels are to be expanded.
+// Returns the tile that decodes this operand in its loop. `run` is NULL if no tile does and the panels must be expanded.
 inline PanelShape panel_shape_of(const PanelOperand &b, Groups groups, int shape) {
   switch (b.kind) {
     case PanelKind::kNibbles:
@@ -204,7 +204,7 @@ inline PanelShape panel_shape_of(const PanelOperand &b, Groups groups, int shape
   }
 }
 
-// Whether there are long tiles of what needs no expanding.
+// Returns whether the operand has long tiles without expansion.
 inline bool has_long_tiles(const PanelOperand &b, Groups groups) {
   return panel_shape_of(b, groups, kLongShape).run != nullptr;
 }

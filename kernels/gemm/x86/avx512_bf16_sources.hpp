@@ -1,8 +1,8 @@
-// Lines of packed weights (panels.hpp) → pairs of k in bf16, in registers. Included by ISA files: everything here has
-// internal linkage.
+// Decoding of lines of packed weights (panels.hpp) to pairs of k in bf16, in registers. Included by ISA files: all functions
+// have internal linkage.
 //
-// A source reads kBytes of a panel at once and gives kSteps steps of two vectors: columns[step][v] holds, in dword l, the
-// numbers of k = 2 · step and 2 · step + 1 of lane 16 · v + l.
+// A source reads kBytes of a panel at once and returns kSteps steps of two vectors. Dword l of columns[step][v] holds the
+// elements k = 2 · step and 2 · step + 1 of lane 16 · v + l.
 #pragma once
 
 #include "kernels/gemm/panels.hpp"
@@ -11,13 +11,13 @@
 namespace lpt {
 namespace {
 
-constexpr int32_t kMostNibbleZero = 16;  // code - zero is then in [-16, 15]: five bits, an index of NibbleZeroLines
+constexpr int32_t kMostNibbleZero = 16;  // code - zero is then in [-16, 15]: 5 bits, an index of NibbleZeroLines
 
-// Tables of a source.
+// Decoding tables of a source.
 struct PanelTables {
-  ByteTable bytes;                 // of a code, its sign left out where `sign` is set
-  alignas(64) uint16_t words[32];  // the bf16 of a nibble, twice; with zero points, of a number of five bits
-  uint8_t sign;                    // the bit of a byte that is the sign
+  ByteTable bytes;                 // indexed by the code, without the bit `sign`
+  alignas(64) uint16_t words[32];  // bf16 of a nibble, twice; with zero points, of a 5-bit difference
+  uint8_t sign;                    // the sign bit of a code byte; 0: none
 };
 
 inline uint16_t exact_bf16(float value) { return static_cast<uint16_t>(float_bits(value) >> 16); }
@@ -43,12 +43,12 @@ inline void set_tables(lpt_format format, bool has_zeros, PanelTables &tables) {
   }
 }
 
-// Zero points of the lanes of a panel, in the form that a source uses.
+// Zero points of the lanes of a panel, in the form that a source reads.
 struct LaneZeros {
   __m512i of[2];
 };
 
-// Each byte of a lane's dword holds its zero point.
+// Returns the zero point of each lane in all four bytes of the lane's dword.
 inline __m512i zeros_of_lanes(const uint8_t *zeros, int v) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(zeros + 16 * v));
   return _mm512_mullo_epi32(_mm512_cvtepu8_epi32(bytes), _mm512_set1_epi32(0x01010101));
@@ -58,7 +58,7 @@ inline LaneZeros wide_zeros_of(const uint8_t *zeros) {
   return {{_mm512_srli_epi32(zeros_of_lanes(zeros, 0), 24), _mm512_srli_epi32(zeros_of_lanes(zeros, 1), 24)}};
 }
 
-// bf16 already: packed weights, or what was expanded before.
+// Lines of bf16: packed weights, or expanded panels.
 struct HalfLines {
   static constexpr int kSteps = 1;
   static constexpr int64_t kBytes = 128;
@@ -72,7 +72,7 @@ struct HalfLines {
   }
 };
 
-// Floats of 5 to 8 bits. Look-ups do not see the sign.
+// Floats of 5 to 8 bits. The look-ups ignore the sign bit.
 template <bool kIsFnuz>
 struct ByteLines {
   static constexpr int kSteps = 1;
@@ -84,7 +84,7 @@ struct ByteLines {
 
   void read(const uint8_t *line, const LaneZeros &, __m512i (&columns)[1][2]) const {
     __m512i codes = _mm512_loadu_si512(line);
-    asm("" : "+v"(codes));  // gcc 12 would read the line for each use
+    asm("" : "+v"(codes));  // gcc 12 would load the line for each use
     __m512i low = look_up.low(codes), high = look_up.high(codes, codes, sign);
     if constexpr (kIsFnuz) {
       const __mmask64 is_nan = _mm512_cmpeq_epi8_mask(codes, sign);
@@ -99,7 +99,7 @@ struct ByteLines {
   __m512i sign;
 };
 
-// At most 4 bits: a table of 16 numbers, twice, so that the bit above the nibble does not matter.
+// Elements of at most 4 bits. The table has 16 values twice, so that the bit above a nibble has no effect.
 struct NibbleLines {
   static constexpr int kSteps = 2;
   static constexpr int64_t kBytes = 64;
@@ -118,14 +118,14 @@ struct NibbleLines {
   __m512i words;
 };
 
-// Numbers that bf16 holds exactly, a pair in each dword.
+// Returns the bf16 of two vectors of f32 that bf16 represents exactly, a pair per dword.
 inline __m512i upper_halves(__m512 first, __m512 second) {
   const __m512i low = _mm512_srli_epi32(_mm512_castps_si512(first), 16);
   const __m512i upper = _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000));
   return _mm512_ternarylogic_epi32(low, _mm512_castps_si512(second), upper, 0xF8);  // low | (second & upper)
 }
 
-// uint4 with zero points up to kMostNibbleZero: the exact difference is the index.
+// uint4 with zero points of at most kMostNibbleZero. The difference, which is exact, is the index of the table.
 struct NibbleZeroLines {
   static constexpr int kSteps = 2;
   static constexpr int64_t kBytes = 64;
@@ -147,7 +147,7 @@ struct NibbleZeroLines {
   __m512i words, mask;
 };
 
-// The same for any zero points, through f32.
+// uint4 with any zero points, converted through f32.
 struct NibbleAnyZeroLines {
   static constexpr int kSteps = 2;
   static constexpr int64_t kBytes = 64;
@@ -172,7 +172,7 @@ struct NibbleAnyZeroLines {
   }
 };
 
-// Signed integers of 8 bits: look-ups of their magnitudes. The factor of a fraction is applied to the finished sum.
+// Signed 8-bit integers, by look-ups of their magnitudes. If the format has fraction bits, their factor is applied to the sums.
 struct IntegerLines {
   static constexpr int kSteps = 2;
   static constexpr int64_t kBytes = 128;
@@ -186,7 +186,7 @@ struct IntegerLines {
 #pragma GCC unroll 2
     for (int v = 0; v < 2; ++v) {
       const __m512i codes = _mm512_shuffle_epi8(_mm512_loadu_si512(line + 64 * v), pairs);
-      const __m512i magnitude = _mm512_abs_epi8(codes);  // 128 looks up zero, whose low byte is its own
+      const __m512i magnitude = _mm512_abs_epi8(codes);  // 128 looks up the low byte of 0, which is also that of 128
       const __m512i low = look_up.low(magnitude);
       const __mmask64 is_least = _mm512_cmpeq_epi8_mask(codes, sign);  // -128 is 0xC300
       const __m512i high = _mm512_mask_mov_epi8(look_up.high(magnitude, codes, sign), is_least, _mm512_set1_epi8(-61));
@@ -198,8 +198,8 @@ struct IntegerLines {
   ByteLookUp look_up;
 };
 
-// Integers of 8 bits through f32: signed, or unsigned with zero points. More instructions than look-ups, but a shorter way
-// from a line to its products.
+// 8-bit integers, converted through f32: signed, or unsigned with zero points. It needs more instructions than look-ups, but
+// has a shorter latency from a line to its products.
 template <bool kHasZeros>
 struct WideIntegerLines {
   static constexpr int kSteps = 2;
@@ -227,7 +227,7 @@ struct WideIntegerLines {
   }
 };
 
-// The fastest decoder for tiles of so many rows.
+// Selects the fastest decoder for tiles of kRows rows.
 template <typename Source, int kRows>
 struct SourceFor {
   using Type = Source;

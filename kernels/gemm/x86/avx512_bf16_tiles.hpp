@@ -1,9 +1,8 @@
-// Tiles of a GEMM by panels of b, which are decoded in registers. Included by ISA files: everything here has internal
-// linkage.
+// Tiles of a GEMM by panels of b that are decoded in registers. Included by ISA files: all functions have internal linkage.
 //
-// A tile is kRows rows by one or two panels of 32 columns, for all of k. Where scales vary along k and are not part of what is
-// multiplied, k is cut into groups: a group is summed from zero, and total = total + sum · scale, one fused multiply-add.
-// The order of the sum of one number of c is that of k in every tile, and so are its bits.
+// A tile is kRows rows by one or two panels of 32 columns, for all of k. If scales vary along k and are not applied to the
+// elements, k is cut into groups. A group is summed from zero, and total = total + sum · scale, one fused multiply-add. All
+// tiles add the products of one element of c in the order of k, so that its bits do not depend on the tile.
 #pragma once
 
 #include "kernels/gemm/prefetch_stream.hpp"
@@ -13,38 +12,37 @@
 namespace lpt {
 namespace {
 
-constexpr int kMostPanels = 2;        // of one tile
-constexpr int kMostRoundPanels = 16;  // of long tiles side by side
-constexpr int64_t kAhead = 2048;      // distance of prefetches in a panel, bytes
-constexpr int64_t kScalesAhead = 4;   // blocks
+constexpr int kMostPanels = 2;        // per tile
+constexpr int kMostRoundPanels = 16;  // per round of long tiles
+constexpr int64_t kAhead = 2048;      // prefetch distance in a panel, in bytes
+constexpr int64_t kScalesAhead = 4;   // prefetch distance of scales, in blocks
 
-enum class Groups : uint8_t { kNone, kColumns, kBoth };  // whose scales vary along k
+enum class Groups : uint8_t { kNone, kColumns, kBoth };  // operands whose scales vary along k
 
-// Rows of a panel of a. A longer tile reads them in runs of four, from two panels.
+// Rows of a panel of a. A longer tile reads runs of four rows, from two panels.
 constexpr int64_t kTileRows = 8;
 constexpr int64_t kRunRows = 4;
 constexpr int64_t kLongTileRows = 12;
 constexpr int64_t kMostRuns = kLongTileRows / kRunRows;
 
 struct PanelTile {
-  const uint32_t
-      *a[kMostRuns];  // of a long tile: kRunRows of kTileRows lanes a step; else the first: kRows lanes a step
+  const uint32_t *a[kMostRuns];  // long tile: kRunRows of kTileRows lanes per step; otherwise a[0]: kRows lanes
   int64_t steps;
   int64_t panel_bytes;
   const uint8_t *b[kMostPanels];
   const uint8_t *scales[kMostPanels];  // of b
   const uint8_t *zeros[kMostPanels];   // of b
-  const float *row_scales[kMostRuns];  // as runs of a: kTileRows of them a block
+  const float *row_scales[kMostRuns];  // runs as in `a`, kTileRows scales per block
   lpt_format scale_format;
-  int64_t scale_stride;   // bytes from block to block of b, for 32 lanes
+  int64_t scale_stride;   // bytes from block to block of b
   int64_t group_steps;    // of the shorter blocks
-  int32_t b_group_shift;  // block of b of group g: g >> b_group_shift
+  int32_t b_group_shift;  // the block of b of group g is g >> b_group_shift
   int32_t a_group_shift;
   int64_t rows;  // at most kRows
   PrefetchStream prefetch[kMostPanels];
 };
 
-// Tables and constants are hidden from the compiler: kept in registers all along, they would push sums out of them.
+// Tables and constants are hidden from the compiler. If they were kept in registers permanently, sums would be spilled.
 inline __m512 load_scales_of_lanes(lpt_format format, const uint8_t *scales, int v) {
   return load_scales<true>(format, scales + 16 * v * scale_bytes(format));
 }
@@ -61,7 +59,7 @@ template <int kRows, int kVectors>
 template <int kRows>
 constexpr int kRun = kRows > kTileRows ? kRunRows : kRows;
 
-// The way through a tile's rows of a.
+// Iterates over the rows of a of a tile.
 template <int kRows>
 struct RowRuns {
   static constexpr int kRuns = kRows / kRun<kRows>;
@@ -92,8 +90,8 @@ template <int kRows, int kVectors>
   }
 }
 
-// Adds the products of `steps` steps from `first` on. A last half line has one step. Prefetches what the tile is to prefetch, or,
-// where the registers do not suffice for that, the next lines of the panel.
+// Adds the products of `steps` steps from `first` on. An odd last step uses half a line. kIsPrefetched: prefetches the stream
+// of the tile. Otherwise it prefetches the next lines of the same panel, because the registers do not suffice for the stream.
 template <bool kIsPrefetched, typename Source, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_steps(const Source &source, const LaneZeros *zeros, const PanelTile &tile,
                                              int64_t first, int64_t steps, PrefetchStream (&prefetch)[kPanels],
@@ -128,7 +126,7 @@ template <bool kIsPrefetched, typename Source, int kRows, int kPanels>
   }
 }
 
-// Sums of a group, scaled, are added to the totals.
+// Adds the sums of a group, multiplied by their scales, to the totals.
 template <Groups kGroups, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_group(const PanelTile &tile, int64_t group,
                                              const __m512 (&sums)[kRows][2 * kPanels],
@@ -161,13 +159,15 @@ LaneZeros zeros_of_group(const PanelTile &tile, int p, int64_t group) {
   return Source::zeros_of(tile.zeros[p] + (group >> tile.b_group_shift) * kPanelLanes);
 }
 
-// Few rows by one panel have too few sums to hide the latency of their additions.
+// Returns the number of panels of a tile. Tiles of few rows have two panels: the sums of one would not hide the latency of the
+// additions.
 template <typename Source>
 constexpr int panels_of(int rows) {
   return rows * Source::kSteps <= 4 && Source::kBytes == kPanelLineBytes ? 2 : 1;
 }
 
-// Sums → c, where terms are added, c is rounded, or a part of the tile is missing. Rows of sums are `stride` numbers apart.
+// Stores sums to c if terms are added, c is rounded, or a part of the tile is outside c. Rows of sums are `stride` elements
+// apart.
 [[gnu::noinline]] inline void finish_rows(const float *sums, int64_t stride, int64_t rows,
                                           const TileEpilogue &epilogue) {
   for (int64_t i = 0; i < rows; ++i, sums += stride) {
@@ -240,7 +240,7 @@ void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const
   multiply_by<Source, kGroups, kRows>(Source(tables), tile, epilogue);
 }
 
-// Long tiles side by side: one panel after the other, for all columns of the place.
+// Computes adjacent long tiles, one panel after the other, for all columns of `first_place`.
 template <typename Source, Groups kGroups, bool kHasRowFactors>
 void multiply_long_tiles(const PanelTile &first, const PanelTables &tables, const TileEpilogue &first_place) {
   const Source source(tables);
@@ -259,7 +259,7 @@ void multiply_long_tiles(const PanelTile &first, const PanelTables &tables, cons
 
 using PanelTileFunction = void (*)(const PanelTile &tile, const PanelTables &tables, const TileEpilogue &epilogue);
 
-// Tiles of 1, 2, 4, 8 and 12 rows, and of 12 whose factors are all 1.
+// Tiles of 1, 2, 4, 8 and 12 rows, and tiles of 12 rows whose row factors are all 1.
 constexpr int64_t kShapeRows[] = {1, 2, 4, kTileRows, kLongTileRows, kLongTileRows};
 constexpr int kShapes = std::size(kShapeRows);
 constexpr int kLongShape = 4, kLongUnscaledShape = 5;
@@ -269,12 +269,12 @@ inline int shape_of(int64_t rows) {
 }
 
 struct PanelShape {
-  PanelTileFunction run;  // NULL: there is none
-  int64_t panels;         // that it takes at once
-  int64_t line_bytes;     // of each, that an iteration of its loop reads
+  PanelTileFunction run;  // NULL: no such tile
+  int64_t panels;         // per call of `run`
+  int64_t line_bytes;     // of each panel, per iteration of the loop
 };
 
-// Totals would take the registers of a long tile's sums.
+// Returns nullptr if k has groups: their totals would need the registers of the sums.
 template <typename Source, Groups kGroups, bool kHasRowFactors>
 constexpr PanelTileFunction long_tile() {
   if constexpr (kGroups == Groups::kNone) return multiply_long_tiles<Source, kGroups, kHasRowFactors>;
@@ -303,7 +303,7 @@ PanelShape panel_shape_of(Groups groups, int shape) {
                                     : panel_shape_of<Source, Groups::kNone>(shape);
 }
 
-// A panel → lines of HalfLines.
+// Expands a panel to lines of HalfLines.
 template <typename Source>
 void expand_panel(const PanelTile &tile, const PanelTables &tables, uint8_t *to) {
   const Source source(tables);

@@ -1,4 +1,4 @@
-// Packed weights as f32, 32 lanes a step. Included by ISA files: everything here has internal linkage.
+// Expansion of packed weights to f32, 32 lanes per step. Included by ISA files: all functions have internal linkage.
 #pragma once
 
 #include "kernels/gemm/f32_panels.hpp"
@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// Sixteen numbers of step p, without what belongs to their block yet.
+// Stores 16 elements of step p after subtracting the zero points and multiplying by the scales of their block.
 inline void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 value) {
   if (p >= reader.k) return;
   const int64_t block = reader.block_of(p);
@@ -29,7 +29,7 @@ struct ExpandAvx512 {
     const __m512 values = _mm512_loadu_ps(reader.values);
     for (int64_t p = 0; p < reader.k; p += 4) {
       const __m512i line = _mm512_loadu_si512(reader.codes + p / 4 * kPanelLineBytes);
-      for (int n = 0; n < 8; ++n) {  // permuting looks at four bits of an index
+      for (int n = 0; n < 8; ++n) {  // permute reads four bits of an index
         const __m512i index = _mm512_srl_epi32(line, _mm_cvtsi32_si128(4 * n));
         store_numbers(reader, p + kNibbleOrder[n / 2], n % 2, _mm512_permutexvar_ps(index, values));
       }

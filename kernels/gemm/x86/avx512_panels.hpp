@@ -1,8 +1,8 @@
-// Packs plain rows into panels (panels.hpp), one panel at a time.
-// Included by ISA files: everything here has internal linkage.
+// Packing of unpacked rows into panels (panels.hpp), one panel at a time. Included by ISA files: all functions have internal
+// linkage.
 //
-// `rows` is the first of up to 32 lanes, `stride` bytes apart, each of k adjacent codes of 4 bits or of 8; lanes that
-// are missing are taken as zeros. Each function writes whole lines up to the last step of k.
+// `rows` is the first of up to 32 lanes, `stride` bytes apart, each with k adjacent codes of 4 or 8 bits. Missing lanes are
+// zeros. Each function writes full lines up to the last step of k.
 #pragma once
 
 #include "kernels/common/simd_avx512.hpp"
@@ -11,8 +11,8 @@
 namespace lpt {
 namespace {
 
-// 64 bytes of one lane from byte `at` of `bytes` on; zeros past the end, and where there is no lane. So many short runs
-// are beyond the hardware's own prefetching: the next panel's are prefetched.
+// Loads 64 bytes of one lane from byte `at` of `bytes` on. Bytes past the end and missing lanes are zeros. The function
+// prefetches the next panel, because the hardware does not prefetch so many short runs.
 inline __m512i load_lane(const uint8_t *rows, int64_t stride, int64_t lane, int64_t lanes, int64_t at, int64_t bytes) {
   if (lane >= lanes) return _mm512_setzero_si512();
   __builtin_prefetch(rows + (lane + kPanelLanes) * stride + at, 0, 2);
@@ -27,13 +27,13 @@ inline void store_lines(const __m512i (&lines)[16], int64_t first, int64_t strid
   }
 }
 
-// Lane l joins lane 16 + l: the halves of their bytes make bytes of even and of odd k, whose words interleave to dwords
-// of four k. Those are transposed over, 16 lanes by 16 steps.
+// Combines lanes l and 16 + l: their nibbles form bytes of even and of odd k, which are interleaved to dwords of four elements
+// of k. The dwords are then transposed, 16 lanes by 16 steps.
 inline void pack_nibbles(const uint8_t *rows, int64_t stride, int64_t lanes, int64_t k, uint8_t *panel) {
   const int64_t bytes = (k + 1) / 2, count = (k + 3) / 4;
   const __m512i low_half = _mm512_set1_epi8(15);
   for (int64_t at = 0; at < bytes; at += 64) {
-    __m512i first[16], second[16];  // of each run of 8 steps, the first four and the others
+    __m512i first[16], second[16];  // of each run of 8 steps: the first four, and the last four
     for (int64_t l = 0; l < 16; ++l) {
       const __m512i low = load_lane(rows, stride, l, lanes, at, bytes);
       const __m512i high = load_lane(rows, stride, 16 + l, lanes, at, bytes);
@@ -64,7 +64,7 @@ inline void pack_byte_quads(const uint8_t *rows, int64_t stride, int64_t lanes, 
   }
 }
 
-// Two neighbours of a line share a dword: words of even and of odd pairs of k.
+// Two lanes that are adjacent in a line share a dword. Lines of even and of odd pairs of k are transposed separately.
 inline void pack_byte_pairs(const uint8_t *rows, int64_t stride, int64_t lanes, int64_t k, uint8_t *panel) {
   constexpr __mmask32 kUpper = 0xAAAAAAAA;
   for (int64_t at = 0; at < k; at += 64) {

@@ -1,9 +1,8 @@
-// Rows of int8 as blocked.hpp packs them, and their GEMM by int8 dot products. Included by ISA files: everything here has
-// internal linkage.
+// Packing of int8 for blocked.hpp, and GEMM by int8 dot products. Included by ISA files: all functions have internal linkage.
 //
-// vpdpbusd multiplies unsigned by signed bytes. Here numbers of a are taken as a + 128, which is their bytes with the
-// top bit flipped, and each sum starts at -128 · (the sum of its column of b). Sums wrap on the way; what is left fits,
-// since 2^14 · k is below 2^31.
+// vpdpbusd multiplies unsigned by signed bytes. Elements of a are therefore stored as a + 128, their bytes with the top bit
+// inverted. Each sum starts at -128 · (the sum of its column of b). Intermediate sums may wrap; the final sum fits, because
+// 2^14 · k is below 2^31.
 #pragma once
 
 #include "kernels/gemm/blocked.hpp"
@@ -21,7 +20,7 @@ struct Int8 : Avx512 {
   static Floats floats(Sums sum) { return _mm512_cvtepi32_ps(sum); }
   static Sums add_product(Sums sum, Dwords row, Dwords columns) { return _mm512_dpbusd_epi32(sum, row, columns); }
 
-  // Of one panel of b.
+  // Writes the start values of the sums of one panel of b.
   static void set_starts(const uint32_t *panel, int64_t steps, int32_t *starts) {
     const __m512i ones = _mm512_set1_epi8(1);
     __m512i sums[kTileVectors];
@@ -38,11 +37,11 @@ struct Int8 : Avx512 {
     }
   }
 
-  // Four rows of 64 bytes → 64 dwords of four bytes, in order.
+  // Interleaves four rows of 64 bytes to 64 dwords of four bytes, in order.
   static void interleave(Dwords (&rows)[4]) {
     const __m512i low01 = _mm512_unpacklo_epi8(rows[0], rows[1]), high01 = _mm512_unpackhi_epi8(rows[0], rows[1]);
     const __m512i low23 = _mm512_unpacklo_epi8(rows[2], rows[3]), high23 = _mm512_unpackhi_epi8(rows[2], rows[3]);
-    // Quarter q of piece p holds lanes 16 · q + 4 · p + 0 .. 3.
+    // Quarter q of pieces[p] holds lanes 16 · q + 4 · p + 0 .. 3.
     const __m512i pieces[4] = {_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
                                _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
     const __m512i even01 = _mm512_shuffle_i32x4(pieces[0], pieces[1], 0x88);
@@ -55,7 +54,8 @@ struct Int8 : Avx512 {
     rows[3] = _mm512_shuffle_i32x4(odd01, odd23, 0xDD);
   }
 
-  // 64 adjacent numbers; past `count` they are multiplied by zeros of the other operand, or lanes that no one reads.
+  // Loads 64 adjacent elements. Elements past `count` are multiplied by zeros of the other operand, or belong to lanes that are
+  // not read.
   template <Decoder>
   static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
     const __m512i codes =

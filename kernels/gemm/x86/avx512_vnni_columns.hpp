@@ -1,5 +1,5 @@
-// One panel of b with its scales and zero points ready for tiles.
-// Included by ISA files: everything here has internal linkage.
+// Preparation of one panel of b, its scales and its zero points for tiles. Included by ISA files: all functions have internal
+// linkage.
 #pragma once
 
 #include "kernels/gemm/x86/avx512_panels.hpp"
@@ -10,12 +10,12 @@ namespace lpt {
 namespace {
 
 struct PanelBuffers {
-  uint8_t *codes;     // of a panel, where b is plain
-  uint8_t *spread;    // codes of kPanelLanes rows, where b's own are not of 4 or 8 bits
-  uint8_t *blocks;    // scales or zero points of a panel, block by block, where b is plain
+  uint8_t *codes;     // of a panel, if b is not packed
+  uint8_t *spread;    // codes of kPanelLanes rows, if codes of b do not have 4 or 8 bits
+  uint8_t *blocks;    // scales or zero points of a panel in the order of blocks, if b is not packed
   float *scales;      // of groups
-  uint32_t *addends;  // of groups, where there are zero points, and
-  uint32_t *doubled;  // the lanes whose sums start twice as far below zero
+  uint32_t *addends;  // for each group, if b has zero points
+  uint32_t *doubled;  // bit l: the start values of the sums of lane l are doubled
 };
 
 struct Columns {
@@ -30,7 +30,7 @@ struct Columns {
 
 inline int64_t block_count(const Columns &columns) { return panel_blocks(columns.view.format, columns.k); }
 
-// Bytes of at most 16 rows at `offsets`, transposed: those of one block are adjacent. Four blocks at a time.
+// Transposes bytes of at most 16 rows at `offsets`: the bytes of one block become adjacent. Processes four blocks at a time.
 inline void transpose_blocks(const uint8_t *from, __m512i offsets, int64_t lanes, int64_t blocks, uint8_t *to) {
   const __mmask16 mask = first16(lanes);
   int64_t block = 0;
@@ -47,7 +47,7 @@ inline void transpose_blocks(const uint8_t *from, __m512i offsets, int64_t lanes
   }
 }
 
-// Scales or zero points, of `size` bytes each, in the order of panels.
+// Returns scales or zero points, of `size` bytes each, in the order of panels.
 inline const uint8_t *blocks_of(const Columns &columns, const void *data, int64_t size, int64_t lane, int64_t lanes) {
   constexpr int64_t kLargestStride = 1 << 25;  // offsets of 32 rows fit int32
   const auto *bytes = static_cast<const uint8_t *>(data);
@@ -78,8 +78,8 @@ inline const uint8_t *blocks_of(const Columns &columns, const void *data, int64_
   return to;
 }
 
-// Scales of a whole panel by `scales_of`, from 16 dwords of codes; false where some are not among kModerateCount codes
-// from `least` on.
+// Writes the scales of a full panel. scales_of() converts 16 codes in dwords. Returns false if a code is not among the
+// kModerateCount codes from `least` on.
 template <typename ScalesOf>
 bool write_scales_by(const Columns &columns, const uint8_t *from, int32_t shift, uint8_t least, ScalesOf scales_of) {
   __m256i largest = _mm256_setzero_si256();
@@ -93,7 +93,7 @@ bool write_scales_by(const Columns &columns, const uint8_t *from, int32_t shift,
   return _mm256_cmpge_epu8_mask(largest, _mm256_set1_epi8(kModerateCount)) == 0;
 }
 
-// Moderate powers of two, by shifts alone. `bias` is taken from their exponents.
+// Writes moderate powers of two by shifts only. `bias` is subtracted from their exponents.
 inline bool write_powers(const Columns &columns, const uint8_t *from, int32_t shift, int32_t bias) {
   const __m512i taken = _mm512_set1_epi32(bias << 23);
   return write_scales_by(columns, from, shift, kLeastModerate, [taken](__m512i codes) {
@@ -101,7 +101,7 @@ inline bool write_powers(const Columns &columns, const uint8_t *from, int32_t sh
   });
 }
 
-// Positive e4m3fn, kModerateCount of them: their bits are those of an f32 whose exponent lacks 120.
+// Writes positive e4m3fn, kModerateCount of them. Their bits are those of an f32 whose exponent is 120 too small.
 inline bool write_positive_e4m3(const Columns &columns, const uint8_t *from, int32_t shift) {
   const __m512 unit = _mm512_set1_ps(0x1p120f);
   return write_scales_by(columns, from, shift, 0, [unit](__m512i codes) {
@@ -109,7 +109,8 @@ inline bool write_positive_e4m3(const Columns &columns, const uint8_t *from, int
   });
 }
 
-// The scales of a panel, group by group: as exponents without their bias if that is requested and possible, which is returned.
+// Writes the scales of a panel, group by group. Returns whether they are exponents without bias, which requires `are_exponents`
+// and moderate powers of two.
 inline bool write_column_scales(const Columns &columns, int64_t lane, int64_t lanes, bool are_exponents) {
   float *to = columns.buffers.scales;
   const int64_t groups = columns.groups.count;
@@ -135,8 +136,8 @@ inline bool write_column_scales(const Columns &columns, int64_t lane, int64_t la
   return false;
 }
 
-// code - zero point + 128 is a byte up to a zero point of 128. Beyond it, 128 more are added, and taken off where sums
-// start.
+// Writes the addends that convert codes to unsigned bytes. code - zero point + 128 is a byte if the zero point is at most 128.
+// For larger zero points, 128 more is added, and the start value of the sum is doubled.
 inline void write_addends(const Columns &columns, int64_t lane, int64_t lanes) {
   const uint8_t *const from = blocks_of(columns, columns.view.zero_points, 1, lane, lanes);
   const int32_t shift = shift_of(columns.view.format.block_columns) - columns.groups.shift;
@@ -157,7 +158,7 @@ inline void write_addends(const Columns &columns, int64_t lane, int64_t lanes) {
   }
 }
 
-// Codes of 2 bits or ternary digits → nibbles, codes of 6 bits → bytes.
+// Converts 2-bit codes and ternary digits to nibbles, and 6-bit codes to bytes.
 inline const uint8_t *spread_codes(const Columns &columns, int64_t lane, int64_t lanes, int64_t stride) {
   const Element element = element_of(columns.view.format.element);
   for (int64_t l = 0; l < lanes; ++l) {
@@ -180,11 +181,11 @@ inline const uint8_t *spread_codes(const Columns &columns, int64_t lane, int64_t
   return columns.buffers.spread;
 }
 
-// The scales of the next panel, for tiles to prefetch: the hardware does not prefetch them, since they are no stream from panel to
-// panel.
+// The scales of the next panel, which tiles prefetch. The hardware does not prefetch them, because they are not one stream over
+// all panels.
 struct NextScales {
   const uint8_t *data;
-  int64_t group_bytes;  // 0: there are none, or they are gathered
+  int64_t group_bytes;  // 0: no scales, or scales that are copied to another order
 };
 
 inline NextScales next_scales_of(const Columns &columns, int64_t lane) {
@@ -195,7 +196,7 @@ inline NextScales next_scales_of(const Columns &columns, int64_t lane) {
   return {columns.scales.data + panel * block_count(columns) * block_bytes, block_bytes};
 }
 
-// The panel from lane `lane` on.
+// Returns the panel from lane `lane` on.
 inline const uint8_t *panel_of(const Columns &columns, int64_t lane, int64_t lanes) {
   const auto *data = static_cast<const uint8_t *>(columns.view.data);
   if (columns.view.layout == Layout::kPanels) return data + lane / kPanelLanes * panel_bytes(columns.kind, columns.k);
@@ -211,7 +212,7 @@ inline const uint8_t *panel_of(const Columns &columns, int64_t lane, int64_t lan
   return columns.buffers.codes;
 }
 
-// What the first of `tiles` that read a panel prefetches; `panels` are read alternately.
+// Returns the prefetch stream of the first of `tiles` tiles that read a panel; `panels` panels are read alternately.
 inline PrefetchStream prefetch_of(const Columns &columns, const uint8_t *panel, int64_t tiles, int64_t panels) {
   if (columns.view.layout != Layout::kPanels) return {panel, 0};
   const uint8_t *const next = panel + panels * panel_bytes(columns.kind, columns.k);

@@ -1,5 +1,5 @@
-// Operands whose elements are small integers times a power of two, and how k is cut to groups of one scale.
-// Included by ISA files: everything here has internal linkage.
+// Operands whose elements are small integers times a power of two, and the cutting of k into groups of one scale. Included by
+// ISA files: all functions have internal linkage.
 #pragma once
 
 #include "kernels/gemm/blocked.hpp"
@@ -13,15 +13,15 @@ namespace {
 constexpr int32_t kLargestGroupShift = 16;
 constexpr int64_t kLargestWholeGroup = (int64_t{1} << 17) - 1;
 
-// vpdpbusd multiplies unsigned by signed bytes: numbers of b are taken as value + 128.
+// vpdpbusd multiplies unsigned by signed bytes: elements of b are stored as value + 128.
 constexpr int32_t kColumnOffsetBits = 7;
 
-// The integers behind the codes: value · 2^fraction_bits.
+// The integers that the codes represent: value · 2^fraction_bits.
 struct Integers {
   int32_t bits;
   int32_t fraction_bits;
   bool is_ternary;
-  alignas(64) int8_t value[64];  // by code of less than 8 bits, unsigned ones as they are; int8 is its own value
+  alignas(64) int8_t value[64];  // by code of less than 8 bits, without zero points; int8 codes are the values
 };
 
 inline Integers integers_of(lpt_format format) {
@@ -37,11 +37,11 @@ inline Integers integers_of(lpt_format format) {
   return integers;
 }
 
-// Scales of one operand along k. Where one scale holds for all of k it belongs to the lane, not to a group.
+// Scales of one operand along k. A scale for all of k is applied to the lane, not to a group.
 struct GroupScales {
   const uint8_t *data;
   lpt_format format;
-  int32_t shift;  // block of k: p >> shift
+  int32_t shift;  // the block of p is p >> shift
   bool is_along_k;
 };
 
@@ -56,13 +56,13 @@ inline GroupScales group_scales_of(const MatrixView &view, int64_t k) {
 }
 
 struct Groups {
-  int32_t shift;  // group of k: p >> shift
+  int32_t shift;  // the group of p is p >> shift
   int64_t count;
-  int64_t steps;        // of four k
-  int64_t group_steps;  // of each group but the last
+  int64_t steps;        // of four elements of k
+  int64_t group_steps;  // of each group except the last
 };
 
-// A group has one scale of a, one of b, and one zero point.
+// Cuts k into groups. A group has one scale of a, one scale of b, and one zero point.
 inline Groups groups_of(const MatrixView &a, const MatrixView &b, int64_t k) {
   const GroupScales a_scales = group_scales_of(a, k), b_scales = group_scales_of(b, k);
   int32_t shift = k > kLargestWholeGroup ? kLargestGroupShift : kLargestGroupShift + 1;
@@ -73,7 +73,7 @@ inline Groups groups_of(const MatrixView &a, const MatrixView &b, int64_t k) {
   return {.shift = shift, .count = count, .steps = (k + 3) / 4, .group_steps = int64_t{1} << (shift - 2)};
 }
 
-// What finished sums of lanes are multiplied by, times `unit`: lane_factor() of many.
+// Writes the factors of the sums of `count` lanes, times `unit`: lane_factor() of many lanes.
 inline void write_lane_factors(const MatrixView &view, int64_t lane, int64_t count, int64_t k, float unit, float *to) {
   const Format &format = view.format;
   const bool is_adjacent = view.layout == Layout::kPanels || (format.block_rows == 1 && view.block_scale_stride == 1);
@@ -91,7 +91,7 @@ inline void write_lane_factors(const MatrixView &view, int64_t lane, int64_t cou
   }
 }
 
-// Up to 64 codes of 6 bits, packed four to three bytes → bytes.
+// Converts up to 64 codes of 6 bits, four packed in three bytes, to bytes.
 inline __m512i load_sixes(const uint8_t *from, int64_t count) {
   alignas(64) static constexpr uint8_t kSixBytes[64] = {0,  1,  2,  3,  4,  5,  0, 0, 6,  7,  8,  9,  10, 11, 0, 0,
                                                         12, 13, 14, 15, 16, 17, 0, 0, 18, 19, 20, 21, 22, 23, 0, 0,

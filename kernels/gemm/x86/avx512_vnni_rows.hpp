@@ -1,10 +1,10 @@
-// Rows of a as signed bytes, with the first value of each group's sum and its scale.
-// Included by ISA files: everything here has internal linkage.
+// Packing of rows of a as signed bytes, with the start value of the sums of each group and its scale. Included by ISA files:
+// all functions have internal linkage.
 //
-// A row of the block: k bytes, filled up with zeros to whole vectors; then for each group -128 · (the sum of its
-// bytes), the first value of its sums, because columns are value + 128; then the group's scale. Rows are `stride` bytes
-// apart, an odd number of lines, so that they share no set of a cache. With a single group, the first values of all rows follow
-// the block instead, so that a tile reads its own in one line; bytes may then be read in place.
+// A row of the block has k bytes, padded with zeros to full vectors. Then follow, for each group, -128 · (the sum of its bytes)
+// and the scale. The former is the start value of the sums, because columns are stored as value + 128. Rows are `stride` bytes
+// apart, an odd number of lines, so that they map to different sets of a cache. With a single group, the start values of all
+// rows follow the block instead, so that a tile reads them from one line. Bytes may then be read in place.
 #pragma once
 
 #include "kernels/gemm/x86/avx512_vnni_integers.hpp"
@@ -23,13 +23,13 @@ inline RowLayout row_layout_of(const Groups &groups) {
   return {bytes, bytes + group_bytes, stride + (stride / 64 % 2 == 0 ? 64 : 0)};
 }
 
-// Dwords for intermediate sums: one for every eight bytes of a row, and of whole groups.
+// Returns the dwords for intermediate sums: one for every eight bytes of a row, and for full groups.
 inline int64_t sum_buffer_count(const Groups &groups) {
   return round_up(greater(groups.count << (groups.shift - 3), round_up(4 * groups.steps, 64) / 8), 32);
 }
 
-// Powers of two multiply by adding their exponents, as long as their products are normal numbers: if the scales of both
-// sides are from 2^-63 to 2^63, exponents from 64 to 190.
+// Powers of two are multiplied by adding their exponents, if all products are normal numbers. This holds if the scales of both
+// operands are from 2^-63 to 2^63: exponents from 64 to 190.
 constexpr int32_t kLeastModerate = 64;
 constexpr int32_t kModerateCount = 127;
 
@@ -44,11 +44,11 @@ struct PackedRows {
   const Groups &groups;
   RowLayout layout;
   int64_t k;
-  bool is_order_of_nibbles;  // k in the order 0, 2, 1, 3
+  bool is_order_of_nibbles;  // k is stored in the order 0, 2, 1, 3
   int32_t *sums;             // sum_buffer_count() of them
 };
 
-// 64 codes from k on → bytes; zeros past `count`.
+// Converts 64 codes from `column` on to bytes. Bytes past `count` are 0.
 inline __m512i decode_row(const PackedRows &rows, int64_t row, int64_t column, int64_t count) {
   const auto *data = static_cast<const uint8_t *>(rows.view.data);
   const int64_t index = row * rows.view.row_stride + column;
@@ -72,15 +72,14 @@ inline __m512i decode_row(const PackedRows &rows, int64_t row, int64_t column, i
   return _mm512_load_si512(values);
 }
 
-// Sums of eight bytes each.
+// Returns the sums of eight adjacent bytes.
 inline __m256i sum_eights(__m512i bytes) {
-  const __m512i flipped =
-      _mm512_xor_si512(bytes, _mm512_set1_epi8(-128));  // + 128: sums of unsigned bytes are to be had
+  const __m512i flipped = _mm512_xor_si512(bytes, _mm512_set1_epi8(-128));  // + 128: vpsadbw sums unsigned bytes
   const __m256i sums = _mm512_cvtepi64_epi32(_mm512_sad_epu8(flipped, _mm512_setzero_si512()));
   return _mm256_sub_epi32(sums, _mm256_set1_epi32(8 * 128));
 }
 
-// Adds neighbours: `count` sums become half as many, in place.
+// Adds adjacent sums in place: `count` sums become half as many.
 inline void fold(int32_t *sums, int64_t count) {
   const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i odds = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
@@ -92,13 +91,13 @@ inline void fold(int32_t *sums, int64_t count) {
   }
 }
 
-// The scales of one row's groups; false where some are not moderate.
+// Writes the scales of the groups of one row. Returns false if a scale is not moderate.
 inline bool write_scales(const PackedRows &rows, int64_t row, float *to) {
   const GroupScales scales = group_scales_of(rows.view, rows.k);
   if (!scales.is_along_k) return true;
   const int64_t size = scale_bytes(scales.format);
   const int64_t first = (row >> shift_of(rows.view.format.block_rows)) * rows.view.block_scale_stride;
-  const int32_t shift = scales.shift - rows.groups.shift;  // groups of one scale
+  const int32_t shift = scales.shift - rows.groups.shift;  // log2 of the groups per scale
   const int64_t blocks = ((rows.k - 1) >> scales.shift) + 1;
   bool is_moderate = true;
   for (int64_t block = 0; block < blocks; block += 16) {
@@ -117,15 +116,15 @@ inline bool write_scales(const PackedRows &rows, int64_t row, float *to) {
   return is_moderate;
 }
 
-// Sums of the groups of a row whose sums of eight bytes are in rows.sums.
+// Computes the sums of the groups of a row. rows.sums has the sums of eight bytes.
 inline void add_up_groups(const PackedRows &rows) {
   const int64_t count = sum_buffer_count(rows.groups);
   for (int64_t i = rows.layout.start_offset / 8; i < count; ++i) rows.sums[i] = 0;
   for (int32_t level = 3; level < rows.groups.shift; ++level) fold(rows.sums, count >> (level - 3));
 }
 
-// First values of the sums of rows that are read in place: of several rows at once, because additions depend on one another.
-// The next rows are prefetched.
+// Computes the start values of the sums of rows that are read in place. Several rows are processed together, because the
+// additions of one row depend on each other. The next rows are prefetched.
 template <int kRows>
 void write_starts(const PackedRows &rows, int64_t row, int32_t *starts) {
   const auto *const from = static_cast<const uint8_t *>(rows.view.data) + row * rows.view.row_stride;
@@ -144,7 +143,7 @@ void write_starts(const PackedRows &rows, int64_t row, int32_t *starts) {
   for (int i = 0; i < kRows; ++i) starts[i] = -(_mm512_reduce_add_epi32(sums[i]) * (1 << kColumnOffsetBits));
 }
 
-// A row of bytes in one group of k, and where its sums start.
+// Copies a row of bytes with a single group, and computes the start value of its sums.
 inline void copy_bytes(const PackedRows &rows, int64_t row, __m512i order, uint8_t *to, int32_t *start) {
   const auto *const from = static_cast<const uint8_t *>(rows.view.data) + row * rows.view.row_stride;
   __m512i sum = _mm512_setzero_si512();
@@ -157,7 +156,7 @@ inline void copy_bytes(const PackedRows &rows, int64_t row, __m512i order, uint8
   *start = -(_mm512_reduce_add_epi32(sum) * (1 << kColumnOffsetBits));
 }
 
-// Any row, and where the sums of its groups start.
+// Decodes a row of any element, and computes the start values of the sums of its groups.
 inline void decode_codes(const PackedRows &rows, int64_t row, __m512i order, uint8_t *to, int32_t *starts) {
   const bool is_one_group = rows.groups.count == 1;
   __m512i sum = _mm512_setzero_si512();
@@ -183,7 +182,7 @@ inline void decode_codes(const PackedRows &rows, int64_t row, __m512i order, uin
   }
 }
 
-// One row of the block, and where its sums start; whether its scales are moderate.
+// Packs one row of the block and the start values of its sums. Returns whether its scales are moderate.
 inline bool pack_row(const PackedRows &rows, int64_t row, uint8_t *to, int32_t *starts) {
   const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
   if (rows.groups.count == 1 && rows.integers.bits == 8) {

@@ -1,5 +1,5 @@
-// What tiles of sums in int32 are made of: codes of columns to bytes, steps of k, the way to c.
-// Included by ISA files: everything here has internal linkage.
+// Parts of tiles with sums in int32: decoding of columns to bytes, steps of k, and prefetching of c. Included by ISA files: all
+// functions have internal linkage.
 #pragma once
 
 #include "kernels/gemm/prefetch_stream.hpp"
@@ -9,22 +9,22 @@ namespace lpt {
 namespace {
 
 struct GroupTile {
-  const uint8_t *rows;  // of avx512_vnni_rows.hpp, or a's own
+  const uint8_t *rows;  // packed by avx512_vnni_rows.hpp, or the bytes of a in place
   int64_t stride, scale_offset;
-  const uint8_t *starts;  // first values of sums: four bytes for each group
-  int64_t start_stride;   // of rows, in bytes; with groups: `stride`
+  const uint8_t *starts;  // start values of the sums: four bytes for each group
+  int64_t start_stride;   // in bytes, from row to row; with groups: `stride`
   const uint8_t *panel;
   const float *column_scales;       // kPanelLanes for each group
-  const uint32_t *column_addends;   // the same, where there are zero points: a byte four times
+  const uint32_t *column_addends;   // kPanelLanes for each group, if b has zero points: one byte four times
   const uint32_t *doubled_columns;  // a bit for each lane
-  const int8_t *values;             // by codes of up to 6 bits, + 128
-  const uint8_t *next_scales;       // what to prefetch: `next_step` bytes for each group
+  const int8_t *values;             // value + 128, indexed by codes of up to 6 bits
+  const uint8_t *next_scales;       // to prefetch: `next_step` bytes for each group
   int64_t next_step;
   int64_t steps, group_steps;
   PrefetchStream prefetch;
 };
 
-// How a step of a panel becomes two vectors of unsigned bytes.
+// A Columns type decodes a step of a panel to two vectors of unsigned bytes.
 struct NibbleColumns {
   static constexpr int64_t kStepBytes = 64;
   __m512i values;
@@ -61,7 +61,7 @@ struct ZeroPointColumns {
   }
 };
 
-// Floats of 6 bits, two steps of k of both vectors in each line.
+// Floats of 6 bits. Each line has two elements of k of both vectors.
 struct BytePairColumns {
   static constexpr int64_t kStepBytes = 128;
   __m512i values;
@@ -95,7 +95,7 @@ inline __m512i repeat_dword(const uint8_t *from) {
   return _mm512_set1_epi32(dword);
 }
 
-// A pointer to every third row: the address of the others is that plus once or twice the stride.
+// Pointers to every third row. The addresses of the other rows are computed by adding the stride once or twice.
 template <int kRows>
 struct RowPointers {
   static constexpr int kThirds = (kRows + 2) / 3;
@@ -107,7 +107,7 @@ struct RowPointers {
     for (int t = 0; t < kThirds; ++t) third[t] = first + 3 * t * stride;
   }
   const uint8_t *operator[](int i) const { return third[i / 3] + i % 3 * stride; }
-  // The empty assembly keeps each pointer in a register of its own: gcc 12 would add to all in a vector.
+  // The empty assembly keeps each pointer in its own register: gcc 12 would add to all pointers in a vector.
   void advance(int64_t bytes) {
 #pragma GCC unroll 4
     for (int t = 0; t < kThirds; ++t) {
@@ -117,13 +117,13 @@ struct RowPointers {
   }
 };
 
-// The empty assembly keeps a sum in its register: gcc 12 would copy each one to another and back in every step.
+// The empty assembly keeps a sum in its register: gcc 12 would copy each sum to another register and back in every step.
 [[gnu::always_inline]] inline void add_products(__m512i &sum, __m512i columns, __m512i row) {
   sum = _mm512_dpbusd_epi32(sum, columns, row);
   asm("" : "+v"(sum));
 }
 
-// The sums of `steps` steps of four k; rows and panel move on.
+// Adds the products of `steps` steps of four elements of k, and advances `rows` and `panel`.
 template <typename Columns, int kRows>
 [[gnu::always_inline]] inline void add_steps(const Columns &decoder, int64_t steps, RowPointers<kRows> &rows,
                                              const uint8_t *&panel, PrefetchStream &prefetch,

@@ -1,9 +1,9 @@
-// Tiles of c: rows of a by one panel of b, over all of k. Included by ISA files: everything here has internal linkage.
+// Tiles of c: rows of a by one panel of b, over all of k. Included by ISA files: all functions have internal linkage.
 //
-// With groups, six rows: 32 registers hold twelve sums in int32 of one group, twelve totals in f32, two vectors of columns, four
-// bytes of one row, and the table of codes. Six rows keep two vector units busy (latency 4), and a line of nibbles is decoded
-// in registers by five instructions for twelve products. A single group has no totals, and twelve rows fit: a panel is read
-// half as often.
+// With groups, a tile has six rows. The 32 registers hold twelve int32 sums of one group and twelve f32 totals. They also hold
+// two vectors of columns, four bytes of one row, and the table of codes. Six rows keep two vector units with a latency of 4
+// cycles busy. A line of nibbles is decoded in registers by five instructions for twelve products. With a single group, no
+// totals are needed and a tile has twelve rows: a panel is read half as often.
 #pragma once
 
 #include "kernels/gemm/x86/avx512_vnni_steps.hpp"
@@ -14,8 +14,9 @@ namespace {
 constexpr int64_t kGroupTileRows = 6;
 constexpr int64_t kWholeTileRows = 12;
 
-// What a group's sums are multiplied by: the scales of columns; those times the scale of the row; the same by adding exponents,
-// which uses no multiplier (the scales of columns then lack the exponent's bias). kWhole: one group without scales.
+// Scaling of the sums of a group. kColumns: the scales of columns. kBoth: those times the scale of the row. kExponents: the
+// same by adding exponents, without a multiplication; the scales of columns then have no exponent bias. kWhole: one group
+// without scales.
 enum class GroupScaling { kColumns, kBoth, kExponents, kWhole };
 
 template <GroupScaling kScaling>

@@ -1,9 +1,9 @@
-// GEMM by AMX, the matrix unit of x86 CPUs: every operand that bf16 holds exactly, with sums in f32; int8 with exact sums
-// in int32.
+// GEMM by AMX, the matrix unit of x86 CPUs. Operands are bf16, which must represent the elements exactly, with sums in f32, or
+// int8 with exact sums in int32.
 //
-// A block of a and a panel of b are decoded for one depth of k: the block fits the L2 cache, the panel the L1 cache. If k has
-// several depths, scratch holds the sums of an area of c that fits the L2 cache. Scales along k that bf16 does not hold cut k
-// into groups: a group is summed from zero, and total = total + sum · (scale of the column · scale of the row), one fused
+// A block of a and a panel of b are decoded for one depth of k. The block fits the L2 cache, the panel the L1 cache. If k has
+// several depths, scratch holds the sums of an area of c that fits the L2 cache. Scales along k that bf16 does not represent
+// cut k into groups. A group is summed from zero, and total = total + sum · (scale of the column · scale of the row), one fused
 // multiply-add.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/amx_numbers.hpp"
@@ -11,13 +11,13 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kDepthSteps = 8;        // a power of two: whole blocks of scales
-constexpr int64_t kWholeDepthSteps = 16;  // k that is not cut
+constexpr int64_t kDepthSteps = 8;        // a power of two: full blocks of scales
+constexpr int64_t kWholeDepthSteps = 16;  // up to this length k is not cut
 constexpr int64_t kUnitBlockBytes = 1 << 20;
 constexpr int64_t kAreaRows = 512;
 constexpr int64_t kAreaColumns = 512;
 
-// The length of groups of k; 0: there are none.
+// Returns the length of the groups of k; 0: no groups.
 inline int64_t unit_group_length(const GemmRequest &request) {
   const bool is_a_adjacent = !request.is_a_transposed, is_b_adjacent = request.is_b_transposed;
   int64_t length = 0;
@@ -31,18 +31,18 @@ inline int64_t unit_group_length(const GemmRequest &request) {
   return length;
 }
 
-// What is decoded at once, and where it is in the scratch.
+// Sizes of the decoded operands and sums, and their addresses in the scratch.
 template <typename Numbers>
 struct AmxLayout {
   GemmBlocking blocking;
-  int64_t group_length, groups;  // of one depth; 0: there are none
-  int64_t pair_bytes;            // of a pair of tiles of a, and of a panel of b
-  bool has_sums;                 // of an area
+  int64_t group_length, groups;  // groups per depth; 0: none
+  int64_t pair_bytes;            // of a pair of tiles of a; a panel of b has the same size
+  bool has_sums;                 // an area has sums in scratch
   uint8_t *tiles, *panel;
-  float *sums;      // of an area, 32 by 32 numbers together
-  float *finished;  // 32 by 32 numbers
+  float *sums;      // of an area, in blocks of 32 by 32
+  float *finished;  // one block of 32 by 32
   float *row_factors;
-  float *row_scales, *column_scales;  // of the groups of a depth, group after group
+  float *row_scales, *column_scales;  // of the groups of a depth, group by group
   size_t scratch_bytes;
 
   explicit AmxLayout(const GemmRequest &request) {
@@ -73,14 +73,14 @@ struct AmxLayout {
   }
 };
 
-// The Kernel of driver.hpp.
+// Implements the Kernel of driver.hpp.
 template <typename Numbers>
 struct AmxGemm {
   const GemmRequest &request;
   const AmxLayout<Numbers> &layout;
-  Operand a, b = {};                // b: where it is plain
-  PackedPanels packed = {};         // where it is not
-  bool is_a_grouped, is_b_grouped;  // by scales
+  Operand a, b = {};                // b is set if it is not packed
+  PackedPanels packed = {};         // set if b is packed
+  bool is_a_grouped, is_b_grouped;  // scales cut k into groups
 
   AmxGemm(const GemmRequest &request, const AmxLayout<Numbers> &layout, ValueTable &a_values, ValueTable &b_values)
       : request(request),
@@ -111,7 +111,7 @@ void pack_unit_panel(const AmxGemm<Numbers> &gemm, const GemmArea &area, const D
   Numbers::pack_plain_panel(at_depth(gemm.b, depth, gemm.is_b_grouped), area.column, area.columns, gemm.layout.panel);
 }
 
-// ---- groups
+// Groups of k.
 
 template <typename Numbers>
 void set_row_scales(const AmxGemm<Numbers> &gemm, int64_t row, int64_t rows, const Depth &depth) {
@@ -141,8 +141,8 @@ void set_column_scales(const AmxGemm<Numbers> &gemm, const GemmArea &area, const
   }
 }
 
-// The sums of a group, scaled, are added to the totals. Rows past the edge hold stale memory, in which
-// each subnormal number would cost a hundred cycles.
+// Adds the sums of a group, multiplied by their scales, to the totals. Only `rows` rows are processed: rows past the edge are
+// uninitialized memory, in which each subnormal would cost a hundred cycles.
 inline void add_group(const float *sums, const float *row_scales, const float *column_scales, int64_t rows,
                       bool is_first, float *totals) {
   const __m512 low_scales = _mm512_loadu_ps(column_scales), high_scales = _mm512_loadu_ps(column_scales + 16);
@@ -155,7 +155,7 @@ inline void add_group(const float *sums, const float *row_scales, const float *c
   }
 }
 
-// ---- tiles
+// Tiles.
 
 template <typename Numbers>
 void multiply_rows(const uint8_t *a, const uint8_t *panel, int64_t count, int64_t rows, const float *sums, float *out) {
@@ -164,7 +164,7 @@ void multiply_rows(const uint8_t *a, const uint8_t *panel, int64_t count, int64_
                           : multiply_unit<typename Numbers::Unit, false>(a, panel, steps, sums, out);
 }
 
-// Some rows by a panel at some depth, into `totals`.
+// Multiplies some rows by a panel at one depth, group by group, and adds the results to `totals`.
 template <typename Numbers>
 void multiply_groups(const AmxLayout<Numbers> &layout, const uint8_t *a, int64_t row, int64_t rows, const Depth &depth,
                      float *totals) {
@@ -178,7 +178,7 @@ void multiply_groups(const AmxLayout<Numbers> &layout, const uint8_t *a, int64_t
   }
 }
 
-// Sums of a finished tile → c.
+// Applies the epilogue to the sums of a tile and stores them in c.
 template <typename Numbers>
 void write_unit(float *sums, int64_t rows, const TileEpilogue &epilogue) {
   if (!is_stored_whole<Bf16, 2>(epilogue)) {
@@ -194,7 +194,7 @@ void write_unit(float *sums, int64_t rows, const TileEpilogue &epilogue) {
   }
 }
 
-// A panel of b by all rows of an area. Sums begin at zero at the first depth and go to c at the last one.
+// Multiplies all rows of an area by a panel of b. Sums start at zero at the first depth, and are stored in c at the last one.
 template <typename Numbers>
 void multiply_panel(const AmxGemm<Numbers> &gemm, const GemmArea &area, const Depth &depth, TileEpilogue &epilogue) {
   const AmxLayout<Numbers> &layout = gemm.layout;

@@ -1,4 +1,4 @@
-// GEMM in f32 for CPUs without AVX-512. Few rows by 2:4 matrices.
+// GEMM in f32 for CPUs without AVX-512.
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx2.hpp"
@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// Scales of blocks shorter than eight, as many as `count` elements have, each as often as its block is long.
+// Returns the scales of `count` elements with blocks shorter than eight, each repeated for the elements of its block.
 [[gnu::noinline]] inline __m256 short_block_scales(lpt_format format, const uint8_t *from, int32_t shift,
                                                    int64_t count) {
   const int64_t needed = ((count < 8 ? count : 8) + (1 << shift) - 1) >> shift;
@@ -17,7 +17,7 @@ namespace {
   return _mm256_permutevar8x32_ps(scales, _mm256_srl_epi32(lanes, _mm_cvtsi32_si128(shift)));
 }
 
-// The block scales of eight adjacent elements, the first at a multiple of eight.
+// Returns the block scales of eight adjacent elements, the first at a multiple of eight.
 inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   const int32_t shift = operand.column_shift;
   if (shift >= 3) return _mm256_set1_ps(scale_at(operand, row, column));
@@ -26,7 +26,7 @@ inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, i
   return short_block_scales(operand.scale_format, from, shift, count);
 }
 
-// read_values() of eight elements, the first at a multiple of eight.
+// Returns read_values() of eight elements, the first at a multiple of eight.
 inline __m256 look_up(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   const int64_t index = row * operand.row_stride + column;
   if (operand.element.is_ternary || (operand.zeros != nullptr && operand.column_shift < 3)) {
@@ -43,7 +43,7 @@ inline __m256 look_up(const Operand &operand, int64_t row, int64_t column, int64
   return _mm256_and_ps(value, _mm256_castsi256_ps(first8(count)));
 }
 
-// To nearest, ties to even; NaN stays NaN.
+// Rounds to nearest, ties to even. NaN is preserved.
 inline __m128i round_to_bf16(__m256 value) {
   const __m256i bits = _mm256_castps_si256(value);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
@@ -51,12 +51,12 @@ inline __m128i round_to_bf16(__m256 value) {
   const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x00400000));
   const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
   const __m256i halves = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, is_nan), 16);
-  const __m256i packed = _mm256_packus_epi32(halves, halves);  // each 128-bit half by itself
+  const __m256i packed = _mm256_packus_epi32(halves, halves);  // packs within each 128-bit half
   return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
 }
 
-// A tile of 4 × 24 has 12 sums, enough for a latency of 4 to 5 cycles at two products a cycle; with three vectors of b and
-// one of a that makes all 16 registers.
+// A tile of 4 × 24 has 12 sums, enough for a latency of 4 to 5 cycles at two fused multiply-adds per cycle. With three vectors
+// of b and one of a, it needs all 16 registers.
 struct Avx2 {
   using Dwords = __m256i;
   using Floats = __m256;
@@ -92,10 +92,10 @@ struct Avx2 {
     return _mm256_fmadd_ps(_mm256_castsi256_ps(row), _mm256_castsi256_ps(columns), sum);
   }
 
-  // 8 × 8 dwords: within 2 × 2, 4 × 4, then whole 128-bit halves.
+  // Transposes 8 × 8 dwords: within 2 × 2, then 4 × 4, then 128-bit halves.
   static void transpose(Dwords (&rows)[8]) { lpt::transpose(rows); }
 
-  // Eight adjacent elements, zero past `count`.
+  // Decodes eight adjacent elements. Elements past `count` are 0.
   template <Decoder kDecoder>
   static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
     const int64_t index = row * operand.row_stride + column;

@@ -1,4 +1,4 @@
-// Few rows by a 2:4 matrix: a's numbers are picked at the places that b stores.
+// GEMM of few rows by a 2:4 matrix: elements of a are selected by the indices of b.
 #include "kernels/common/simd_avx2.hpp"
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/sparse_loop.hpp"
@@ -26,7 +26,7 @@ struct StoredBf16 {
   }
 };
 
-// The upper half of f16.
+// e5m2 is the upper half of an f16.
 struct StoredE5m2 {
   static constexpr int64_t kBytes = 1;
   static __m256 load(const uint8_t *stored) {
@@ -35,7 +35,7 @@ struct StoredE5m2 {
   }
 };
 
-// As f16 whose exponent is 8 too small, subnormals too; the largest code is NaN.
+// e4m3fn is read as f16 with an exponent that is 8 too small, subnormals included. The largest code is NaN.
 struct StoredE4m3fn {
   static constexpr int64_t kBytes = 1;
   static __m256 load(const uint8_t *stored) {
@@ -49,11 +49,12 @@ struct StoredE4m3fn {
   }
 };
 
-// Two bytes of places are eight fields of two bits. The first four pick from eight columns, the others from the next eight.
+// Two bytes of indices are eight fields of two bits. The first four fields select from eight columns, the others from the next
+// eight.
 template <typename Stored>
 struct SparseFloats : SparseFloatRows {
   static constexpr int64_t kBytes = Stored::kBytes;
-  static constexpr int kSharedRows = 2;  // times four accumulators
+  static constexpr int kSharedRows = 2;  // each with four accumulators
   struct Lanes {
     __m256 v[4];
     void clear() { v[0] = v[1] = v[2] = v[3] = _mm256_setzero_ps(); }
@@ -90,8 +91,8 @@ struct SparseFloats : SparseFloatRows {
   }
 };
 
-// Eight bytes of places are 32 fields, a byte each when they are apart: what 16 bytes of a are shuffled by gives the eight
-// that b stores. Products are made as pairs of int16, so that no sum saturates.
+// Eight bytes of indices are 32 fields, which are spread to one byte each. They shuffle 16 bytes of a and select the eight
+// elements that b stores. Products are computed as pairs of int16, so that no sum saturates.
 struct SparseInt8 : SparseByteRows {
   static constexpr int64_t kBytes = 1;
   static constexpr int kSharedRows = 4;
@@ -105,7 +106,7 @@ struct SparseInt8 : SparseByteRows {
     }
   };
 
-  // Of 64 columns: byte i is the place of stored number i among the 16 columns that it is of.
+  // Returns, for 64 columns, in byte i the index of stored element i within its 16 columns.
   [[gnu::always_inline]] static __m256i places(const uint8_t *indices) {
     __m256i fields = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(indices)));
     fields = _mm256_or_si256(fields, _mm256_slli_epi32(fields, 6));
@@ -114,7 +115,7 @@ struct SparseInt8 : SparseByteRows {
     return _mm256_or_si256(_mm256_and_si256(fields, _mm256_set1_epi8(3)), groups);
   }
 
-  // Blocks of 16 columns, `first` in the lower half.
+  // Loads two blocks of 16 columns: block `first` in the lower half, block `first` + 2 in the upper half.
   [[gnu::always_inline]] static __m256i blocks(const int8_t *row, int first) {
     const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i *>(row + 16 * first));
     const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i *>(row + 16 * (first + 2)));

@@ -1,4 +1,4 @@
-// GEMM in f32: operands are decoded to f32, sums are fused multiply-adds. Few rows by 2:4 matrices.
+// GEMM in f32: operands are decoded to f32, and sums are fused multiply-adds.
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx512.hpp"
@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// read_values() of sixteen elements, the first at a multiple of sixteen.
+// Returns read_values() of 16 elements, the first at a multiple of 16.
 inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   if (operand.element.is_ternary || (operand.zeros != nullptr && operand.column_shift < 4)) {
     float values[32];
@@ -41,7 +41,7 @@ struct FloatTiles : Avx512 {
     return _mm512_fmadd_ps(_mm512_castsi512_ps(row), _mm512_castsi512_ps(columns), sum);
   }
 
-  // 16 adjacent elements, zero past `count`.
+  // Decodes 16 adjacent elements. Elements past `count` are 0.
   template <Decoder kDecoder>
   static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
     const int64_t index = row * operand.row_stride + column;

@@ -1,4 +1,4 @@
-// GEMM by bf16 dot products: every operand that bf16 holds exactly, sums in f32.
+// GEMM by bf16 dot products with sums in f32, for operands that bf16 represents exactly.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx512_bf16_elements.hpp"
 

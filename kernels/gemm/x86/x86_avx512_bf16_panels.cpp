@@ -1,14 +1,14 @@
-// GEMMs whose b is in panels, or has scales along k that bf16 does not hold.
+// GEMM for b that is packed in panels, or that has scales along k which bf16 does not represent.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx512_bf16_operands.hpp"
 
 namespace lpt {
 namespace {
 
-// ---- the loops
+// Loops over rounds and tiles.
 
-// Columns of one round. Long tiles take as many panels as fit the L2 cache with the rows, because each tile writes lines of c in
-// as many pages as it has rows. Shorter tiles all read one panel while it is in the L1 cache; the shortest take two.
+// Size of the columns of one round. A long tile writes lines of c in as many pages as it has rows. Long tiles therefore process
+// as many panels as fit in L2 with the rows. Shorter tiles all read one panel while it is in L1; the shortest tiles read two.
 constexpr int64_t kSpanBytes = 256 << 10;
 
 inline int64_t round_columns_of(const PanelGemm &gemm) {
@@ -16,7 +16,7 @@ inline int64_t round_columns_of(const PanelGemm &gemm) {
   return greater(min_i64(kSpanBytes / gemm.b.bytes, kMostRoundPanels), kMostPanels) * kPanelLanes;
 }
 
-// Some panels of b, from `panel` of its operand on, and the area of c that they are for.
+// `count` panels of b from index `panel` of the operand on, and the area of c that they compute.
 struct PanelRound {
   GemmArea area;
   int64_t panel, count;
@@ -25,7 +25,7 @@ struct PanelRound {
 
 inline int64_t expanded_bytes(const PanelGemm &gemm) { return round_up(gemm.layout.steps, 2) * HalfLines::kBytes; }
 
-// Panels beyond the last one are the last one again: their sums go nowhere.
+// Sets the panels of a tile. Panels past the last one repeat the last one; their sums are not stored.
 inline void set_panels(const PanelGemm &gemm, const PanelRound &round, int64_t first, bool is_expanded,
                        PanelTile &tile) {
   const PanelOperand &b = gemm.b;
@@ -41,14 +41,15 @@ inline void set_panels(const PanelGemm &gemm, const PanelRound &round, int64_t f
   }
 }
 
-// One panel of a round, or two, and what the tiles that read it one after the other share.
+// One or two panels of a round, and the state of the tiles that read them one after the other.
 struct PanelWork {
   PanelTile tile;
   TileEpilogue place;  // of the next tile
-  int64_t lines;       // of a panel
+  int64_t lines;       // loop iterations per panel
 };
 
-// For `tiles` tiles, which each request their part of what is read then. What was expanded is near enough.
+// Prepares the panels from `first` on for `tiles` tiles, each of which prefetches a part of the next panels. Expanded panels
+// are not prefetched, because they are in the cache.
 inline PanelWork work_of(const PanelGemm &gemm, const PanelRound &round, const PanelShape &shape, bool is_expanded,
                          int64_t tiles, int64_t first, const PanelTile &shared) {
   PanelWork work = {.tile = shared, .place = {}, .lines = gemm.b.bytes / shape.line_bytes};
@@ -70,18 +71,19 @@ inline PanelWork work_of(const PanelGemm &gemm, const PanelRound &round, const P
   return work;
 }
 
-// Where a row begins in panels of kTileRows that hold `count` numbers of each.
+// Returns the offset of a row in panels of kTileRows rows that hold `count` elements of each.
 inline int64_t panel_offset(int64_t row, int64_t count) {
   return row / kTileRows * kTileRows * count + row % kTileRows;
 }
 
-// Rows of a block that one tile takes.
+// Rows of a block that one tile processes.
 struct TileRows {
   PanelTileFunction run;
   int64_t row, count;
 };
 
-// What is written here is read at once: copied by vectors, from a struct of pointers, it would come late.
+// Sets the pointers of the rows one by one. The tile reads them immediately. A copy of a struct of pointers by vector loads
+// would wait for the scalar stores.
 inline void set_rows(const PanelGemm &gemm, const TileRows &rows, PanelTile &tile) {
   tile.rows = rows.count;
   for (int64_t r = 0; r < (rows.count > kTileRows ? kMostRuns : 1); ++r) {
@@ -90,21 +92,21 @@ inline void set_rows(const PanelGemm &gemm, const TileRows &rows, PanelTile &til
   }
 }
 
-// Past rows that so many tiles take.
+// Advances past `rows` rows, which `tiles` tiles process.
 inline void skip_rows(PanelWork &work, int64_t rows, int64_t tiles) {
   work.place.c += rows * work.place.row_bytes;
   work.place.row_factors += rows;
   for (PrefetchStream &prefetch : work.tile.prefetch) prefetch.skip(tiles * work.lines);
 }
 
-// The next rows of the block.
+// Multiplies the next rows of the block.
 inline void multiply_rows(const PanelGemm &gemm, const TileRows &rows, PanelWork &work) {
   set_rows(gemm, rows, work.tile);
   rows.run(work.tile, gemm.tables, work.place);
   skip_rows(work, rows.count, 1);
 }
 
-// Tells whether panels of this round had to be expanded.
+// Expands the panels of this round if necessary. Returns whether it did.
 inline bool expand_round(const PanelGemm &gemm, const PanelRound &round, PanelTile &tile) {
   const PanelOperand &b = gemm.b;
   bool is_needed = panel_shape_of(b, gemm.groups, 0).run == nullptr;
@@ -120,7 +122,7 @@ inline bool expand_round(const PanelGemm &gemm, const PanelRound &round, PanelTi
   return is_needed;
 }
 
-// Scales of a round as f32, where many rows use them.
+// Converts the scales of a round to f32, for blocks of many rows.
 inline void widen_scales(const PanelGemm &gemm, const PanelRound &round) {
   const PanelOperand &b = gemm.b;
   for (int64_t block = 0; block < round.count * b.blocks; ++block) {
@@ -132,7 +134,8 @@ inline void widen_scales(const PanelGemm &gemm, const PanelRound &round) {
   }
 }
 
-// How the rows of a block are cut: three panels of a make two long tiles where there are such, the last few rows a short one.
+// The cutting of the rows of a block. Three panels of a form two long tiles, if the operand has long tiles. The last few rows
+// form a short tile.
 struct RowCut {
   PanelShape shape, long_shape, last_shape;
   int64_t long_tiles, tiles;
@@ -199,7 +202,7 @@ inline void set_column_factors(const PanelGemm &gemm, PanelRound &round) {
   for (int64_t lane = round.area.columns; lane < end; ++lane) round.column_factors[lane] = 0;
 }
 
-// How k is cut, and what the sums of a group are multiplied by.
+// Sets how k is cut into groups, and the scales of their sums.
 inline void set_groups(PanelGemm &gemm) {
   static constexpr float kOnes[kPanelLanes] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -224,7 +227,7 @@ inline void set_groups(PanelGemm &gemm) {
   tile.scale_stride = kPanelLanes * scale_bytes(tile.scale_format);
 }
 
-// The Kernel of driver.hpp.
+// Implements the Kernel of driver.hpp.
 struct PanelKernel {
   PanelGemm &gemm;
 

@@ -1,7 +1,7 @@
-// Few rows of floats by a 2:4 matrix: a's numbers are picked at the places that b stores.
+// GEMM of few rows of floats by a 2:4 matrix: elements of a are selected by the indices of b.
 //
-// Four bytes of places are 16 fields of two bits, one in each lane; with the first column of the lane's group they are what two
-// registers of a are looked up by. Expanding b instead, with its ten shuffles for 64 columns, takes nearly twice as long on Zen 5.
+// Four bytes of indices are 16 fields of two bits, one per lane. Each field plus the first column of its group is an index into
+// two registers of a. Expanding b instead needs ten shuffles per 64 columns and takes nearly twice as long on Zen 5.
 #include "kernels/common/simd_avx512.hpp"
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/sparse_loop.hpp"
@@ -30,7 +30,7 @@ struct StoredBf16 {
   }
 };
 
-// The upper half of f16.
+// e5m2 is the upper half of an f16.
 struct StoredE5m2 {
   static constexpr int64_t kBytes = 1;
   static __m512 load(const uint8_t *stored) {
@@ -39,7 +39,7 @@ struct StoredE5m2 {
   }
 };
 
-// As f16 whose exponent is 8 too small, subnormals too; the largest code is NaN.
+// e4m3fn is read as f16 with an exponent that is 8 too small, subnormals included. The largest code is NaN.
 struct StoredE4m3fn {
   static constexpr int64_t kBytes = 1;
   static __m512 load(const uint8_t *stored) {
@@ -55,14 +55,14 @@ struct StoredE4m3fn {
 template <typename Stored>
 struct SparseFloats : SparseFloatRows {
   static constexpr int64_t kBytes = Stored::kBytes;
-  static constexpr int kSharedRows = 8;  // times two accumulators
+  static constexpr int kSharedRows = 8;  // each with two accumulators
   struct Lanes {
     __m512 v[2];
     void clear() { v[0] = v[1] = _mm512_setzero_ps(); }
     float sum(int32_t) const { return add_up(v); }
   };
 
-  // Of 32 columns the ones that are stored, as places in two registers.
+  // Returns the indices of the stored ones of 32 columns, as indices into two registers.
   [[gnu::always_inline]] static __m512i places(const uint8_t *indices) {
     const __m512i shifts = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i groups = _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28);
@@ -92,8 +92,9 @@ struct SparseFloats : SparseFloatRows {
   }
 };
 
-// bf16 by bf16. Eight bytes of places are 32 fields, a word each; the words that are picked, and those that b stores, are two
-// floats in each dword: the lower one shifted up, the upper one where it is. So lane l of sums[i] is number 2 · l + i of 32.
+// bf16 by bf16. Eight bytes of indices are 32 fields, one per word. The selected words of a and the stored words of b are two
+// floats per dword: the lower word is shifted up, the upper word is masked. Lane l of sums[i] is therefore lane 2 · l + i of
+// 32.
 struct SparseHalves : SparseHalfRows {
   static constexpr int64_t kBytes = 2;
   static constexpr int kSharedRows = 8;
@@ -109,9 +110,9 @@ struct SparseHalves : SparseHalfRows {
     }
   };
 
-  // What places are made with.
+  // Constants from which places() computes indices.
   struct Fields {
-    __m512i chunks;  // two bytes of places for each lane of 128 bits
+    __m512i chunks;  // two bytes of indices for each 128-bit lane
     __m512i shifts, groups;
   };
   [[gnu::always_inline]] static Fields fields() {

@@ -1,4 +1,4 @@
-// GEMM of whole rows of int8 in any layout by int8 dot products, exact sums in int32.
+// GEMM of int8 by int8 dot products with exact sums in int32, for operands of any layout without scales along k.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx512_vnni_bytes.hpp"
 

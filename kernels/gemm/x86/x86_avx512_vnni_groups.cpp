@@ -2,12 +2,12 @@
 //
 //   c(i, j) = sum over groups g of float(sum over p in g of a(i, p) · b(p, j)) · (a's scale(i, g) · b's scale(g, j))
 //
-// The inner sums are exact in int32. Columns are unsigned, value + 128; what that adds, 128 · (the sum of the row in
-// the group), is known once a row is packed, and the sums start from its negative. More than 2^17 - 1 k without scales
-// are cut to groups of 2^16.
+// The inner sums are exact in int32. Columns are stored as unsigned bytes, value + 128. This adds 128 · (the sum of the row in
+// the group), which is computed when a row is packed; the sums start at its negative. Without scales, k of more than 2^17 - 1
+// is cut into groups of 2^16.
 //
-// A block of rows of a, half of a usual L2, is packed, or read where it is; then it is multiplied by the panels of b, some at a
-// time: each tile of rows all of them before the next tile.
+// A block of rows of a, half of a typical L2, is packed, or read in place. It is then multiplied by a few panels of b at a
+// time. Each tile of rows is multiplied by all of these panels before the next tile.
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx512_vnni_columns.hpp"
 #include "kernels/gemm/x86/avx512_vnni_tile.hpp"
@@ -15,8 +15,8 @@
 namespace lpt {
 namespace {
 
-// A tile reads a line of each of its rows at a time, and of some the next: if they map to fewer than four sets of the L1 cache,
-// they evict each other.
+// A tile reads a line of each of its rows at a time, and the next line of some rows. If these lines map to fewer than four sets
+// of the L1 cache, they evict each other.
 constexpr int64_t kFewSetsBytes = 2048;
 
 inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
@@ -25,10 +25,10 @@ inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
          request.k % 4 == 0 && request.a.row_stride % kFewSetsBytes != 0;
 }
 
-constexpr int64_t kGroupBlockBytes = 512 << 10;  // of rows of a
+constexpr int64_t kGroupBlockBytes = 512 << 10;  // rows of a
 
-// Columns of one span. A tile writes lines of c in as many pages as it has rows, so several panels are faster, as many as fit the
-// L2 cache with the rows. Plain b is packed, and scales of groups are written, for one panel at a time.
+// Columns of one span. A tile writes lines of c in as many pages as it has rows. Several panels per tile are therefore faster,
+// as many as fit in L2 with the rows. If b is not packed, or groups have scales, one panel is prepared at a time.
 constexpr int64_t kSpanBytes = 256 << 10;
 constexpr int64_t kMostSpanPanels = 8;
 
@@ -39,12 +39,12 @@ inline int64_t span_columns_of(const GemmRequest &request, const Groups &groups)
   return greater(min_i64(kSpanBytes / bytes, kMostSpanPanels), 1) * kPanelLanes;
 }
 
-// What is packed at once, and where it is in the scratch.
+// Sizes of the packed operands, and their addresses in the scratch.
 struct GroupLayout {
   Groups groups;
   RowLayout row;
   GemmBlocking blocking;
-  bool is_direct;  // a's bytes are read in place
+  bool is_direct;  // bytes of a are read in place
   uint8_t *rows;
   float *row_factors;
   int32_t *starts, *sums;
@@ -86,15 +86,15 @@ inline GroupTileFunction group_tile_of(const Columns &columns, GroupScaling scal
   return group_tile_of<NibbleColumns>(scaling, rows);
 }
 
-// The Kernel of driver.hpp.
+// Implements the Kernel of driver.hpp.
 struct GroupGemm {
   const GemmRequest &request;
   const GroupLayout &layout;
   Integers a_integers, b_integers;
   GroupScales a_scales;
   Columns columns;
-  bool are_powers;         // all scales along k
-  bool are_rows_moderate;  // the scales of the block
+  bool are_powers;         // all scales along k are powers of two
+  bool are_rows_moderate;  // the scales of the block are moderate
   alignas(64) int8_t values[64];
 
   explicit GroupGemm(const GemmRequest &request, const GroupLayout &layout)
@@ -120,7 +120,7 @@ struct GroupGemm {
   void multiply(const GemmArea &area, const Depth &) const;
 };
 
-// Where the sums of a block of rows start that are read in place.
+// Computes the start values of the sums of a block of rows that are read in place.
 inline void write_starts(const PackedRows &packed, int64_t row, int64_t rows, int32_t *starts) {
   int64_t i = 0;
   for (; i + 4 <= rows; i += 4) write_starts<4>(packed, row + i, starts + i);
@@ -148,7 +148,7 @@ void GroupGemm::pack_rows(int64_t row, int64_t rows, const Depth &) {
   }
 }
 
-// How the scales of a panel, which it writes, are to be applied.
+// Writes the scales and the addends of a panel, and returns how the scales are applied.
 inline GroupScaling prepare_scales(const GroupGemm &gemm, int64_t lane, int64_t lanes) {
   const Columns &columns = gemm.columns;
   if (columns.view.format.has_zero_point()) write_addends(columns, lane, lanes);
@@ -158,7 +158,7 @@ inline GroupScaling prepare_scales(const GroupGemm &gemm, int64_t lane, int64_t 
   return gemm.a_scales.is_along_k ? GroupScaling::kBoth : GroupScaling::kColumns;
 }
 
-// A panel of c, and what its tiles share.
+// A panel of c, and the state that its tiles share.
 struct PanelWork {
   GroupTile tile;
   TileEpilogue place;  // of the next tile
@@ -166,7 +166,7 @@ struct PanelWork {
   alignas(64) float column_factors[kPanelLanes];
 };
 
-// A panel of the area, ready for the packed block of rows.
+// Prepares a panel of the area for the packed block of rows.
 inline void prepare_panel(const GroupGemm &gemm, const GemmArea &panel, PanelWork &work) {
   const GemmRequest &request = gemm.request;
   const GroupLayout &layout = gemm.layout;
@@ -196,14 +196,14 @@ inline void prepare_panel(const GroupGemm &gemm, const GemmArea &panel, PanelWor
   work.place.column_factors = work.column_factors;
 }
 
-// Rows of a block as tiles take them.
+// Rows of a block in the form that tiles read.
 struct BlockRows {
   int64_t count, tiles;
   const uint8_t *bytes, *starts;
   const float *factors;
 };
 
-// Tiles of nearly the same size: a tile of one or two rows would be bound by the latency of its sums.
+// Cuts the rows into tiles of nearly equal size. The latency of the sums would limit a tile of one or two rows.
 inline BlockRows block_rows_of(const GroupGemm &gemm, const GemmArea &area) {
   const GroupLayout &layout = gemm.layout;
   const MatrixView &a = gemm.request.a;
@@ -217,7 +217,7 @@ inline BlockRows block_rows_of(const GroupGemm &gemm, const GemmArea &area) {
           .factors = layout.row_factors};
 }
 
-// Those of tile t.
+// Rows of one tile, relative to the block.
 struct TileRows {
   int64_t first, count;
 };
@@ -227,7 +227,7 @@ inline TileRows tile_rows_of(const BlockRows &block, int64_t t) {
   return {first, block.count * (t + 1) / block.tiles - first};
 }
 
-// The next rows of the block.
+// Multiplies the next rows of the block.
 inline void multiply_rows(const Columns &columns, const BlockRows &block, const TileRows &rows, PanelWork &work) {
   work.tile.rows = block.bytes + rows.first * work.tile.stride;
   work.tile.starts = block.starts + rows.first * work.tile.start_stride;

@@ -1,7 +1,7 @@
-// Few rows of int8 by a 2:4 matrix: a's bytes are picked at the places that b stores.
+// GEMM of few rows of int8 by a 2:4 matrix: bytes of a are selected by the indices of b.
 //
-// Sixteen bytes of places are 64 fields of two bits, a byte each when they are apart; with the first column of the byte's group
-// they are what two registers of a are looked up by.
+// Sixteen bytes of indices are 64 fields of two bits, which are spread to one byte each. Each field plus the first column of
+// its group is an index into two registers of a.
 #include "kernels/common/intrinsics.hpp"
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/sparse_loop.hpp"
@@ -9,8 +9,8 @@
 namespace lpt {
 namespace {
 
-// Bytes of a as a + 128, which is their bytes with the top bit flipped. So a sum is too large by 128 times the sum of what b
-// stores, which is taken off after each step.
+// Bytes of a are stored as a + 128, their bytes with the top bit inverted. A sum is therefore too large by 128 times the sum of
+// the stored elements of b, which is subtracted after each step.
 struct SparseInt8 : SparseByteRows {
   static constexpr int64_t kBytes = 1;
   static constexpr int kSharedRows = 8;
@@ -20,7 +20,7 @@ struct SparseInt8 : SparseByteRows {
     float sum(int32_t) const { return static_cast<float>(_mm512_reduce_add_epi32(v)); }
   };
 
-  // Of 128 columns: byte i is the column of stored number i.
+  // Returns, for 128 columns, in byte i the column of stored element i.
   [[gnu::always_inline]] static __m512i places(const uint8_t *indices, __m512i groups) {
     __m512i fields = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(indices)));
     fields = _mm512_or_si512(fields, _mm512_slli_epi32(fields, 6));
