@@ -1,6 +1,6 @@
-// Rounding modes that add a 16-bit word below the last place and truncate: 0 for toward zero, one half for ties away, random
-// bits for stochastic rounding. 8 random bits are the upper bits of such a word, and half of their last place is added below
-// them. Included by an ISA file only.
+// Rounding modes that add a 16-bit word below the last place and truncate. The word is 0 for toward zero, one half for ties
+// away, and random for stochastic rounding. 8 random bits are the upper bits of such a word, and half of their last place is
+// added below them. Included by an ISA file only.
 //
 // Where a value has 17 fraction bits, psi + 2R + 1 of encode() adds twice the word, plus 1 if all 16 bits are random.
 #pragma once

@@ -41,8 +41,8 @@ inline void pad(SumSpan &span, int64_t bytes) {
   span.source = span.padded;
 }
 
-// Calls fill(slab, tensor scale, offset of the first block, count) where block scales change, decode(slab, codes, to, count)
-// and then lanes.add(span) for each span, and lanes.end_row(sums) at the end of a row. Codes have `bits` bits.
+// Calls fill(slab, tensor scale, offset of the first block, count) where block scales change. Calls decode(slab, codes, to,
+// count) and then lanes.add(span) for each span, and lanes.end_row(sums) at the end of a row. Codes have `bits` bits.
 template <typename Lanes, typename Fill, typename Decode>
 void walk_sums(const CastStatisticsRequest &request, int32_t bits, const Fill &fill, const Decode &decode) {
   const MatrixView &source = request.source;

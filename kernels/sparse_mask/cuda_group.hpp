@@ -1,6 +1,6 @@
-// The rules of group.hpp for groups of a constant length: the same operations in the same order, but without variable indices,
-// so that a group stays in registers. Elements beyond the end of a row are zeros. No rule draws them, and they are kept only
-// after all other elements.
+// The rules of group.hpp for groups of a constant length: the same operations in the same order. Without variable indices, a
+// group remains in registers. Elements beyond the end of a row are zeros. No rule draws them, and they are kept only after all
+// other elements.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"

@@ -64,9 +64,9 @@ constexpr GatherTables gather_tables(int bytes) {
 template <int kBytes>
 constexpr GatherTables kGatherTables = gather_tables(kBytes);
 
-// Decompression tables, indexed by the byte of the target. They contain the positions of both codes of the group among 16
-// stored bytes, the position of its index byte, the bits of that byte that are an index, and the value of those bits for this
-// column.
+// Decompression tables, indexed by the byte of the target. `first` and `second` are the positions of both codes of the group
+// among 16 stored bytes. `places` is the position of its index byte. The other tables are the bits of an index in that byte,
+// and the value of those bits for this column.
 struct SpreadTables {
   alignas(32) uint8_t first[32], second[32];
   alignas(32) uint8_t places[32];

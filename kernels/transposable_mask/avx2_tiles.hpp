@@ -1,7 +1,9 @@
-// Tiles in lanes of AVX2: conversion of rows of weights to tiles, and of the bits of tiles to rows of bytes. transpose_fours()
-// leaves tile (kLanes / 4) · (lane % 4) + lane / 4 in a lane, transpose_eights() tile tile_of(lane). write_row<row>(to, codes,
-// count) writes bits 4 · row to 4 · row + 3 of each tile as bytes. write_eights<row>() writes byte `row` of each tile as eight
-// bytes. Tiles are written in the order of their columns.
+// Tiles in lanes of AVX2: conversion of rows of weights to tiles, and of the bits of tiles to rows of bytes.
+//   transpose_fours()                leaves tile (kLanes / 4) · (lane % 4) + lane / 4 in a lane
+//   transpose_eights()               leaves tile tile_of(lane) in a lane
+//   write_row<row>(to, codes, count) writes bits 4 · row to 4 · row + 3 of each tile as bytes
+//   write_eights<row>()              writes byte `row` of each tile as eight bytes
+// Tiles are written in the order of their columns.
 #pragma once
 
 #include <cstring>

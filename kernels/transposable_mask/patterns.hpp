@@ -2,13 +2,14 @@
 // kernels.
 //
 // Columns have six pairs; pair 5 - p is the complement of pair p. The upper two rows keep one pair each:
-//   equal pairs p:           both lower rows keep 5 - p;
+//   equal pairs p:             both lower rows keep 5 - p;
 //   a pair and its complement: the lower rows keep such pairs too, in any of the six ways;
 //   pairs that share a column: that column is full, another one is empty, and the other two have one element each. The lower
-//                            rows share the empty column. Each half has two orders.
-// The sum of a pair is its lower column plus its higher column; of a half, the upper row plus the lower row; of a tile, the
-// upper half plus the lower half; all in f32. Candidates are compared in the order above and below. The first largest candidate
-// is selected, of each half, then of the tile. No pattern has a larger sum, because rounding is monotonic.
+//                              rows share the empty column. Each half has two orders.
+// All sums are f32. The sum of a pair is its lower column plus its higher column. The sum of a half is the upper row plus the
+// lower row, and that of a tile the upper half plus the lower half. Candidates are compared in the order above and below. The
+// first largest candidate is selected, of each half, then of the tile. No pattern has a larger sum, because rounding is
+// monotonic.
 //
 // This requires a finite sum of all weights, four of a row as (0 + 1) + (2 + 3), rows in the same way; then all other sums are
 // finite. Other tiles are solved by the flow.

@@ -70,8 +70,8 @@ class Search {
   }
 
   // Keeps a free element whose row and column both have fewer than N. If no such element exists, every pair of such a row and
-  // column has a detour: otherwise all rows that lack `column` and all columns that `row` lacks have fewer than N, and their
-  // crossings are free.
+  // column has a detour. Proof: otherwise all rows that lack `column` and all columns that `row` lacks have fewer than N. Then
+  // their crossings are free.
   void keep_any_free() {
     for (int row = 0; row < size_; ++row) {
       if (count_row(mask_, row) >= kept_) continue;

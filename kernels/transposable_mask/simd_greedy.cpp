@@ -1,9 +1,9 @@
 // GREEDY for tiles of 8 × 8, one per lane.
 //
-// A weight and its index form one key, which is sorted as an f32: the bits of the weight, rounded up to a multiple of 64, plus
-// 63 - index in the low bits. Only zero rounds to zero. If two nonzero weights have equal rounded bits, and the tile has bits
-// that were rounded, the order is ambiguous. Such a tile is solved by the reference kernel, and so is a tile whose weights sum
-// to 2^127 or more, or to NaN. For |N(0, 1)|, this is one tile of 280.
+// A weight and its index form one key, which is sorted as an f32. The key is the bits of the weight, rounded up to a multiple
+// of 64, plus 63 - index. Only zero rounds to zero. If two nonzero weights have equal rounded bits, and the tile has bits that
+// were rounded, the order is ambiguous. Such a tile is solved by the reference kernel, and so is a tile whose weights sum to
+// 2^127 or more, or to NaN. For |N(0, 1)|, this is one tile of 280.
 #include "kernels/transposable_mask/slabs.hpp"
 
 namespace lpt {

@@ -68,7 +68,7 @@ TileMask solve_search(const Tile &tile);
 // (ref_entropy.cpp).
 TileMask solve_entropy(const Tile &tile, int iterations, float sharpness);
 
-// Applies the steps of SEARCH to a mask with at most N elements per row and column: fills those with fewer, then exchanges
+// Applies the steps of SEARCH to a mask with at most N elements per row and column: fills rows and columns, then exchanges
 // columns while the sum increases.
 void improve_mask(const Tile &tile, const IntegerWeights &integer_weights, TileMask &mask);
 

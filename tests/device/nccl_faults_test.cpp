@@ -248,8 +248,8 @@ class Steps {
   const std::string path_ = testing::TempDir() + "lpt_steps_" + std::to_string(getpid()) + "_";
 };
 
-// Schedule of partly shared sums: after the queued work of the context, shared columns are packed, sent, added and unpacked on
-// the stream of the comm. Private columns are scaled concurrently.
+// Schedule of partly shared sums: shared columns are packed, sent, added and unpacked on the stream of the comm, after the
+// queued work of the context. Private columns are scaled concurrently.
 TEST_F(NcclFaults, PrivateColumnsAreScaledBesideTheSum) {
   const Steps steps;
   run_gpu_ranks(2, {}, [&](const GpuRank &self, Comm &) {

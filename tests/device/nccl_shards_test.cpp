@@ -1,5 +1,5 @@
-// Ranks with one GPU each that shard the state of an optimizer, against ranks on CPUs; tests/comm compares those with one rank
-// that has the full state.
+// Ranks with one GPU each that shard the state of an optimizer, against ranks on CPUs. tests/comm compares ranks on CPUs with
+// one rank that has the full state.
 #include <cmath>
 
 #include "tests/device/ranks.hpp"

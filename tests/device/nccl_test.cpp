@@ -1,4 +1,4 @@
-// Ranks with one GPU each, on the test runtime and its NCCL stub: every collective has the bits of ranks on CPUs, which
+// Ranks with one GPU each, on the test runtime and its NCCL stub. Every collective has the bits of ranks on CPUs, which
 // tests/comm checks against oracles.
 #include <algorithm>
 

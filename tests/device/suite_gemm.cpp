@@ -221,8 +221,8 @@ TEST_F(DeviceGemms, MayBeRoundedWhereThatIsRequested) {
   set_variable("LPT_GEMM_ROUND", nullptr);
 }
 
-// In each 128 elements of b, those with a nonzero element in a are 2^-18 of the others: their part of the sum would be lost by
-// rounding.
+// In each 128 elements of b, those with a nonzero element in a are 2^-18 of the others: rounding of operands loses their part
+// of the sum.
 TEST_F(DeviceGemms, OfScalesFarApartLoseNothing) {
   constexpr int64_t kM = 20, kN = 48, kK = 256;
   std::vector<double> first = draw_normal(18, kM * kK), second = draw_normal(19, kN * kK);

@@ -12,7 +12,7 @@
 
 namespace lpt::test {
 
-// Bounds named k…Error apply to one result, in units of kEps times the magnitude stated next to the check; rounding to the
+// Bounds named k…Error apply to one result, in units of kEps times the magnitude stated next to the check. Rounding to the
 // output format is added. Measured errors are at most half of each bound.
 constexpr double kEps = 0x1p-23;
 

@@ -1,5 +1,5 @@
-// GEMM of small integers with scales for groups of k, by int8 dot products: b in panels and in rows, against sums of integers
-// and of doubles that do not use panels.
+// GEMM of small integers with scales for groups of k, by int8 dot products, with b in panels and in rows. The expected values
+// are sums of integers and of doubles that do not use panels.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -154,8 +154,8 @@ TEST(GemmTensorCore, PassesOnInfinityAndNan) {
   }
 }
 
-// The error of sums of 4096 products of normal numbers falls by half or more with every bit, because each bit halves the
-// truncation error and fewer products are truncated. With 14 bits it is far above the error of f32.
+// The error of sums of 4096 products of normal numbers falls by half or more with every bit: each bit halves the truncation
+// error, and fewer products are truncated. With 14 bits it is far above the error of f32.
 TEST(GemmTensorCore, LosesAtMostHalfAsMuchWithOneBitMore) {
   Random random(62);
   Problem problem("e4m3fn", "e4m3fn", LPT_FORMAT_F32, false, true, 16, 64, 4096);

@@ -1,5 +1,5 @@
-// The AdamW step: the reference kernel against the formula and the format tables in double, all kernels on special values, and
-// the error that FP8 moments add to sixty steps. optimizer_kernels_test.cpp compares the kernels.
+// The AdamW step: the reference kernel against the formula and the format tables in double, and all kernels on special values.
+// Also measures the error that FP8 moments add to sixty steps. optimizer_kernels_test.cpp compares the kernels.
 #include "kernels/optimizer/optimizer.hpp"
 
 #include <gtest/gtest.h>

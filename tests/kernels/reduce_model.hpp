@@ -1,6 +1,6 @@
 // Model of a reduction by its definition: elements are decoded from their bit fields, computed in double, and rounded
-// explicitly. Rounding a sum, product or quotient of two f32 to double first does not change its f32 result, because double has
-// more than twice the bits. f64 is computed by the machine.
+// explicitly. Double has more than twice the bits of f32. Therefore rounding a sum, product or quotient of two f32 to double
+// first does not change its f32 result. f64 is computed by the machine.
 #pragma once
 
 #include <algorithm>

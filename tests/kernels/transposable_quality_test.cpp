@@ -87,8 +87,8 @@ TEST(TransposableGreedy, IsItsDefinition) {
   }
 }
 
-// Cases in which a key of rounded weights could lose the order: the smallest values above zero, the largest one, and the two
-// smallest of a tile, in one row, that differ in their last bits.
+// Cases in which a key of rounded weights could lose the order: the smallest values above zero, the largest value, and two
+// values in one row that differ in their last bits.
 TEST(TransposableGreedy, TellsTheNearestNumbersApart) {
   Random random(47);
   for (const int32_t kept : {1, 4, 7}) {

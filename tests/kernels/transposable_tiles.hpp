@@ -43,8 +43,8 @@ std::vector<const KernelEntry<TransposableMaskRequest> *> mask_rows_here();
 double kept_sum(const TileNumbers &tile, const TileBits &mask);
 bool keeps_exactly(const TileBits &mask, int size, int kept);
 
-// Returns the largest sum of integers that a mask with exactly N elements in every row and column can keep, by LEMON's network
-// simplex, which is independent of the library.
+// Returns the largest sum of integers that a mask with exactly N elements in every row and column can keep. Uses LEMON's
+// network simplex, which is independent of the library.
 int64_t best_sum(const std::vector<int64_t> &integer_weights, int size, int kept);
 
 }  // namespace lpt::test

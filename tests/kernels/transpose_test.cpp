@@ -1,5 +1,5 @@
-// Every kernel that transposes codes against the definition: code (c, r) of the target is code (r, c) of the source, read bit
-// by bit by the reader of this test.
+// Every kernel that transposes codes against the definition: code (c, r) of the target is code (r, c) of the source. The test
+// reads codes bit by bit with a separate reader.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kCastBlocks = 64;       // maximum
-constexpr int64_t kCastElements = 16384;  // elements that stay in the cache between the two reads
+constexpr int64_t kCastElements = 16384;  // elements that remain in the cache between the two reads
 
 // Returns the largest lane of vector i in lane i, as unsigned integers.
 [[gnu::always_inline]] inline __m512i largest_of_each(__m512i (&v)[16]) {
@@ -223,8 +223,8 @@ inline int32_t block_shift_of(const BlockGrid &grid) {
 constexpr int64_t kBandBytes = int64_t{512} << 10;  // bytes; in a band of blocks of several rows, the next band is
                                                     // prefetched into the L2 cache
 
-// Returns the prefetch base of a slab: the address that a reader in memory order has after equally many bytes of this band,
-// plus one band minus one prefetch group.
+// Returns the prefetch base of a slab. It is the address that a reader in memory order has after equally many bytes of this
+// band, plus the bytes of a band, minus one prefetch group.
 template <Source kSource>
 const char *address_in_band(const QuantizeRequest &request, int64_t row, int64_t rows, int64_t column,
                             int64_t band_bytes) {

@@ -1,6 +1,6 @@
 // Squared errors of casts with several scales, with AVX2.
 //
-// Elements are read from memory once: a span of a row stays in the L1 cache for all scales. Signs matter only for a list.
+// Elements are read from memory once: a span of a row remains in the L1 cache for all scales. Signs matter only for a list.
 // Elements that are not finite become zeros, whose error is zero.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_candidates.hpp"

@@ -5,12 +5,16 @@
 // than the caller's. Messages of ranks (nccl_stub.cpp) complete when the other rank has queued its message; work queued after
 // them waits for them.
 //
-// Other environment variables for tests: CUDA_VISIBLE_DEVICES, as in CUDA; LPT_TEST_DRIVER, the version of the driver, 0: none;
-// LPT_TEST_DEVICES, the number of devices, default 2; LPT_TEST_CAPABILITY, the compute capability of all devices;
-// LPT_TEST_FAILS_AT, the number of the queued work item that fails after it is queued; LPT_TEST_STEPS, a file name to which the
-// device number is appended, for one line per queued work item: "context kernel", "comm message". The default stream is the
-// stream of the context; a mark is a recorded event. LPT_TEST_CONTEXTS, a file name to which the device number is appended; the
-// file is created when a device creates a context; LPT_TEST_NO_MEMORY: every allocation fails.
+// Other environment variables for tests:
+//   CUDA_VISIBLE_DEVICES  as in CUDA
+//   LPT_TEST_DRIVER       version of the driver, 0: none
+//   LPT_TEST_DEVICES      number of devices, default 2
+//   LPT_TEST_CAPABILITY   compute capability of all devices
+//   LPT_TEST_FAILS_AT     number of the queued work item that fails after it is queued
+//   LPT_TEST_STEPS        file name, to which the device number is appended; receives one line per queued work item: "context
+//                         kernel", "comm message". The default stream is "context"; a mark is a recorded event
+//   LPT_TEST_CONTEXTS     file name, to which the device number is appended; created when a device creates a context
+//   LPT_TEST_NO_MEMORY    every allocation fails
 #pragma once
 
 #include <stddef.h>
