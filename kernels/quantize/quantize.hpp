@@ -35,7 +35,8 @@ struct QuantizeRequest {
   float tensor_inverse;     // 1 / tensor scale; 1 if the format has no tensor scale
   const float *scale_list;  // for rule LIST
   int32_t scale_list_count;
-  RandomSource random;  // index of source element (r, c): offset + r · row_stride + c · column_stride of `random`
+  // The index of source element (r, c) is random.offset + r · random.row_stride + c · random_column_stride.
+  RandomSource random;
   int64_t random_column_stride;  // 1; a transposed cast exchanges it with random.row_stride
   // NULL, or raised to the largest finite |source| of the request, for delayed scaling in one pass.
   float *amax;
