@@ -1,5 +1,5 @@
-// Cross entropy. A block of threads reads a row of logits: exponentials are f32, their sums f64. Losses are computed as on the
-// CPU, and added in the order of rows.
+// Cross entropy. One thread block reads a row of logits: exponentials are f32, their sums f64. Losses are computed as on the
+// CPU, and added in row order.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_steps.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 __device__ __forceinline__ float infinity() { return bits_float(0x7F800000u); }
 
-// ---- sums
+// Sums.
 
 struct SumsJob {
   DeviceLines logits;
@@ -19,7 +19,7 @@ struct SumsJob {
   int64_t rows, columns;
 };
 
-// The sum of all, and the largest: a NaN if there is one.
+// Returns the sum and the largest element of a row; the largest is NaN if the row has a NaN.
 __device__ __forceinline__ RowSums first_look(const SumsJob &job, int64_t row) {
   float largest = -infinity(), nans = 0.0f;
   double all = 0.0;
@@ -28,7 +28,7 @@ __device__ __forceinline__ RowSums first_look(const SumsJob &job, int64_t row) {
     const FloatFragment x = load_line(job.logits, row, column, count);
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) {
-      all += static_cast<double>(x.number[i]);  // beyond the row there are zeros
+      all += static_cast<double>(x.number[i]);  // elements beyond the row are zeros
       if (i < count && x.number[i] > largest) largest = x.number[i];
       if (x.number[i] != x.number[i]) nans = 1.0f;
     }
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kLineThreads) cross_entropy_sums(SumsJob job) 
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
     RowSums sums = first_look(job, row);
     const auto top = static_cast<float>(sums.largest);
-    if (top != -infinity()) sums.exponentials = exponential_sum(job, row, top);  // all threads know the same top
+    if (top != -infinity()) sums.exponentials = exponential_sum(job, row, top);  // `top` is uniform in the block
     if (threadIdx.x != 0) continue;
     const int64_t place = job.places[row];
     if (place >= 0 && place < job.columns) sums.target = static_cast<double>(number_of_line(job.logits, row, place));
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kLineThreads) cross_entropy_sums(SumsJob job) 
   }
 }
 
-// ---- the gradient
+// Gradient.
 
 struct GradientJob {
   DeviceLines logits, gradient;
@@ -73,7 +73,7 @@ struct GradientJob {
   int64_t rows, columns;
 };
 
-// The logarithm in two f32, so that what is left of it after the subtraction has all its bits.
+// The logarithm as two f32, so that x - log_sum keeps the accuracy of f32.
 struct SplitLog {
   float high, low;
 };
@@ -103,9 +103,9 @@ __global__ void __launch_bounds__(kLineThreads) cross_entropy_gradient(GradientJ
   }
 }
 
-// ---- losses: one thread for each row
+// Losses: one thread per row.
 
-// One block, which alone writes the count.
+// Runs as one block, which writes the count without atomics.
 __global__ void __launch_bounds__(kLineThreads) places(PlacesRequest job) {
   double counted = 0.0;
   for (int64_t row = threadIdx.x; row < job.rows; row += kLineThreads) {
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kLineThreads) each_loss(LossesRequest job) {
   if (row < job.rows) store_loss(job, row, job.losses[row]);
 }
 
-// One block: threads bring the losses, the first one adds them up in their order.
+// Runs as one block: threads load the losses, and the first thread adds them in order.
 __global__ void __launch_bounds__(kLineThreads) loss_sum(LossesRequest job) {
   __shared__ double brought[kLineThreads];
   double sum = 0.0;

@@ -1,4 +1,4 @@
-// Embedding: rows of a table by their places, and the gradient of the table.
+// Embedding: gathers rows of a table, and computes the gradient of the table.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_steps.hpp"
@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// ---- rows by their places: a block of threads takes a row
+// Gathers rows: one thread block per row.
 
 struct CopyJob {
   const uint16_t *weight;
@@ -15,7 +15,7 @@ struct CopyJob {
   int64_t rows, classes;
   int64_t weight_stride, output_stride;  // in words
   int64_t words;                         // of a row
-  uint32_t nan;                          // of two words
+  uint32_t nan;                          // two words of NaN
 };
 
 struct alignas(16) Words {
@@ -24,7 +24,7 @@ struct alignas(16) Words {
 
 __device__ __forceinline__ bool is_class(int64_t place, int64_t classes) { return place >= 0 && place < classes; }
 
-// Words of two bytes: a code of f32 has two of them.
+// Copies words of two bytes: a code of f32 has two.
 __global__ void __launch_bounds__(kLineThreads) copy_rows(CopyJob job) {
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
     const bool is_known = is_class(job.places[row], job.classes);
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kLineThreads) copy_rows(CopyJob job) {
   }
 }
 
-// The same 16 bytes at a time.
+// Copies 16 bytes at a time.
 __global__ void __launch_bounds__(kLineThreads) copy_whole_rows(CopyJob job) {
   const Words nan = {{job.nan, job.nan, job.nan, job.nan}};
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
@@ -74,21 +74,21 @@ __global__ void __launch_bounds__(kLineThreads) round_rows(RoundJob job) {
   }
 }
 
-// ---- the gradient
+// Gradient.
 
 struct GradientJob {
   DeviceLines output_gradient;
   const int64_t *places;
   float *gradient;
-  int64_t stride;  // of the gradient
+  int64_t stride;  // gradient stride, in elements
   int64_t rows, columns, classes;
   bool is_accumulated;
 };
 
-// A block owns the classes i with i mod gridDim.x = blockIdx.x in kLineThreads columns: a thread adds up its column, in the order
-// of rows, and keeps the sum in a register while the class stays the same.
+// A block owns the classes i with i mod gridDim.x = blockIdx.x in kLineThreads columns. Each thread adds one column in row
+// order, and keeps the sum in a register while consecutive rows have the same class.
 __global__ void __launch_bounds__(kLineThreads) embedding_gradient(GradientJob job) {
-  __shared__ int64_t owned[kLineThreads];  // the classes of some rows, or -1
+  __shared__ int64_t owned[kLineThreads];  // classes of a batch of rows, or -1
   const int64_t column = int64_t{blockIdx.y} * kLineThreads + threadIdx.x;
   const bool is_column = column < job.columns;
   float *const to = job.gradient + column;
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kLineThreads) embedding_gradient(GradientJob j
   if (current >= 0) to[current * job.stride] = sum;
 }
 
-// Blocks that share the classes: enough for a device, and few enough that each one reads all places.
+// Blocks that divide the classes: enough to fill a device, and few, because each block reads all places.
 constexpr int64_t kOwners = 512;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// EXAQ softmax: a block of threads takes a row. What is added up is how often each level comes, so that the order is no one's
-// matter: a lane of each warp counts one level.
+// EXAQ softmax: one thread block per row. The sum is computed from the count of each level, so that it does not depend on the
+// order of elements. In each warp, one lane counts one level.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_softmax.hpp"
 #include "kernels/activation/exaq.hpp"
@@ -15,16 +15,16 @@ struct ExaqJob {
   int32_t bits;
 };
 
-// A row on its way: what a warp has counted, what levels become.
+// Shared state of a row: counts per warp, and the output of each level.
 struct ExaqRow {
   uint32_t counts[kWarps][32];
-  double parts[kMostExaqLevels];  // of the sum
+  double parts[kMostExaqLevels];  // count · exponential of each level
   float numbers[kMostExaqLevels];
 };
 
 __device__ __forceinline__ float lowest() { return bits_float(0xFF800000u); }
 
-// Adds one to the count of the lane whose number is the level, for each lane that counts.
+// Increments the count of lane `level` for each lane with `counts`.
 __device__ __forceinline__ uint32_t add_levels(uint32_t count, int32_t level, bool counts, int32_t bits) {
   const uint32_t lane = threadIdx.x % 32;
   uint32_t mine = __ballot_sync(kAllLanes, counts);
@@ -37,7 +37,8 @@ __device__ __forceinline__ uint32_t add_levels(uint32_t count, int32_t level, bo
   return count + static_cast<uint32_t>(__popc(mine));
 }
 
-// What levels become, of all counts: a thread for each, then the sum in their order by all. Every thread comes here.
+// Computes the outputs of the levels from all counts: one thread per level, then every thread computes the sum in level order.
+// All threads of the block must call it.
 __device__ __forceinline__ void find_numbers(const ExaqJob &job, ExaqRow &shared, uint32_t count, bool has_nan) {
   const auto level = static_cast<int32_t>(threadIdx.x);
   shared.counts[threadIdx.x / 32][threadIdx.x % 32] = count;
@@ -57,11 +58,11 @@ __device__ __forceinline__ void find_numbers(const ExaqJob &job, ExaqRow &shared
   __syncthreads();
 }
 
-// How often a level comes in the row, for the lane that counts it; NaN are reported.
+// Returns the count of the lane's level in the row, and reports NaN.
 __device__ __forceinline__ uint32_t count_levels(const ExaqJob &job, int64_t row, int64_t seen, float top,
                                                  float &nans) {
   uint32_t count = 0;
-  for (int64_t begin = 0; begin < seen; begin += kLineStep) {  // all threads, so that warps can vote
+  for (int64_t begin = 0; begin < seen; begin += kLineStep) {  // executed by all threads, for the warp votes
     const int64_t column = begin + first_column();
     const int32_t live = fragment_count(seen, column);
     const FloatFragment x = load_line(job.softmax.input, row, column, live);

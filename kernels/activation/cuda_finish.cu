@@ -1,4 +1,4 @@
-// What a GEMM result goes through on its way to c: exact, the operations of ref.cpp in its order.
+// Epilogue of a GEMM: exact, the operations of ref.cpp in the same order.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 
@@ -6,7 +6,7 @@ namespace lpt {
 namespace {
 
 struct FinishJob {
-  DeviceLines x, up;  // up: the second half of x for SwiGLU, else unread
+  DeviceLines x, up;  // up: the second half of x for SwiGLU, else unused
   DeviceLines residual, out;
   int64_t rows, columns;
   bool has_residual;
@@ -21,7 +21,7 @@ __device__ __forceinline__ float activated(float x, float up) {
   return x;
 }
 
-// Rows of the grid take rows of the matrix in turn. out may be x or the residual: a thread has read a fragment before it writes it.
+// Grid rows process matrix rows in a strided loop. out may be x or the residual: a thread reads a fragment before it writes it.
 template <lpt_activation kActivation>
 __global__ void __launch_bounds__(kLineThreads) finish_lines(FinishJob job) {
   const int64_t column = first_column_of_grid();
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kLineThreads) finish_lines(FinishJob job) {
   }
 }
 
-// ---- on the host
+// Host code.
 
 DeviceLines lines_of_sums(const float *x, int64_t stride) {
   const bool is_whole = reinterpret_cast<uintptr_t>(x) % 16 == 0 && stride % 4 == 0;

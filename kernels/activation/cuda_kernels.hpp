@@ -1,4 +1,4 @@
-// What the CUDA files of this family offer, and their tables. All take f32, bf16 and f16 with adjacent columns.
+// Kernel functions of this family in CUDA files, and their tables. All support f32, bf16 and f16 with adjacent columns.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Sums over a block of threads, where one takes a row.
+// Reductions over a thread block that processes one row.
 #pragma once
 
 #include "kernels/common/cuda_lines.hpp"
@@ -8,15 +8,15 @@ namespace lpt {
 
 constexpr uint32_t kLineThreads = 256;
 
-// What a store of the number leaves in memory, as it is loaded again.
+// Returns the value of a number after a store to and a load from memory.
 __device__ __forceinline__ float stored_number(lpt_format format, float number) {
   if (format == LPT_FORMAT_F32) return number;
   if (format == LPT_FORMAT_BF16) return number_of<Dtype::kBf16>(code_of<Dtype::kBf16>(number));
   return number_of<Dtype::kF16>(code_of<Dtype::kF16>(number));
 }
 
-// The sum over all threads of the block, for each of them: halves of a warp, then the warps in turn. The order does not depend
-// on who comes first. Every thread comes here, any number of times.
+// Returns the sum over all threads of the block, to each thread: a butterfly within each warp, then the warps in order. The
+// order is fixed, so that results are reproducible. All threads of the block must call it; it may be called repeatedly.
 __device__ __forceinline__ double block_sum(double number) {
   __shared__ double sums[kLineThreads / 32];
   for (uint32_t distance = 16; distance > 0; distance /= 2) number += __shfl_xor_sync(kAllLanes, number, distance);
@@ -28,7 +28,7 @@ __device__ __forceinline__ double block_sum(double number) {
   return sum;
 }
 
-// The largest, NaN left out; minus infinity where there is nothing.
+// Returns the largest value without NaN; minus infinity for an empty row.
 __device__ __forceinline__ float block_largest(float number) {
   __shared__ float numbers[kLineThreads / 32];
   for (uint32_t distance = 16; distance > 0; distance /= 2) {
@@ -45,7 +45,7 @@ __device__ __forceinline__ float block_largest(float number) {
   return largest;
 }
 
-// Where a block of threads takes a whole row.
+// First column of a thread, if a block processes a full row.
 __device__ __forceinline__ int64_t first_column() { return int64_t{threadIdx.x} * kFragment; }
 
 constexpr int64_t kLineStep = int64_t{kLineThreads} * kFragment;

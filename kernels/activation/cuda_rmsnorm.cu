@@ -1,5 +1,5 @@
-// RMSNorm forward, of a matrix or of a sum of two, and LayerNorm: a block of threads takes a row, whose sums are made in f64. A
-// row is read again for its result; what is not too long comes from the caches then.
+// RMSNorm forward, of a matrix or of a sum of two, and LayerNorm: one thread block per row, with sums in f64. The row is read
+// again for the output; short rows are still in the caches.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_steps.hpp"
@@ -17,9 +17,9 @@ __device__ __forceinline__ double root_of(double value) {
 
 struct NormJob {
   DeviceLines input, output, weight;
-  float *inverse_rms;  // NULL, or written
+  float *inverse_rms;  // NULL, or output
   double epsilon;
-  double share;  // 1 / columns: a quotient in f64 costs registers of a call
+  double share;  // 1 / columns; a division in f64 needs the registers of a call
   int64_t rows, columns;
 };
 
@@ -41,7 +41,8 @@ __device__ __forceinline__ double square_sum(const NormJob &job, int64_t row) {
   return block_sum(sum);
 }
 
-// Writes a row by the sum of its squares. Threads read what they wrote themselves, if it was written just now.
+// Writes the output of a row, given the sum of its squares. If add_row() wrote the row, each thread reads only elements that it
+// wrote.
 __device__ __forceinline__ void norm_row(const NormJob &job, int64_t row, double squares) {
   const double square = squares * job.share + job.epsilon;
   const float inverse = static_cast<float>(square == 0.0 ? 0.0 : 1.0 / root_of(square));
@@ -56,13 +57,13 @@ __device__ __forceinline__ void norm_row(const NormJob &job, int64_t row, double
   if (job.inverse_rms != nullptr && threadIdx.x == 0) job.inverse_rms[row] = positive_nan(inverse);
 }
 
-// Vectors of LayerNorm that may be missing: data NULL.
+// Optional vectors of LayerNorm; data is NULL if missing.
 struct CenteredVectors {
   DeviceLines weight, bias;
   float *mean;
 };
 
-// Mean and variance by the differences to the first number of the row, as on the CPU.
+// Computes mean and variance from the differences to the first element of the row, as on the CPU.
 __global__ void __launch_bounds__(kLineThreads) layernorm_forward(NormJob job, CenteredVectors vectors) {
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
     const double pivot = job.columns == 0 ? 0.0 : static_cast<double>(number_of_line(job.input, row, 0));
@@ -108,7 +109,8 @@ __global__ void __launch_bounds__(kLineThreads) rmsnorm_forward(NormJob job) {
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) norm_row(job, row, square_sum(job, row));
 }
 
-// Writes the sum of a row, and gives that of its squares: of what stands in memory then, in the order of square_sum().
+// Writes the sum of two rows, and returns the sum of its squares, computed from the stored values, in the order of
+// square_sum().
 __device__ __forceinline__ double add_row(const NormJob &job, const DeviceLines &residual, const DeviceLines &branch,
                                           int64_t row) {
   double sum = 0.0;

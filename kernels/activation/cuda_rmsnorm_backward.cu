@@ -1,6 +1,6 @@
-// RMSNorm and LayerNorm backward. The gradient of the input: a block of threads computes a row, with sums in f64. The gradient of
-// the weight: blocks of threads add fragments of columns over parts of the rows in f64; then the parts are added in their order.
-// The order does not depend on the schedule.
+// RMSNorm and LayerNorm backward. Input gradient: one thread block per row, with sums in f64. Weight gradient: thread blocks
+// add fragments of columns over parts of the rows in f64; then the parts are added in order. The results do not depend on the
+// schedule.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_steps.hpp"
@@ -11,12 +11,12 @@ namespace {
 struct InputJob {
   DeviceLines input, output_gradient, input_gradient, weight;
   const float *inverse_rms;
-  const float *mean;  // of LayerNorm
+  const float *mean;  // for LayerNorm
   double share;       // 1 / columns
   int64_t rows, columns;
 };
 
-// The weights of LayerNorm may be missing.
+// Returns the weights; LayerNorm may have none: ones.
 template <bool kIsCentered>
 __device__ __forceinline__ FloatFragment weights_of(const InputJob &job, int64_t column, int32_t count) {
   FloatFragment weights;
@@ -26,7 +26,7 @@ __device__ __forceinline__ FloatFragment weights_of(const InputJob &job, int64_t
   return weights;
 }
 
-// With n = (x - m) · r:  sum of (w · dy) · n, and with kIsCentered of w · dy.
+// With n = (x - m) · r: Σ (w · dy) · n, and with kIsCentered Σ w · dy.
 struct RowSumsOfGradient {
   double of_normals, of_weighted;
 };
@@ -41,7 +41,7 @@ __device__ __forceinline__ RowSumsOfGradient row_sums(const InputJob &job, int64
     const FloatFragment weight = weights_of<kIsCentered>(job, column, count);
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) {
-      // Beyond the row there are zeros, whose product with an infinite r is none.
+      // Elements beyond the row are zeros, and 0 · r is NaN for an infinite r.
       const float normal = i < count ? (kIsCentered ? x.number[i] - mean : x.number[i]) * inverse : 0.0f;
       const auto weighted = static_cast<double>(weight.number[i] * dy.number[i]);
       sum += weighted * static_cast<double>(normal);
@@ -76,9 +76,9 @@ __global__ void __launch_bounds__(kLineThreads) rmsnorm_backward(InputJob job) {
   }
 }
 
-// ---- the weight's
+// Weight gradient.
 
-constexpr uint32_t kAcross = 32, kDown = kLineThreads / kAcross;  // fragments and rows of a block of threads
+constexpr uint32_t kAcross = 32, kDown = kLineThreads / kAcross;  // fragments and rows of a thread block
 
 struct PartsJob {
   DeviceLines input, output_gradient;
@@ -87,8 +87,8 @@ struct PartsJob {
   int64_t rows, columns, part_rows;
 };
 
-// Adds up what the threads of one column of the block have, in the order of rows, and gives body(place, sum) for each of
-// `places`, a multiple of kAcross.
+// Adds the values of one column of the block in row order, and calls body(place, sum) for each of `places`, a multiple of
+// kAcross.
 template <typename Body>
 __device__ __forceinline__ void add_down(const double *sums, uint32_t places, const Body &body) {
   __syncthreads();
@@ -99,7 +99,7 @@ __device__ __forceinline__ void add_down(const double *sums, uint32_t places, co
   }
 }
 
-// What dy is multiplied by: x · r, (x - m) · r, or 1 for the gradient of a bias.
+// Factor of dy: x · r, (x - m) · r, or 1 for the gradient of a bias.
 enum class PartsOf { kNormals, kCenteredNormals, kOnes };
 
 template <PartsOf kOf>
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kLineThreads) gradient_parts(PartsJob job) {
       sums[i] += static_cast<double>(dy.number[i]) * static_cast<double>(centered * inverse);
     }
   }
-  // Neighbours lie side by side: thread, then number of the fragment.
+  // The index is (element of the fragment, thread), so that adjacent threads access adjacent words.
 #pragma unroll
   for (int32_t i = 0; i < kFragment; ++i) shared[(threadIdx.y * kFragment + i) * kAcross + threadIdx.x] = sums[i];
   add_down(shared, kAcross * kFragment, [&](uint32_t place, double sum) {

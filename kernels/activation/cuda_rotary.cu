@@ -1,5 +1,5 @@
-// Rotary embedding: exact, the operations of ref.cpp. A thread of the table takes an entry; a thread of the rotation takes
-// fragments of rows.
+// Rotary embedding: exact, the operations of ref.cpp. One thread per table entry; one thread per fragment of a row in the
+// rotation.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/rotary.hpp"
@@ -22,7 +22,7 @@ struct RotaryJob {
   int64_t first_row, rows, count, columns;
 };
 
-// Columns i and count + i.
+// Rotates columns i and count + i.
 __device__ __forceinline__ void rotate_halves(const RotaryJob &job, const RotaryRow &row, int64_t column) {
   const int32_t count = fragment_count(job.count, column);
   if (count == 0) return;
@@ -40,7 +40,7 @@ __device__ __forceinline__ void rotate_halves(const RotaryJob &job, const Rotary
   store_line(job.output, 0, row.output + job.count + column, count, second);
 }
 
-// Columns 2i and 2i + 1, whose sines have opposite signs.
+// Rotates columns 2i and 2i + 1, whose sines have opposite signs.
 __device__ __forceinline__ void rotate_pairs(const RotaryJob &job, const RotaryRow &row, int64_t column) {
   const int32_t count = fragment_count(2 * job.count, column);
   if (count == 0) return;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kLineThreads) rotary(RotaryJob job) {
   }
 }
 
-// A matrix whose rows begin at multiples of the strides of axes. Fragments of pairs begin at columns 0 and `count`.
+// Returns the view of a matrix whose rows begin at multiples of the axis strides. Fragments begin at columns 0 and `count`.
 DeviceLines lines_of_rows(const MatrixView &view, const RotaryRequest &request, int64_t RotaryAxis::*stride) {
   DeviceLines lines = lines_of(view);
   const int64_t bytes = view.format.id == LPT_FORMAT_F32 ? 4 : 2;

@@ -1,4 +1,4 @@
-// A thread for each column.
+// Factors of Smooth-SwiGLU: one thread per column.
 #include "kernels/activation/cuda_steps.hpp"
 #include "kernels/activation/smoothing.hpp"
 #include "kernels/common/launch.hpp"

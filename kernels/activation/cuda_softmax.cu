@@ -1,5 +1,5 @@
-// Softmax: a block of threads takes a row, whose sum is made in f64. A row is read again for its result; what is not too long comes
-// from the caches then.
+// Softmax: one thread block per row, with the sum in f64. The row is read again for the output; short rows are still in the
+// caches.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_softmax.hpp"
 #include "src/formats/functions_f64.hpp"

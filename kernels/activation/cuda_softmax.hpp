@@ -1,4 +1,4 @@
-// What the kernels of softmax share: what a row sees, and its largest number.
+// Shared by the softmax kernels: visible columns of a row, and its largest element.
 #pragma once
 
 #include "kernels/activation/activation.hpp"
@@ -14,7 +14,7 @@ struct SoftmaxJob {
   float *log_sums;
 };
 
-// The columns that a row sees.
+// The visible columns of a row.
 struct SeenColumns {
   int64_t begin, end;
 };
@@ -31,12 +31,12 @@ __device__ __forceinline__ SeenColumns seen_columns(const SoftmaxJob &job, int64
                               : end};
 }
 
-// The first columns of a thread, at a step that has column `begin`.
+// Returns the first column of a thread in the step that contains column `begin`.
 __device__ __forceinline__ int64_t first_column(int64_t begin) {
   return begin / kLineStep * kLineStep + first_column();
 }
 
-// The largest of what is seen, of -x where the scale is negative; and whether there is a NaN.
+// The largest visible element, of -x for a negative scale, and whether a NaN exists.
 struct Peak {
   float number;
   bool has_nan;

@@ -1,5 +1,5 @@
-// What only devices have of this family: there the host sees no number, so the steps that an operation of the CPU takes
-// between its kernels are rows too, and what would need another walk over memory is one row.
+// Requests that only devices support. On a device, the host cannot read values between kernels. Therefore the scalar steps
+// between the kernels of an operation are kernels too, and steps that need another pass over memory are fused.
 #pragma once
 
 #include <span>
@@ -9,32 +9,33 @@
 
 namespace lpt {
 
-// factors[c] = smoothing_factor(column_amax[c]).
+// Computes factors[c] = smoothing_factor(column_amax[c]).
 struct SmoothingRequest {
   const float *column_amax;
   int64_t columns;
-  uint8_t *factors;  // written
+  uint8_t *factors;  // output
 };
 
-// norm.input = residual + branch, added in f32 and rounded once to its format, then the norm of it: the bits of two calls. The
-// sum may be residual or branch.
+// Computes norm.input = residual + branch, added in f32 and rounded once to its format, then the norm of it, with the bits of
+// two calls. The sum may overwrite residual or branch.
 struct RmsnormSumRequest {
   MatrixView residual, branch;
   RmsnormForwardRequest norm;
 };
 
-// sums[p · columns + c] = sum over the rows of part p of dy · (x · r), for parts of `part_rows` rows. Bounded: the product with
-// r is rounded to f32, the sum runs in f64. With a mean m, x - m takes the place of x; is_of_bias: the sum of dy.
+// Computes sums[p · columns + c] = Σ dy · (x · r) over the rows of part p, for parts of `part_rows` rows. Bounded: the product
+// with r is rounded to f32, the sum is computed in f64. With a mean m, x - m replaces x; with is_of_bias: Σ dy.
 struct GradientPartsRequest {
   MatrixView input, output_gradient;
   const float *inverse_rms;
   int64_t part_rows;
-  double *sums;  // written
+  double *sums;  // output
   const float *mean = nullptr;
   bool is_of_bias = false;
 };
 
-// gradient[c] = the sum of all parts, rounded once; added to what was there with is_accumulated. Without parts 0.
+// Computes gradient[c] = Σ of all parts, rounded once; with is_accumulated, adds it to the gradient. Without parts the sum is
+// 0.
 struct GradientSumRequest {
   const double *sums;
   int64_t parts, columns;
@@ -42,47 +43,48 @@ struct GradientSumRequest {
   bool is_accumulated;
 };
 
-// The place of each target among the columns of this rank: kUncounted of an ignored target, kNoClass of one that is no class.
+// Computes the place of each target among the columns of this rank: kUncounted for an ignored target, kNoClass for an invalid
+// class.
 struct PlacesRequest {
   const void *targets;
-  bool is_wide;  // int64, which are int32 else
+  bool is_wide;  // int64, else int32
   int64_t rows, ignored_target;
   int64_t first, classes;  // the first class of this rank, the classes of all ranks
-  int64_t *counted;        // written: the number of rows that are not ignored
-  int64_t *places;         // written
+  int64_t *counted;        // output: the number of rows that are not ignored
+  int64_t *places;         // output
 };
 
-// output(r, c) = weight(places[r], c), rounded to the format of the output; NaN where the place is no row of the weight. Codes of
-// the same format are copied.
+// Computes output(r, c) = weight(places[r], c), rounded to the format of the output; NaN if the place is not a row of the
+// weight. Codes of the same format are copied.
 struct EmbeddingRequest {
   MatrixView weight;
   const int64_t *places;
   MatrixView output;
 };
 
-// The losses of rows, or their sum. Exact: the bits of the CPU. A row without a class gives NaN.
+// Computes the losses of rows, or their sum. Exact. A row without a valid class yields NaN.
 struct LossesRequest {
-  const RowSums *sums;    // of rank after rank
-  const int64_t *places;  // of PlacesRequest
+  const RowSums *sums;    // in rank order
+  const int64_t *places;  // from PlacesRequest
   int64_t ranks, rows, classes;
   double label_smoothing;
-  double *log_sums;  // NULL, or written: log sum exp(x) of each row
-  double *losses;    // written: scratch of `rows` numbers
-  void *out;         // written: with is_for_rows each row's loss, else their sum
-  bool is_f64;       // out, which is f32 else
+  double *log_sums;  // NULL, or output: log Σ exp(x) of each row
+  double *losses;    // output: scratch of `rows` values
+  void *out;         // output: with is_for_rows the loss of each row, else the sum
+  bool is_f64;       // type of `out`, else f32
   bool is_for_rows;
-  const int64_t *divisor;  // of the sum; NULL, or 0: it is not divided
+  const int64_t *divisor;  // of the sum; NULL or a value of 0: no division
 };
 
-// factors[r] = what the gradient of row r is multiplied by: 0 in ignored rows, NaN in rows without a class.
+// Computes factors[r], the factor of the gradient of row r: 0 for ignored rows, NaN for rows without a valid class.
 struct LossFactorsRequest {
-  const void *gradient;  // of out above; NULL: ones
+  const void *gradient;  // gradient of `out` above; NULL: ones
   bool is_f64;
   bool is_for_rows;
-  const int64_t *divisor;  // NULL, or 0: none
+  const int64_t *divisor;  // NULL or a value of 0: none
   const int64_t *places;
   int64_t rows;
-  double *factors;  // written
+  double *factors;  // output
 };
 
 std::span<const KernelEntry<SmoothingRequest>> smoothing_device_kernels();

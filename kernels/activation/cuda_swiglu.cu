@@ -1,4 +1,4 @@
-// SwiGLU there and back: exact, the operations of ref.cpp in its order.
+// SwiGLU forward and backward: exact, the operations of ref.cpp in the same order.
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
 

@@ -1,4 +1,4 @@
-// Kernels of the device.
+// Device kernel tables.
 #include <initializer_list>
 
 #include "kernels/activation/cuda_kernels.hpp"

@@ -1,5 +1,5 @@
-// EXAQ (arXiv 2410.03185): the argument of exp in softmax is one of few levels, so that exp is one of few numbers, and their sum
-// is known by how often each of them comes. f32 throughout, IEEE operations in one order: every row gives the same bits.
+// EXAQ (arXiv 2410.03185): rounds the argument of exp in softmax to few levels, so that the sum of exponentials follows from
+// the counts of the levels. All operations are IEEE f32 in a fixed order, so that every kernel computes the same bits.
 #pragma once
 
 #include "src/formats/functions.hpp"
@@ -8,10 +8,10 @@ namespace lpt {
 
 constexpr int32_t kMostExaqLevels = 16;
 
-// Level k stands for the argument (k - last) · step, from the clip at 0 to 0 at the last one.
+// Level k is the argument (k - last) · step: level 0 is the clip, the last level is 0.
 struct ExaqLevels {
   int32_t last;
-  float step, units;  // units · step is 1
+  float step, units;  // units = 1 / step
 };
 
 static inline ExaqLevels exaq_levels(int32_t bits, double clip) {
@@ -19,7 +19,8 @@ static inline ExaqLevels exaq_levels(int32_t bits, double clip) {
   return {last, static_cast<float>(-clip / last), static_cast<float>(last / -clip)};
 }
 
-// The level that is nearest to an argument, ties to the even one: the last one above 0, the first below the clip, as for a NaN.
+// Returns the level nearest to an argument, ties to even. Returns the last level above 0, the first below the clip and for a
+// NaN.
 LPT_HOST_DEVICE static inline int32_t exaq_level(const ExaqLevels &levels, float argument) {
   const float place = fused_multiply_add(argument, levels.units, static_cast<float>(levels.last));
   const float above = place > 0.0f ? place : 0.0f, most = static_cast<float>(levels.last);

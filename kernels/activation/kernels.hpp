@@ -1,4 +1,4 @@
-// What the files of this family offer to its table.
+// Kernel functions of this family, for its kernel tables.
 #pragma once
 
 #include "kernels/activation/activation.hpp"
@@ -6,7 +6,7 @@
 
 namespace lpt {
 
-// Columns that a row of a softmax sees: all, or the last of `window` up to t + S - T.
+// The visible columns of a row: all, or the last of `window` up to t + S - T.
 struct SeenColumns {
   int64_t begin, end;
 };

@@ -1,8 +1,7 @@
-// The plain layers: any mix of f64, f32, f16, bf16. They decide the bits of SwiGLU, and what the others may differ
-// from.
+// Reference kernels: any mix of f64, f32, f16, bf16. They define the bits of exact kernels, and the reference of the bounds of
+// the others.
 //
-// T is the type that computes: double when f64 is in any place, else float. A result in f16 or bf16 is rounded to f32
-// first.
+// T is the type of the computation: double if any view is f64, else float. A result in f16 or bf16 is rounded to f32 first.
 #include <cmath>
 #include <limits>
 
@@ -14,7 +13,7 @@
 namespace lpt {
 namespace {
 
-// ---- numbers in memory
+// Elements in memory.
 
 template <typename T>
 T load_number(lpt_format format, const void *data, int64_t index) {
@@ -54,7 +53,7 @@ bool is_double(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64
 
 lpt_format vector_format(bool is_f64) { return is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32; }
 
-// ---- functions of both types
+// Functions of both types.
 
 float exponential(float x) { return exp_f32(x); }
 double exponential(double x) { return std::exp(x); }
@@ -79,7 +78,7 @@ Logistic<double> logistic(double x) {
   return x < 0.0 ? Logistic<double>{smaller, larger} : Logistic<double>{larger, smaller};
 }
 
-// ---- SwiGLU
+// SwiGLU.
 
 template <typename T>
 void swiglu_forward(const SwigluForwardRequest &request) {
@@ -113,9 +112,9 @@ void swiglu_backward(const SwigluBackwardRequest &request) {
   }
 }
 
-// ---- RMSNorm
+// RMSNorm.
 
-// Without is_centered the mean is 0, which changes no bit.
+// Without is_centered the mean is 0, which does not change the bits.
 template <typename T>
 void rmsnorm_forward(const RmsnormForwardRequest &request) {
   const lpt_format vector = vector_format(request.is_f64);
@@ -144,8 +143,8 @@ void rmsnorm_forward(const RmsnormForwardRequest &request) {
   }
 }
 
-// With n = (x - m) · r:  dx = r · (w · dy - mean(w · dy) - n · mean(w · dy · n)),  dw = sum of dy · n. No intermediate is far
-// from one. m and mean(w · dy) are 0 without is_centered.
+// With n = (x - m) · r: dx = r · (w · dy - mean(w · dy) - n · mean(w · dy · n)), dw = Σ dy · n. This form avoids the extreme
+// intermediate r³. Without is_centered, m and mean(w · dy) are 0.
 template <typename T>
 void rmsnorm_backward(const RmsnormBackwardRequest &request) {
   const lpt_format vector = vector_format(request.is_f64);
@@ -177,7 +176,7 @@ void rmsnorm_backward(const RmsnormBackwardRequest &request) {
   }
 }
 
-// ---- rotary embedding
+// Rotary embedding.
 
 template <typename T>
 void rotary_table(const RotaryTableRequest &request) {
@@ -208,10 +207,10 @@ void rotary(const RotaryRequest &request) {
   });
 }
 
-// ---- softmax
+// Softmax.
 
-// The largest scaled value is taken off before scaling: scale · (x - peak) cannot overflow upward. Minus infinity
-// everywhere is a row that sees nothing.
+// The peak is subtracted before scaling, so that scale · (x - peak) cannot overflow to +infinity. A row of minus infinity only
+// counts as a row without visible columns.
 template <typename T>
 void softmax_forward(const SoftmaxForwardRequest &request) {
   const T scale = static_cast<T>(request.scale);
@@ -257,7 +256,7 @@ void softmax_backward(const SoftmaxBackwardRequest &request) {
   }
 }
 
-// ---- the epilogue of a GEMM
+// Epilogue of a GEMM.
 
 float activate(lpt_activation activation, const float *x, int64_t columns) {
   switch (activation) {

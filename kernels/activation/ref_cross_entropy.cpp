@@ -1,4 +1,4 @@
-// The plain rows of cross entropy: any of f64, f32, f16, bf16, all reckoned in f64.
+// Reference kernels of cross entropy: any of f64, f32, f16, bf16, computed in f64.
 #include <cmath>
 #include <limits>
 
@@ -15,7 +15,7 @@ int64_t element_place(const MatrixView &view, int64_t row, int64_t column) {
   return row * view.row_stride + column * view.column_stride;
 }
 
-// A matrix of one format, so that loops over columns need not test it.
+// A matrix format as a type, so that loops over columns do not test it.
 struct Doubles {
   using Number = double;
   static double load(const Number &number) { return number; }
@@ -30,7 +30,7 @@ template <lpt_format kFormat>
 struct Halves {
   using Number = uint16_t;
   static double load(const Number &number) { return static_cast<double>(decode(element_of(kFormat), number)); }
-  // Rounded to f32 first, as everywhere.
+  // Rounds to f32 first, as all layers do.
   static Number make(double value) {
     return static_cast<uint16_t>(encode(element_of(kFormat), static_cast<float>(value), LPT_ROUNDING_NEAREST_EVEN,
                                         LPT_OVERFLOW_INFINITE, 0, 16));
@@ -52,7 +52,7 @@ RowSums sums_of(const MatrixView &logits, int64_t row, int64_t target) {
   RowSums sums{-kInfinity, 0.0, 0.0, 0.0};
   for (int64_t c = 0; c < logits.columns; ++c) {
     const double x = at(c);
-    sums.largest = x > sums.largest || x != x ? x : sums.largest;  // a NaN stays: nothing is above it
+    sums.largest = x > sums.largest || x != x ? x : sums.largest;  // a NaN is kept, because no value exceeds it
     sums.all += x;
   }
   if (sums.largest > -kInfinity || sums.largest != sums.largest) {

@@ -1,4 +1,4 @@
-// The plain row of EXAQ softmax: it decides the bits.
+// Reference kernel of EXAQ softmax, which defines the bits.
 #include <cmath>
 #include <limits>
 
@@ -27,7 +27,7 @@ void store(const MatrixView &view, int64_t row, int64_t column, float value) {
   }
 }
 
-// What a row is: its arguments are scale · (x - top). A NaN, or a top that is infinite the wrong way, makes it all NaN.
+// State of a row, whose arguments are scale · (x - top). A NaN, or a `top` for which x - top is NaN, makes the output NaN.
 struct ExaqRow {
   float top;
   bool has_nan;
@@ -44,7 +44,7 @@ ExaqRow look_at(const SoftmaxForwardRequest &request, int64_t row, int64_t seen)
   return found;
 }
 
-// numbers[k] = what level k becomes: exp over the sum of all.
+// Computes numbers[k], the output of level k: exp divided by the sum.
 void find_numbers(const ExaqLevels &levels, const int64_t *counts, bool has_nan, float *numbers) {
   double sum = 0.0;
   for (int32_t k = 0; k <= levels.last; ++k) {

@@ -1,4 +1,4 @@
-// Rotary embedding: one entry of the table, and where rows lie; for the CPU and CUDA.
+// Rotary embedding: one table entry, and the offsets of rows. Shared by the CPU and CUDA.
 #pragma once
 
 #include "kernels/activation/activation.hpp"
@@ -18,7 +18,7 @@ LPT_HOST_DEVICE static inline double rotary_frequency(const RotaryTableRequest &
   return static_cast<double>(static_cast<const float *>(request.frequencies)[i]);
 }
 
-// T: float or double, as the table.
+// Writes one entry. T: float or double, the type of the table.
 template <typename T>
 LPT_HOST_DEVICE static inline void write_rotary_entry(const RotaryTableRequest &request, int64_t row, int64_t i) {
   const SineCosine angle = sine_cosine_f64(rotary_position(request, row) * rotary_frequency(request, i));
@@ -36,12 +36,13 @@ LPT_HOST_DEVICE static inline void write_rotary_entry(const RotaryTableRequest &
   }
 }
 
-// A row, in elements of input and output and in rows of the table.
+// Offsets of a row: in elements of input and output, and in rows of the table.
 struct RotaryRow {
   int64_t input, output, position;
 };
 
-// The number along an axis, which is then left out of `number`. Division of 32 bits takes a fraction of the time on a GPU.
+// Returns the index along an axis, and removes the axis from `number`. A division of 32 bits takes a fraction of the time on a
+// GPU.
 LPT_HOST_DEVICE static inline int64_t take_index(int64_t extent, int64_t &number) {
   const auto narrow = static_cast<uint32_t>(number), divisor = static_cast<uint32_t>(extent);
   const bool is_narrow = narrow == number && divisor == extent;
@@ -61,7 +62,7 @@ LPT_HOST_DEVICE static inline RotaryRow rotary_row(const RotaryAxis *axes, int32
   return row;
 }
 
-// body(row) for each row of the request.
+// Calls body(row) for each row of the request.
 template <typename Body>
 static inline void for_rotary_rows(const RotaryRequest &request, const Body &body) {
   const RotaryAxis &last = request.axes[request.axis_count - 1];

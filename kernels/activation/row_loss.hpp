@@ -1,4 +1,4 @@
-// The loss of a row, for the CPU and for devices.
+// Loss of a row. Shared by the CPU and devices.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace lpt {
 
-// The place of an ignored row, and of a row whose target is no class.
+// Place of an ignored row, and of a row whose target is not a valid class.
 constexpr int64_t kUncounted = INT64_MIN / 2, kNoClass = kUncounted + 1;
 
 LPT_HOST_DEVICE static inline int64_t index_at(const void *indices, bool is_wide, int64_t place) {
   return is_wide ? static_cast<const int64_t *>(indices)[place] : static_cast<const int32_t *>(indices)[place];
 }
 
-// What all ranks know of a row, from what each of them knows: `all` has the rows of rank after rank. In their order, the same bits
-// on all.
+// Combines the sums of all ranks for one row; `all` has the rows of each rank in rank order. The order is fixed, so that all
+// ranks compute the same bits.
 LPT_HOST_DEVICE static inline RowSums joined_sums(const RowSums *all, int64_t ranks, int64_t rows, int64_t row) {
   RowSums whole = all[row];
   if (ranks == 1) return whole;
@@ -34,12 +34,12 @@ LPT_HOST_DEVICE static inline RowSums joined_sums(const RowSums *all, int64_t ra
   return whole;
 }
 
-// l = log sum exp(x) of all classes.
+// Returns l = log Σ exp(x) over all classes.
 LPT_HOST_DEVICE static inline double log_sum_of(const RowSums &sums) {
   return sums.largest + log_f64(sums.exponentials);
 }
 
-// l - (1 - e) · x[target] - e · mean(x).
+// Returns l - (1 - e) · x[target] - e · mean(x), with the label smoothing e.
 LPT_HOST_DEVICE static inline double row_loss(const RowSums &sums, double log_sum, double smoothing, int64_t classes) {
   const double of_target = log_sum - (1.0 - smoothing) * sums.target;
   return smoothing == 0.0 ? of_target : of_target - smoothing * (sums.all / static_cast<double>(classes));

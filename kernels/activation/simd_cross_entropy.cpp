@@ -1,4 +1,4 @@
-// The loops of cross entropy for each instruction set.
+// SIMD kernels of cross entropy.
 #include "kernels/activation/vectors.hpp"
 
 namespace lpt {
@@ -44,7 +44,7 @@ void write_gradient_row(const CrossEntropyGradientRequest &request, int64_t row)
                 [&](int64_t column, ActiveLanes columns) { store_row<kIsF32>(to, column, columns, broadcast(0.0f)); });
     return;
   }
-  // The logarithm in two f32, so that what is left of it after the subtraction has all its bits.
+  // The logarithm as two f32, so that x - log_sum keeps the accuracy of f32.
   const auto high = static_cast<float>(request.log_sums[row]);
   const float rest = static_cast<float>(request.log_sums[row] - static_cast<double>(high));
   const F32 highs = broadcast(high), lows = broadcast(rest == rest ? rest : 0.0f), factors = broadcast(factor);

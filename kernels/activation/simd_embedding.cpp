@@ -1,4 +1,4 @@
-// The gradient of an embedding for each instruction set.
+// SIMD kernel of the gradient of an embedding.
 #include "kernels/activation/vectors.hpp"
 
 namespace lpt {

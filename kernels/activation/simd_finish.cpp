@@ -1,5 +1,4 @@
-// The loops of a GEMM's epilogue for each instruction set: the operations of src/formats/functions.hpp in the
-// same order.
+// SIMD kernel of the epilogue of a GEMM: the operations of src/formats/functions.hpp in the same order.
 #include "kernels/activation/vectors.hpp"
 
 namespace lpt {

@@ -1,17 +1,18 @@
-// The loops of RMSNorm and LayerNorm for each instruction set.
+// SIMD kernels of RMSNorm and LayerNorm.
 #include "kernels/activation/vectors.hpp"
 
 namespace lpt {
 namespace {
 
-// The weights and biases of LayerNorm may be missing.
+// Returns the weights; LayerNorm may have none: ones.
 template <bool kIsCentered>
 [[gnu::always_inline]] inline F32 weight_at(const float *weights, int64_t column, ActiveLanes columns) {
   return kIsCentered && weights == nullptr ? broadcast(1.0f) : load(weights + column, columns);
 }
 
-// Mean and variance of a row by the differences d to its first number k: k + mean(d), mean(d²) - mean(d)². Of n numbers the
-// second difference cancels by at most n, as one number alone gives a variance of (d / n)².
+// Mean and variance of a row from the differences d to its first element k: k + mean(d) and mean(d²) - mean(d)². The
+// subtraction cancels a factor of at most n, the number of elements: d is 0 for the first, so that the variance is at least
+// mean(d²) / n.
 struct Moments {
   double mean, variance;
 };

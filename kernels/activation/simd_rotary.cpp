@@ -1,14 +1,14 @@
-// The loops of the rotary embedding for each instruction set: the operations of ref.cpp in the same order. Pairs of adjacent
-// columns take cos twice, and -sin and sin: x · cos + y · -sin and y · cos + x · sin have the bits of the reference.
+// SIMD kernels of the rotary embedding: the operations of ref.cpp in the same order. For pairs of adjacent columns, the table
+// has cos twice, -sin and sin: x · cos + y · -sin and y · cos + x · sin have the bits of the reference kernel.
 #include "kernels/activation/rotary.hpp"
 #include "kernels/activation/vectors.hpp"
 
 namespace lpt {
 namespace {
 
-// ---- the table
+// Table.
 
-// As many angles as an F64 has lanes. F64 itself may have attributes that a template ignores.
+// One angle per lane of an F64. F64 itself may have attributes that a template ignores.
 constexpr int64_t kAngles = kLanes / 2;
 using Angles = double __attribute__((vector_size(8 * kAngles)));
 using AngleBits = int64_t __attribute__((vector_size(8 * kAngles)));
@@ -19,7 +19,7 @@ using Entries = float __attribute__((vector_size(4 * kAngles)));
   return reinterpret_cast<Angles>(condition ? bits_of_angles(yes) : bits_of_angles(no));
 }
 
-// As sine_cosine_f64().
+// Computes sine_cosine_f64() per lane.
 [[gnu::always_inline]] inline SineCosineOf<Angles> sine_cosine(Angles x) {
   const Angles biased = x * kTwoOverPi + kAngleRoundBias, nan = Angles{} + __builtin_nan("");
   const SineCosineOf<Angles> reduced = reduced_sine_cosine_f64<Angles>(x, biased - kAngleRoundBias);
@@ -69,7 +69,7 @@ void rotary_table(const RotaryTableRequest &request) {
   }
 }
 
-// ---- the rotation
+// Rotation.
 
 RowSource rotary_line(const MatrixView &view, int64_t offset) {
   return {static_cast<uint8_t *>(view.data) + offset * (is_f32(view) ? 4 : 2), view.format.id};

@@ -1,4 +1,4 @@
-// The loops of softmax for each instruction set.
+// SIMD kernels of softmax.
 #include "kernels/activation/vectors.hpp"
 #include "src/formats/functions_f64.hpp"
 

@@ -1,4 +1,4 @@
-// The loops of SwiGLU for each instruction set: the operations of ref.cpp in the same order.
+// SIMD kernels of SwiGLU: the operations of ref.cpp in the same order.
 #include "kernels/activation/vectors.hpp"
 
 namespace lpt {

@@ -1,5 +1,5 @@
-// The factor of a column in Smooth-SwiGLU: the smallest power of two that is at least its amax, as e8m0fnu; 1 for a column of
-// zeros.
+// Factor of a column in Smooth-SwiGLU: the smallest power of two that is at least the column's amax, as e8m0fnu; 1 for a column
+// of zeros.
 #pragma once
 
 #include "src/formats/block_scale.hpp"

@@ -1,4 +1,4 @@
-// Kernels of the layers without weights, fastest first.
+// Kernel tables of the layers without weight matrices, in order of preference.
 #include <initializer_list>
 
 #include "kernels/activation/kernels.hpp"
@@ -41,7 +41,7 @@ const char *unsupported_rmsnorm_forward_any(const RmsnormForwardRequest &request
   return unsupported_any({&request.input, &request.output});
 }
 
-// Without an input gradient its place names another view, so that nothing is requested of it.
+// Returns the input if no input gradient is requested, so that no condition applies to the gradient.
 const MatrixView &input_gradient_or_input(const RmsnormBackwardRequest &request) {
   return request.input_gradient.format.id == LPT_FORMAT_NONE ? request.input : request.input_gradient;
 }
@@ -80,7 +80,7 @@ const char *unsupported_embedding_gradient_any(const EmbeddingGradientRequest &r
   return unsupported_any({&request.output_gradient, &request.gradient});
 }
 
-// Without a residual its place names out, so that nothing is requested of it.
+// Returns `out` if the request has no residual, so that no condition applies to the residual.
 const MatrixView &residual_or_out(const EpilogueRequest &request) {
   return request.residual.data == nullptr ? request.out : request.residual;
 }

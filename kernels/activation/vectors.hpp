@@ -1,4 +1,4 @@
-// Building blocks of the loops of the layers: functions of vectors in f32, and sums in f64. Included by simd_*.cpp.
+// f32 vector functions and f64 sums of the SIMD layer kernels. Included by simd_*.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace lpt {
 namespace {
 
-// ---- functions: the operations of src/formats/functions.hpp
+// Functions: the operations of src/formats/functions.hpp.
 
 [[gnu::always_inline]] inline F32 exp_polynomial(F32 r) {
   using K = ExpConstants;
@@ -46,7 +46,7 @@ struct Logistic {
   return {select(is_negative(x), smaller, larger), select(is_negative(x), larger, smaller)};
 }
 
-// ---- sums in f64: of the lower lanes and of the upper ones
+// Sums in f64 of the lower and the upper lanes.
 
 struct Sum {
   F64 low = {}, high = {};

@@ -1,5 +1,5 @@
-// How a matrix of codes is walked to be decoded, whatever the vectors: in spans of rows whose scales are at hand.
-// Included by an ISA file only.
+// Decoding loop shared by all vector widths: splits a matrix of codes into row spans whose scales are in a ScaleSlab. Included
+// by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/quantize.hpp"
@@ -8,19 +8,19 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kStreamedDecode = int64_t{16} << 20;  // larger outputs would only push others out of the caches
-constexpr int64_t kSlabSpace = 4096;                    // a whole row, where rows share a scale for each column
-constexpr int64_t kSlabBlocks = 512;  // where each row has scales of its own: they stay in the nearest cache
-constexpr int32_t kOneBlock = 62;     // log2 of the columns of a block that has no end
+constexpr int64_t kStreamedDecode = int64_t{16} << 20;  // bytes; stores of larger outputs bypass the caches
+constexpr int64_t kSlabSpace = 4096;                    // blocks, if rows share the scales of each column
+constexpr int64_t kSlabBlocks = 512;  // blocks, if each row has separate scales, so that they fit the L1 cache
+constexpr int32_t kOneBlock = 62;     // log2 of the columns of an unbounded block
 
-// What the numbers of a span are multiplied by, and what is taken off before: one of each per block.
+// Factor and zero point of each block of a span; the zero point is subtracted first.
 struct ScaleSlab {
-  alignas(64) float scale[kSlabSpace + 16];  // a whole vector may be read from any block on
+  alignas(64) float scale[kSlabSpace + 16];  // a full vector may be loaded from any block on
   alignas(64) float zero[kSlabSpace + 16];
   int32_t log2_columns;  // of a block
   bool has_zeros;
   bool is_one = false;  // the only scale is 1
-  bool is_in_range;     // all scales are finite and not zero: no number becomes NaN
+  bool is_in_range;     // all scales are finite and nonzero, so that no element becomes NaN
 };
 
 [[gnu::always_inline]] inline bool is_in_range_scale(float scale) {
@@ -33,13 +33,15 @@ inline bool is_streamed_decode(const MatrixView &target) {
   return bytes * target.rows * target.columns >= kStreamedDecode;
 }
 
-// Calls fill(slab, tensor scale, first block in memory, count) where block scales change, and
-// span(slab, from, to, count, may_stream) for each span. Codes have `bits` bits.
+// Calls fill(slab, tensor scale, offset of the first block, count) where block scales change, and span(slab, from, to, count,
+// may_stream) for each span. Codes have `bits` bits.
 template <typename Fill, typename Span>
 void walk_codes(const DequantizeRequest &request, int32_t bits, const Fill &fill, const Span &span) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
-  if (source.rows == 0 || source.columns == 0) return;  // below, steps as wide as the matrix must lead on
+  if (source.rows == 0 || source.columns == 0)
+    return;  // the step of the column loop is the matrix width, which must
+             // not be 0
   const Format &format = source.format;
   const bool has_blocks = format.block_scale != LPT_FORMAT_NONE;
   const float tensor_scale = format.tensor_scale != LPT_FORMAT_NONE ? *source.tensor_scale : 1.0f;

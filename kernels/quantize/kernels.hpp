@@ -1,4 +1,4 @@
-// What the files of this family offer to the table.
+// Kernel functions of the cast family, for its kernel tables.
 #pragma once
 
 #include "kernels/common/simd_entries.hpp"
@@ -40,7 +40,7 @@ void amax_arm_neon(const AmaxRequest &request);
 void quantize_arm_neon(const QuantizeRequest &request);
 void dequantize_arm_neon(const DequantizeRequest &request);
 
-// The scales of a transposed matrix; they are few.
+// Copies the block scales of a matrix to the transposed matrix. It is scalar, because scales are few.
 static inline void transpose_scales(const MatrixView &source, const MatrixView &target) {
   if (source.format.block_scale == LPT_FORMAT_NONE) return;
   const int64_t block = source.format.block_columns;
@@ -59,7 +59,8 @@ static inline void transpose_scales(const MatrixView &source, const MatrixView &
   }
 }
 
-// The same numbers in another order, if that makes its columns adjacent.
+// Returns the view with rows and columns exchanged if that makes columns adjacent, else the view itself. For order-independent
+// reductions.
 static inline MatrixView with_adjacent_columns(const MatrixView &view) {
   MatrixView result = view;
   if (view.column_stride == 1 || view.row_stride != 1) return result;

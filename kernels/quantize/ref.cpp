@@ -1,4 +1,4 @@
-// The plain rows: they decide every bit. Any format, any strides, one element at a time.
+// Reference kernels, which define every bit: any format, any strides, one element at a time.
 #include "kernels/quantize/kernels.hpp"
 #include "src/formats/block_scale.hpp"
 #include "src/formats/numbers.hpp"
@@ -42,7 +42,7 @@ struct Facts : BlockStats {
   bool has_nan, has_infinity;
 };
 
-// The magnitude of a finite number, 0 of others.
+// Returns the magnitude of a finite value, 0 for other values.
 float finite_magnitude(float value) {
   const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
   return magnitude <= kLargestFloat ? magnitude : 0.0f;
@@ -75,7 +75,7 @@ Facts facts_of(const MatrixView &source, const Block &block, bool has_sums) {
   return facts;
 }
 
-// Sum of the squared errors that the elements of a block would have with a scale, to nearest even.
+// Returns the sum of the squared errors of a block's elements cast to nearest even with a scale.
 float squared_error(const QuantizeRequest &request, const Block &block, const Element &element, float scale) {
   const MatrixView &source = request.source;
   const Numbers numbers(source);
@@ -128,7 +128,7 @@ uint32_t scale_code_of(const QuantizeRequest &request, const Block &block, const
   }
 }
 
-// What the elements of a block are multiplied by, and what is added.
+// Factor and zero point of the elements of a block.
 struct Grid {
   float inverse;
   int32_t zero;
@@ -138,7 +138,7 @@ bool is_poisoned(const QuantizeRequest &request, const Facts &facts) {
   return facts.has_nan || (facts.has_infinity && request.overflow == LPT_OVERFLOW_INFINITE);
 }
 
-// Scale and zero point of a block with low and high ends.
+// Returns the grid of a block with zero point, computed from facts.low and facts.high, and writes its scale and zero point.
 Grid settle_zero_point(const QuantizeRequest &request, int64_t block_row, int64_t block_column, const Facts &facts) {
   const MatrixView &target = request.target;
   uint8_t &zero_point = target.zero_points[block_row * target.block_scale_stride + block_column];
@@ -147,7 +147,7 @@ Grid settle_zero_point(const QuantizeRequest &request, int64_t block_row, int64_
     return {inverse_scale(scale), zero_point};
   }
   const Element element = element_of(target.format.element);
-  // Halves, so that the width of a block of both signs fits f32.
+  // Uses halves of the extremes, so that the width of a block with both signs is in the range of f32.
   const float half = facts.high * 0.5f - facts.low * 0.5f;
   const float scale = half == 0.0f ? 1.0f : clamp_scale(half / (static_cast<float>(element.max_code) * 0.5f));
   const float inverse = inverse_scale(scale);
@@ -188,7 +188,7 @@ uint32_t element_code(const QuantizeRequest &request, const Element &element, fl
   return encode(element, value, request.rounding, request.overflow, random, request.random.bits);
 }
 
-// With a zero point: rounded as a wide integer, moved, held.
+// Returns the code with a zero point: rounds to a 16-bit integer, adds the zero point, clamps.
 uint32_t moved_code(const QuantizeRequest &request, const Element &element, float value, int32_t zero, int64_t row,
                     int64_t column) {
   const auto rounded = static_cast<int16_t>(element_code(request, kElementInt16, value, row, column));
@@ -222,7 +222,7 @@ void quantize_block(const QuantizeRequest &request, const Block &block, const Gr
 
 bool has_sums(lpt_scale_rule rule) { return rule == LPT_SCALE_RULE_MEAN || is_quest_rule(rule); }
 
-// What one element of a view is made of.
+// Decodes single elements of a view.
 struct Decoder {
   const MatrixView &view;
   BlockGrid grid;
@@ -307,7 +307,7 @@ void dequantize_any_ref(const DequantizeRequest &request) {
   const MatrixView &source = request.source;
   const Numbers target(request.target);
   const Decoder decoder(source);
-  // f64 has no scales: f32 in between would only lose bits.
+  // f64 has no scales, and a conversion to f32 loses bits, so that f64 is copied.
   const bool is_copy = source.format.id == LPT_FORMAT_F64 && request.target.format.id == LPT_FORMAT_F64;
   for (int64_t row = 0; row < source.rows; ++row) {
     for (int64_t column = 0; column < source.columns; ++column) {

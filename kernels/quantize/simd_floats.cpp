@@ -1,4 +1,4 @@
-// f32, bf16 and f16 → f32, with one inverse or none.
+// Casts f32, bf16 and f16 to f32, with one inverse or none.
 #include <cstdint>
 
 #include "kernels/common/simd.hpp"
@@ -11,11 +11,11 @@ namespace {
 struct FloatCast {
   F32 inverse;
   bool is_streamed;
-  F32 amax = {};     // largest finite magnitudes so far
-  I32 largest = {};  // bits of the largest magnitudes so far, infinity and NaN too
+  F32 amax = {};     // largest finite magnitudes of the source
+  I32 largest = {};  // bits of the largest magnitudes of the source, including infinity and NaN
 };
 
-// A NaN of 16 bits is the quiet one with its sign.
+// Loads elements as f32. Converts a 16-bit NaN to the quiet NaN of its sign.
 template <lpt_format kSource>
 [[gnu::always_inline]] inline F32 load_source(const uint8_t *from, ActiveLanes lanes) {
   if constexpr (kSource == LPT_FORMAT_F32) {

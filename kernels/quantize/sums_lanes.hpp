@@ -1,13 +1,12 @@
-// What became of the numbers of a span, once for all instruction sets. Included by an ISA file only.
+// Statistics of a span, shared by all instruction sets. Included by an ISA file only.
 //
-// f32 is added up in f64 without conversion: the bits of a finite f32 that is not negative, moved up by 29, are those of
-// the f64 that is 2^-896 of it, zero and subnormals included. So all sums are kept at 2^-896 of their size. They round as
-// they would at full size: all that f64 cannot hold exactly there is far above its subnormals, as every f32 is a
-// multiple of 2^-149.
+// f32 values are added in f64 without conversion. The bits of a nonnegative finite f32 shifted left by 29 are the f64 of 2^-896
+// times its value, zero and subnormals included. Therefore all sums are scaled by 2^-896. The rounding does not change: every
+// f32 is a multiple of 2^-149, so sums that f64 cannot represent exactly are far above its subnormals.
 //
-// Sixteen lanes of sums stand in vectors of f64: in turn those of even and those of odd numbers of one vector of f32.
+// Sixteen lanes of sums are stored in vectors of f64, alternately those of even and of odd elements of one vector of f32.
 //
-// An Isa gives the vector types and what is done with them; see avx2_sums.hpp for the list.
+// The template parameter Isa provides the vector types and their operations; see avx2_sums.hpp for the list.
 #pragma once
 
 #include <cstring>
@@ -26,16 +25,16 @@ inline double sum_of_lanes(double (&lane)[16]) {
   return lane[0];
 }
 
-// f64 sums are kept at this share of their size.
+// Scale of the f64 sums.
 constexpr double kSumSize = 0x1p-896;
 
-// Where the lane of a sum stands, for vectors of kLanes f32.
+// Returns the index of a lane's sum, for vectors of kLanes f32.
 template <int kLanes>
 constexpr int place_of(int lane) {
   return (lane / kLanes * 2 + lane % 2) * (kLanes / 2) + lane % kLanes / 2;
 }
 
-// The sum of the lanes, which become zero.
+// Returns the sum of the lanes and sets them to zero.
 template <int kLanes>
 double take_sums(double (&sums)[16]) {
   double lane[16];
@@ -44,7 +43,8 @@ double take_sums(double (&sums)[16]) {
   return sum_of_lanes(lane) * (1.0 / kSumSize);
 }
 
-// round(product) + zero, to nearest even in 16 bits, is below 0 or above the largest code. A NaN rounds to 0.
+// Returns true if round(scaled_value) + zero, rounded to nearest even in 16 bits, is below 0 or above the largest code. A NaN
+// rounds to 0.
 inline bool leaves_range(float scaled_value, float zero, float limit) {
   const auto rounded = static_cast<int16_t>(
       encode(kElementInt16, scaled_value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
@@ -52,7 +52,7 @@ inline bool leaves_range(float scaled_value, float zero, float limit) {
   return moved < 0.0f || moved > limit;
 }
 
-// Sums begin again with each row. Counts go on.
+// Accumulates statistics of spans. Sums restart with each row; counts cover all rows.
 template <typename Isa, lpt_format kPlain>
 class SumLanes {
  public:
@@ -77,12 +77,12 @@ class SumLanes {
   using Floats = typename Isa::Floats;
   using Doubles = typename Isa::Doubles;
 
-  static constexpr int kLanes = Isa::kLanes;  // of f32
+  static constexpr int kLanes = Isa::kLanes;  // f32 lanes of a vector
   static constexpr int kParts = 16 / kLanes;
   static constexpr int kDoubles = kLanes / 2;
   static constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
 
-  // How clipped numbers are found: with zero points or without, with narrow blocks, with wide ones, or with one block.
+  // How clipped elements are counted: with or without zero points, with narrow or wide blocks, or with one block.
   enum class Clips { kZerosOfNarrow, kZerosOfWide, kOfNarrow, kOfWide, kOfOne };
 
   bool add_whole(const SumSpan &span) {
@@ -95,8 +95,8 @@ class SumLanes {
     return is_narrow ? add_vectors<Clips::kOfNarrow>(span) : add_vectors<Clips::kOfWide>(span);
   }
 
-  // Sixteen numbers at a time. False: nothing was added, as a number, an error or a square is not finite. Taken for f64,
-  // the bits of such a square are at least 2^128 of full size, and so is the sum.
+  // Adds sixteen elements per step. Returns false and adds nothing if an element, an error or a square is not finite. Read as a
+  // scaled f64, the bits of such a square are at least 2^128 · 2^-896, and so is the sum.
   template <Clips kClips>
   bool add_vectors(const SumSpan &span) {
     const uint8_t *source = span.source;
@@ -159,7 +159,7 @@ class SumLanes {
     return result;
   }
 
-  // The numbers from `begin` on, a multiple of 16, one by one.
+  // Adds the elements from `begin` on, a multiple of 16, one at a time.
   [[gnu::noinline]] void add_plainly(const SumSpan &span, int64_t begin) {
     for (int64_t at = begin; at < span.count; at += 16) {
       const int64_t count = span.count - at < 16 ? span.count - at : 16;
@@ -210,7 +210,7 @@ class SumLanes {
   int64_t nans_ = 0, clipped_ = 0, underflows_ = 0;
 };
 
-// Codes have `bits` bits; for fill and decode see walk_sums().
+// Computes statistics for codes of `bits` bits; see walk_sums() for fill and decode.
 template <typename Isa, typename Fill, typename Decode>
 void sum_cast_with(const CastStatisticsRequest &request, int32_t bits, const Fill &fill, const Decode &decode) {
   switch (request.source.format.element) {

@@ -1,5 +1,5 @@
-// How a source and its codes are walked to see what became of the numbers, whatever the vectors: rows, in spans that
-// are decoded to a buffer and then compared. Included by an ISA file only.
+// Loop over a source and its codes for statistics, shared by all vector widths: decodes each row span to a buffer and compares
+// it with the source. Included by an ISA file only.
 #pragma once
 
 #include <cstring>
@@ -9,17 +9,18 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kSumColumns = kSlabBlocks;  // of a span: a multiple of the lanes, and of one block or in one block
+constexpr int64_t kSumColumns = kSlabBlocks;  // columns of a span: a multiple of the lanes, and a multiple or a part of
+                                              // a block
 
 // A span of a row; it begins at a multiple of 16 columns.
 struct SumSpan {
-  const uint8_t *source;  // its numbers as they lie
+  const uint8_t *source;  // elements in the source format
   int64_t count;
-  int64_t whole;  // of the count in vectors of sixteen; more than it, where zeros that decode to zero stand behind
+  int64_t whole;  // elements in full vectors of sixteen; exceeds `count` if padded with zeros that decode to zero
   alignas(64) float decoded[kSumColumns];
-  alignas(64) float inverse[kSlabBlocks + 16];  // magnitudes: none of the products needs a sign
+  alignas(64) float inverse[kSlabBlocks + 16];  // magnitudes; signs do not affect the statistics
   ScaleSlab scales;
-  float limit;  // beyond it a number was clipped
+  float limit;  // a larger scaled magnitude is clipped
   alignas(64) uint8_t padded[kSumColumns * 4];
 };
 
@@ -31,7 +32,7 @@ inline void fill_inverses(SumSpan &span, int64_t blocks) {
   }
 }
 
-// Puts zeros behind the last numbers.
+// Pads the last vector with zeros.
 inline void pad(SumSpan &span, int64_t bytes) {
   span.whole += 16;
   memcpy(span.padded, span.source, static_cast<size_t>(span.count * bytes));
@@ -40,8 +41,8 @@ inline void pad(SumSpan &span, int64_t bytes) {
   span.source = span.padded;
 }
 
-// Calls fill(slab, tensor scale, first block in memory, count) where block scales change, decode(slab, codes, to, count)
-// for each span, lanes.add(span) after it and lanes.end_row(sums) at the end of a row. Codes have `bits` bits.
+// Calls fill(slab, tensor scale, offset of the first block, count) where block scales change. Calls decode(slab, codes, to,
+// count) and then lanes.add(span) for each span, and lanes.end_row(sums) at the end of a row. Codes have `bits` bits.
 template <typename Lanes, typename Fill, typename Decode>
 void walk_sums(const CastStatisticsRequest &request, int32_t bits, const Fill &fill, const Decode &decode) {
   const MatrixView &source = request.source;
@@ -78,7 +79,7 @@ void walk_sums(const CastStatisticsRequest &request, int32_t bits, const Fill &f
       decode(slab, codes + column * bits / 8, reinterpret_cast<uint8_t *>(span.decoded), span.count);
       span.source = numbers + column * bytes;
       span.whole = span.count / 16 * 16;
-      // A zero point out of range would count what is not there.
+      // With zero points padding is not used: a zero point out of range marks a padding element as clipped.
       if (span.whole < span.count && !slab.has_zeros) pad(span, bytes);
       lanes.add(span);
     }

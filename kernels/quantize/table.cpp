@@ -1,4 +1,4 @@
-// Every cast that can run, fastest first, the reference last.
+// Kernel tables of the casts in order of preference; the reference kernel is last.
 #include "kernels/quantize/kernels.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -14,7 +14,7 @@ bool is_f32_or_half(const MatrixView &view) {
 
 constexpr const char *kNoSource = "source is not f32, bf16 or f16";
 
-// Roundings that add bits below the last place and cut, and the one to nearest even.
+// Accepts rounding to nearest even and rounding modes that add bits below the last place and truncate.
 const char *unsupported_added_bits(const QuantizeRequest &request) {
   if (request.rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW) return "only underflow is rounded stochastically";
   if (request.rounding != LPT_ROUNDING_STOCHASTIC) return nullptr;
@@ -52,7 +52,7 @@ const char *unsupported_zero_points(const QuantizeRequest &request) {
   return unsupported_added_bits(request);
 }
 
-// Codes that a vector can decode, and numbers as they come out.
+// Accepts codes that vectors can decode, and targets f32, bf16 and f16.
 const char *unsupported_to_dequantize(const DequantizeRequest &request) {
   const lpt_format target = request.target.format.element;
   const lpt_format plain = request.source.format.element;
@@ -72,7 +72,7 @@ const char *unsupported_amax_avx2(const AmaxRequest &request) {
                                                                   : "source has neither adjacent rows nor columns";
 }
 
-// Elements of at most 8 bits, in the middle of what f32 can hold.
+// Accepts elements of at most 8 bits whose values are far from the limits of f32.
 const char *unsupported_element_avx2(lpt_format plain) {
   if (!has_element(plain)) return "element is not encoded";
   const Element element = element_of(plain);
@@ -88,7 +88,7 @@ const char *unsupported_element_avx2(lpt_format plain) {
 
 const char *unsupported_rounding_avx2(const QuantizeRequest &request) {
   const Element element = element_of(request.target.format.element);
-  if (element.levels != nullptr) return nullptr;  // whatever the rounding, the nearest level
+  if (element.levels != nullptr) return nullptr;  // lists always round to the nearest level
   if (request.rounding == LPT_ROUNDING_NEAREST_EVEN || request.rounding == LPT_ROUNDING_TOWARD_ZERO) return nullptr;
   if (request.rounding != LPT_ROUNDING_STOCHASTIC) return "rounding is not to nearest even, toward zero or stochastic";
   if (request.random.words != nullptr) return "random bits are the caller's";
@@ -110,7 +110,7 @@ const char *unsupported_blocks_avx2(const QuantizeRequest &request) {
   const bool has_candidates = request.rule == LPT_SCALE_RULE_MSE || request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX;
   const bool is_known = is_rule_of_amax(request.rule) || request.rule == LPT_SCALE_RULE_FIXED || has_candidates;
   if (!is_known) return "scales follow from sums of a block";
-  // A negative number may become a NaN there, and then no error is the smallest.
+  // For an unsigned element, a negative value may become a NaN, and then no error is the smallest.
   const bool is_signed = element_of(format.element).is_signed || element_of(format.element).levels != nullptr;
   if (has_candidates && !is_signed) return "scales are searched for an element without a sign";
   if (format.block_columns != LPT_BLOCK_EXTENT_FULL && format.block_columns < 16)
@@ -145,7 +145,7 @@ const char *unsupported_amax(const AmaxRequest &request) {
   return with_adjacent_columns(request.source).column_stride == 1 ? nullptr : "source has no adjacent numbers";
 }
 
-// Floats whose codes and random bits fit one f32 significand, integers, and codes that fill bytes.
+// Accepts floats whose codes and random bits fit one f32 significand, integers, and codes that fill bytes.
 const char *unsupported_element(const QuantizeRequest &request) {
   const lpt_format plain = request.target.format.element;
   if (!has_element(plain)) return "element has more than 8 bits";
@@ -173,7 +173,7 @@ const char *unsupported_rounding(const QuantizeRequest &request) {
   return is_known ? nullptr : "random bits are not 16 or 8 by 7 or 10 rounds";
 }
 
-// What the casts to small elements have in common, wherever the source is.
+// Conditions of all casts to small elements, for any layout of the source.
 const char *unsupported_small(const QuantizeRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   if (request.target.format.has_zero_point()) return "target has zero points";
@@ -242,7 +242,7 @@ const char *unsupported_transpose(const TransposeRequest &request) {
   return is_small ? nullptr : "codes have neither 8 nor 4 bits";
 }
 
-// Sums decode as the row of the same instruction set does, to f32.
+// Statistics decode to f32 by the decoder of the same instruction set, and have its conditions.
 template <const char *(*kRejectsToDecode)(const DequantizeRequest &)>
 const char *unsupported_sums(const CastStatisticsRequest &request) {
   const MatrixView &source = request.source;
@@ -270,7 +270,7 @@ const char *unsupported_amax_neon(const AmaxRequest &request) {
                                                                   : "source has neither adjacent rows nor columns";
 }
 
-// Codes with one scale or none.
+// Accepts codes with one scale or none.
 const char *unsupported_codes_neon(const MatrixView &view) {
   const lpt_format plain = view.format.element;
   if (plain != LPT_FORMAT_E4M3FN && plain != LPT_FORMAT_BF16) return "element is not e4m3fn or bf16";

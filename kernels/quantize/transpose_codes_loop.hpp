@@ -1,4 +1,4 @@
-// The walk over a matrix of codes that is transposed square by square. Included by ISA files.
+// Loop that transposes a matrix of codes square by square. Included by ISA files.
 #pragma once
 
 #include "kernels/quantize/kernels.hpp"
@@ -6,25 +6,25 @@
 namespace lpt {
 namespace {
 
-// Codes as they lie. `stride` is bytes from row to row.
+// Source codes of one square. `stride` is the byte distance between rows.
 struct CodeSquare {
   const uint8_t *from;
   int64_t stride;
   int64_t rows, columns;
 };
 
-// Where the transposed codes of a square go.
+// Destination of the transposed codes of a square.
 struct TransposedPlace {
   uint8_t *to;
   int64_t stride;  // bytes
   bool is_streamed;
 };
 
-// An Isa transposes squares of up to kRows × kColumns codes, of bytes or, packed, of halves of them.
+// Transposes squares of up to Isa::kRows × Isa::kColumns codes of 8 bits, or of 4 bits if kIsPacked.
 template <typename Isa, bool kIsPacked>
 void transpose_squares(const TransposeRequest &request) {
   constexpr int64_t kPerByte = kIsPacked ? 2 : 1;
-  constexpr int64_t kNearRows = 256;  // pieces of this many codes are written to each row of the target
+  constexpr int64_t kNearRows = 256;  // each row of the target receives spans of this many codes
   const auto less = [](int64_t a, int64_t b) { return a < b ? a : b; };
   const auto place_of = [](const MatrixView &view, int64_t row, int64_t column) {
     return static_cast<uint8_t *>(view.data) + (row * view.row_stride + column) / kPerByte;

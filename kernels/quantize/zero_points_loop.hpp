@@ -1,4 +1,4 @@
-// Rows of blocks with zero points, a slab of blocks at a time: what the instruction sets share. Included by an ISA
+// Loop over rows of blocks with zero points, one slab of blocks per step, shared by all instruction sets. Included by an ISA
 // file only.
 #pragma once
 
@@ -10,20 +10,20 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kZeroBlocks = 16;           // of a slab
-constexpr int64_t kWidestOfZeroBlocks = 256;  // wider ones are a slab each
+constexpr int64_t kZeroBlocks = 16;           // blocks of a slab
+constexpr int64_t kWidestOfZeroBlocks = 256;  // columns; each wider block is a slab
 
-// The blocks of a slab; those that are not there are all zero.
+// The blocks of a slab; unused entries are zero.
 struct ZeroSlab {
-  alignas(64) float depth[kZeroBlocks];  // magnitude of the least finite number or 0
+  alignas(64) float depth[kZeroBlocks];  // magnitude of min(0, smallest finite element)
   alignas(64) float high[kZeroBlocks];
   alignas(64) float scale[kZeroBlocks];
-  alignas(64) float inverse[kZeroBlocks];  // a magnitude
+  alignas(64) float inverse[kZeroBlocks];  // magnitude
   alignas(64) int32_t zero[kZeroBlocks];
-  uint32_t has_nan, has_infinity;  // a bit for each block
+  uint32_t has_nan, has_infinity;  // bit b: block b
 };
 
-// A part of a row: whole blocks, but the last one may be short.
+// A span of a row: whole blocks, except that the last one may be short.
 struct ZeroBlockSpan {
   const char *from;
   uint8_t *to;
@@ -40,7 +40,7 @@ inline float number_of(lpt_format plain, const char *data, int64_t index) {
   return decode(element, load_code(element, data, index));
 }
 
-// The ends of blocks in which there are infinities or NaN.
+// Computes the extremes of blocks that contain infinities or NaN.
 [[gnu::noinline]] void find_ends_plainly(lpt_format plain, const ZeroBlockSpan &span, int64_t block, ZeroSlab &slab) {
   for (int64_t b = 0; b < span.blocks; ++b) {
     float low = 0.0f, high = 0.0f;
@@ -67,7 +67,7 @@ inline void report_ends(const QuantizeRequest &request, const ZeroSlab &slab) {
   }
 }
 
-// Where the scales and zero points of a span begin.
+// Addresses of the first scale and zero point of a span.
 struct ZeroPlace {
   float *scales;
   uint8_t *zero_points;
@@ -91,10 +91,10 @@ inline void store_scales(const QuantizeRequest &request, const ZeroPlace &place,
   }
 }
 
-// `isa` has
-//   find_ends(span, block, slab)          depth and high of all blocks; false if a NaN or an infinity was found
-//   settle(slab)                             scale, inverse and zero from them
-//   cast(span, slab, block, is_careful)   the codes; careful where products may be any number
+// Casts a matrix. `isa` provides
+//   find_ends(span, block, slab)          computes depth and high of all blocks; returns false for a NaN or an infinity
+//   settle(slab)                          computes scale, inverse and zero from them
+//   cast(span, slab, block, is_careful)   computes the codes; is_careful: scaled values may be any f32
 template <typename Isa>
 void cast_zero_points(const QuantizeRequest &request, Isa &isa) {
   const MatrixView &source = request.source;

@@ -1,4 +1,4 @@
-// Lanes of AVX2 for selections: codes of 32 and of 16 bits, and numbers. Included by simd_*.cpp.
+// AVX2 lanes of the mask selections: codes of 32 and of 16 bits, and f32 values. Included by simd_*.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
   return _mm256_loadu_si256(static_cast<const __m256i *>(from));
 }
 
-// Lanes of 32 bits that are all ones or zero, as bytes.
+// Returns 32-bit lanes of ones or zeros as bytes of 1 or 0.
 [[gnu::always_inline]] inline __m128i bytes_of_words(__m256i lanes) {
   const __m128i halves = _mm_packs_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
   return _mm_and_si128(_mm_packs_epi16(halves, halves), _mm_set1_epi8(1));
@@ -23,7 +23,7 @@ struct Words {
   static constexpr int kWidth = 8, kWidestTranspose = 8;
   using Code = uint32_t;
   using Vector = __m256i;
-  using Kept = __m256i;  // all ones
+  using Kept = __m256i;  // all ones if kept
 
   static Vector load(const Code *from) { return load_codes(from); }
   static void store(Code *to, Vector codes) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes); }
@@ -51,7 +51,7 @@ struct Words {
   static Vector rotation(const Code *indices) { return load(indices); }
   static Vector rotated(Vector codes, Vector indices) { return _mm256_permutevar8x32_epi32(codes, indices); }
 
-  // Three differences whose signs say who wins: at least two of them.
+  // Computes three differences whose signs are the wins of an element. Returns lanes with at least two wins.
   [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
     const Vector first =
         _mm256_sub_epi32(_mm256_shuffle_epi32(own, 0x39), plus(own, _mm256_setr_epi32(1, 1, 1, 0, 1, 1, 1, 0)));
@@ -68,7 +68,7 @@ struct Halves {
   static constexpr int kWidth = 16, kWidestTranspose = 8;
   using Code = uint16_t;
   using Vector = __m256i;
-  using Kept = __m256i;  // all ones
+  using Kept = __m256i;  // all ones if kept
 
   static Vector load(const Code *from) { return load_codes(from); }
   static void store(Code *to, Vector codes) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes); }
@@ -96,7 +96,7 @@ struct Halves {
     return _mm256_cmpgt_epi16(count, _mm256_set1_epi16(static_cast<int16_t>(number - 1)));
   }
 
-  // Places of both bytes within a half.
+  // Returns the indices of both bytes of each lane within a 128-bit half.
   static Vector rotation(const Code *indices) {
     const Vector within = _mm256_and_si256(load(indices), all(7));
     return plus(_mm256_mullo_epi16(within, all(0x0202)), all(0x0100));
@@ -119,13 +119,13 @@ struct Halves {
   static Vector comes_first(int64_t lanes) { return _mm256_set1_epi64x(lanes); }
 };
 
-// bf16 as f32, NaN with all of its bits.
+// Returns bf16 as f32, with all bits of a NaN.
 [[gnu::always_inline]] inline __m256 words_of_bf16(const uint16_t *from) {
   const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
   return f32_of_bf16(halves);
 }
 
-// ---- numbers
+// f32 values.
 
 inline __m256i order_of_pairs() { return _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7); }
 inline __m256i byte_of(Mask mask, int byte) {
@@ -140,7 +140,7 @@ inline F32 uniforms(const uint32_t *words) {
   return _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(load_codes(words), 8)), _mm256_set1_ps(0x1p-24f));
 }
 
-// Pairs: the even numbers, the odd ones, of two vectors in rotation by halves.
+// Splits two vectors into even and odd elements, in an order permuted by halves; together() is the inverse.
 [[gnu::always_inline]] inline void apart(F32 (&v)[2]) {
   const F32 even = _mm256_shuffle_ps(v[0], v[1], 0x88);
   v[1] = _mm256_shuffle_ps(v[0], v[1], 0xDD);
@@ -160,7 +160,7 @@ inline F32 in_order_of_apart(F32 a) {
   return _mm256_permutevar8x32_ps(a, order_of_pairs());
 }
 
-// The bytes of a group make one lane.
+// Combines the bytes of a group in one lane and stores them.
 [[gnu::always_inline]] inline void store_bytes(uint8_t *to, const Mask (&masks)[2]) {
   const __m256i lanes = _mm256_or_si256(byte_of(masks[0], 0), byte_of(masks[1], 1));
   const __m256i pairs = _mm256_permutevar8x32_epi32(lanes, order_of_pairs());
@@ -176,7 +176,7 @@ inline F32 in_order_of_apart(F32 a) {
 inline void store_bytes(uint8_t *to, Mask mask) { Words::store_bytes(to, _mm256_castps_si256(mask)); }
 inline Mask mask_of(const uint8_t *mask) { return _mm256_castsi256_ps(Words::kept_of(mask)); }
 
-// A NaN is that of decode(): quiet, with its sign alone.
+// Converts like decode(): a NaN becomes the quiet NaN of its sign.
 inline F32 widened(const uint16_t *from) {
   const F32 numbers = words_of_bf16(from);
   const F32 is_nan = _mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q);
@@ -189,9 +189,9 @@ inline void store_random_words(const PhiloxLanes &lanes, uint64_t block, int32_t
   store_random_blocks(lanes, block, rounds, to);
 }
 
-// ---- sums of rows
+// Row sums.
 
-// Rows in lanes: numbers whose sign says what stays.
+// One row per lane: elements whose sign bit is the mask.
 struct MarkedRows {
   static constexpr int kWidth = kLanes;
   using Marked = __m256i;

@@ -1,4 +1,4 @@
-// Lanes of AVX-512 for selections: codes of 32 and of 16 bits, and numbers. Included by simd_*.cpp.
+// AVX-512 lanes of the mask selections: codes of 32 and of 16 bits, and f32 values. Included by simd_*.cpp.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Words {
   static Vector rotation(const Code *indices) { return load(indices); }
   static Vector rotated(Vector codes, Vector indices) { return _mm512_permutexvar_epi32(indices, codes); }
 
-  // Three differences whose signs say who wins: at least two of them.
+  // Computes three differences whose signs are the wins of an element. Returns lanes with at least two wins.
   [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
     const Vector next = _mm512_shuffle_epi32(own, static_cast<_MM_PERM_ENUM>(0x39));
     const Vector after_next = _mm512_shuffle_epi32(own, static_cast<_MM_PERM_ENUM>(0x4E));
@@ -98,13 +98,13 @@ struct Halves {
   static Vector comes_first(int64_t lanes) { return _mm512_set1_epi64(lanes); }
 };
 
-// bf16 as f32, NaN with all of its bits.
+// Returns bf16 as f32, with all bits of a NaN.
 [[gnu::always_inline]] inline __m512 words_of_bf16(const uint16_t *from) {
   const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
   return f32_of_bf16(halves);
 }
 
-// ---- numbers
+// f32 values.
 
 inline __m512i order_of_fours() { return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15); }
 inline __m512i with_byte(Mask mask, int byte, __m512i lanes) {
@@ -120,7 +120,7 @@ inline F32 uniforms(const uint32_t *words) {
   return _mm512_mul_ps(_mm512_cvtepi32_ps(upper), _mm512_set1_ps(0x1p-24f));
 }
 
-// Pairs: the even numbers, the odd ones, of two vectors in rotation by quarters.
+// Splits two vectors into even and odd elements, in an order permuted by quarters; together() is the inverse.
 [[gnu::always_inline]] inline void apart(F32 (&v)[2]) {
   const F32 even = _mm512_shuffle_ps(v[0], v[1], 0x88);
   v[1] = _mm512_shuffle_ps(v[0], v[1], 0xDD);
@@ -140,7 +140,7 @@ inline F32 in_order_of_apart(F32 a) {
   return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15), a);
 }
 
-// The bytes of a group make one lane.
+// Combines the bytes of a group in one lane and stores them.
 [[gnu::always_inline]] inline void store_bytes(uint8_t *to, const Mask (&masks)[2]) {
   const __m512i order = _mm512_setr_epi32(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
   const __m512i pairs =
@@ -156,7 +156,7 @@ inline F32 in_order_of_apart(F32 a) {
 inline void store_bytes(uint8_t *to, Mask mask) { Words::store_bytes(to, mask); }
 inline Mask mask_of(const uint8_t *mask) { return Words::kept_of(mask); }
 
-// A NaN is that of decode(): quiet, with its sign alone.
+// Converts like decode(): a NaN becomes the quiet NaN of its sign.
 inline F32 widened(const uint16_t *from) {
   const F32 numbers = words_of_bf16(from);
   const __mmask16 is_nan = _mm512_cmp_ps_mask(numbers, numbers, _CMP_UNORD_Q);
@@ -171,9 +171,9 @@ inline void store_random_words(const PhiloxLanes &lanes, uint64_t block, int32_t
   _mm512_storeu_si512(to + 16, drawn.high);
 }
 
-// ---- sums of rows
+// Row sums.
 
-// Rows in lanes: numbers whose sign says what stays.
+// One row per lane: elements whose sign bit is the mask.
 struct MarkedRows {
   static constexpr int kWidth = kLanes;
   using Marked = __m512i;

@@ -1,7 +1,7 @@
-// Loops that the SIMD kernels of selection share, for every rule. Included by simd_*.cpp.
+// Loops shared by the SIMD kernels of all selection rules. Included by simd_*.cpp.
 //
-// Work is done in blocks: whole vectors of adjacent numbers. Where groups lie along lines of memory, a block is one piece of a
-// line; where they lie across lines, it is a vector from each line of a group, and lanes are groups side by side.
+// The unit of work is a block of full vectors of adjacent elements. If groups run along lines of memory, a block is a segment
+// of one line. If groups run across lines, a block is one vector from each line of a group, and each lane holds one group.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace {
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Where one block is read and written; steps lead from a vector to the next one. What is NULL is not requested.
+// Addresses of one block; steps are the distances between its vectors. Outputs that are not requested are NULL.
 template <typename Code>
 struct Block {
   const Code *from;
@@ -30,9 +30,9 @@ struct Block {
   int64_t to_step;
   uint8_t *mask;
   int64_t mask_step;
-  bool is_streamed;  // `to` is on whole lines of the cache and is written past it
+  bool is_streamed;  // `to` is aligned for streaming stores, which bypass the caches
 
-  // The same block of other numbers: so many along all lines, so many lines further on.
+  // Returns the block `along` elements further along all lines and `lines` lines further.
   [[gnu::always_inline]] Block moved(int64_t along, int64_t lines = 0) const {
     Block other = *this;
     other.from += along + lines * from_step;
@@ -42,7 +42,7 @@ struct Block {
   }
 };
 
-// The first vectors of all lines. Lines lie along rows, or along columns where the views are transposed.
+// Returns the block of the first vectors of all lines. Lines are rows, or columns if the views are transposed.
 template <typename Code>
 Block<Code> first_block(const SparseMaskRequest &request, bool is_transposed) {
   const auto step = [is_transposed](const MatrixView &view) {
@@ -59,8 +59,8 @@ Block<Code> first_block(const SparseMaskRequest &request, bool is_transposed) {
 
 constexpr int64_t kCacheLine = 64;
 
-// How many numbers lie before the first place where a block of a line can be streamed: one that so many bytes divide, past
-// whole groups. If there is none the block is not streamed.
+// Returns the number of elements before the first address of a line that is a multiple of `place` bytes and follows full
+// groups. If none exists, disables streaming for the block.
 template <typename Code>
 int64_t head_of(Block<Code> &block, int group, int64_t place = kCacheLine) {
   if (!block.is_streamed) return 0;
@@ -71,7 +71,7 @@ int64_t head_of(Block<Code> &block, int group, int64_t place = kCacheLine) {
   return 0;
 }
 
-// The same for blocks across lines, whose vectors are of so many numbers.
+// Does the same for blocks across lines, with vectors of `width` elements.
 template <typename Code>
 int64_t head_across(Block<Code> &block, int64_t width) {
   const int64_t place = width * static_cast<int64_t>(sizeof(Code));
@@ -79,19 +79,19 @@ int64_t head_across(Block<Code> &block, int64_t width) {
   return head_of(block, 1, place);
 }
 
-// A source that is read in the order of memory.
+// Returns the prefetcher of a source that is read in memory order.
 inline Prefetcher ahead_of_line(const SparseMaskRequest &request, int64_t bytes) {
   constexpr int64_t kDistance = 4096;
   return request.is_streamed ? make_prefetcher(request.source.data, kDistance)
                              : prefetcher_over(request.source.data, bytes);
 }
 
-// Numbers that lie one after the other.
+// `count` lines of `length` adjacent elements.
 struct Lines {
   int64_t count, length;
 };
 
-// Rows of whole groups without gaps between them are one long row.
+// Merges rows of full groups without gaps between them into one row.
 inline Lines lines_of(const SparseMaskRequest &request) {
   const int64_t rows = request.source.rows, columns = request.source.columns;
   const auto has_gaps = [columns](const MatrixView &view) {
@@ -103,8 +103,8 @@ inline Lines lines_of(const SparseMaskRequest &request) {
   return is_one ? Lines{1, rows * columns} : Lines{rows, columns};
 }
 
-// Blocks across lines read in as many places as a group has lines. What requests the same place of the next group, where
-// reading in several places is fastest and the lines of a group fit in the second cache: how far it is, or 0.
+// Returns the prefetch distance in elements to the same vector of the next group, or 0 for no prefetch. Blocks across lines
+// read one stream per line. The prefetch is used if several streams are fastest and the lines of a group fit the L2 cache.
 template <typename Code>
 int64_t next_group(const SparseMaskRequest &request, const Block<Code> &first) {
   constexpr int64_t kMost = int64_t{1} << 20;
@@ -122,8 +122,8 @@ template <typename Code>
   }
 }
 
-// A block of which only `lines` vectors of `count` numbers are there runs on a copy; the others are zeros there, which are
-// never kept for a number. A copy's lines are kStep apart, its vectors kWidth.
+// Runs an incomplete block, with `lines` vectors of `count` elements, on a copy. Missing elements are zeros, which are never
+// kept instead of an element. Lines of the copy are `step` elements apart, its vectors kWidth.
 template <typename Code, int kSize, int kWidth, typename Run>
 [[gnu::noinline]] void run_edge(const Block<Code> &block, int64_t lines, int64_t count, int64_t step, const Run &run) {
   alignas(64) Code from[kSize] = {};

@@ -1,4 +1,4 @@
-// Masks that are there already, applied and as decay: a thread takes sixteen adjacent numbers.
+// Applies existing masks, or uses them for decay: one thread processes sixteen adjacent elements.
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/sparse_mask/cuda_kernels.hpp"
 
@@ -10,11 +10,11 @@ constexpr uint32_t kThreads = 256;
 struct GivenJob {
   const void *source;
   const uint8_t *mask;
-  void *target;  // of decay: the gradient
+  void *target;  // for decay: the gradient
   int64_t rows, columns;
   int64_t source_stride, mask_stride, target_stride;  // in elements
   float rate;
-  bool is_wide;  // the target holds f32, the source does not
+  bool is_wide;  // the target is f32 and the source is not
   bool loads_whole, loads_mask_whole, stores_whole;
 };
 

@@ -1,5 +1,6 @@
-// The law of group.hpp for groups of a constant length, the same sums in the same order, but without an index that varies: a
-// group is in registers. The numbers beyond the end of a row are zeros, which no rule draws, and takes only after the others.
+// The rules of group.hpp for groups of a constant length: the same operations in the same order. Without variable indices, a
+// group remains in registers. Elements beyond the end of a row are zeros. No rule draws them, and they are kept only after all
+// other elements.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -42,7 +43,7 @@ __device__ __forceinline__ uint32_t largest_ranks(const uint32_t (&ranks)[kOf], 
   return bits;
 }
 
-// Fills up with the first numbers that do not stay yet.
+// Adds the first elements that are not kept yet until `places` elements are kept.
 template <int kOf>
 __device__ __forceinline__ uint32_t filled_up(uint32_t bits, int places) {
   int missing = places - __popc(bits);
@@ -67,7 +68,7 @@ __device__ __forceinline__ DeviceGroup<kOf> positive_group(const float (&magnitu
   return group;
 }
 
-// A bit for the number at `place`.
+// Returns the bit of the element at `place`; see number_at().
 template <int kOf>
 __device__ __forceinline__ uint32_t bit_at(const float (&numbers)[kOf], float total, float place) {
   const float last = just_below(total);
@@ -144,7 +145,7 @@ __device__ __forceinline__ DeviceGroup<kOf> mvue_group(const float (&magnitudes)
   return group;
 }
 
-// 1 / the probability that number i is drawn first or second, times its magnitude.
+// Returns magnitude i divided by the probability that it is drawn first or second.
 template <int kOf>
 __device__ __forceinline__ float value_of_two_draws(const float (&magnitudes)[kOf], int i) {
   float sum = 1.0f;
@@ -180,7 +181,7 @@ __device__ __forceinline__ DeviceGroup<kOf> two_draws_group(const float (&magnit
   return group;
 }
 
-// `importance`: NULL, or of the group's columns; `count` of them there are.
+// `importance`: NULL, or the importance of the group's columns, `count` of which exist.
 template <int kOf>
 __device__ __forceinline__ DeviceGroup<kOf> largest_group(const float (&magnitudes)[kOf], const float *importance,
                                                           int count, int kept) {

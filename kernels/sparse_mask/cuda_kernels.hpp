@@ -1,4 +1,4 @@
-// What the CUDA files of this family offer, and their tables.
+// Kernel functions of this family in CUDA files, and their tables.
 #pragma once
 
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace lpt {
 
-// Groups of 4 and 8 along the row, every rule.
+// Groups of 4 and 8 along the row, all rules.
 void sparse_mask_cuda(const SparseMaskRequest &request, void *stream);
-// Groups of any length, by a warp each.
+// Groups of any length, one warp per group.
 void sparse_mask_any_cuda(const SparseMaskRequest &request, void *stream);
 // Adjacent columns.
 void mask_apply_cuda(const MaskApplyRequest &request, void *stream);
 void mask_decay_cuda(const MaskDecayRequest &request, void *stream);
-// Any strides; the sums lie on the device. Drawn groups of 4 and 8.
+// Any strides; the sums are in device memory. Random rules: groups of 4 and 8.
 void sparse_measure_cuda(const SparseMeasureRequest &request, void *stream);
 
 std::span<const KernelEntry<SparseMaskRequest>> sparse_mask_device_kernels();

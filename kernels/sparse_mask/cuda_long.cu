@@ -1,5 +1,5 @@
-// N:M masks of groups of any length: a warp for each group, a lane for each number. The law is group.hpp's, operation by
-// operation: what it adds up from the first number to the last is added up here by all lanes alike.
+// N:M masks of groups of any length: one warp per group, one lane per element. Performs the operations of group.hpp in their
+// order: every lane computes each sequential sum.
 #include "kernels/sparse_mask/cuda_group.hpp"
 #include "kernels/sparse_mask/cuda_kernels.hpp"
 
@@ -19,10 +19,10 @@ struct LongJob {
   RandomSource random;
   uint64_t first_draw, row_draws, group_draws;
   const float *importance;
-  bool is_wide;  // masked holds f32, the source does not
+  bool is_wide;  // masked is f32 and the source is not
 };
 
-// All lanes know which numbers stay; each knows the magnitude that its own gets.
+// A selection: all lanes hold the kept bits, and each lane holds the output magnitude of its element.
 struct LaneGroup {
   uint32_t bits;
   float value;
@@ -35,7 +35,7 @@ __device__ __forceinline__ float number_of_lane(float number, int lane) {
 __device__ __forceinline__ bool is_in(uint32_t bits, int place) { return (bits >> place & 1) != 0; }
 __device__ __forceinline__ bool is_own(int place) { return lane_of_group() == static_cast<uint32_t>(place); }
 
-// As random_word(), without an index that varies: that would put the block into memory.
+// random_word() without a variable index, which moves the block to local memory.
 __device__ __forceinline__ uint32_t word_warp(const RandomSource &random, uint64_t index) {
   const PhiloxBlock block = random_block(random, index / 4);
   const uint32_t low = index % 2 == 0 ? block.word[0] : block.word[1];
@@ -49,7 +49,7 @@ __device__ __forceinline__ float sum_of_lanes(float number, int of) {
   return sum;
 }
 
-// The first of the largest; lanes beyond the group have zeros.
+// Returns the first lane with the largest value; lanes beyond the group hold zeros.
 __device__ __forceinline__ int largest_lane(float number, int of, float &out_largest) {
   int place = 0;
   out_largest = number_of_lane(number, 0);
@@ -61,7 +61,7 @@ __device__ __forceinline__ int largest_lane(float number, int of, float &out_lar
   return place;
 }
 
-// As number_at().
+// Returns the bit of number_at().
 __device__ __forceinline__ uint32_t bit_at_place(float number, int of, float total, float place) {
   const float last = just_below(total);
   if (place > last) place = last;
@@ -84,7 +84,7 @@ __device__ __forceinline__ LaneGroup largest_of_lanes(const LongJob &job, float 
   return {__ballot_sync(kAllLanes, lane < job.of && before < job.kept), magnitude};
 }
 
-// All that are not zero, and the first zeros.
+// Keeps all nonzero elements, then the first zeros.
 __device__ __forceinline__ LaneGroup positive_lanes(const LongJob &job, float magnitude, uint32_t positive) {
   for (int i = 0; i < job.of && __popc(positive) < job.kept; ++i) positive |= 1u << i;
   return {positive, magnitude};
@@ -94,7 +94,7 @@ __device__ __forceinline__ LaneGroup mvue_lanes(const LongJob &job, float magnit
   const uint32_t positive = __ballot_sync(kAllLanes, magnitude > 0.0f);
   if (__popc(positive) <= job.kept) return positive_lanes(job, magnitude, positive);
   float left = magnitude, total, largest;
-  uint32_t whole = 0;  // those whose share is a place or more
+  uint32_t whole = 0;  // elements with inclusion probability 1
   int draws = job.kept;
   for (;; --draws) {
     total = sum_of_lanes(left, job.of);
@@ -113,7 +113,7 @@ __device__ __forceinline__ LaneGroup mvue_lanes(const LongJob &job, float magnit
   return {bits, is_in(whole, static_cast<int>(lane_of_group())) ? magnitude : step};
 }
 
-// As two_draws_value(), of every lane's number.
+// two_draws_value() of the element of each lane.
 __device__ __forceinline__ float value_of_lane(float magnitude, int of) {
   float without = 0.0f, sum = 1.0f;
   for (int i = 0; i < of; ++i) {

@@ -1,4 +1,4 @@
-// N:M masks: a thread takes sixteen adjacent numbers, which are one group or more, and settles them in registers.
+// N:M masks: one thread loads sixteen adjacent elements, which are one or more groups, and selects in registers.
 #include "kernels/sparse_mask/cuda_group.hpp"
 #include "kernels/sparse_mask/cuda_kernels.hpp"
 
@@ -17,7 +17,7 @@ struct MaskJob {
   RandomSource random;
   uint64_t first_draw, row_draws, group_draws;
   const float *importance;
-  bool is_wide;  // masked holds f32, the source does not
+  bool is_wide;  // masked is f32 and the source is not
   bool loads_whole, stores_mask_whole, stores_whole;
 };
 
@@ -35,7 +35,7 @@ __device__ __forceinline__ DeviceGroup<kOf> group_of(const MaskJob &job, const f
   return group;
 }
 
-// What stays of one number, as f32; `is_same`: as it was.
+// The result for one element, as f32. `is_same`: the element is unchanged.
 struct Kept {
   float number;
   bool stays, is_same;

@@ -1,5 +1,5 @@
-// What a selection did: a thread adds up a row from its first number to its last, as the reference does, so that the sums
-// are the same. Rows are many where a matrix is worth a GPU.
+// Statistics of a selection: one thread adds a row from its first to its last element, as the reference kernel does, so that
+// the sums are equal. Matrices large enough for a GPU have many rows.
 #include "kernels/sparse_mask/cuda_group.hpp"
 #include "kernels/sparse_mask/cuda_kernels.hpp"
 
@@ -30,7 +30,7 @@ __device__ __forceinline__ float magnitude_warp(const MeasureJob &job, int64_t r
   return bits_float(float_bits(number) & 0x7FFFFFFFu);
 }
 
-// Adds one number to all sums but the variance, and gives its magnitude.
+// Adds one element to all sums except the variance, and returns its magnitude.
 __device__ __forceinline__ float add_number(const MeasureJob &job, int64_t row, int64_t column, SparseSums &sums) {
   const float magnitude = magnitude_warp(job, row, column);
   const bool stays = job.mask[row * job.mask_row + column * job.mask_column] != 0;
@@ -67,7 +67,7 @@ __device__ __forceinline__ double variance_of_two_draws(const float (&magnitudes
   return variance;
 }
 
-// A group that chance decides on.
+// Adds a group of a random rule.
 template <lpt_sparse_rule kRule, int kOf>
 __device__ __forceinline__ void add_drawn_group(const MeasureJob &job, int64_t row, int64_t begin, SparseSums &sums) {
   float magnitudes[kOf];
@@ -90,7 +90,7 @@ __device__ __forceinline__ void add_group(const MeasureJob &job, int64_t row, in
   sums.special_groups += !(total < bits_float(0x7F800000u));
 }
 
-// kOf is 0 where nothing is drawn: groups of any length.
+// kOf is 0 for rules that are not random: groups of any length.
 template <lpt_sparse_rule kRule, int kOf>
 __global__ void __launch_bounds__(kThreads) measure_rows(MeasureJob job) {
   const int64_t step = int64_t{gridDim.x} * kThreads;

@@ -1,4 +1,4 @@
-// Kernels of the device.
+// Device kernel tables.
 #include "kernels/sparse_mask/cuda_kernels.hpp"
 
 namespace lpt {

@@ -1,5 +1,5 @@
-// One group of an N:M mask: the law of every rule, operation by operation, in f32. Fast rows and CUDA do the same sums in
-// the same order. Sums run over the group from its first number to its last.
+// Selection of one group of an N:M mask: defines every rule, operation by operation, in f32. SIMD and CUDA kernels perform the
+// same operations in the same order. Sums run from the first to the last element of the group.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace lpt {
 
 constexpr int kLongestGroup = 32;
 
-// What is selected: bit i of `bits` says that number i stays, values[i] is the magnitude it gets.
+// A selection: bit i of `bits` is set if element i is kept, and values[i] is its output magnitude.
 struct SparseGroup {
   uint32_t bits;
   float values[kLongestGroup];
@@ -21,7 +21,7 @@ LPT_HOST_DEVICE static inline uint32_t magnitude_bits(float value) {
   return __builtin_bit_cast(uint32_t, value) & 0x7FFFFFFFu;
 }
 
-// Order of magnitudes. All NaN are alike, above infinity.
+// Rank of a magnitude. All NaN have one rank, above infinity.
 LPT_HOST_DEVICE static inline uint32_t magnitude_rank(float value) {
   const uint32_t bits = magnitude_bits(value);
   return bits > 0x7F800000u ? 0x7F800001u : bits;
@@ -33,7 +33,7 @@ LPT_HOST_DEVICE static inline float sum_of(const float *numbers, int count) {
   return sum;
 }
 
-// The first of the largest.
+// Returns the index of the first largest value.
 LPT_HOST_DEVICE static inline int largest_of(const float *numbers, int count) {
   int largest = 0;
   for (int i = 1; i < count; ++i) {
@@ -42,13 +42,13 @@ LPT_HOST_DEVICE static inline int largest_of(const float *numbers, int count) {
   return largest;
 }
 
-// The largest number below a positive one.
+// Returns the largest float below a positive one.
 LPT_HOST_DEVICE static inline float just_below(float number) {
   return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, number) - 1);
 }
 
-// The first number whose end, when all are laid one after the other, is beyond `place`. Their sum is `total`, above zero.
-// A place that was rounded to the end of all is moved before it: there is always such a number, and it is not zero.
+// Returns the first index whose prefix sum exceeds `place`. `total` > 0 is the sum of all. A place that was rounded to `total`
+// is reduced to the preceding float, so that the index exists and its element is not zero.
 LPT_HOST_DEVICE static inline int number_at(const float *numbers, int count, float total, float place) {
   const float last = just_below(total);
   if (place > last) place = last;
@@ -68,7 +68,7 @@ LPT_HOST_DEVICE static inline int count_positive(const float *numbers, int count
   return result;
 }
 
-// Fills up with the first numbers that do not stay yet.
+// Adds the first elements that are not kept yet, at most `missing`.
 LPT_HOST_DEVICE static inline uint32_t fill_up(uint32_t bits, int count, int missing) {
   for (int i = 0; i < count && missing > 0; ++i) {
     if ((bits >> i & 1) != 0) continue;
@@ -78,7 +78,7 @@ LPT_HOST_DEVICE static inline uint32_t fill_up(uint32_t bits, int count, int mis
   return bits;
 }
 
-// All that are not zero, as they are, and the first zeros.
+// Keeps all nonzero elements unchanged, then the first zeros.
 LPT_HOST_DEVICE static inline SparseGroup keep_positive(const float *magnitudes, int count, int places) {
   SparseGroup group{0, {}};
   for (int i = 0; i < count; ++i) {
@@ -89,7 +89,7 @@ LPT_HOST_DEVICE static inline SparseGroup keep_positive(const float *magnitudes,
   return group;
 }
 
-// The `kept` largest ranks; the lower index of equal ones.
+// Keeps the `kept` largest ranks; of equal ranks, the lower indices.
 LPT_HOST_DEVICE static inline uint32_t keep_largest(const uint32_t *ranks, int count, int kept) {
   uint32_t bits = 0;
   for (int i = 0; i < count; ++i) {
@@ -100,13 +100,13 @@ LPT_HOST_DEVICE static inline uint32_t keep_largest(const uint32_t *ranks, int c
   return bits;
 }
 
-// What MVUE keeps whatever is drawn. The numbers of a group, of which more are positive than there are places, share the
-// places: one whose share is a whole place or more stays as it is, and what is left of the others is shared again.
+// State of MVUE before sampling, for groups with more positive elements than places. An element with draws · magnitude / total
+// ≥ 1 is kept unchanged; then the remaining places are distributed over the remaining elements in the same way.
 struct SparseShares {
-  float left[kLongestGroup];  // zero for those that stay
-  float total;                // of `left`
-  int draws;                  // places that are left
-  uint32_t bits;              // those that stay
+  float left[kLongestGroup];  // zero for elements that are kept
+  float total;                // sum of `left`
+  int draws;                  // remaining places
+  uint32_t bits;              // elements that are kept
 };
 
 LPT_HOST_DEVICE static inline SparseShares share_places(const float *magnitudes, int count, int places) {
@@ -124,8 +124,8 @@ LPT_HOST_DEVICE static inline SparseShares share_places(const float *magnitudes,
   }
 }
 
-// Systematic sampling: one uniform number places `draws` marks at equal steps along the numbers. Two marks that rounding
-// puts on one number leave a place to the first one that has none.
+// Systematic sampling: one uniform random number places `draws` equidistant marks along the prefix sums. If rounding assigns
+// two marks to one element, the first element that is not kept replaces the second.
 LPT_HOST_DEVICE static inline SparseGroup select_mvue(const float *magnitudes, int count, int kept, uint32_t word) {
   const int places = kept < count ? kept : count;
   if (count_positive(magnitudes, count) <= places) return keep_positive(magnitudes, count, places);
@@ -144,15 +144,15 @@ LPT_HOST_DEVICE static inline SparseGroup select_mvue(const float *magnitudes, i
   return group;
 }
 
-// The sum of all but one.
+// Returns the sum of all elements except one.
 LPT_HOST_DEVICE static inline float sum_without(const float *numbers, int count, int without) {
   float sum = 0.0f;
   for (int i = 0; i < count; ++i) sum += i == without ? 0.0f : numbers[i];
   return sum;
 }
 
-// 1 / the probability that number i is drawn first or second, times its magnitude: with S the sum of all,
-//   p_i = a_i / S + sum over k ≠ i of (a_k / S) · a_i / (S - a_k).
+// Returns magnitude i divided by the probability p_i that it is drawn first or second. With S the sum of all magnitudes,
+//   p_i = a_i / S + Σ_{k ≠ i} (a_k / S) · a_i / (S - a_k).
 LPT_HOST_DEVICE static inline float two_draws_value(const float *magnitudes, int count, int i) {
   float sum = 1.0f;
   for (int k = 0; k < count; ++k) {
@@ -177,7 +177,7 @@ LPT_HOST_DEVICE static inline SparseGroup select_two_draws(const float *magnitud
   return group;
 }
 
-// The largest magnitude that goes; zero if all stay.
+// Returns the largest pruned magnitude; zero if all are kept.
 LPT_HOST_DEVICE static inline float largest_dropped(const float *magnitudes, int count, uint32_t bits) {
   float largest = 0.0f;
   for (int i = 0; i < count; ++i) {
@@ -186,7 +186,7 @@ LPT_HOST_DEVICE static inline float largest_dropped(const float *magnitudes, int
   return largest;
 }
 
-// A group whose magnitudes cannot be summed: every rule keeps its largest as they are.
+// Returns true if the sum of magnitudes is not finite: every rule keeps the largest elements of such a group unchanged.
 LPT_HOST_DEVICE static inline bool is_special_group(const float *magnitudes, int count) {
   return !(sum_of(magnitudes, count) < __builtin_inff());
 }
@@ -203,7 +203,7 @@ LPT_HOST_DEVICE static inline SparseGroup select_largest(const float *magnitudes
   return group;
 }
 
-// `word(0)` and `word(1)` give the group's random bits.
+// `word(0)` and `word(1)` return the random bits of the group.
 template <typename Word>
 LPT_HOST_DEVICE static inline SparseGroup select_group(lpt_sparse_rule rule, const float *magnitudes,
                                                        const float *importance, int count, int kept, const Word &word) {

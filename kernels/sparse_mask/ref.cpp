@@ -1,4 +1,4 @@
-// The plain row: it decides every bit.
+// Reference kernel of N:M masks, which defines every bit.
 #include "kernels/sparse_mask/group.hpp"
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "src/formats/numbers.hpp"

@@ -1,4 +1,4 @@
-// The plain rows of masks that are there already: applied, as decay, and with what they drop absorbed.
+// Reference kernels for existing masks: application, decay, and absorption of pruned elements.
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "src/formats/numbers.hpp"
 
@@ -42,7 +42,7 @@ void mask_decay_any_ref(const MaskDecayRequest &request) {
 
 namespace {
 
-// What each number that stays of a group gets.
+// Returns the value that is added to each kept element of a group.
 float absorbed_share(const MaskAbsorbRequest &request, const Numbers &source, int64_t row, int64_t begin, int64_t end) {
   float sum = 0.0f;
   int kept = 0;

@@ -1,4 +1,4 @@
-// What a selection did to the numbers, in f64.
+// Statistics of a selection, in f64.
 #include "kernels/sparse_mask/group.hpp"
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "src/formats/numbers.hpp"
@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// Expected squared error: the sum of x · (what it becomes) - x² over the numbers that chance decides on.
+// Returns the expected squared error: Σ (x · output(x) - x²) over the elements that are kept with a probability below 1.
 double variance_of(lpt_sparse_rule rule, const float *magnitudes, int count, int kept) {
   double variance = 0.0;
   if (rule == LPT_SPARSE_RULE_MVUE) {

@@ -1,4 +1,4 @@
-// MVUE of 1:2 and 2:4: the distribution of group.hpp, operation by operation, with one group in each lane.
+// MVUE of 1:2 and 2:4: performs the operations of group.hpp, with one group per lane.
 #include "kernels/common/philox_lanes.hpp"
 #include "kernels/sparse_mask/blocks.hpp"
 #include "kernels/sparse_mask/group.hpp"
@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// ---- random words
+// Random words.
 
 constexpr int64_t kSlabGroups = 256;
 
@@ -14,7 +14,7 @@ struct WordSlab {
   alignas(64) uint32_t words[kSlabGroups + 64];
 };
 
-// The words of kSlabGroups draws from `first` on, at most; they begin where the result points, and fill the last vector.
+// Fills the words of at most kSlabGroups draws from `first` on, in full vectors. Returns a pointer to the first word.
 const uint32_t *draw_words(const RandomSource &source, const PhiloxLanes &lanes, uint64_t first, int64_t count,
                            WordSlab &slab) {
   const int64_t needed = static_cast<int64_t>(first % 4) + (count + kLanes - 1) / kLanes * kLanes;
@@ -25,19 +25,19 @@ const uint32_t *draw_words(const RandomSource &source, const PhiloxLanes &lanes,
   return slab.words + first % 4;
 }
 
-// ---- the distribution
+// Sampling.
 
-// What stays of kOf magnitudes in each lane, and the magnitude it gets.
+// Kept elements among kOf magnitudes per lane, and their output magnitudes.
 template <int kOf>
 struct Selection {
   Mask kept[kOf];
   F32 value[kOf];
 };
 
-// Whether all sums are finite.
+// Returns true if all sums are finite.
 [[gnu::always_inline]] inline bool is_plain(F32 sum) { return has_all(is_greater(broadcast(__builtin_inff()), sum)); }
 
-// Returns false if a lane needs the reference.
+// Returns false if a lane requires the scalar function.
 [[gnu::always_inline]] inline bool select_drawn(const F32 (&a)[2], F32 uniform, Selection<2> &selection) {
   const auto total = a[0] + a[1];
   if (!is_plain(total)) return false;
@@ -52,7 +52,7 @@ struct Selection {
 
 [[gnu::always_inline]] inline F32 most_of(const F32 (&a)[4]) { return max(max(a[0], a[1]), max(a[2], a[3])); }
 
-// The first of those that are `most`.
+// Marks the first element of each lane that equals `most`.
 [[gnu::always_inline]] inline void find_largest(const F32 (&a)[4], F32 most, Mask (&is_largest)[4]) {
   is_largest[0] = is_equal(a[0], most);
   auto found = is_largest[0];
@@ -63,12 +63,12 @@ struct Selection {
   }
 }
 
-// How two kept elements are shared out: an element whose share is one or more is kept at its full value. Then one mark is drawn
+// Distribution of two kept elements. An element with inclusion probability 1 is kept at its full value; then one mark is placed
 // over the others, else two over all.
 struct Shares {
   Mask is_whole[4], is_single;
-  Mask has_second;  // one of the others rounds away the rest and is kept at its full value as well
-  F32 end[4];       // prefix sums of what is left of each element
+  Mask has_second;  // the sum of the others rounds to one of them, which is kept at its full value
+  F32 end[4];       // prefix sums of the remaining magnitudes
 };
 
 [[gnu::always_inline]] inline Shares share_places(const F32 (&a)[4], F32 sum) {
@@ -87,8 +87,8 @@ struct Shares {
   return shares;
 }
 
-// Finds the elements of two marks: the first whose prefix sum exceeds a mark. Returns false if rounding gave both marks the same
-// element in a lane.
+// Finds the elements of two marks: the first whose prefix sum exceeds a mark. Returns false if rounding assigned both marks to
+// one element in a lane.
 [[gnu::always_inline]] inline bool find_marked(const Shares &shares, F32 first, F32 second, Mask (&is_marked)[4]) {
   Mask beyond_first[3], beyond_second[3], is_between = shares.is_single;
 #pragma GCC unroll 3
@@ -131,9 +131,9 @@ struct Shares {
   return true;
 }
 
-// ---- blocks
+// Blocks.
 
-// Groups one by one, if select_drawn() returned false.
+// Selects groups one at a time, if select_drawn() returned false.
 template <int kOf>
 [[gnu::noinline]] void select_plainly(const Block<float> &block, bool is_transposed, int groups,
                                       const uint32_t *words) {
@@ -195,9 +195,9 @@ template <int kOf, bool kIsTransposed>
   }
 }
 
-// ---- groups along lines, and across them
+// Groups along lines, and across lines.
 
-// A span of a line, with the random words of its groups.
+// Selects a span of a line with the random words of its groups.
 template <int kOf>
 void draw_slab(const Block<float> &slab, int64_t length, const uint32_t *words, const Prefetcher &prefetcher) {
   constexpr int kSize = kOf * kLanes;
@@ -233,7 +233,7 @@ void draw_along_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes
   }
 }
 
-// `groups` adjacent groups, of which `lines` lines exist.
+// Selects `groups` adjacent groups, of which `lines` lines exist.
 template <int kOf>
 void draw_piece(const Block<float> &piece, int64_t lines, int64_t groups, const uint32_t *words, int64_t distance) {
   for (int64_t at = 0; at < groups; at += kLanes, words += kLanes) {

@@ -4,7 +4,7 @@
 namespace lpt {
 namespace {
 
-// Rows without gaps between them are one long row. Without columns there is nothing.
+// Merges rows without gaps between them into one row. Returns no lines if the matrix has no columns.
 template <typename... Views>
 Lines lines_without_gaps(const MatrixView &first, const Views &...others) {
   const int64_t columns = first.columns;
@@ -13,7 +13,7 @@ Lines lines_without_gaps(const MatrixView &first, const Views &...others) {
   return is_one ? Lines{1, first.rows * columns} : Lines{first.rows, columns};
 }
 
-// ---- applied
+// Application.
 
 template <typename Code>
 struct ApplyLine {
@@ -23,7 +23,7 @@ struct ApplyLine {
   int64_t length;
 };
 
-// The first `end` numbers of a line, from `begin` on.
+// Applies the mask to elements [begin, end) of a line.
 template <typename Lanes, bool kIsStreamed>
 [[gnu::always_inline]] inline void apply_part(const ApplyLine<typename Lanes::Code> &line, int64_t begin, int64_t end,
                                               const Prefetcher &prefetcher) {
@@ -50,7 +50,7 @@ template <typename Lanes, bool kIsStreamed>
   for (; at < end; ++at) line.to[at] = line.mask[at] != 0 ? line.from[at] : typename Lanes::Code{0};
 }
 
-// How many numbers lie before the first place that can be streamed.
+// Returns the number of elements before the first address that is aligned for streaming stores.
 template <typename Code>
 int64_t head_of(const ApplyLine<Code> &line) {
   const auto misfit = static_cast<int64_t>(reinterpret_cast<uintptr_t>(line.to) % uint64_t{kCacheLine});
@@ -79,7 +79,7 @@ void apply_to(const MaskApplyRequest &request) {
   }
 }
 
-// ---- decay
+// Decay.
 
 [[gnu::always_inline]] inline F32 load_number(const float *from) { return load(from); }
 [[gnu::always_inline]] inline F32 load_number(const uint16_t *from) { return widened(from); }
@@ -91,7 +91,7 @@ template <typename Weight>
   store(gradient, select(mask_of(mask), old, old + change));
 }
 
-// The end of a line runs on a copy.
+// Processes the end of a line on a copy.
 template <typename Weight>
 [[gnu::noinline]] void decay_end(const Weight *weight, const uint8_t *mask, F32 rate, float *gradient, int64_t count) {
   Weight weights[kLanes] = {};

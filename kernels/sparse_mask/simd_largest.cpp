@@ -1,15 +1,16 @@
-// The largest magnitudes of each group.
+// Selection of the largest magnitudes of each group.
 //
-// Numbers stay codes: without its sign, an integer orders them as the magnitude does, and all NaN are cut to the first one. A
-// number wins against another if it is larger, or equal and comes first: own + (1 if it comes first) > other. It stays if it
-// wins against all but N - 1.
+// Elements are compared as codes. Integers without the sign bit have the order of the magnitudes; all NaN are clamped to the
+// first NaN code. An element wins against another if it is larger, or equal and earlier: code + (1 if earlier) > other. It is
+// kept if it wins against all but N - 1.
 //
-// Lanes of one width give kWidth, kWidestTranspose, Code, Vector, Kept (which lanes stay), and
-//   load(from), store(to, vector), stream(to, vector) past the caches, only(kept, vector), store_bytes(to, kept), all(number)
-//   magnitudes(vector, most)      without signs, cut to `most`
+// A lane type of one width provides kWidth, kWidestTranspose, Code, Vector, Kept (mask of kept lanes), and
+//   load(from), store(to, vector), stream(to, vector) bypassing the caches, only(kept, vector), store_bytes(to, kept),
+//   all(code)
+//   magnitudes(vector, most)      without signs, clamped to `most`
 //   plus_one, plus_if_above(count, a, b), at_least(count, number)
-//   wins_two_of_three(magnitudes) of groups of four adjacent lanes
-//   rotation(indices), rotated(vector, rotation) lanes of a group by their indices
+//   wins_two_of_three(magnitudes) for groups of four adjacent lanes
+//   rotation(indices), rotated(vector, rotation) to permute the lanes of a group by indices
 #include "kernels/sparse_mask/blocks.hpp"
 #include "kernels/sparse_mask/group.hpp"
 
@@ -20,7 +21,7 @@ inline uint32_t first_nan_of(lpt_format plain) {
   return plain == LPT_FORMAT_F32 ? 0x7F800001u : plain == LPT_FORMAT_BF16 ? 0x7F81u : 0x7C01u;
 }
 
-// One vector for each step; what is requested is requested once for all of them.
+// Stores one vector per step. Each output is tested once for all vectors.
 template <typename Lanes, int kCount>
 [[gnu::always_inline]] inline void put(const Block<typename Lanes::Code> &block, int64_t to_step, int64_t mask_step,
                                        const typename Lanes::Vector (&codes)[kCount],
@@ -37,7 +38,7 @@ template <typename Lanes, int kCount>
   for (int i = 0; i < count; ++i) Lanes::store_bytes(block.mask + i * mask_step, kept[i]);
 }
 
-// ---- groups along lines
+// Groups along lines.
 
 template <typename Lanes>
 struct TwoOfFour {
@@ -48,7 +49,7 @@ struct TwoOfFour {
   }
 };
 
-// Any N of a power of two: against the others of the group in rotation.
+// Selects any N of a power of two by comparison with the rotated elements of the group.
 template <typename Lanes, int kOf>
 struct ManyOfAdjacent {
   typename Lanes::Vector most;
@@ -79,7 +80,7 @@ struct ManyOfAdjacent {
   }
 };
 
-constexpr int kVectors = 4;  // of a block of a line
+constexpr int kVectors = 4;  // vectors of a block of a line
 
 template <typename Lanes, typename Choose>
 [[gnu::always_inline]] inline void run_line_block(const Block<typename Lanes::Code> &block, const Choose &choose) {
@@ -115,9 +116,9 @@ void keep_along_lines(const SparseMaskRequest &request, const Choose &choose) {
   }
 }
 
-// ---- groups across lines
+// Groups across lines.
 
-// kOf is the size of a group, or 0: any.
+// kOf is the size of a group, or 0 for any size.
 template <typename Lanes, int kOf>
 [[gnu::always_inline]] inline void run_cross_block(const Block<typename Lanes::Code> &block, int any_of, int needed,
                                                    typename Lanes::Vector most) {

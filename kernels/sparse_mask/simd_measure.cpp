@@ -1,17 +1,17 @@
 // Statistics of a selection.
 //
-// The sums of a row run from its first number to its last: one chain of additions. Rows do not depend on each other,
-// so lanes are rows, and each lane adds up in the order of the law. Rows of memory are transposed in squares of as many
-// rows as columns; where rows lie side by side already (groups of columns) they are read as they are.
+// The sums of a row run from its first to its last element, which is one chain of additions. Rows are independent, so that each
+// lane adds one row in the order of the reference kernel. Rows of memory are transposed in squares; if rows are adjacent
+// (groups of columns), they are loaded without a transpose.
 //
-// Numbers come without signs; the sign says instead whether a number stays. What a sum does not want is added as zero,
-// which changes none: no sum is below zero.
+// Elements are magnitudes whose sign bit is the mask. Elements that a sum excludes are added as zero, which does not change a
+// sum, because sums are not negative.
 #include "kernels/sparse_mask/blocks.hpp"
 
 namespace lpt {
 namespace {
 
-// Numbers and their mask; steps lead to the next row.
+// Addresses of elements and their mask; steps are the distances between rows.
 template <typename Number>
 struct Measured {
   const Number *from;
@@ -20,7 +20,7 @@ struct Measured {
   int64_t mask_step;
 };
 
-// Counts through groups, whatever pieces the columns come in.
+// Sums with a counter of the columns in a group, independent of the spans of columns.
 struct GroupedSums {
   MarkedRows::Sums sums;
   int of = 1;
@@ -32,7 +32,7 @@ struct GroupedSums {
     sums.end_group();
     in_group = 0;
   }
-  // At the end of the rows, whose last groups may be short.
+  // Writes the sums after the last column; the last group may be short.
   void write(SparseSums *to, int64_t rows) {
     if (in_group > 0) sums.end_group();
     sums.write(to, rows);
@@ -51,7 +51,7 @@ template <typename Number>
   for (int column = 0; column < kLanes; ++column) sums.add(square[column]);
 }
 
-// A square of which only some rows or columns are there runs on a copy; the others are zeros, which change no sum.
+// Adds an incomplete square from a copy. Missing elements are zeros, which do not change a sum.
 template <typename Number>
 [[gnu::noinline]] void add_edge(const Measured<Number> &at, GroupedSums &sums, int64_t rows, int64_t columns) {
   Number from[kLanes * kLanes] = {};
@@ -77,10 +77,10 @@ void add_rows(const Measured<Number> &line, GroupedSums &sums, int64_t rows, int
   }
 }
 
-// Rows side by side; steps lead to the next column.
+// Adds adjacent rows; steps are the distances between columns.
 template <typename Number>
 void add_columns(const Measured<Number> &line, GroupedSums &all_sums, int64_t rows, int64_t columns) {
-  GroupedSums sums = all_sums;  // in registers
+  GroupedSums sums = all_sums;  // a copy in registers
   for (int64_t column = 0; column < columns; ++column) {
     const Number *from = line.from + column * line.from_step;
     const uint8_t *mask = line.mask + column * line.mask_step;
@@ -97,7 +97,7 @@ void add_columns(const Measured<Number> &line, GroupedSums &all_sums, int64_t ro
   all_sums = sums;
 }
 
-// How many vectors of rows alternate, so that lines of memory are read whole, and for how many columns each.
+// Vectors of rows that alternate, so that cache lines are read completely, and the columns per vector.
 constexpr int64_t kRowVectors = 32, kRowVectorColumns = 16;
 
 template <typename Number>

@@ -1,4 +1,4 @@
-// Everything about masks that can run, fastest first, the reference last.
+// Kernel tables of the masks in order of preference; the reference kernel is last.
 #include "kernels/sparse_mask/sparse_mask.hpp"
 
 namespace lpt {
@@ -7,7 +7,7 @@ namespace {
 #if defined(LPT_HAVE_X86)
 bool is_along_lines(const SparseMaskRequest &request) { return request.source.column_stride == 1; }
 
-// Lines of memory are rows of all views, or columns of all of them.
+// Accepts views whose rows are all adjacent in memory, or whose columns are.
 const char *unsupported_places(const SparseMaskRequest &request) {
   const auto is_like_source = [&](const MatrixView &view) {
     return view.data == nullptr || (is_along_lines(request) ? view.column_stride : view.row_stride) == 1;

@@ -1,4 +1,4 @@
-// Registers of bytes with AVX2, as the files of this family share them. Included by an ISA file only.
+// Byte registers with AVX2, shared by the files of this family. Included by an ISA file only.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline __m256i load_bytes(const uint8_t *from) { return _mm256_loadu_si256(reint
 
 inline __m128i load_half(const uint8_t *from) { return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from)); }
 
-// The same in both halves.
+// Loads 16 bytes into both halves.
 inline __m256i load_twice(const uint8_t *from) { return _mm256_broadcastsi128_si256(load_half(from)); }
 
 template <typename Word>
@@ -32,10 +32,10 @@ inline void write_bytes(uint8_t *to, __m256i bytes) {
   }
 }
 
-// Quarters 0, 2, 1 and 3: in order what was packed or interleaved in halves.
+// Permutes quarters to 0, 2, 1, 3, which restores the order after a pack or interleave within halves.
 inline __m256i in_order(__m256i quarters) { return _mm256_permute4x64_epi64(quarters, 0xD8); }
 
-// 32 codes of 4 bits, one to a byte, and 64 back to their pairs.
+// Unpacks 32 codes of 4 bits to bytes; together() packs 64 of them.
 inline __m256i apart(__m128i pairs) {
   const __m256i words = _mm256_cvtepu8_epi16(pairs);
   return _mm256_and_si256(_mm256_or_si256(words, _mm256_slli_epi16(words, 4)), _mm256_set1_epi8(0x0F));

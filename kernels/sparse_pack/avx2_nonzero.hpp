@@ -1,4 +1,4 @@
-// Which numbers are not zero, with AVX2. Included by an ISA file only.
+// Masks of nonzero elements with AVX2. Included by an ISA file only.
 #pragma once
 
 #include "kernels/sparse_pack/avx2_bytes.hpp"
@@ -18,7 +18,7 @@ struct NonzeroStep {
                          : kCodeBits == 16 ? _mm256_set1_epi16(static_cast<int16_t>(number))
                                            : _mm256_set1_epi32(number);
     for (int64_t c = 0; c < kColumns; c += 32) {
-      // All bits where it is zero, and so -1.
+      // The comparison yields -1 for zero; adding 1 yields 0 or 1.
       const __m256i is_zero = zeros_of_32(source + c * kCodeBits / 8, bits);
       write_bytes<false>(mask + c, _mm256_add_epi8(is_zero, _mm256_set1_epi8(1)));
     }

@@ -1,4 +1,4 @@
-// What the CUDA files of this family offer, and their tables.
+// Kernel functions of this family in CUDA files, and their tables.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// 2:4 packing and its inverse: a thread takes sixteen columns, four groups, eight stored codes, two bytes of places.
+// 2:4 compression and decompression: one thread processes sixteen columns: four groups, eight stored codes, two index bytes.
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/sparse_pack/cuda_kernels.hpp"
 
@@ -8,8 +8,8 @@ namespace {
 constexpr uint32_t kThreads = 256;
 constexpr int32_t kGroups = kFragment / 4;
 
-// Half a byte of places by the bits of a mask, four bits each: the kept columns, and the lowest others while they are fewer
-// than two. As pair_of() of ref.cpp.
+// Returns a table of index nibbles by the four mask bits of a group: kept columns, padded with the lowest other columns to two.
+// Same as pair_of() of ref.cpp.
 constexpr uint64_t halves_of_masks() {
   uint64_t halves = 0;
   for (uint32_t mask = 0; mask < 16; ++mask) {
@@ -32,7 +32,7 @@ struct PackJob {
   const uint8_t *mask;
   void *stored;
   uint8_t *indices;
-  int64_t rows, columns;                                           // of the dense matrix
+  int64_t rows, columns;                                           // dense matrix
   int64_t dense_stride, mask_stride, stored_stride, index_stride;  // in bytes
   bool is_dense_whole, is_mask_whole, is_stored_whole;
 };
@@ -43,7 +43,7 @@ struct StoredFragment {
   uint32_t word[kBits / 4];
 };
 
-// The bytes of a stored fragment, by pieces of 8 or 16 bytes where they lie on such boundaries.
+// Stores the bytes of a stored fragment, in vectors of 8 or 16 bytes if alignment permits.
 template <int32_t kBits>
 __device__ __forceinline__ void store_stored(unsigned char *bytes, int32_t count, bool is_whole,
                                              const StoredFragment<kBits> &fragment) {
@@ -79,7 +79,7 @@ __device__ __forceinline__ StoredFragment<kBits> load_stored(const unsigned char
   return fragment;
 }
 
-// The code at `place` of a group, `place` known to the device alone.
+// Returns the code at `place` of a group, where `place` is not a compile-time constant.
 template <int32_t kBits>
 __device__ __forceinline__ uint32_t chosen_code(const CodeFragment<kBits> &codes, int32_t group, uint32_t place) {
   uint32_t code = code_at(codes, 4 * group);
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(kThreads) decompress(PackJob job) {
   }
 }
 
-// `number_bits` of a code say whether it is zero: all but a sign.
+// Marks nonzero codes. `number_bits` selects the bits that are zero for a zero element: all except the sign.
 template <int32_t kBits>
 __global__ void __launch_bounds__(kThreads) find_nonzero(PackJob job, uint8_t *mask, uint32_t number_bits) {
   const FragmentCounts counts = counts_of(job);
@@ -219,7 +219,7 @@ PackJob pack_job(const MatrixView &dense, const MatrixView &stored, int64_t inde
   return job;
 }
 
-// Which bits of a code are a number's magnitude; an integer's are all of them.
+// Returns the magnitude bits of a code; for integers, all bits.
 uint32_t number_bits_of(lpt_format element) {
   const int32_t bits = bits_of(element);
   return ~0u >> (element == LPT_FORMAT_INT8 ? 24 : 33 - bits);

@@ -1,4 +1,4 @@
-// The plain rows: they decide every byte.
+// Reference kernels of 2:4 matrices, which define every byte.
 #include <cstring>
 
 #include "kernels/sparse_pack/sparse_pack.hpp"
@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// Codes of any element by row and column, f32 and f64 as their bits.
+// Codes of any element type by row and column; f32 and f64 as their bits.
 class Codes {
  public:
   explicit Codes(const MatrixView &view) : view_(view), bits_(element_bits(view.format.element)) {
@@ -39,13 +39,13 @@ class Codes {
   Element element_{};
 };
 
-// What a group stores: two places, and whether the mask keeps them.
+// The stored columns of a group: two indices, and whether the mask keeps them.
 struct Pair {
   int place[2];
   bool is_kept[2];
 };
 
-// The kept columns, and the lowest others while they are fewer than two.
+// Returns the kept columns, padded with the lowest other columns to two.
 Pair pair_of(const bool *stays) {
   int fillers = 2;
   for (int i = 0; i < 4; ++i) fillers -= stays[i];

@@ -1,4 +1,4 @@
-// The family of 2:4 matrices: of every four columns two are stored, with their places.
+// 2:4 matrices: two of every four columns are stored, with their indices.
 #pragma once
 
 #include <span>
@@ -9,31 +9,32 @@
 
 namespace lpt {
 
-// A byte of places serves two groups of four columns, the first one in the low half; a half holds the place of the first
-// stored column in its low two bits, that of the second in the high two, first < second. Halves without a group are 0x4.
+// Compresses a matrix to 2:4. An index byte covers two groups of four columns, the first group in the low nibble. The low two
+// bits of a nibble are the index of the first stored column, the high two bits that of the second, first < second. Nibbles
+// without a group are 0x4.
 //
-// Group g of row r keeps the columns 4·g + i whose mask is not 0, at most two of them; where it keeps fewer, the lowest
-// others are stored as code 0. stored(r, 2·g) and stored(r, 2·g + 1) are their codes.
+// Group g of row r keeps the columns 4·g + i whose mask is not 0, at most two. If it keeps fewer, the lowest other columns are
+// stored as code 0. stored(r, 2·g) and stored(r, 2·g + 1) are the codes.
 struct CompressRequest {
   MatrixView source;  // codes of any plain element; column_stride 1
   MatrixView mask;    // uint8; any strides
-  MatrixView stored;  // the source's element, 2 · (columns / 4, rounded up) columns
-  uint8_t *indices;   // (columns + 7) / 8 of each row
+  MatrixView stored;  // element of the source, 2 · ceil(columns / 4) columns
+  uint8_t *indices;   // (columns + 7) / 8 bytes per row
   int64_t index_stride;
-  // What is stored may be written past the caches: it is a part of something larger than they are.
+  // Permits streaming stores to `stored`, because it is part of a tensor larger than the caches.
   bool is_streamed = false;
 };
 
-// The inverse: target(r, 4·g + place) = stored, code 0 elsewhere. Places are legal.
+// Decompresses: target(r, 4·g + index) = stored code, code 0 elsewhere. Indices are valid.
 struct DecompressRequest {
   MatrixView stored;
   const uint8_t *indices;
   int64_t index_stride;
   MatrixView target;         // codes of the stored element; column_stride 1
-  bool is_streamed = false;  // of the target, as above
+  bool is_streamed = false;  // as above, for target
 };
 
-// mask(r, c) = 1 where source(r, c) is not zero, else 0.
+// Computes mask(r, c) = 1 if source(r, c) is not zero, else 0.
 struct NonzeroRequest {
   MatrixView source;  // codes of any plain element; column_stride 1
   MatrixView mask;    // uint8
@@ -56,7 +57,7 @@ void compress_x86_avx2(const CompressRequest &request);
 void decompress_x86_avx2(const DecompressRequest &request);
 void nonzero_x86_avx2(const NonzeroRequest &request);
 
-// The bits of a code that are not all 0 where it is not zero; 0 where no such bits tell it.
+// Returns the bits of a code of which at least one is set if the element is not zero; 0 if no such bits exist.
 uint32_t significant_bits(lpt_format element);
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Everything about 2:4 matrices that can run, fastest first, the reference last.
+// Kernel tables of 2:4 matrices in order of preference; the reference kernel is last.
 #include "kernels/sparse_pack/sparse_pack.hpp"
 
 namespace lpt {
@@ -69,7 +69,7 @@ uint32_t significant_bits(lpt_format element) {
   const Element known = element_of(element);
   if (known.levels != nullptr || known.has_no_zero || known.is_ternary) return 0;
   const uint32_t all = (1u << known.bits) - 1;
-  // An integer has no -0, and in a fnuz element NaN stands there.
+  // Integers have no -0, and fnuz elements use its code for NaN.
   const bool has_minus_zero = known.is_signed && !known.is_integer && !known.is_fnuz;
   return has_minus_zero ? all >> 1 : all;
 }

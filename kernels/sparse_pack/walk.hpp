@@ -1,11 +1,10 @@
-// Rows of 2:4 matrices in steps, whatever runs one. Included by ISA files: everything here has internal linkage.
+// Loops over the rows of 2:4 matrices, shared by all instruction sets. Included by ISA files: all names have internal linkage.
 //
-// A Step gives
-//   kBits, kColumns                                   of a code; of a step, whose parts are whole lines of memory
+// A Step provides all or some of
+//   kBits, kColumns                                   bits of a code; columns of a step, which fill cache lines
 //   compress<kIsStreamed>(source, mask, stored, indices)
-//   decompress<kIsStreamed>(stored, indices, target)  all of them bytes; streamed: what is written begins with a line
-//   nonzero(source, significant, mask)                where codes have one of the significant bits
-// or those of them that it is for.
+//   decompress<kIsStreamed>(stored, indices, target)  pointers to bytes; streamed: the output is aligned to a cache line
+//   nonzero(source, significant, mask)                marks codes that have one of the significant bits
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ constexpr int64_t code_bytes(int64_t columns) {
 constexpr int64_t stored_of(int64_t columns) { return (columns + 3) / 4 * 2; }
 constexpr int64_t bytes_of_places(int64_t columns) { return (columns + 7) / 8; }
 
-// What is left of a row, in a step of its own that is filled up with zeros.
+// The end of a row, processed as a zero-padded step.
 template <typename Step>
 struct LastStep {
   uint8_t dense[code_bytes<Step>(Step::kColumns)] = {};
@@ -45,7 +44,7 @@ struct LastStep {
     memcpy(indices, from_indices, static_cast<size_t>(bytes_of_places(columns)));
     memcpy(stored, from, static_cast<size_t>(code_bytes<Step>(stored_of(columns))));
     Step::template decompress<false>(stored, indices, dense);
-    // A row ends in zeros, also where its last group stores a column behind the end.
+    // Clears the padding after the last column, for which the last group may store a code.
     if (Step::kBits == 4 && columns % 2 != 0) dense[columns / 2] &= 0x0F;
     memcpy(target, dense, static_cast<size_t>(code_bytes<Step>(columns)));
   }
@@ -56,7 +55,7 @@ uint8_t *row_at(const MatrixView &matrix, int64_t row) {
   return static_cast<uint8_t *>(matrix.data) + row * code_bytes<Step>(matrix.row_stride);
 }
 
-// Whether each row begins with a line.
+// Returns true if each row begins at a cache line.
 template <typename Step>
 bool has_lines(const MatrixView &matrix) {
   return reinterpret_cast<uintptr_t>(matrix.data) % 64 == 0 && code_bytes<Step>(matrix.row_stride) % 64 == 0;
@@ -67,7 +66,7 @@ Prefetcher prefetcher_of(const MatrixView &matrix) {
   return prefetcher_over(matrix.data, matrix.rows * code_bytes<Step>(matrix.row_stride));
 }
 
-// Always inline: gcc leaves out calls of functions that only prefetch.
+// Always inlined, because gcc removes calls of functions that only prefetch.
 template <int64_t kBytes>
 [[gnu::always_inline]] inline void prefetch(const Prefetcher &prefetcher, const uint8_t *from) {
   constexpr int64_t kLines = kBytes < 512 ? kBytes / 64 : 8;
@@ -142,7 +141,7 @@ void nonzero_rows(const NonzeroRequest &request) {
     uint8_t *mask = static_cast<uint8_t *>(request.mask.data) + row * request.mask.row_stride;
     int64_t c = 0;
     for (; c + Step::kColumns <= columns; c += Step::kColumns) {
-      // One stream is followed without that where it need not be spread.
+      // In-line streams are left to the hardware prefetcher.
       if (prefetcher.is_spread()) prefetch<code_bytes<Step>(Step::kColumns)>(prefetcher, source + code_bytes<Step>(c));
       Step::nonzero(source + code_bytes<Step>(c), significant, mask + c);
     }
@@ -155,7 +154,7 @@ void nonzero_rows(const NonzeroRequest &request) {
   }
 }
 
-// ---- a Step by the bits of a code
+// Selects a Step by the bits of a code.
 
 template <template <int> typename Step>
 void compress_codes(const CompressRequest &request) {

@@ -1,8 +1,8 @@
 // 2:4 matrices of codes of 4, 8, 16 and 32 bits with AVX2, 256 columns at a time.
 //
-// Compression and decompression shuffle the bytes of a register, for codes of any size. Compression looks up the two kept indices
-// of a group by its four mask bits and uses them as shuffle control. Decompression copies both codes of a group to all of its
-// columns and keeps in each column the code with that index.
+// Compression and decompression shuffle the bytes of a register, for codes of any size. Compression looks up the two kept
+// indices of a group by its four mask bits and uses them as shuffle control. Decompression copies both codes of a group to all
+// of its columns and keeps in each column the code with that index.
 #include "kernels/sparse_pack/avx2_bytes.hpp"
 #include "kernels/sparse_pack/avx2_nonzero.hpp"
 #include "kernels/sparse_pack/walk.hpp"
@@ -10,14 +10,14 @@
 namespace lpt {
 namespace {
 
-// ---- tables
+// Tables.
 
-constexpr uint8_t kNothing = 0x80;  // as the control of a byte: gives 0
+constexpr uint8_t kNothing = 0x80;  // shuffle control that yields 0
 
 // Indexed by the mask bits of a group.
 struct GroupTables {
-  alignas(32) uint8_t places[32];             // half a byte of places; twice, for both halves of a register
-  alignas(32) uint8_t first[32], second[32];  // a place, counted in bytes, or kNothing where none is kept
+  alignas(32) uint8_t places[32];             // index nibble; repeated for both halves of a register
+  alignas(32) uint8_t first[32], second[32];  // byte offset of a column, or kNothing if none is kept
 };
 
 constexpr GroupTables group_tables(int bytes) {
@@ -44,11 +44,11 @@ constexpr GroupTables group_tables(int bytes) {
 template <int kBytes>
 constexpr GroupTables kGroupTables = group_tables(kBytes);
 
-// Compression tables, indexed by the byte of a register. The shuffle works within each half of 16 bytes; results go to the lower 8
-// bytes of each half.
+// Compression tables, indexed by the byte of a register. The shuffle works within each half of 16 bytes; results are in the
+// lower 8 bytes of each half.
 struct GatherTables {
-  alignas(32) uint8_t place[32];   // which place of those of the register
-  alignas(32) uint8_t offset[32];  // what is added: the group's begin, the byte of the code
+  alignas(32) uint8_t place[32];   // entry of the indices of the register
+  alignas(32) uint8_t offset[32];  // addend: begin of the group, byte of the code
 };
 
 constexpr GatherTables gather_tables(int bytes) {
@@ -64,8 +64,9 @@ constexpr GatherTables gather_tables(int bytes) {
 template <int kBytes>
 constexpr GatherTables kGatherTables = gather_tables(kBytes);
 
-// By the bytes of a target: which of 16 stored bytes is the group's first code and its second one, which byte of places
-// is the group's, which of its bits are a place, and what they are for this column.
+// Decompression tables, indexed by the byte of the target. `first` and `second` are the positions of both codes of the group
+// among 16 stored bytes. `places` is the position of its index byte. The other tables are the bits of an index in that byte,
+// and the value of those bits for this column.
 struct SpreadTables {
   alignas(32) uint8_t first[32], second[32];
   alignas(32) uint8_t places[32];
@@ -93,9 +94,9 @@ constexpr SpreadTables spread_tables(int bytes) {
 template <int kBytes>
 constexpr SpreadTables kSpreadTables = spread_tables(kBytes);
 
-// ---- to compress
+// Compression.
 
-// Two places for each group of 256 columns as kGroupTables gives them.
+// The two indices of each group of 256 columns, in the encoding of kGroupTables.
 template <int kBytes>
 struct Places {
   alignas(32) uint8_t place[128];
@@ -115,7 +116,7 @@ struct Places {
   }
 
  private:
-  // Combined in registers: a load that spans several recent stores would stall until all of them complete.
+  // Combined in registers, because a load that spans several recent stores stalls until all of them complete.
   static __m256i bits_of(const uint8_t *mask) {
     const auto bits = [&](int i) {
       const __m256i is_dropped = _mm256_cmpeq_epi8(load_bytes(mask + 32 * i), _mm256_setzero_si256());
@@ -123,7 +124,7 @@ struct Places {
     };
     return _mm256_setr_epi32(bits(0), bits(1), bits(2), bits(3), bits(4), bits(5), bits(6), bits(7));
   }
-  // The first and second places of even groups and of odd ones.
+  // Interleaves the first and second indices of even and odd groups.
   void write(__m256i even_first, __m256i even_second, __m256i odd_first, __m256i odd_second) {
     const __m256i even[2] = {_mm256_unpacklo_epi8(even_first, even_second),
                              _mm256_unpackhi_epi8(even_first, even_second)};
@@ -137,7 +138,7 @@ struct Places {
   }
 };
 
-// All places that a register of codes needs, in each half.
+// Returns all indices for a register of codes, in each half.
 template <int kBytes>
 inline __m256i places_at(const uint8_t *place) {
   if constexpr (kBytes == 1) return load_twice(place);
@@ -145,7 +146,7 @@ inline __m256i places_at(const uint8_t *place) {
   if constexpr (kBytes == 4) return _mm256_set1_epi32(load_word<int32_t>(place));
 }
 
-// What two registers of codes store.
+// Returns the stored codes of two registers.
 template <int kBytes>
 inline __m256i gather(__m256i low, __m256i high, const uint8_t *place) {
   const GatherTables &tables = kGatherTables<kBytes>;
@@ -158,9 +159,9 @@ inline __m256i gather(__m256i low, __m256i high, const uint8_t *place) {
   return in_order(_mm256_unpacklo_epi64(first, second));
 }
 
-// ---- to write out
+// Decompression.
 
-// The index bytes of a register of codes, in the order of kSpreadTables.
+// Returns the index bytes of a register of codes, in the order of kSpreadTables.
 template <int kBytes>
 inline __m256i spread_places(const uint8_t *indices) {
   const __m256i order = load_bytes(kSpreadTables<kBytes>.places);
@@ -169,7 +170,7 @@ inline __m256i spread_places(const uint8_t *indices) {
   if constexpr (kBytes == 4) return _mm256_set1_epi8(load_word<int8_t>(indices));
 }
 
-// 16 stored bytes, copied to both halves of a register.
+// Expands 16 stored bytes, present in both halves of a register.
 template <int kBytes>
 inline __m256i spread(__m256i stored, const uint8_t *indices) {
   const SpreadTables &tables = kSpreadTables<kBytes>;
@@ -182,14 +183,14 @@ inline __m256i spread(__m256i stored, const uint8_t *indices) {
                          chosen(tables.second, tables.second_bits, tables.second_place));
 }
 
-// ---- steps
+// Steps.
 
 template <int kCodeBits>
 struct PackStep {
   static constexpr int64_t kBits = kCodeBits;
   static constexpr int64_t kColumns = 256;
   static constexpr int kBytes = kCodeBits / 8;
-  static constexpr int64_t kCodes = 32 / kBytes;  // of a register
+  static constexpr int64_t kCodes = 32 / kBytes;  // codes of a register
 
   template <bool kIsStreamed>
   static void compress(const uint8_t *source, const uint8_t *mask, uint8_t *stored, uint8_t *indices) {
@@ -229,7 +230,7 @@ struct PackStep<4> {
     }
   }
 
-  // A group of one byte expands to a word: both codes are copied to all columns, then masked to their own column.
+  // A group of one byte expands to a word: both codes are copied to all columns, then each column is masked.
   template <bool kIsStreamed>
   static void decompress(const uint8_t *stored, const uint8_t *indices, uint8_t *target) {
     const __m256i low_half = _mm256_set1_epi8(0x0F);
@@ -248,18 +249,18 @@ struct PackStep<4> {
   }
 
  private:
-  // The places of 16 groups in the lower halves of both bytes of a word.
+  // Returns the indices of 16 groups, in the lower nibbles of both bytes of a word.
   static __m256i places_of_words(const uint8_t *indices) {
     const __m256i all = _mm256_set1_epi64x(load_word<int64_t>(indices));
     const __m256i twos = _mm256_shuffle_epi8(all, _mm256_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3,  //
                                                                    4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7));
     return _mm256_blend_epi16(twos, _mm256_srli_epi32(twos, 4), 0xAA);
   }
-  // Moves a code to the index in the lowest two bits: the lower byte of a word has the first two codes.
+  // Moves a code to the column given by the lowest two bits: the lower byte of a word has the first two codes.
   static __m256i only(__m256i places, __m256i codes) {
     const __m128i by_place = _mm_setr_epi8(0x0F, -16, 0, 0, 0, 0, 0x0F, -16, 0, 0, 0, 0, 0, 0, 0, 0);
     const __m256i place = _mm256_and_si256(places, _mm256_set1_epi8(3));
-    const __m256i at = _mm256_or_si256(place, _mm256_set1_epi16(0x0400));  // the upper byte's begin at 4
+    const __m256i at = _mm256_or_si256(place, _mm256_set1_epi16(0x0400));  // entries of the upper byte begin at 4
     return _mm256_and_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(by_place), at), codes);
   }
 };

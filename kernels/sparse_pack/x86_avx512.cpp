@@ -1,11 +1,11 @@
-// Which numbers are not zero, with AVX-512.
+// Masks of nonzero elements with AVX-512.
 #include "kernels/sparse_pack/avx512_lines.hpp"
 #include "kernels/sparse_pack/walk.hpp"
 
 namespace lpt {
 namespace {
 
-// Bits of 64 columns that have one of the significant bits.
+// Returns the bits of 64 columns whose codes have one of the significant bits.
 template <int kBits>
 inline uint64_t nonzero_of_64(const uint8_t *source, __m512i significant) {
   if constexpr (kBits == 4) {

@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// Stores 64 bytes, past the caches if they are one cache line.
+// Stores 64 bytes. If kIsStreamed, bypasses the caches; the address is then a cache line.
 template <bool kIsStreamed>
 inline void write_line(void *to, __m512i codes) {
   if (kIsStreamed) {
@@ -16,24 +16,24 @@ inline void write_line(void *to, __m512i codes) {
   }
 }
 
-// Bits of columns, and the places of those that are stored.
+// Bit masks of kept and of stored columns.
 struct Columns {
   alignas(64) uint8_t kept[64];
-  alignas(64) uint8_t two[64];  // of each group: what is kept, and the lowest others
+  alignas(64) uint8_t two[64];  // two per group: kept columns, padded with the lowest others
 
   Columns(const uint8_t *mask, uint8_t *indices) {
     const auto bits = [&](int i) {
       const __m512i bytes = load_line(mask + 64 * i);
       return static_cast<int64_t>(_mm512_test_epi8_mask(bytes, bytes));
     };
-    // Combined in registers: a load that spans several recent stores would stall until all of them complete.
+    // Combined in registers, because a load that spans several recent stores stalls until all of them complete.
     const __m512i all = _mm512_setr_epi64(bits(0), bits(1), bits(2), bits(3), bits(4), bits(5), bits(6), bits(7));
     _mm512_storeu_si512(kept, all);
     gather_places(all, two, indices);
   }
 };
 
-// Codes of so many bits.
+// Mask operations on codes of kBits bits.
 template <int kBits>
 struct Lanes;
 
@@ -66,7 +66,7 @@ struct PackStep {
   static constexpr int64_t kBits = kCodeBits;
   static constexpr int64_t kColumns = kSparseStep;
   static constexpr int64_t kBytes = kBits / 8;
-  static constexpr int64_t kCodes = 64 / kBytes;  // of a register
+  static constexpr int64_t kCodes = 64 / kBytes;  // codes of a register
   using Kind = Lanes<kCodeBits>;
   using Mask = typename Kind::Mask;
 
@@ -101,7 +101,7 @@ struct PackStep<4> {
   static constexpr int64_t kBits = 4;
   static constexpr int64_t kColumns = kSparseStep;
 
-  // 64 codes of one byte each, and back.
+  // Unpacks 64 codes to bytes; together() is the inverse.
   static __m512i apart(__m256i pairs) {
     const __m512i words = _mm512_cvtepu8_epi16(pairs);
     return _mm512_and_si512(_mm512_or_si512(words, _mm512_slli_epi16(words, 4)), _mm512_set1_epi8(0x0F));
@@ -128,13 +128,14 @@ struct PackStep<4> {
     }
   }
 
-  // A group of one byte expands to a word: its codes are shifted to their columns.
+  // A group of one byte expands to a word: codes are shifted to their columns.
   template <bool kIsStreamed>
   static void decompress(const uint8_t *stored, const uint8_t *indices, uint8_t *target) {
     for (int64_t c = 0; c < kColumns; c += 128) {
       const __m512i pairs = _mm512_cvtepu8_epi16(load_half_line(stored + c / 4));
       const __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(indices + c / 8)));
-      const __m512i places = _mm512_or_si512(bytes, _mm512_slli_epi32(bytes, 12));  // lowest in each word
+      // The index is in the lowest bits of each word.
+      const __m512i places = _mm512_or_si512(bytes, _mm512_slli_epi32(bytes, 12));
       const __m512i first_place = _mm512_and_si512(_mm512_slli_epi16(places, 2), _mm512_set1_epi16(12));
       const __m512i second_place = _mm512_and_si512(places, _mm512_set1_epi16(12));
       const __m512i first = _mm512_sllv_epi16(_mm512_and_si512(pairs, _mm512_set1_epi16(15)), first_place);

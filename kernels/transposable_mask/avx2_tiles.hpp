@@ -1,7 +1,9 @@
-// Tiles in lanes of AVX2: how rows of weights become tiles, and how the bits of tiles become rows of bytes.
-// transpose_fours() leaves tile (kLanes / 4) · (lane % 4) + lane / 4 in a lane, transpose_eights() tile tile_of(lane).
-// write_row<row>(to, codes, count) writes bits 4 · row on of each tile as bytes, write_eights<row>() byte `row` of its bits as
-// eight bytes, tiles in the order of their columns.
+// Tiles in lanes of AVX2: conversion of rows of weights to tiles, and of the bits of tiles to rows of bytes.
+//   transpose_fours()                leaves tile (kLanes / 4) · (lane % 4) + lane / 4 in a lane
+//   transpose_eights()               leaves tile tile_of(lane) in a lane
+//   write_row<row>(to, codes, count) writes bits 4 · row to 4 · row + 3 of each tile as bytes
+//   write_eights<row>()              writes byte `row` of each tile as eight bytes
+// Tiles are written in the order of their columns.
 #pragma once
 
 #include <cstring>
@@ -10,7 +12,7 @@
 
 namespace lpt {
 
-// Each half has the same four tiles: two of them fill a half.
+// Expands byte kByte of four tiles to eight bytes each. Both halves of `tiles` hold the same four tiles.
 template <int kByte>
 [[gnu::always_inline]] static inline __m256i bytes_of(__m256i tiles) {
   constexpr int64_t kEight = 0x0101010101010101;
@@ -22,7 +24,7 @@ template <int kByte>
   return _mm256_and_si256(stays, _mm256_set1_epi8(1));
 }
 
-// Tile t is in lane 4 · (t % 2) + t / 2. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
+// Tile t is in lane 4 · (t % 2) + t / 2. Rows 0 and 1 are in byte 0 of the lane, rows 2 and 3 in byte 1.
 template <int kRow>
 [[gnu::always_inline]] static inline void write_row(uint8_t *to, U32 codes, int64_t count) {
   const __m256i bits = bits_of(codes);
@@ -41,7 +43,7 @@ template <int kRow>
 [[gnu::always_inline]] static inline void transpose_eights(F32 (&v)[8]) { transpose(v); }
 static inline int tile_of(int lane) { return lane; }
 
-// Four tiles after the other four.
+// Writes four tiles after the other four.
 template <int kByte>
 [[gnu::always_inline]] static inline void write_eights(uint8_t *to, U32 codes, int64_t count) {
   const __m256i bits = bits_of(codes);

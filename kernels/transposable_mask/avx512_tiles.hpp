@@ -1,7 +1,9 @@
-// Tiles in lanes of AVX-512: how rows of weights become tiles, and how the bits of tiles become rows of bytes.
-// transpose_fours() leaves tile (kLanes / 4) · (lane % 4) + lane / 4 in a lane, transpose_eights() tile tile_of(lane).
-// write_row<row>(to, codes, count) writes bits 4 · row on of each tile as bytes, write_eights<row>() byte `row` of its bits as
-// eight bytes, tiles in the order of their columns.
+// Tiles in lanes of AVX-512: conversion of rows of weights to tiles, and of the bits of tiles to rows of bytes.
+//   transpose_fours()                leaves tile (kLanes / 4) · (lane % 4) + lane / 4 in a lane
+//   transpose_eights()               leaves tile tile_of(lane) in a lane
+//   write_row<row>(to, codes, count) writes bits 4 · row to 4 · row + 3 of each tile as bytes
+//   write_eights<row>()              writes byte `row` of each tile as eight bytes
+// Tiles are written in the order of their columns.
 #pragma once
 
 #include <cstring>
@@ -10,14 +12,14 @@
 
 namespace lpt {
 
-// Four times the byte of each tile, in the tiles' order.
+// Returns indices that repeat one byte of each tile four times, in tile order.
 static inline __m512i byte_places(int byte) {
   const __m512i lanes = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m512i first_bytes = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(0x04040404));
   return _mm512_add_epi8(first_bytes, _mm512_set1_epi8(static_cast<char>(byte)));
 }
 
-// Tile t is in lane 4 · (t % 4) + t / 4. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
+// Tile t is in lane 4 · (t % 4) + t / 4. Rows 0 and 1 are in byte 0 of the lane, rows 2 and 3 in byte 1.
 template <int kRow>
 [[gnu::always_inline]] static inline void write_row(uint8_t *to, U32 codes, int64_t count) {
   const __m512i bits = bits_of(codes);
@@ -28,7 +30,8 @@ template <int kRow>
   _mm512_mask_storeu_epi8(to, lane_mask(0, count), bytes);
 }
 
-// Each four lanes of the first four vectors have columns 0 to 3 of a tile or 4 to 7, those of the others as well.
+// In the first four vectors, each four lanes hold columns 0 to 3 or 4 to 7 of a tile; the last four vectors have the same
+// layout.
 [[gnu::always_inline]] static inline void transpose_eights(F32 (&v)[8]) {
   F32 near[4] = {v[0], v[1], v[2], v[3]}, far[4] = {v[4], v[5], v[6], v[7]};
   transpose_fours(near);

@@ -1,11 +1,12 @@
-// EXACT by a warp: ref_flow.cpp step by step. A lane has the node of its row and that of its column.
+// EXACT on one warp: the algorithm of ref_flow.cpp. Each lane holds the nodes of one row and one column.
 #pragma once
 
 #include "kernels/transposable_mask/cuda_tile.hpp"
 
 namespace lpt {
 
-constexpr int64_t kFarWarp = int64_t{1} << 60;  // with a potential added, too: all lanes do that
+constexpr int64_t kFarWarp = int64_t{1} << 60;  // infinite distance; all lanes add potentials to it, and the sum must
+                                                // not overflow
 
 struct WarpNode {
   int64_t distance, potential;
@@ -16,7 +17,7 @@ struct FlowLane {
   WarpNode row, column;
 };
 
-// The lane's row keeps its largest integer weights.
+// Keeps the largest integer weights of the row of the lane.
 __device__ __forceinline__ void keep_largest_warp(WarpTile &tile, FlowLane &flow) {
   const int row = lane_of_warp();
   uint32_t bits = 0;
@@ -38,7 +39,7 @@ __device__ __forceinline__ void keep_largest_warp(WarpTile &tile, FlowLane &flow
   count_columns(tile);
 }
 
-// The nearest node that is not done, the last of equal ones. Distances lie below 2^51.
+// Returns the nearest node that is not done, the last of equal ones. Distances are below 2^51.
 __device__ __forceinline__ int nearest_warp(const WarpTile &tile, const FlowLane &flow) {
   const auto key = [](const WarpNode &node, int number) {
     const bool is_open = !node.is_done && node.distance != kFarWarp;
@@ -56,7 +57,7 @@ __device__ __forceinline__ void reach_warp(WarpNode &next, int64_t distance, int
   next.from = from;
 }
 
-// From a row to the columns that it does not keep, each of them a lane's.
+// Relaxes the edges from a row to the columns that it does not keep, one column per lane.
 __device__ __forceinline__ void go_on_from_row(const WarpTile &tile, FlowLane &flow, int row) {
   const int lane = lane_of_warp();
   const int64_t reached = __shfl_sync(kAllLanes, flow.row.distance + flow.row.potential, static_cast<uint32_t>(row));
@@ -66,7 +67,7 @@ __device__ __forceinline__ void go_on_from_row(const WarpTile &tile, FlowLane &f
   if (lane == row) flow.row.is_done = true;
 }
 
-// From a column to the rows that keep it.
+// Relaxes the edges from a column to the rows that keep it, one row per lane.
 __device__ __forceinline__ void go_on_from_column(const WarpTile &tile, FlowLane &flow, int column) {
   const int lane = lane_of_warp();
   const int64_t reached =
@@ -77,7 +78,7 @@ __device__ __forceinline__ void go_on_from_column(const WarpTile &tile, FlowLane
   if (lane == column) flow.column.is_done = true;
 }
 
-// The nearest column that keeps too few.
+// Returns the nearest column that keeps fewer than N elements.
 __device__ __forceinline__ int find_target_warp(const WarpTile &tile, FlowLane &flow, int source) {
   flow.row.distance = kFarWarp;
   flow.column.distance = lane_of_warp() == source ? 0 : kFarWarp;

@@ -1,4 +1,4 @@
-// What the CUDA files of this family offer, and their table.
+// Kernel functions of this family in CUDA files, and their table.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace lpt {
 
-// A thread for each tile.
+// One thread per tile.
 void transposable_mask_2_4_exact_cuda(const TransposableMaskRequest &request, void *stream);
-// A warp for each tile, every other N:M and solver.
+// One warp per tile: all other N:M and solvers.
 void transposable_mask_any_cuda(const TransposableMaskRequest &request, void *stream);
 
 std::span<const KernelEntry<TransposableMaskRequest>> transposable_mask_device_kernels();

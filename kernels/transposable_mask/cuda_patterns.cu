@@ -1,5 +1,5 @@
-// 2:4 by patterns.hpp: a thread for each tile, all of it in registers. Tiles without a finite sum are for the flow: the warp
-// takes those of its lanes one after the other.
+// 2:4 by patterns.hpp: one thread per tile, entirely in registers. Tiles without a finite sum are solved by the flow: the warp
+// processes those of its lanes one at a time.
 #include "kernels/transposable_mask/cuda_flow.hpp"
 #include "kernels/transposable_mask/cuda_kernels.hpp"
 #include "kernels/transposable_mask/patterns.hpp"
@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kThreads = 128;
 constexpr int64_t kMostRowsOfTiles = 4096;
 
-// Bits of rows 0 and 1 in half 0, of rows 2 and 3 in half 1.
+// Bits of a half tile: half 0 is rows 0 and 1, half 1 is rows 2 and 3.
 template <int kHalf, int kUpper, int kLower>
 constexpr uint32_t kHalfBits = half_bits(kUpper, kLower) << 8 * kHalf;
 
@@ -54,7 +54,7 @@ __device__ __forceinline__ void consider_complements(const WarpPairSums &sums, W
   if constexpr (kPair < 5) consider_complements<kHalf, kPair + 1>(sums, best);
 }
 
-// The better order of two pairs of a half.
+// Returns the better order of two pairs of a half tile.
 template <int kHalf, int kA, int kB>
 __device__ __forceinline__ WarpCandidate either_order(const WarpPairSums &sums) {
   WarpCandidate best = {sums.half<kHalf, kA, kB>(), kHalfBits<kHalf, kA, kB>};
@@ -71,7 +71,7 @@ __device__ __forceinline__ void consider_shared_columns(const WarpPairSums &sums
   if constexpr (kIndex < 11) consider_shared_columns<kIndex + 1>(sums, best);
 }
 
-// Sixteen bits, four for each row.
+// Returns sixteen bits, four per row.
 __device__ __forceinline__ uint32_t best_pattern(const float (&weights)[4][4]) {
   WarpPairSums sums;
   add_pairs<0>(weights, sums);
@@ -95,10 +95,10 @@ __device__ __forceinline__ bool is_finite_sum(const float (&weights)[4][4]) {
 
 struct PatternJob {
   TileJob tiles;
-  bool loads_whole, stores_whole;  // four numbers of a row at once
+  bool loads_whole, stores_whole;  // four elements of a row per access
 };
 
-// Four adjacent codes.
+// Loads four adjacent codes.
 template <Dtype kSource>
 __device__ __forceinline__ void load_four_weights(const PatternJob &job, int64_t row, int64_t column,
                                                   float (&weights)[4]) {
@@ -152,7 +152,7 @@ __device__ __forceinline__ void store_pattern(const PatternJob &job, int64_t row
   }
 }
 
-// Memory of a warp for the flow of one tile.
+// Shared memory of a warp for the flow of one tile.
 struct FlowSpace {
   int64_t integer_weights[4 * pitch_of(4)];
   float weights[4 * pitch_of(4)];

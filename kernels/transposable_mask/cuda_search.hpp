@@ -1,12 +1,12 @@
-// SEARCH by a warp: ref_search.cpp step by step. Lanes look at the rows or columns of one step; of equal gains the lower line
-// is taken, which the reference considers first.
+// SEARCH on one warp: the algorithm of ref_search.cpp. Lanes evaluate the rows or columns of one step. Of equal gains the lower
+// row or column wins, which the reference kernel evaluates first.
 #pragma once
 
 #include "kernels/transposable_mask/cuda_tile.hpp"
 
 namespace lpt {
 
-// Gains lie below 2^46.
+// Gains are below 2^46.
 constexpr int64_t kGainBias = int64_t{1} << 50;
 
 __device__ __forceinline__ uint64_t gain_key(int64_t gain, int line) {
@@ -15,7 +15,7 @@ __device__ __forceinline__ uint64_t gain_key(int64_t gain, int line) {
 __device__ __forceinline__ int64_t gain_of_key(uint64_t key) { return static_cast<int64_t>(key >> 5) - kGainBias; }
 __device__ __forceinline__ int line_of_key(uint64_t key) { return kWarp - 1 - static_cast<int>(key & (kWarp - 1)); }
 
-// Columns that keep too few.
+// Returns the columns that keep fewer than N elements.
 __device__ __forceinline__ uint32_t short_columns(const WarpTile &tile) {
   return __ballot_sync(kAllLanes, lane_of_warp() < tile.size && tile.in_column < tile.kept);
 }
@@ -34,7 +34,7 @@ __device__ __forceinline__ void keep_any_free(WarpTile &tile) {
   keep_place(tile, row, lowest_bit(__shfl_sync(kAllLanes, free, static_cast<uint32_t>(row))));
 }
 
-// The lane's row gives one of its columns to `row` and takes `column` for it.
+// Returns the best exchange in which the row of the lane gives one of its columns to `row` and keeps `column` instead.
 __device__ __forceinline__ uint64_t detour_of_lane(const WarpTile &tile, int row, int column, int &out_column) {
   const int lane = lane_of_warp();
   uint64_t best = 0;

@@ -1,4 +1,4 @@
-// Tiles of any size by any solver: a warp takes one after the other. What decides in turn is decided by the warp together.
+// Tiles of any size by any solver: each warp solves tiles in a loop. All lanes of a warp cooperate in each sequential decision.
 #include "kernels/transposable_mask/cuda_flow.hpp"
 #include "kernels/transposable_mask/cuda_kernels.hpp"
 #include "kernels/transposable_mask/cuda_search.hpp"
@@ -7,12 +7,12 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kMostWarps = 32 * 132;  // as many as an H100 holds blocks
+constexpr int64_t kMostWarps = 32 * 132;  // the resident blocks of an H100
 
-// Of a tile: integer weights, weights, ENTROPY's factors, rows.
+// Shared memory of a tile: integer weights, weights, factors of ENTROPY, rows.
 constexpr int64_t shared_bytes(int size) { return int64_t{size} * pitch_of(size) * 16 + kWarp * 4; }
 
-// ---- ENTROPY, ref_entropy.cpp step by step: s takes the place of the weights
+// ENTROPY: the algorithm of ref_entropy.cpp; the memory of the weights holds s.
 
 __device__ __forceinline__ void begin_transport(const WarpTile &tile, float *factors, float sharpness) {
   constexpr float kLowest = -69.0f;
@@ -32,7 +32,7 @@ __device__ __forceinline__ void begin_transport(const WarpTile &tile, float *fac
   __syncwarp();
 }
 
-// The lane's line, whose places are `step` apart.
+// Scales the row or column of the lane, whose elements are `step` apart.
 __device__ __forceinline__ void scale_line_warp(const WarpTile &tile, int first, int step) {
   if (lane_of_warp() < tile.size) {
     float sum = 0.0f;
@@ -55,7 +55,7 @@ __device__ __forceinline__ void iterate_warp(const WarpTile &tile, float *factor
   __syncwarp();
 }
 
-// ---- one tile
+// One tile.
 
 template <lpt_sparse_solver kSolver>
 __device__ __forceinline__ void solve_warp(const TileJob &job, WarpTile &tile, float *factors) {

@@ -1,4 +1,4 @@
-// Kernels of the device.
+// Device kernel table.
 #include "kernels/transposable_mask/cuda_kernels.hpp"
 
 namespace lpt {
@@ -21,7 +21,7 @@ const char *unsupported_patterns(const TransposableMaskRequest &request) {
   return has_patterns(request) ? unsupported_operands(request) : "not 2:4 by EXACT";
 }
 
-// Sums of f32, not of integers, decide 2:4.
+// Rejects 2:4 by EXACT, which is decided by sums in f32, not of integers.
 const char *unsupported_any(const TransposableMaskRequest &request) {
   return has_patterns(request) ? "2:4 by EXACT has a row of its own" : unsupported_operands(request);
 }

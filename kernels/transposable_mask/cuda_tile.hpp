@@ -1,5 +1,5 @@
-// One tile that a warp works on: its weights and its mask lie in shared memory; a lane has the row and the column of its
-// number. What lanes decide together all of them know. Laws: tile.hpp.
+// One tile that a warp processes: its weights and mask are in shared memory, and lane i holds state of row i and column i. All
+// lanes hold the results of warp-wide decisions. tile.hpp defines the solvers.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -7,16 +7,16 @@
 
 namespace lpt {
 
-constexpr int kWarp = 32;  // also the largest tile
+constexpr int kWarp = 32;  // lanes; also the largest tile size
 
 struct TileJob {
   const void *source;
   uint8_t *mask;
-  const float *importance;                            // NULL, or one for each column
+  const float *importance;                            // NULL, or one value per column
   int64_t rows, columns, source_stride, mask_stride;  // in elements
   lpt_format format;                                  // of the source
   int32_t kept, of;
-  int32_t iterations;  // ENTROPY only, as is what follows
+  int32_t iterations;  // iterations and sharpness: ENTROPY only
   float sharpness;
 };
 
@@ -35,13 +35,13 @@ inline TileJob tile_job(const TransposableMaskRequest &request) {
           request.sharpness};
 }
 
-// Lines of shared memory are `pitch` numbers apart, an odd number: neither rows nor columns share a bank.
+// Rows in shared memory are `pitch` elements apart. An odd pitch avoids bank conflicts by row and by column.
 struct WarpTile {
   int size, kept, pitch;
-  uint32_t *rows;  // bit j of rows[i]: place (i, j) stays
+  uint32_t *rows;  // bit j of rows[i]: element (i, j) is kept
   int64_t *integer_weights;
   float *weights;
-  int in_column;  // how many the lane's column keeps
+  int in_column;  // kept elements in the column of the lane
 
   __device__ __forceinline__ int at(int row, int column) const { return row * pitch + column; }
   __device__ __forceinline__ int64_t worth(int row, int column) const { return integer_weights[at(row, column)]; }
@@ -61,10 +61,10 @@ __device__ __forceinline__ uint64_t largest_of_warp(uint64_t key) {
   return key;
 }
 
-// The number of the lowest bit; there is one.
+// Returns the index of the lowest set bit of a nonzero value.
 __device__ __forceinline__ int lowest_bit(uint32_t bits) { return __popc((bits & (0u - bits)) - 1); }
 
-// One lane writes; all have waited when it returns.
+// Flips bits of a row by one lane, then synchronizes the warp.
 __device__ __forceinline__ void flip_bits(WarpTile &tile, int row, uint32_t bits) {
   if (lane_of_warp() == 0) tile.rows[row] ^= bits;
   __syncwarp();
@@ -89,7 +89,7 @@ __device__ __forceinline__ float weight_warp(const TileJob &job, int64_t row, in
   return job.importance == nullptr ? magnitude : magnitude * job.importance[column];
 }
 
-// The tile that begins at (row, column); nothing of it stays yet.
+// Loads the tile that begins at (row, column), with an empty mask.
 __device__ __forceinline__ void load_tile(const TileJob &job, int64_t row, int64_t column, WarpTile &tile) {
   for (int place = lane_of_warp(); place < tile.size * tile.size; place += kWarp) {
     const int i = place / tile.size, j = place % tile.size;
@@ -106,17 +106,17 @@ __device__ __forceinline__ void store_tile(const TileJob &job, int64_t row, int6
     if (row + i >= job.rows || column + j >= job.columns) continue;
     job.mask[(row + i) * job.mask_stride + column + j] = static_cast<uint8_t>(tile.stays(i, j));
   }
-  __syncwarp();  // the next tile takes the same memory
+  __syncwarp();  // the next tile reuses the memory
 }
 
-// ---- what goes by the order of weights
+// Functions of the order of weights.
 
 __device__ __forceinline__ uint32_t rank_warp(float weight) {
   const uint32_t bits = float_bits(weight) & 0x7FFFFFFFu;
   return bits > 0x7F800000u ? 0x7F800001u : bits;
 }
 
-// 2^power for powers of normal numbers, and e of a number in [2^e, 2^(e+1)).
+// 2^power for exponents of normal numbers, and e of a number in [2^e, 2^(e+1)).
 __device__ __forceinline__ double power_of_two_warp(int power) {
   const uint64_t bits = static_cast<uint64_t>(1023 + power) << 52;
   double value;
@@ -129,7 +129,7 @@ __device__ __forceinline__ int exponent_warp(double value) {
   return static_cast<int>(bits >> 52) - 1023;
 }
 
-// As find_integer_weights().
+// Computes find_integer_weights().
 __device__ __forceinline__ void find_integer_weights_warp(WarpTile &tile) {
   constexpr uint32_t kInfinity = 0x7F800000u;
   uint32_t largest = 0;
@@ -157,8 +157,9 @@ __device__ __forceinline__ void find_integer_weights_warp(WarpTile &tile) {
   __syncwarp();
 }
 
-// The order of GREEDY: the largest weight first, then the lower row, then the lower column; PRUNE's is the reverse. 42 bits,
-// and one more that says there is a place. 32 · row + column orders places as their number in the tile does.
+// Keys of the order of GREEDY: the largest weight first, then the lower row, then the lower column; PRUNE has the reverse
+// order. Keys have 42 bits, plus kHasPlace for a valid element. 32 · row + column has the order of the element index in the
+// tile.
 constexpr uint64_t kHasPlace = uint64_t{1} << 42;
 
 template <bool kPrunes>
@@ -173,7 +174,7 @@ __device__ __forceinline__ int place_of_key(uint64_t key) {
   return kPrunes ? low : 1023 - low;
 }
 
-// The lane's first place of those that are open. Lanes share out rows; each keeps to one column.
+// Returns the first open element of the lane. Lanes divide the rows; each lane evaluates one column.
 template <bool kPrunes>
 __device__ __forceinline__ uint64_t first_open(const WarpTile &tile, uint32_t full_rows, uint32_t full_columns) {
   const int column = lane_of_warp() % tile.size, step = kWarp / tile.size;
@@ -190,7 +191,8 @@ __device__ __forceinline__ uint64_t first_open(const WarpTile &tile, uint32_t fu
   return best;
 }
 
-// Sorting is not needed: a line that is full stays full, so that the first place that is open is the next one to be taken.
+// Keeps elements in order without sorting: a full row or column remains full, so that the first open element is always the
+// next.
 template <bool kPrunes>
 __device__ __forceinline__ void take_in_order(WarpTile &tile, int most) {
   uint32_t full_rows = 0, full_columns = 0;

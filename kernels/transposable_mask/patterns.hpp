@@ -1,16 +1,18 @@
-// The 90 patterns of a 2:4 tile, as few comparisons: the law of the plain row and of the fast ones.
+// The 90 patterns of a 2:4 tile with few comparisons: defines the result of the reference kernel and of the SIMD and CUDA
+// kernels.
 //
-// Columns come in six pairs; pair 5 - p is what pair p leaves. The upper two rows keep a pair each:
-//   the same pair p:         both lower rows keep 5 - p;
-//   a pair and what it leaves: so do the lower rows, in any of the six ways;
-//   pairs that share a column: that column is full, another one empty, the other two have one each. The lower rows share
-//                            the empty one. Either half has its two orders.
-// A pair's sum is its lower column plus its higher one, a half's the upper row plus the lower one, a tile's the upper half
-// plus the lower half, all in f32. Candidates are considered in the order above and below; the first of the largest is taken, of
-// each half, then of the whole. No pattern has a larger sum, as rounding keeps order.
+// Columns have six pairs; pair 5 - p is the complement of pair p. The upper two rows keep one pair each:
+//   equal pairs p:             both lower rows keep 5 - p;
+//   a pair and its complement: the lower rows keep such pairs too, in any of the six ways;
+//   pairs that share a column: that column is full, another one is empty, and the other two have one element each. The lower
+//                              rows share the empty column. Each half has two orders.
+// All sums are f32. The sum of a pair is its lower column plus its higher column. The sum of a half is the upper row plus the
+// lower row, and that of a tile the upper half plus the lower half. Candidates are compared in the order above and below. The
+// first largest candidate is selected, of each half, then of the tile. No pattern has a larger sum, because rounding is
+// monotonic.
 //
-// This holds where the sum of all weights, four of a row as (0 + 1) + (2 + 3), rows likewise, is a finite number: so are all
-// others then. Other tiles are for the flow.
+// This requires a finite sum of all weights, four of a row as (0 + 1) + (2 + 3), rows in the same way; then all other sums are
+// finite. Other tiles are solved by the flow.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +26,10 @@ constexpr ColumnPair kPairs[6] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}
 
 static constexpr uint32_t pair_bits(int pair) { return 1u << kPairs[pair].low | 1u << kPairs[pair].high; }
 
-// Pairs of the rows of a half, in bits of the upper half.
+// Returns the pairs of both rows of a half, in the bits of the upper half.
 static constexpr uint32_t half_bits(int upper, int lower) { return pair_bits(upper) | pair_bits(lower) << 4; }
 
-// The upper rows keep `upper` and `upper_other`, or the other way round; the lower rows likewise.
+// The upper rows keep `upper` and `upper_other` in either order; the lower rows keep `lower` and `lower_other` in either order.
 struct SharedColumn {
   int upper, upper_other, lower, lower_other;
 };
@@ -39,7 +41,7 @@ static constexpr int pair_of(int a, int b) {
   return -1;
 }
 
-// The full column rises, then the empty one.
+// Patterns ordered by the full column, then by the empty column.
 static constexpr SharedColumn shared_column(int index) {
   const int full = index / 3;
   const int empty = index % 3 < full ? index % 3 : index % 3 + 1;

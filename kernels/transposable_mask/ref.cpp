@@ -1,4 +1,4 @@
-// The plain row: it decides every bit.
+// Reference kernel of transposable masks, which defines every bit.
 #include "kernels/transposable_mask/tile.hpp"
 #include "kernels/transposable_mask/transposable_mask.hpp"
 #include "src/formats/numbers.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Request = TransposableMaskRequest;
 
-// Where a tile begins, and what of it is inside.
+// First row and column of a tile, and its size inside the matrix.
 struct TileBounds {
   int64_t row, column;
   int rows, columns;
@@ -46,7 +46,7 @@ TileMask solve(const Request &request, const Tile &tile) {
   }
 }
 
-// What GREEDY left, of a whole tile.
+// Reads the mask of GREEDY for one full tile.
 TileMask read_mask(const MatrixView &view, const TileBounds &place) {
   const uint8_t *const data = static_cast<const uint8_t *>(view.data);
   TileMask mask{};

@@ -1,7 +1,7 @@
 // ENTROPY: Meng et al., arXiv 2505.23949, in f32.
 //   s = exp(sharpness · (w / largest - 1)), q = 1;  then `iterations` times:
 //   each row times N / its sum, each column times N / its sum;  t = s · q;  s = min(t, 1), q = max(t, 1).
-// Sums run from the first place to the last. Weights are integer weights, rounded to f32, so that infinities have their place.
+// Sums run in ascending order. Weights are integer weights rounded to f32, so that infinities are ordered.
 #include "kernels/transposable_mask/tile.hpp"
 #include "src/formats/functions.hpp"
 
@@ -14,7 +14,8 @@ struct Transport {
   float s[kLargestPlaces], q[kLargestPlaces];
 };
 
-// Beyond, exp is 2^-100 or less: what no line can tell from zero, though it may be divided by.
+// Lower bound of the exponent. exp(-69) is below 2^-99: negligible in every row and column sum, but nonzero, so that division
+// is possible.
 constexpr float kLowest = -69.0f;
 
 void begin(const Tile &tile, const IntegerWeights &integer_weights, float sharpness, Transport &transport) {
@@ -31,7 +32,7 @@ void begin(const Tile &tile, const IntegerWeights &integer_weights, float sharpn
   }
 }
 
-// A line of `size` places, `step` apart.
+// Scales a row or column of `size` elements, `step` apart.
 void scale_line(float *line, int size, int step, float target) {
   float sum = 0.0f;
   for (int i = 0; i < size; ++i) sum += line[i * step];

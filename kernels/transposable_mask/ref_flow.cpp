@@ -1,11 +1,11 @@
-// EXACT: a flow of least cost from rows to columns. It starts with the N largest integer weights of each row, the lower column first,
-// which is best where columns may keep any number. Then each column that keeps too many, the first one first, sends one
-// place after the other along a shortest path to a column that keeps too few:
-//   column c → row r  where (r, c) stays: it goes, at the cost of its worth;
-//   row r → column c  where (r, c) does not: it stays, and gives its worth.
-// Potentials keep all costs at zero or above, so that the paths are Dijkstra's, and the sum stays the largest that its
-// column counts allow. Nodes are the rows, then the columns; the last of equally near ones is taken first, so that of equal
-// places the lower ones stay.
+// EXACT: a minimum-cost flow from rows to columns. It starts with the N largest integer weights of each row, the lower column
+// first, which is optimal without column constraints. Then each column with more than N elements, in ascending order, sends its
+// excess along shortest paths to columns with fewer than N:
+//   column c → row r  if (r, c) is kept: the element is dropped, at the cost of its weight;
+//   row r → column c  if (r, c) is not kept: the element is kept, and its weight is subtracted from the cost.
+// Potentials keep all reduced costs nonnegative, so that Dijkstra's algorithm finds the paths, and the sum remains the largest
+// for its column counts. Nodes are the rows, then the columns. Of equally near nodes the last is visited first, so that of
+// equal elements the lower ones are kept.
 #include "kernels/transposable_mask/tile.hpp"
 
 namespace lpt {
@@ -38,7 +38,7 @@ class Flow {
  private:
   int64_t worth(int row, int column) const { return integer_weights_.at[row * size_ + column]; }
 
-  // The row's potential is the least worth that stays: no place that stays is below it, none that goes above.
+  // The potential of the row is its least kept weight: kept weights are at least the potential, dropped weights at most.
   void keep_largest(int row) {
     int64_t least = INT64_MAX;
     for (int j = 0; j < size_; ++j) {
@@ -78,7 +78,8 @@ class Flow {
     }
   }
 
-  // The nearest column that keeps too few. There is one: rows that are reached keep all columns that are not.
+  // Returns the nearest column with fewer than N elements. One exists, because reachable rows keep all columns that are not
+  // reachable.
   int find_target(Paths &paths, int source) const {
     for (int node = 0; node < 2 * size_; ++node) {
       paths.distances[node] = node == size_ + source ? 0 : kFar;

@@ -1,4 +1,4 @@
-// What goes by the order of weights: the integers that stand for them, GREEDY and PRUNE.
+// Functions of the order of weights: integer weights, GREEDY and PRUNE.
 #include <algorithm>
 
 #include "kernels/transposable_mask/tile.hpp"
@@ -9,16 +9,16 @@ namespace {
 constexpr uint32_t kInfinity = 0x7F800000u;
 constexpr int kPlaceBits = 10;
 
-// 2^power in f64, for powers of normal numbers.
+// Returns 2^power in f64, for exponents of normal numbers.
 double power_of_two_f64(int power) { return __builtin_bit_cast(double, static_cast<uint64_t>(1023 + power) << 52); }
 
-// e of the largest finite weight in [2^e, 2^(e+1)).
+// Returns e for the largest finite weight in [2^e, 2^(e+1)).
 int exponent_of(uint32_t largest) {
   const double value = static_cast<double>(__builtin_bit_cast(float, largest));
   return static_cast<int>(__builtin_bit_cast(uint64_t, value) >> 52) - 1023;
 }
 
-// Places in the order of GREEDY, as keys whose last bits say how far from the end a place is.
+// Sorts elements in the order of GREEDY, as keys whose low bits count element indices from the end.
 int sort_places(const Tile &tile, uint64_t *keys) {
   const int count = tile.size * tile.size;
   for (int i = 0; i < count; ++i) {

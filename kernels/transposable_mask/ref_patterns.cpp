@@ -5,7 +5,7 @@
 namespace lpt {
 namespace {
 
-// A part of a pattern and its sum.
+// Part of a pattern, and its sum.
 struct Candidate {
   float sum;
   uint32_t bits;
@@ -21,7 +21,7 @@ struct PairSums {
       for (int p = 0; p < 6; ++p) of[row][p] = weights[4 * row + kPairs[p].low] + weights[4 * row + kPairs[p].high];
     }
   }
-  // Half 0 is rows 0 and 1, half 1 rows 2 and 3.
+  // Half 0 is rows 0 and 1, half 1 is rows 2 and 3.
   Candidate half(int half, int upper, int lower) const {
     return {of[2 * half][upper] + of[2 * half + 1][lower], half_bits(upper, lower) << 8 * half};
   }

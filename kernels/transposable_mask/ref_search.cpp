@@ -1,5 +1,5 @@
-// SEARCH: short lines are filled, then two rows exchange two columns while the sum of integer weights grows. A sum of integers that
-// grows each time comes to an end.
+// SEARCH: fills rows and columns with fewer than N elements, then lets two rows exchange two columns while the sum of integer
+// weights increases. The loop terminates, because the sum is a bounded integer.
 #include "kernels/transposable_mask/tile.hpp"
 
 namespace lpt {
@@ -17,14 +17,14 @@ class Search {
     for (int column = 0; column < size_; ++column) in_column_[column] = count_column(mask, size_, column);
   }
 
-  // Each step fills one place of the first row and the first column that are short.
+  // Each step adds one element to the first row and the first column with fewer than N elements.
   void fill() {
     for (int row = 0; row < size_; ++row) {
       while (count_row(mask_, row) < kept_) fill_place(row, first_short_column());
     }
   }
 
-  // All pairs of rows again and again, but those where neither changed since they were last compared.
+  // Compares all pairs of rows repeatedly, except pairs whose rows did not change since their last comparison.
   void exchange() {
     uint32_t before = ~0u;
     while (before != 0) {
@@ -55,7 +55,7 @@ class Search {
     ++in_column_[column];
   }
 
-  // Places that stay, whose row could take `column` and whose column `row` could take: the first of the best.
+  // Returns the best kept element whose row can keep `column` and whose column can be kept by `row`; of equal ones, the first.
   Exchange best_detour(int row, int column) const {
     Exchange best{-1, -1, 0};
     for (int i = 0; i < size_; ++i) {
@@ -69,8 +69,9 @@ class Search {
     return best;
   }
 
-  // A free place whose row and column are both short; without one there is a detour for every pair of short lines: rows that
-  // lack `column` and columns that `row` lacks would else be short all of them, and free where they cross.
+  // Keeps a free element whose row and column both have fewer than N. If no such element exists, every pair of such a row and
+  // column has a detour. Proof: otherwise all rows that lack `column` and all columns that `row` lacks have fewer than N. Then
+  // their crossings are free.
   void keep_any_free() {
     for (int row = 0; row < size_; ++row) {
       if (count_row(mask_, row) >= kept_) continue;
@@ -90,7 +91,7 @@ class Search {
     ++in_column_[column];
   }
 
-  // The first of the columns that `from` keeps and `to` does not, and that gain most by going over.
+  // Returns the column kept by `from` and not by `to` whose move gains most; of equal ones, the first.
   Exchange best_move(int from, int to) const {
     Exchange best{from, -1, 0};
     for (uint32_t left = mask_.rows[from] & ~mask_.rows[to]; left != 0; left &= left - 1) {

@@ -1,9 +1,9 @@
-// GREEDY for tiles of 8 × 8, one in each lane.
+// GREEDY for tiles of 8 × 8, one per lane.
 //
-// A weight and its place are one key, sorted as an f32: the weight's bits, rounded up to a multiple of 64, and 63 - place
-// below. Only zero rounds to zero. Where two weights round alike and are not zero, and the tile has bits that were rounded,
-// the order is not known: such a tile goes to the reference kernel, as does one whose weights sum to 2^127 or more, or to NaN.
-// Of |N(0, 1)|, one tile of 280 does.
+// A weight and its index form one key, which is sorted as an f32. The key is the bits of the weight, rounded up to a multiple
+// of 64, plus 63 - index. Only zero rounds to zero. If two nonzero weights have equal rounded bits, and the tile has bits that
+// were rounded, the order is ambiguous. Such a tile is solved by the reference kernel, and so is a tile whose weights sum to
+// 2^127 or more, or to NaN. For |N(0, 1)|, this is one tile of 280.
 #include "kernels/transposable_mask/slabs.hpp"
 
 namespace lpt {
@@ -17,7 +17,7 @@ constexpr int kKeys = 64;
   a = larger;
 }
 
-// Batcher's odd-even merge of keys kLow, kLow + kStep, …, the largest first.
+// Merges keys kLow, kLow + kStep, …, the largest first, by Batcher's odd-even merge.
 template <int kLow, int kCount, int kStep>
 [[gnu::always_inline]] inline void merge_keys(F32 (&keys)[kKeys]) {
   if constexpr (2 * kStep < kCount) {
@@ -39,11 +39,11 @@ template <int kLow, int kCount>
   }
 }
 
-// Which elements are kept. Rows and columns have four bits each, the first in the highest ones; the highest of the four says that
-// no more stay.
+// Mask and counters of a tile. Rows and columns have 4-bit counters, the first in the highest bits. The top bit of a counter is
+// set if its row or column is full.
 struct Greedy {
   U32 rows, columns;
-  U32 upper = broadcast_bits(0), lower = broadcast_bits(0);  // bits of places 0 to 31, 32 to 63
+  U32 upper = broadcast_bits(0), lower = broadcast_bits(0);  // bits of elements 0 to 31, 32 to 63
 
   [[gnu::always_inline]] explicit Greedy(int kept)
       : rows(broadcast_bits(0x11111111u * static_cast<uint32_t>(8 - kept))), columns(rows) {}
@@ -65,11 +65,11 @@ struct GreedySolver {
   static constexpr int kRows = 8;
   static constexpr int64_t kColumns = 8 * kLanes;
 
-  // Tiles during the solution.
+  // The tiles that are being solved.
   struct Tiles {
     F32 keys[kKeys];
     F32 sum = f32_of(broadcast_bits(0));
-    U32 seen = broadcast_bits(0);  // all bits of all weights
+    U32 seen = broadcast_bits(0);  // OR of all weights
   };
 
   template <lpt_format kPlain, bool kIsWhole>
@@ -89,7 +89,7 @@ struct GreedySolver {
     }
   }
 
-  // Lanes with neighbours that round alike and are not zero.
+  // Returns the lanes with adjacent nonzero keys that have equal rounded weights.
   static uint32_t ties(const F32 (&keys)[kKeys]) {
     uint32_t result = 0;
     for (int i = 0; i + 1 < kKeys; ++i) {

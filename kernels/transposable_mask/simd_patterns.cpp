@@ -1,4 +1,4 @@
-// 2:4 by patterns.hpp, a tile in each lane.
+// 2:4 by patterns.hpp, one tile per lane.
 #include "kernels/transposable_mask/patterns.hpp"
 #include "kernels/transposable_mask/slabs.hpp"
 
@@ -26,7 +26,7 @@ struct PairLanes {
     }
   }
 
-  // A bit for each tile whose sum is infinite or NaN: the reference kernel solves it.
+  // Returns one bit per tile whose sum is infinite or NaN: the reference kernel solves it.
   [[gnu::always_inline]] uint32_t endless() const {
     const F32 upper = (of[0][0] + of[0][5]) + (of[1][0] + of[1][5]);
     const F32 lower = (of[2][0] + of[2][5]) + (of[3][0] + of[3][5]);
@@ -52,7 +52,7 @@ struct PairLanes {
     return best;
   }
 
-  // Adds the better order of two pairs to the bits of the first one.
+  // Returns the better order of two pairs, and updates the bits of the first order.
   [[gnu::always_inline]] F32 either_order(int index, int a, int b, U32 &bits) const {
     const F32 first = half(index, a, b), next = half(index, b, a);
     bits = xor_where(is_greater(next, first), bits, broadcast_bits((half_bits(a, b) ^ half_bits(b, a)) << 8 * index));

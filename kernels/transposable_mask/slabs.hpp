@@ -1,6 +1,6 @@
-// How SIMD kernels walk a request: tiles side by side, as many as lanes. Included by simd_*.cpp.
+// Loop of the SIMD kernels over a request: one tile per lane. Included by simd_*.cpp.
 //
-// A solver gives kRows, kColumns, and solve<plain, whole>(slab, column, count): the tiles of `count` columns.
+// A solver provides kRows, kColumns, and solve<plain, whole>(slab, column, count) for the tiles of `count` columns.
 #pragma once
 
 #include "kernels/common/simd.hpp"
@@ -15,26 +15,26 @@
 namespace lpt {
 namespace {
 
-// The rows of a line of tiles.
+// The rows of one row of tiles.
 struct TileRowSpan {
   const TransposableMaskRequest &request;
-  const uint8_t *from;  // of the first row
+  const uint8_t *from;  // first row
   int64_t from_stride;  // in bytes
-  int64_t from_bytes;   // of a number
+  int64_t from_bytes;   // bytes of an element
   uint8_t *to;
-  int rows;      // of the request; what is beyond counts as zeros
-  int64_t next;  // bytes to the same place of the next slab; 0: not to be requested
+  int rows;      // rows of the request; rows beyond them count as zeros
+  int64_t next;  // byte distance to the same position of the next slab; 0: no prefetch
 };
 
-// The slab that follows is requested while it and this one fit in the second cache: memory answers later than the next tiles
-// of these rows are needed.
+// Returns the prefetch distance to the next slab, if two slabs fit the L2 cache. The memory latency exceeds the time between
+// two tiles of these rows.
 inline int64_t bytes_to_next(int64_t slab_bytes) {
   constexpr int64_t kMost = int64_t{512} << 10;
   return slab_bytes <= kMost ? slab_bytes : 0;
 }
 
-// Row i of kVectors vectors, whole or what there is of them. The next ones are requested: their tiles come after many
-// operations on these, and in rows far apart.
+// Loads row i of kVectors vectors, full or partial, and prefetches the next slab: the solver runs many operations between
+// loads, and rows are far apart.
 template <lpt_format kPlain, bool kIsWhole, int kVectors>
 [[gnu::always_inline]] inline void load_weights(const TileRowSpan &slab, int i, int64_t column, int64_t count,
                                                 F32 (&weights)[kVectors]) {
@@ -57,7 +57,7 @@ template <lpt_format kPlain, bool kIsWhole, int kVectors>
   }
 }
 
-// The request, of some columns of a slab.
+// Returns the request for some columns of a slab.
 inline TransposableMaskRequest part_of(const TileRowSpan &slab, int64_t column, int64_t columns) {
   TransposableMaskRequest part = slab.request;
   part.source.data = const_cast<uint8_t *>(slab.from) + column * slab.from_bytes;
@@ -68,7 +68,7 @@ inline TransposableMaskRequest part_of(const TileRowSpan &slab, int64_t column, 
   return part;
 }
 
-// The reference kernel, on tile number `tile` of those that begin at `column`.
+// Solves tile number `tile`, counted from `column`, by the reference kernel.
 inline void run_reference(const TileRowSpan &slab, int64_t column, int64_t tile, int64_t count) {
   const int64_t size = slab.request.of;
   const int64_t left = count - tile * size;

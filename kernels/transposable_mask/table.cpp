@@ -1,4 +1,4 @@
-// Every search for transposable masks that can run, fastest first, the reference last.
+// Kernel table of the transposable masks in order of preference; the reference kernel is last.
 #include "kernels/transposable_mask/transposable_mask.hpp"
 
 namespace lpt {

@@ -1,4 +1,4 @@
-// The family of transposable masks: N of every row and of every column of each M × M tile.
+// Transposable masks: keep N elements of every row and of every column of each M × M tile.
 #pragma once
 
 #include <span>
@@ -10,17 +10,18 @@
 
 namespace lpt {
 
-// Tiles begin at the first row and column of the source; those at its ends count as filled up with zeros. A tile's weights
-// are its magnitudes times `importance`, in f32; NaN counts as larger than infinity, both as far larger than all others.
+// Computes the mask of all tiles. Tiles begin at the first row and column of the source; incomplete tiles are padded with
+// zeros. The weights of a tile are its magnitudes times `importance`, in f32. NaN ranks above infinity, and both far above all
+// other weights.
 struct TransposableMaskRequest {
   MatrixView source;  // f32, f64, bf16, f16
-  MatrixView mask;    // uint8: 1 where a number stays, else 0
+  MatrixView mask;    // uint8: 1 for a kept element, else 0
   int32_t kept;
   int32_t of;
   lpt_sparse_solver solver;  // not AUTO
   int32_t iterations;        // ENTROPY only
   float sharpness;           // ENTROPY only
-  const float *importance;   // NULL, or one for each column
+  const float *importance;   // NULL, or one value per column
 };
 
 std::span<const KernelEntry<TransposableMaskRequest>> transposable_mask_kernels();
@@ -31,7 +32,7 @@ LPT_DECLARE_SIMD(transposable_mask_2_4_exact, TransposableMaskRequest)
 LPT_DECLARE_SIMD(transposable_mask_8_greedy, TransposableMaskRequest)
 LPT_DECLARE_SIMD(transposable_mask_8_search, TransposableMaskRequest)
 
-// Improves the masks of GREEDY to those of SEARCH; scalar, for kernels that compute GREEDY with vectors.
+// Improves the masks of GREEDY to those of SEARCH. Scalar, for kernels that compute GREEDY with vectors.
 void improve_greedy_masks(const TransposableMaskRequest &request);
 
 }  // namespace lpt

@@ -1,6 +1,5 @@
 #!/bin/sh
-# A plugin has one symbol, needs neither driver nor toolkit to be opened, and remembers no folder of the machine it was built
-# on.
+# Checks that a plugin exports one symbol, opens without driver and toolkit, and contains no path of the build machine.
 #   closed_plugin.sh PLUGIN
 set -eu
 symbols=$(nm -D --defined-only "$1" | awk '{print $3}')

@@ -1,4 +1,4 @@
-// What src/plugins/cublas_lt.hpp says of cuBLASLt is what its header says.
+// Checks the declarations of src/plugins/cublas_lt.hpp against the header of cuBLASLt.
 #include <cublasLt.h>
 
 #include "src/plugins/cublas_lt.hpp"

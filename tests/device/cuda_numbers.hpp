@@ -1,4 +1,4 @@
-// Numbers of CUDA's data types on the CPU, for the libraries of tests.
+// Elements of CUDA data types on the CPU, for the stub libraries.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// An allocator of GPU memory for contexts, which cuts its blocks from one tensor and records them.
+// A GPU memory allocator for contexts, which allocates blocks from one tensor and records them.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ class DevicePool {
       : index_(index), bytes_(bytes_of_pool(index)), context_(make_gpu_context(index)) {
     memory_ = make_tensor(context_.get(), LPT_FORMAT_UINT8, 1, bytes_);
     begin_ = static_cast<std::byte *>(lpt_tensor_data(memory_.get()));
-    fill(0xC7);  // memory that is not clean
+    fill(0xC7);  // uninitialized memory
   }
   ~DevicePool() { EXPECT_EQ(0u, live_.size()) << "blocks without a release"; }
   DevicePool(const DevicePool &) = delete;
   DevicePool &operator=(const DevicePool &) = delete;
 
-  // Of a context that allocates here.
+  // Options of a context that uses this allocator.
   lpt_context_options options() {
     lpt_context_options options = gpu_options(index_);
     options.device_allocate = take;
@@ -29,7 +29,7 @@ class DevicePool {
     return options;
   }
 
-  // The stream of each allocation, in their order.
+  // Returns the stream of each allocation, in order.
   std::vector<void *> streams() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return streams_;
@@ -38,14 +38,14 @@ class DevicePool {
     const std::lock_guard<std::mutex> lock(mutex_);
     return static_cast<int64_t>(live_.size());
   }
-  // Streams of live blocks.
+  // Returns the streams of live blocks.
   std::vector<void *> live_streams() {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<void *> streams;
     for (const auto &[memory, block] : live_) streams.push_back(block.stream);
     return streams;
   }
-  // Allocation `number` from now on fails, and no other.
+  // Makes only allocation `number` fail, counted from this call.
   void fail_at(int64_t number) {
     const std::lock_guard<std::mutex> lock(mutex_);
     streams_.clear();
@@ -58,7 +58,7 @@ class DevicePool {
     void *stream;
   };
 
-  // Libraries on a GPU take more memory than their stubs.
+  // Libraries on a GPU need more memory than their stubs.
   static int64_t bytes_of_pool(int32_t index) {
     lpt_device_info info = LPT_DEVICE_INFO_INIT;
     EXPECT_EQ(LPT_OK, lpt_device_describe(nullptr, LPT_DEVICE_CUDA, index, &info));

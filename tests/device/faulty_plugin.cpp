@@ -1,4 +1,4 @@
-// Plugins that are none of this library: LPT_FAULT says which.
+// Plugins that do not match this library; LPT_FAULT selects the fault.
 #include "src/backends/device_plugin.hpp"
 
 extern "C" __attribute__((visibility("default"))) const lpt::DevicePlugin *lpt_plugin_entry(uint32_t abi) {

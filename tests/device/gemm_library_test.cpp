@@ -1,4 +1,4 @@
-// The library of GEMMs where it is missing, old or broken, and how its ways are chosen: by the stub of cublas/.
+// Behavior with a missing, old or broken GEMM library, and the selection of its algorithms, with the stub of cublas/.
 #include <dlfcn.h>
 
 #include <fstream>
@@ -24,10 +24,10 @@ class GemmLibraries : public testing::Test {
     }
   }
 
-  // One GEMM in a new context, which opens the library again.
+  // Results of GEMMs in a new context, which reopens the library.
   struct Answer {
     lpt_status status;
-    std::string words;  // of the error, or the explanation
+    std::string words;  // the error, or the explanation
     std::vector<double> numbers;
   };
   static Answer multiply_on_device(lpt_format format, int repeat = 1, lpt_flags flags = 0) {
@@ -57,7 +57,7 @@ class GemmLibraries : public testing::Test {
     expect_words(words, answer.words);
   }
 
-  // What the stub counted.
+  // Returns a counter of the stub.
   static int stub(const char *function) {
     void *const library = dlopen(kStub.c_str(), RTLD_NOW);
     EXPECT_NE(nullptr, library);
@@ -125,7 +125,7 @@ TEST_F(GemmLibraries, BlocksOfBytesAreTheDevicesWhereItHasThem) {
   }
 }
 
-// The library reads alpha where the descriptor says; the stub's memory is all the CPU's.
+// The descriptor selects the memory of alpha; in the stub all memory is host memory.
 TEST_F(GemmLibraries, TensorScalesAndAlphaOnTheDevice) {
   expect_words({"gemm_factors: gemm_factors_cuda"}, multiply_on_device(LPT_FORMAT_NVFP4).words);
   EXPECT_EQ(1, stub("lpt_stub_last_pointer_mode"));
@@ -190,7 +190,7 @@ TEST_F(GemmLibraries, APlanNamesFastAccumulation) {
   lpt_gemm_plan_destroy(plan);
 }
 
-// Of each GEMM of a layer by itself.
+// Fast accumulation is selected separately for each GEMM of a layer.
 TEST_F(GemmLibraries, RecipesPermitFastAccumulation) {
   const Context cpu = make_context(), gpu = make_gpu_context();
   const Tensor x = make_tensor(gpu.get(), LPT_FORMAT_F32, 32, 64), w = make_tensor(gpu.get(), LPT_FORMAT_F32, 48, 64),

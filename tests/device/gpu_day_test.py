@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/gpu from end to end on a plugin whose runtime is the CPU, and the judge of its figures.
+"""Tests scripts/gpu from end to end on a plugin whose runtime is the CPU, and the evaluation of its measurements.
 
 Usage: gpu_day_test.py BUNDLE PLUGIN_FOLDER
 """
@@ -15,7 +15,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUNDLE, ON_CPU = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-SKIPPED, FILES_BACK, BUNDLE_BYTES = 77, 8, 50 << 20  # the last two: limits of a machine that is lent
+SKIPPED, FILES_BACK, BUNDLE_BYTES = 77, 8, 50 << 20  # the last two are limits of the loaned machine
 sys.path.insert(0, str(ROOT / "bench" / "gpu"))
 import goals  # noqa: E402
 import torch_peers  # noqa: E402
@@ -23,7 +23,8 @@ import torch_peers  # noqa: E402
 
 def run(*command, **changes):
     environment = {**os.environ, "LPT_PLUGIN_PATH": str(ON_CPU), "LD_LIBRARY_PATH": str(BUNDLE), **changes}
-    environment |= {"LPT_CUBLASLT": str(path) for path in ON_CPU.glob("libcublasLt.so.*")}  # one that tests may have
+    environment |= {"LPT_CUBLASLT": str(path) for path in ON_CPU.glob("libcublasLt.so.*")}  # a test may have a separate
+                                                                                            # stub
     environment |= {"LPT_CUSPARSELT": str(path) for path in ON_CPU.glob("libcusparseLt.so.*")}
     return subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True, timeout=560)
 
@@ -74,7 +75,7 @@ class Rehearsal(unittest.TestCase):
 
 
 def listed(pattern="*"):
-    """{suite: its tests}"""
+    """Returns the names of the tests by suite."""
     lines = run(BUNDLE / "lpt_gpu_test", "--gtest_list_tests", f"--gtest_filter={pattern}").stdout.splitlines()
     suites = {}
     for line in lines:
@@ -90,7 +91,7 @@ SUITES = listed()
 
 
 class Faults(unittest.TestCase):
-    """A program that fails costs its own stage alone. All programs are stand-ins."""
+    """If a program fails, only its stage fails. All programs are stubs."""
 
     PROGRAMS = {
         "lpt_gpu_test": """case $* in
@@ -141,7 +142,7 @@ class Bundle(unittest.TestCase):
         self.assertLess(sum(path.stat().st_size for path in BUNDLE.iterdir()), BUNDLE_BYTES)
 
     def test_sanitizers_have_tests(self):
-        """gtest skips a name that no test has."""
+        """gtest silently ignores names without a test."""
         text = (ROOT / "scripts" / "gpu").read_text(encoding="utf-8")
         names = [name for line in re.findall(r"^small=(.*)$", text, re.MULTILINE)
                  for name in line.removeprefix("$small:").split(":")]
@@ -186,7 +187,7 @@ class WithoutGpu(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
-    """What a GPU does not take yet is tried on the CPU, so that the calls themselves are right when it does."""
+    """Runs calls without GPU kernels on the CPU, to check that the calls are valid."""
 
     def test_all_are_taken_by_the_cpu(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -228,7 +229,7 @@ class Judge(unittest.TestCase):
         self.assertEqual("reached", self.outcome(1.0, [goals.share(0.85, "blocks", "mxfp8_e4m3"), slow, absent]))
 
     def test_runs_only_what_is_timed(self):
-        """A goal whose names no group has would stay unmeasured for ever."""
+        """Goals must name existing groups, because other goals are never measured."""
         named = set()
 
         class Names(goals.Figures):

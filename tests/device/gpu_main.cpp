@@ -1,6 +1,6 @@
 // The suite on the GPU that the library finds.
-//   --probe   only tells what it is, or why there is none
-// Exit status 77: there is none.
+//   --probe   only prints the GPU, or the reason why none is available
+// Exit status 77: no GPU is available.
 #include <gtest/gtest.h>
 
 #include <cstdio>

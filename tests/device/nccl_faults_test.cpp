@@ -1,4 +1,5 @@
-// How ranks on GPUs end when something is missing, late, different or broken: by a status with words, never by waiting for ever.
+// Missing libraries, late ranks, mismatched calls and failures of ranks on GPUs: every rank returns a status and a message, and
+// no rank waits without limit.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ class NcclFaults : public testing::Test {
   const Surroundings surroundings_;
 };
 
-// Neither rank gets a comm, both with these words.
+// Creating a comm fails on both ranks with these messages.
 void expect_no_comm(lpt_status expected, const std::vector<const char *> &words) {
   join_ranks(2, {}, [&](const GpuRank &self, Comm &) {
     Comm comm;
@@ -34,7 +35,7 @@ lpt_status sum_floats(const GpuRank &self, int64_t count) {
 
 RankOptions uncompared(double seconds) { return {seconds, 100.0, LPT_COMM_SKIP_CHECKS}; }
 
-// ---- the library
+// Library.
 
 TEST_F(NcclFaults, AMissingLibraryIsNamed) {
   setenv("LPT_NCCL", "/nowhere/libnccl.so.2", 1);
@@ -51,7 +52,7 @@ TEST_F(NcclFaults, ALibraryThatIsNoneIsNamed) {
   expect_no_comm(LPT_UNSUPPORTED, {"libm.so.6: it has no ncclGetVersion"});
 }
 
-// ---- how ranks join
+// Bootstrap.
 
 TEST_F(NcclFaults, ARankThatNeverComesIsNamed) {
   join_ranks(2, {100.0, 2.0}, [](const GpuRank &self, Comm &bootstrap) {
@@ -113,7 +114,7 @@ TEST_F(NcclFaults, ArgumentsAreChecked) {
   });
 }
 
-// ---- calls that differ
+// Mismatched calls.
 
 TEST_F(NcclFaults, AnotherSizeIsFoundBeforeAnythingIsQueued) {
   run_gpu_ranks(3, {}, [](const GpuRank &self, Comm &) {
@@ -157,7 +158,7 @@ TEST_F(NcclFaults, MailThatIsTakenInAnotherOrderIsFound) {
   });
 }
 
-// ---- ranks that do not go on
+// Ranks that stop.
 
 TEST_F(NcclFaults, ALateRankIsNamed) {
   std::atomic<bool> has_given_up{false};
@@ -223,7 +224,7 @@ TEST_F(NcclFaults, ARankThatLeavesAtTheEndDisturbsNoRank) {
   });
 }
 
-// What each rank's device was given, piece by piece.
+// The work that the device of each rank receives, item by item.
 class Steps {
  public:
   Steps() { setenv("LPT_TEST_STEPS", path_.c_str(), 1); }
@@ -247,8 +248,8 @@ class Steps {
   const std::string path_ = testing::TempDir() + "lpt_steps_" + std::to_string(getpid()) + "_";
 };
 
-// The schedule of partly shared sums: behind what the context has queued they are packed, sent, added and unpacked on the comm's
-// stream; private columns are scaled beside them.
+// Schedule of partly shared sums: shared columns are packed, sent, added and unpacked on the stream of the comm, after the
+// queued work of the context. Private columns are scaled concurrently.
 TEST_F(NcclFaults, PrivateColumnsAreScaledBesideTheSum) {
   const Steps steps;
   run_gpu_ranks(2, {}, [&](const GpuRank &self, Comm &) {
@@ -268,14 +269,14 @@ TEST_F(NcclFaults, PrivateColumnsAreScaledBesideTheSum) {
   });
 }
 
-// The same of a GEMM: its shared columns come first, and are reduced beside the GEMM of the others. The library's work
-// is not among the steps; the kernels before and behind it are.
+// The same for a GEMM: its shared columns are computed first, and reduced concurrently with the GEMM of the other columns. The
+// steps do not include the work of the library, only the kernels before and after it.
 TEST_F(NcclFaults, PrivateColumnsAreMultipliedBesideTheSum) {
   const Steps steps;
   run_gpu_ranks(2, {}, [&](const GpuRank &self, Comm &) {
     const Plan plan = make_plan(self, 64, 32, LPT_FORMAT_NONE);
     const Tensor a = make_tensor(self.gpu, LPT_FORMAT_BF16, 16, 32);
-    const Tensor b = make_tensor(self.gpu, LPT_FORMAT_E4M3FN, 64, 32);  // a kernel writes it out before each GEMM
+    const Tensor b = make_tensor(self.gpu, LPT_FORMAT_E4M3FN, 64, 32);  // a kernel dequantizes it before each GEMM
     const Tensor c = make_tensor(self.gpu, LPT_FORMAT_F32, 16, 64);
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
@@ -289,7 +290,7 @@ TEST_F(NcclFaults, PrivateColumnsAreMultipliedBesideTheSum) {
   });
 }
 
-// ---- more
+// Other cases.
 
 TEST_F(NcclFaults, ABarrierOfRanksThatDoNotCompareWaitsForAll) {
   std::atomic<int> come{0};
@@ -316,7 +317,7 @@ TEST_F(NcclFaults, TensorsAndContextsOfAnotherDeviceAreRejected) {
   });
 }
 
-// The stub as a program that uses NCCL itself knows it.
+// Uses the stub like a program that calls NCCL directly.
 TEST_F(NcclFaults, ACommunicatorOfTheCallerIsLeftToIt) {
   using Comm_t = struct ncclComm *;
   join_ranks(1, {}, [](const GpuRank &self, Comm &) {
@@ -346,7 +347,7 @@ TEST_F(NcclFaults, ACommunicatorOfTheCallerIsLeftToIt) {
   });
 }
 
-// NCCL's own sum: the stub adds backwards, so that it is reported from the order of ranks.
+// NCCL's native sum: the stub adds in reverse, so that the result differs from the sum in rank order.
 TEST_F(NcclFaults, NativeSumsAreTheWires) {
   for (const bool is_to_all : {true, false}) {
     run_gpu_ranks(3, {}, [&](const GpuRank &self, Comm &) {

@@ -1,4 +1,4 @@
-// Layers whose columns ranks with a GPU each share, and gathers that hosts compare first.
+// Layers whose columns are divided among ranks with one GPU each, and gathers with host comparison.
 #include <cmath>
 
 #include "tests/device/ranks.hpp"
@@ -14,9 +14,9 @@ class NcclLayers : public testing::TestWithParam<int32_t> {
 };
 INSTANTIATE_TEST_SUITE_P(Suite, NcclLayers, testing::Values(1, 2, 3, 4));
 
-// ---- cross entropy
+// Cross entropy.
 
-// Rank 1 of more than two has no class, the last one the rest.
+// The classes of a rank. With more than two ranks, rank 1 has no class; the last rank has the remaining classes.
 struct Share {
   int64_t first = 0, count = 0;
 
@@ -57,7 +57,7 @@ lpt_cross_entropy_options options_of(lpt_comm *comm, double smoothing, lpt_loss_
   return options;
 }
 
-// Losses, logarithms of sums and this rank's gradient, of ranks on CPUs or of one with all classes.
+// Losses, logarithms of sums, and the gradient of this rank, from ranks on CPUs or from one rank with all classes.
 struct Passes {
   std::vector<double> losses, log_sums, gradient;
 };
@@ -82,7 +82,7 @@ void expect_near(const std::vector<double> &oracle, const std::vector<double> &f
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(oracle[i], found[i], share * (1.0 + std::abs(oracle[i]))) << i;
 }
 
-// Sums of exponentials run in f64, in orders that differ; exponentials are f32.
+// Sums of exponentials are computed in f64 in different orders; exponentials are f32.
 TEST_P(NcclLayers, ShareTheClassesOfALoss) {
   run_gpu_ranks(GetParam(), {}, [](const GpuRank &self, Comm &) {
     const Problem problem;
@@ -108,7 +108,7 @@ TEST_P(NcclLayers, ShareTheClassesOfALoss) {
             tensor_of(self.cpu, LPT_FORMAT_F64, 1, static_cast<int64_t>(shared.losses.size()), shared.losses);
         int32_t is_same = 0;
         ASSERT_TRUE(self.ok_on_device(lpt_comm_compare(self.cpu, self.bootstrap, losses.get(), &is_same)));
-        EXPECT_EQ(1, is_same);  // the same bits on all ranks
+        EXPECT_EQ(1, is_same);  // all ranks have the same bits
       }
     }
   });
@@ -139,9 +139,9 @@ TEST_F(NcclLayerRejections, OfALossSayWhereRanksWork) {
   });
 }
 
-// ---- gathers
+// Gathers.
 
-// The largest number is given, so that the scale is.
+// Draws elements with a given largest magnitude, which determines the scale.
 Tensor numbers_of_scale(const GpuRank &self, lpt_format format, int64_t rows, double largest) {
   std::vector<double> numbers = draw_normal(static_cast<uint64_t>(700 + self.rank), rows * 64);
   for (double &number : numbers) number = std::tanh(number);
@@ -180,7 +180,7 @@ TEST_F(NcclLayerRejections, OfGathersNameTheScalesThatDiffer) {
   });
 }
 
-// ---- the sequence
+// Sequence.
 
 TEST_P(NcclLayers, GatherAndScatterTheSequence) {
   run_gpu_ranks(GetParam(), {}, [](const GpuRank &self, Comm &) {

@@ -1,5 +1,5 @@
-// Ranks with a GPU each that share the state of an optimizer, against ranks on CPUs, which tests/comm holds against one rank
-// that has all of it.
+// Ranks with one GPU each that shard the state of an optimizer, against ranks on CPUs. tests/comm compares ranks on CPUs with
+// one rank that has the full state.
 #include <cmath>
 
 #include "tests/device/ranks.hpp"
@@ -7,9 +7,9 @@
 namespace lpt::test {
 namespace {
 
-// Elements of parameters: of several cuts, of less than one, of none.
+// Parameter sizes in elements: several shards, less than one, none.
 const std::vector<int64_t> kSizes = {9000, 100, 2, 4097, 1};
-constexpr int kSteps = 3;  // the third reads what the second stored by delayed scales
+constexpr int kSteps = 3;  // the third reads values that the second stored with delayed scales
 
 struct State {
   const char *name;
@@ -27,13 +27,13 @@ constexpr State kStates[] = {
     {"Groups", LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128, LPT_SCALER_KIND_CURRENT, LPT_FORMAT_F32},
 };
 
-// How a step is requested.
+// Options of a step.
 struct Option {
   double largest_norm = 0.0;
   bool is_skipping = false, is_reduced = false;
 };
 
-// One side's parameters and state: on CPUs, or on GPUs.
+// Parameters and state on one side: CPUs or GPUs.
 class Side {
  public:
   Side(const GpuRank &self, bool is_gpu, const State &state)
@@ -117,7 +117,7 @@ class Side {
   std::vector<Tensor> values_;
 };
 
-// Of a step, and of a rank where ranks have their own.
+// Gradients of a step, and of a rank if ranks have different gradients.
 std::vector<std::vector<double>> draw_gradients(int step, int32_t rank) {
   std::vector<std::vector<double>> all;
   for (const int64_t elements : kSizes) {
@@ -131,7 +131,7 @@ void expect_alike(const GpuRank &self, const State &state, const Option &option,
   Side here(self, false, state), there(self, true, state);
   for (int step = 0; step < kSteps; ++step) {
     std::vector<std::vector<double>> gradients = draw_gradients(step, option.is_reduced ? self.rank : 0);
-    if (step == step_of_infinity) gradients[3][4096] = INFINITY;  // the last rank's shard alone has it
+    if (step == step_of_infinity) gradients[3][4096] = INFINITY;  // only in the shard of the last rank
     ASSERT_TRUE(self.ok_on_device(here.step(gradients, option)));
     ASSERT_TRUE(self.ok(there.step(gradients, option)));
     ASSERT_EQ(here.bits(), there.bits()) << state.name << ", step " << step << ", rank " << self.rank;

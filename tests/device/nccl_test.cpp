@@ -1,5 +1,5 @@
-// Ranks with a GPU each, on the runtime of tests and its stub of NCCL: every collective has the bits of ranks on CPUs, which
-// tests/comm holds against oracles.
+// Ranks with one GPU each, on the test runtime and its NCCL stub. Every collective has the bits of ranks on CPUs, which
+// tests/comm checks against oracles.
 #include <algorithm>
 
 #include "tests/device/device_pool.hpp"
@@ -8,13 +8,13 @@
 namespace lpt::test {
 namespace {
 
-// Numbers that differ from rank to rank.
+// Values that differ between ranks.
 Tensor numbers(const GpuRank &self, lpt_format format, int64_t rows, int64_t columns, uint64_t place = 1) {
   const uint64_t own = place * 100 + static_cast<uint64_t>(self.rank);
   return tensor_of(self.cpu, format, rows, columns, draw_normal(own, rows * columns));
 }
 
-// call(context, comm, input, output) on CPUs and on GPUs leaves the same output.
+// Checks that call(context, comm, input, output) writes the same output on CPUs and on GPUs.
 template <typename Call>
 void expect_alike(const GpuRank &self, const lpt_tensor *input, const lpt_tensor *output, const Call &call) {
   const Tensor input_on_device = there(self, input), output_on_device = there(self, output);
@@ -32,7 +32,7 @@ struct Case {
 };
 void PrintTo(const Case &item, std::ostream *out) { *out << item.name; }
 
-// ---- collectives that move
+// Collectives that copy data.
 
 void broadcasts(const GpuRank &self) {
   for (int32_t root = 0; root < self.ranks; ++root) {
@@ -69,7 +69,7 @@ void exchanges(const GpuRank &self) {
   });
 }
 
-// To the next rank, of the one before. Somebody receives first.
+// Sends to the next rank and receives from the preceding one. One rank receives first, to avoid deadlock.
 void mail(const GpuRank &self) {
   if (self.ranks == 1) return;
   const int32_t next = (self.rank + 1) % self.ranks, before = (self.rank + self.ranks - 1) % self.ranks;
@@ -103,12 +103,13 @@ void parts(const GpuRank &self) {
   });
 }
 
-// ---- sums
+// Sums.
 
 void sums(const GpuRank &self) {
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
     for (lpt_reduction reduction = LPT_REDUCTION_SUM; reduction <= LPT_REDUCTION_MINIMUM; ++reduction) {
-      const int64_t columns = reduction == LPT_REDUCTION_SUM ? 9000 : 300;  // two shots, one shot
+      const int64_t columns = reduction == LPT_REDUCTION_SUM ? 9000 : 300;  // large: two-shot algorithm; small:
+                                                                            // one-shot
       const Tensor mine = numbers(self, format, 5, columns);
       lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
       options.reduction = reduction;
@@ -186,7 +187,7 @@ void sums_by_wire_are_drawn_alike(const GpuRank &self) {
   });
 }
 
-// Shared columns are added up, private ones scaled, in place and not.
+// Shared columns are added, private columns are scaled; in place and out of place.
 void partly_shared(const GpuRank &self) {
   const Plan plan = make_plan(self, 96, 40, LPT_FORMAT_E4M3FN_1X128);
   for (const lpt_partial_pass pass : {LPT_PARTIAL_PASS_FORWARD, LPT_PARTIAL_PASS_BACKWARD}) {
@@ -200,7 +201,7 @@ void partly_shared(const GpuRank &self) {
   }
 }
 
-// Integers from -3 to 3, so that every order of sums has the same bits.
+// Integers from -3 to 3, so that sums in any order have the same bits.
 Tensor integers(const GpuRank &self, lpt_format format, int64_t rows, int64_t columns) {
   std::vector<double> values(static_cast<size_t>(rows * columns));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -215,8 +216,13 @@ void gemms_partly_shared(const GpuRank &self) {
     int32_t is_b_transposed;
     lpt_format b;
   } kCases[] = {
-      {40, 1, LPT_FORMAT_BF16}, {40, 0, LPT_FORMAT_BF16}, {37, 0, LPT_FORMAT_BF16},  // no column begins on a byte at 37
-      {0, 1, LPT_FORMAT_BF16},  {96, 1, LPT_FORMAT_BF16}, {40, 1, LPT_FORMAT_E4M3FN},
+      {40, 1, LPT_FORMAT_BF16},
+      {40, 0, LPT_FORMAT_BF16},
+      {37, 0, LPT_FORMAT_BF16},  // with 37, no column begins at a
+                                 // byte boundary
+      {0, 1, LPT_FORMAT_BF16},
+      {96, 1, LPT_FORMAT_BF16},
+      {40, 1, LPT_FORMAT_E4M3FN},
   };
   for (const auto &given : kCases) {
     const Plan plan = make_plan(self, 96, given.shared, LPT_FORMAT_NONE);
@@ -232,9 +238,9 @@ void gemms_partly_shared(const GpuRank &self) {
   }
 }
 
-// ---- behind the caller's back
+// Asynchronous collectives.
 
-// Three at once, each reading what the one before has written: they run in the order of their calls.
+// Three queued calls, each reading the output of the preceding one: they run in call order.
 void futures(const GpuRank &self) {
   const Tensor mine = numbers(self, LPT_FORMAT_F32, 2, 3000);
   expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *, auto *output) {
@@ -253,7 +259,7 @@ void futures(const GpuRank &self) {
   });
 }
 
-// Two passes, which on CPUs are sent in two orders.
+// Two passes, which are sent in different orders on CPUs.
 lpt_status reduce_in_buckets(lpt_context *context, lpt_comm *comm, std::vector<lpt_tensor *> gradients) {
   lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.bucket_bytes = 4000;
@@ -314,7 +320,7 @@ TEST_P(NcclRanks, HaveTheBitsOfCpus) {
   run_gpu_ranks(ranks, {}, [&item = item](const GpuRank &self, Comm &) { item.run(self); });
 }
 
-// Also the scratch of comms, for work on the streams of the comms.
+// Includes the scratch of comms, for work on the streams of the comms.
 TEST(NcclAllocator, OfTheCallerGivesTheMemoryOfComms) {
   const Surroundings surroundings;
   DevicePool first(0), second(1);

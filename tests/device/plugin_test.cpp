@@ -1,4 +1,4 @@
-// Plugins of devices: those that are none, and a runtime where things go wrong.
+// Device plugins: invalid plugins, and runtime failures.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ class DevicePlugins : public testing::Test {
   void look_in(const std::string &folder) { setenv("LPT_PLUGIN_PATH", folder.c_str(), 1); }
   void look_on_cpu() { look_in(kFolder + "/on_cpu"); }
 
-  // A folder with these bytes for a plugin.
+  // Creates a folder with these bytes as a plugin.
   std::string folder_of(const char *name, const std::string &bytes) {
     const std::string folder = testing::TempDir() + "lpt_device_" + name;
     std::system(("mkdir -p " + folder).c_str());
@@ -33,7 +33,7 @@ class DevicePlugins : public testing::Test {
     return folder;
   }
 
-  // Neither a context nor a description comes of it, both with these words.
+  // Checks that creating a context and describing the device both fail with these messages.
   void is_rejected(const std::vector<const char *> &words, int32_t index = 0) {
     Context context;
     std::string error;
@@ -71,12 +71,12 @@ TEST_F(DevicePlugins, HalfAFileIsRejected) {
 }
 
 TEST_F(DevicePlugins, AMissingOneIsReported) {
-  // The program that opens it must not have one beside its library, as this one may.
+  // Copies the library, because the original folder may contain a plugin.
   const std::string folder = testing::TempDir() + "lpt_device_none";
   std::system(("mkdir -p " + folder + " && cp --remove-destination \"$(grep -m1 -o '/[^ ]*liblpt.so[^ ]*' /proc/" +
                std::to_string(getpid()) + "/maps)\" " + folder + "/liblpt.so.1")
                   .c_str());
-  // A sanitizer would rather come first.
+  // Disables the check of AddressSanitizer that it is the first library.
   const std::string command =
       "ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=" + folder + "/liblpt.so.1 " + LPT_GPU_TEST + " --probe";
   FILE *const pipe = popen(command.c_str(), "r");
@@ -141,7 +141,7 @@ TEST_F(DevicePlugins, WrongNumbersAreRejected) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(nullptr, LPT_DEVICE_CUDA, 0, nullptr));
 }
 
-// A context costs some hundred megabytes of a GPU: who works on the second has none on the first.
+// A context needs some hundred megabytes of a GPU: work on the second GPU does not create one on the first.
 TEST_F(DevicePlugins, OnlyTheGpuThatWorksGetsAContext) {
   look_on_cpu();
   const std::string path = testing::TempDir() + "lpt_contexts_" + std::to_string(getpid()) + "_";
@@ -165,7 +165,7 @@ TEST_F(DevicePlugins, AFailureOfQueuedWorkSurfacesLater) {
   const Context context = make_gpu_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_F32, 2, 2);
   const Tensor other = make_tensor(context.get(), LPT_FORMAT_F32, 2, 2);
-  setenv("LPT_TEST_FAILS_AT", "1", 1);  // what is queued already has failed by now
+  setenv("LPT_TEST_FAILS_AT", "1", 1);  // the work that is already queued has failed
   EXPECT_EQ(LPT_WORK_FAILED, lpt_context_synchronize(context.get()));
   expect_words({"work queued before on cuda:0", "an illegal memory access"}, lpt_context_error(context.get()));
   EXPECT_EQ(LPT_WORK_FAILED, lpt_tensor_copy(context.get(), tensor.get(), other.get()));
@@ -189,7 +189,7 @@ TEST_F(DevicePlugins, TensorsOfAnotherGpuAreRejected) {
   expect_words({"expected memory of cuda:0, it is of cuda:1"}, lpt_context_error(first.get()));
 }
 
-// Either of the two contexts copies, all parts, rows with gaps too.
+// Copies by either context, with all parts of the formats, and with gaps between rows.
 TEST_F(DevicePlugins, TensorsAreCopiedBetweenGpus) {
   look_on_cpu();
   const Context cpu = make_context(), first = make_gpu_context(0), second = make_gpu_context(1);

@@ -1,4 +1,4 @@
-// Ranks as threads of a test, each with a GPU of its own: those of the runtime of tests, which NCCL's stub connects.
+// Ranks as threads of a test, with one GPU each of the test runtime, connected by the NCCL stub.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace lpt::test {
 
-// What the plugin, NCCL and the runtime of tests read.
+// Environment variables of the plugin, NCCL and the test runtime.
 class Surroundings {
  public:
   Surroundings() {
@@ -25,11 +25,11 @@ class Surroundings {
   }
 };
 
-// One rank: a context of the CPU, one of its GPU, a comm of each.
+// One rank: a CPU context, a GPU context, and a comm for each.
 struct GpuRank {
   lpt_context *cpu, *gpu;
-  lpt_comm *bootstrap;  // of CPUs
-  lpt_comm *comm;       // of GPUs
+  lpt_comm *bootstrap;  // CPUs
+  lpt_comm *comm;       // GPUs
   int32_t rank, ranks;
 
   testing::AssertionResult ok(lpt_status status) const {
@@ -42,13 +42,13 @@ struct GpuRank {
 };
 
 struct RankOptions {
-  double timeout_seconds = 100.0;  // of the comm of GPUs
+  double timeout_seconds = 100.0;  // for the comm of GPUs
   double join_seconds = 100.0;
   uint64_t flags = 0;
-  std::vector<lpt_context_options> contexts = {};  // of the GPUs, by rank; empty: the defaults
+  std::vector<lpt_context_options> contexts = {};  // of the GPUs, by rank; empty: defaults
 };
 
-// Runs body(rank, bootstrap) on `ranks` threads: the comm of GPUs is still to be made.
+// Runs body(rank, bootstrap) on `ranks` threads, before the comm of GPUs is created.
 template <typename Body>
 void join_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
   lpt_comm_group *raw_group = nullptr;
@@ -78,7 +78,7 @@ inline lpt_status create_nccl(const GpuRank &self, const RankOptions &requests, 
   return lpt_comm_create_nccl(self.gpu, &options, out(comm));
 }
 
-// Runs body(rank, comm) on `ranks` threads that have joined on their GPUs.
+// Runs body(rank, comm) on `ranks` threads with a comm of GPUs.
 template <typename Body>
 void run_gpu_ranks(int32_t ranks, const RankOptions &requests, const Body &body) {
   join_ranks(ranks, requests, [&](GpuRank self, Comm &) {
@@ -89,7 +89,7 @@ void run_gpu_ranks(int32_t ranks, const RankOptions &requests, const Body &body)
   });
 }
 
-// A copy on the rank's GPU, and back.
+// Copies a tensor to the GPU of the rank; here() copies it back.
 inline Tensor there(const GpuRank &self, const lpt_tensor *here) {
   const lpt_tensor_description facts = describe(self.cpu, here);
   Tensor copy = make_tensor(self.gpu, facts.format, {facts.extents, facts.extents + facts.rank});

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the sample that trains on a GPU: on the CPU, and on the device that tests have instead of a GPU.
+"""Runs the sample that trains on a GPU, on the CPU and on the test device that replaces a GPU.
 
 Usage: sample_test.py SAMPLE PLUGIN_FOLDER
 """
@@ -8,8 +8,8 @@ import subprocess
 import sys
 import unittest
 
-# Two logits of 64 products each, whose magnitudes sum to less than 16, each product's sum off by at most (64 + 8) · 2^-24 of that on
-# either side; six digits are printed.
+# Bound of the first loss: two logits of 64 products each, whose magnitudes sum to less than 16. The sum of each has an error of
+# at most (64 + 8) · 2^-24 of that on each side. Six digits are printed.
 FIRST_BOUND = 2 * 2 * 72 * 2**-24 * 16 + 1e-6
 
 
@@ -20,7 +20,7 @@ def losses(sample, recipe, **variables):
 
 class Sample(unittest.TestCase):
     def check(self, recipe):
-        """It learns in both places, which it names, and returns its first losses."""
+        """Checks that the sample learns on both devices and names them. Returns its first losses."""
         code, said, here = losses(SAMPLE, recipe, CUDA_VISIBLE_DEVICES="")
         self.assertEqual((0, 40), (code, len(here)), said)
         self.assertRegex(said, "^on the CPU: .")

@@ -1,5 +1,5 @@
-// The library of GEMMs of 2:4 operands where it is missing, of another release or broken: by the stub of cusparselt/. What it
-// rejects is multiplied densely.
+// Behavior with a missing, different or broken library for GEMMs of 2:4 operands, with the stub of cusparselt/. GEMMs that the
+// library rejects run as dense GEMMs.
 #include <dlfcn.h>
 
 #include "tests/device/support.hpp"
@@ -28,11 +28,11 @@ class SparseGemmLibraries : public testing::Test {
 
   struct Answer {
     lpt_status status;
-    std::string words;  // of the error, or the explanation
+    std::string words;  // the error, or the explanation
     std::vector<double> numbers;
   };
 
-  // c = a · b + beta · c, b being 2:4, some times in a new context.
+  // Computes c = a · b + beta · c with a 2:4 operand b, `repeat` times in a new context.
   static Answer multiply_on_device(int repeat = 1, double beta = 1.0) {
     const Context cpu = make_context(1), gpu = make_gpu_context();
     const Tensor a = tensor_of(cpu.get(), LPT_FORMAT_BF16, 16, 64, draw_normal(1, 16 * 64));
@@ -66,7 +66,7 @@ class SparseGemmLibraries : public testing::Test {
     return library == nullptr ? -1 : reinterpret_cast<int (*)()>(dlsym(library, "lpt_stub_sparse_multiplied"))();
   }
 
-  // The dense GEMM is made, and the text says why the other was not.
+  // Checks that the dense GEMM runs, and that the explanation states why the sparse one does not.
   static void is_passed_over(const std::vector<const char *> &words) {
     const int before = multiplied();
     const Answer answer = multiply_on_device();

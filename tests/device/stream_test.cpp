@@ -1,6 +1,6 @@
-// The order of a stream: what the library queues on a caller's stream runs behind what the caller has queued there, and
-// before what comes next. The runtime of tests does nothing until a stream is waited for, so that work which lands on another
-// stream is still undone when the caller's is.
+// Stream order: work that the library queues on the caller's stream runs after the queued work of the caller, and before later
+// work. The test runtime runs work only when its stream is synchronized, so that work on another stream is incomplete when the
+// caller's stream is synchronized.
 #include <functional>
 
 #include "tests/device/device_pool.hpp"
@@ -10,14 +10,14 @@ namespace {
 
 constexpr int64_t kRows = 20, kColumns = 144;
 
-// A context of a GPU on a stream of its own; here streams are names.
+// A GPU context on a separate stream; in the test runtime, stream handles are arbitrary values.
 Context context_on(uintptr_t stream) {
   Context context = make_gpu_context();
   EXPECT_TRUE(ok(context.get(), lpt_context_set_stream(context.get(), reinterpret_cast<void *>(stream))));
   return context;
 }
 
-// Two of every four numbers are zero.
+// Sets two of every four elements to zero.
 std::vector<double> half_of(std::vector<double> numbers) {
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] *= i % 4 < 2 ? 1.0 : 0.0;
   return numbers;
@@ -36,7 +36,7 @@ class StreamOrder : public testing::Test {
 
   using Call = std::function<lpt_status(lpt_context *, const lpt_tensor *source, lpt_tensor *target)>;
 
-  // `call` reads a source that the caller's own work on the stream writes, and its result is read behind it.
+  // `call` reads a source that the caller's queued work writes, and queued work reads its result.
   void expect_in_order(lpt_format source_format, lpt_format target_format, bool is_transposed, const Call &call) {
     const Context cpu = make_context(), caller = context_on(7), library = context_on(7);
     const Tensor source =
@@ -49,7 +49,7 @@ class StreamOrder : public testing::Test {
     const Tensor kept = make_tensor(caller.get(), source_format, kRows, kColumns);
     const Tensor moved = make_tensor(caller.get(), source_format, kRows, kColumns);
     ASSERT_TRUE(ok(caller.get(), lpt_tensor_copy(caller.get(), source.get(), kept.get())));
-    ASSERT_TRUE(ok(caller.get(), lpt_tensor_copy(caller.get(), kept.get(), moved.get())));  // undone as yet
+    ASSERT_TRUE(ok(caller.get(), lpt_tensor_copy(caller.get(), kept.get(), moved.get())));  // not executed yet
     ASSERT_TRUE(ok(library.get(), call(library.get(), moved.get(), there.get())));
     const Tensor copy = make(caller);
     ASSERT_TRUE(ok(caller.get(), lpt_tensor_copy(caller.get(), there.get(), copy.get())));
@@ -84,7 +84,7 @@ TEST_F(StreamOrder, OptionsNameTheFirstStream) {
                moved = make_tensor(first.get(), LPT_FORMAT_F32, 1, 4),
                found = make_tensor(cpu.get(), LPT_FORMAT_F32, 1, 4);
   ASSERT_TRUE(ok(first.get(), lpt_tensor_copy(first.get(), source.get(), kept.get())));
-  ASSERT_TRUE(ok(first.get(), lpt_tensor_copy(first.get(), kept.get(), moved.get())));  // undone as yet
+  ASSERT_TRUE(ok(first.get(), lpt_tensor_copy(first.get(), kept.get(), moved.get())));  // not executed yet
   ASSERT_TRUE(ok(other.get(), lpt_tensor_copy(other.get(), moved.get(), found.get())));
   EXPECT_EQ((std::vector<double>{0, 0, 0, 0}), numbers_of(cpu.get(), found.get()));
   const Context caller = context_on(7);
@@ -95,7 +95,7 @@ TEST_F(StreamOrder, OptionsNameTheFirstStream) {
 
 TEST_F(StreamOrder, AnotherStreamIsWaitedForOnRequest) {
   void *const seventh = reinterpret_cast<void *>(uintptr_t{7}), *const eighth = reinterpret_cast<void *>(uintptr_t{8});
-  void *const event = reinterpret_cast<void *>(uintptr_t{99});  // events are names, too
+  void *const event = reinterpret_cast<void *>(uintptr_t{99});  // event handles are arbitrary values, too
   using Order = std::function<void(lpt_context *, lpt_context *)>;
   const std::vector<std::pair<Order, std::vector<double>>> cases = {
       {[](lpt_context *, lpt_context *) {}, {0, 0, 0, 0}},
@@ -132,7 +132,7 @@ TEST_F(StreamOrder, AnotherStreamIsWaitedForOnRequest) {
 }
 
 TEST_F(StreamOrder, ManyStreamsShareOneContext) {
-  // Each change of the stream leaves work undone that uses scratch.
+  // Each change of the stream leaves incomplete work that uses scratch.
   const Context cpu = make_context(), gpu = make_gpu_context();
   const Tensor source = tensor_of(cpu.get(), LPT_FORMAT_F32, 8, 64, draw_normal(1, 8 * 64));
   const Tensor expected = make_tensor(cpu.get(), LPT_FORMAT_NVFP4, 8, 64);
@@ -143,7 +143,7 @@ TEST_F(StreamOrder, ManyStreamsShareOneContext) {
   ASSERT_TRUE(ok(gpu.get(), lpt_tensor_copy(gpu.get(), source.get(), there.get())));
   ASSERT_TRUE(ok(gpu.get(), lpt_context_synchronize(gpu.get())));
   std::vector<Tensor> targets;
-  constexpr uintptr_t count = 20;  // more than a context keeps scratch for
+  constexpr uintptr_t count = 20;  // exceeds the scratch blocks that a context keeps
   for (uintptr_t stream = 1; stream <= count; ++stream) {
     ASSERT_TRUE(ok(gpu.get(), lpt_context_set_stream(gpu.get(), reinterpret_cast<void *>(stream))));
     targets.push_back(make_tensor(gpu.get(), LPT_FORMAT_NVFP4, 8, 64));
@@ -158,7 +158,7 @@ TEST_F(StreamOrder, ManyStreamsShareOneContext) {
   EXPECT_TRUE(ok(gpu.get(), lpt_context_trim(gpu.get(), 0)));
 }
 
-// An allocator of the caller gives a block for the stream whose work uses it first, and gets it back with that stream.
+// The caller's allocator allocates a block for the stream that uses it first, and the block is released with that stream.
 TEST_F(StreamOrder, AllocatorsAreGivenTheStream) {
   void *const seventh = reinterpret_cast<void *>(uintptr_t{7}), *const eighth = reinterpret_cast<void *>(uintptr_t{8});
   DevicePool pool;

@@ -1,4 +1,5 @@
-// Memory of a GPU from an allocator of the caller: all of it, and every failure is an error that leaves all fit for work.
+// GPU memory from the caller's allocator: all memory, and every failed allocation is an error after which all objects remain
+// usable.
 #include "tests/device/device_pool.hpp"
 
 namespace lpt::test {
@@ -14,7 +15,7 @@ struct DestroyStatistics {
     if (try_status != LPT_OK) return try_status; \
   } while (0)
 
-// A piece of training that returns the first status that is not LPT_OK. Handles keep their memory until its end.
+// A training scenario that returns the first status other than LPT_OK. Handles keep their memory until its end.
 class Scenario {
  public:
   Scenario(lpt_context *cpu, lpt_context *gpu)
@@ -87,7 +88,7 @@ class Scenario {
     LPT_TEST_TRY(lpt_quantize(c_, weight_.get(), nullptr, b.get(), nullptr));
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
-    options.activation = LPT_ACTIVATION_GELU;  // of sums in scratch
+    options.activation = LPT_ACTIVATION_GELU;  // with sums in scratch
     return lpt_gemm(c_, a.get(), b.get(), &options, c.get());
   }
 
@@ -124,7 +125,7 @@ class Scenario {
   }
 
   lpt_context *const c_;
-  const Tensor x_, w_, found_y_, found_w_, found_codes_;  // of the CPU
+  const Tensor x_, w_, found_y_, found_w_, found_codes_;  // on the CPU
   Tensor input_, weight_, y_, gradient_, codes_, saved_;
   Scaler scaler_;
   std::unique_ptr<lpt_statistics, DestroyStatistics> statistics_;
@@ -139,7 +140,7 @@ class DeviceAllocator : public Devices {
     Scenario scenario(cpu(), gpu());
     EXPECT_TRUE(ok(gpu(), scenario.run()));
     expected_ = scenario.bytes(cpu());
-    setenv("LPT_TEST_NO_MEMORY", "1", 1);  // the runtime of tests allocates no more
+    setenv("LPT_TEST_NO_MEMORY", "1", 1);  // the test runtime rejects all further allocations
   }
   ~DeviceAllocator() override { unsetenv("LPT_TEST_NO_MEMORY"); }
 

@@ -1,4 +1,4 @@
-// Casts on a GPU give the bits of the CPU, whose own are judged elsewhere.
+// Casts on a GPU have the bits of the CPU; other tests check the CPU.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ class DeviceCasts : public Devices {
     return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns, 3.0));
   }
 
-  // The cast of one source by both.
+  // Compares the cast of one source on both devices.
   void expect_equal(const lpt_tensor *source, lpt_format target, const lpt_quantize_options *options) {
     const Shape shape = shape_of(cpu(), source);
     const Tensor expected = make_tensor(cpu(), target, shape.rows, shape.columns);
@@ -40,7 +40,7 @@ TEST_F(DeviceCasts, HaveTheBitsOfTheCpu) {
   }
 }
 
-// What is beyond the largest bf16 or f16 becomes it, infinite numbers too; ties go to even.
+// Values beyond the largest bf16 or f16, including infinities, become the largest element; ties round to even.
 TEST_F(DeviceCasts, HaveTheBitsOfTheCpuWithoutScales) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   std::vector<double> numbers = draw_normal(21, 5 * 48, 100.0);
@@ -53,7 +53,7 @@ TEST_F(DeviceCasts, HaveTheBitsOfTheCpuWithoutScales) {
   }
 }
 
-// Every code of a NaN in 16 bits: both signs, all payloads.
+// Every 16-bit NaN code: both signs, all payloads.
 TEST_F(DeviceCasts, DecodeNansAsTheCpu) {
   const std::pair<lpt_format, uint32_t> halves[] = {{LPT_FORMAT_BF16, 0x7F80}, {LPT_FORMAT_F16, 0x7C00}};
   for (const auto &[format, infinity] : halves) {
@@ -108,7 +108,7 @@ TEST_F(DeviceCasts, SearchScalesAsTheCpu) {
   }
 }
 
-// Formats, roundings and overflows that no kernel is compiled for.
+// Formats, roundings and overflow modes without a specialized kernel.
 TEST_F(DeviceCasts, TakeEveryFormat) {
   const Tensor source = numbers(LPT_FORMAT_F32, 9, 320, 17);
   for (const char *const name :
@@ -219,7 +219,7 @@ TEST_F(DeviceCasts, AreRejectedWithTheReasonOfEveryRow) {
   EXPECT_EQ(bytes_of(cpu(), make_tensor(cpu(), LPT_FORMAT_MXFP4, 4, 64).get()), bytes_on_device(target.get()));
 }
 
-// The same numbers but for one.
+// The same values with one NaN.
 TEST_F(DeviceCasts, TellOfANanByTheTensorScaleWhereCodesCannot) {
   std::vector<double> spoiled = draw_normal(15, 5 * 80);
   spoiled[123] = std::nan("");

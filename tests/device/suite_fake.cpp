@@ -1,4 +1,4 @@
-// Casts to a format and back on a GPU, and the signs that are drawn there: the bits of the CPU.
+// Fake quantization on a GPU, and random signs: the bits of the CPU.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -17,7 +17,7 @@ class DeviceFakeQuantize : public Devices {
     return tensor_of(cpu(), format, kRows, kColumns, draw_normal(place, kRows * kColumns, 3.0));
   }
 
-  // One source by both.
+  // Compares one source on both devices.
   void expect_equal(const lpt_tensor *source, lpt_format format, const lpt_quantize_options &options,
                     lpt_format output) {
     const Tensor expected = make_tensor(cpu(), output, kRows, kColumns);

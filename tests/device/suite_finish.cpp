@@ -1,5 +1,5 @@
-// What GEMMs of a GPU go through on their way to c, against the CPU bit for bit: operands are small integers and their
-// scales powers of two, so that sums are exact in any order.
+// Epilogues of GEMMs on a GPU against the CPU bit for bit. Operands are small integers with power-of-two scales, so that sums
+// are exact in any order.
 #include <cmath>
 
 #include "tests/device/support.hpp"
@@ -11,7 +11,7 @@ constexpr lpt_format kF32 = LPT_FORMAT_F32, kBf16 = LPT_FORMAT_BF16, kF16 = LPT_
 constexpr lpt_activation kActivations[] = {LPT_ACTIVATION_NONE, LPT_ACTIVATION_GELU, LPT_ACTIVATION_GELU_TANH,
                                            LPT_ACTIVATION_SILU, LPT_ACTIVATION_SWIGLU};
 
-// One device's side of a call.
+// Operands of a call on one device.
 struct Side {
   lpt_context *context;
   Tensor a, b, bias, residual, c;
@@ -19,7 +19,7 @@ struct Side {
 
 struct FinishCase {
   lpt_activation activation;
-  lpt_format residual;  // NONE: none; C: c itself
+  lpt_format residual;  // NONE: no residual; C: c itself
   lpt_format c;
   double beta;
 };
@@ -89,7 +89,7 @@ TEST_F(DeviceFinishes, OfNumbersHaveTheBitsOfTheCpu) {
       for (const lpt_format c : {kF32, kBf16, kF16}) {
         for (const double beta : {0.0, 0.5}) {
           const FinishCase x{activation, residual, c, beta};
-          if (beta != 0.0 && activation == LPT_ACTIVATION_SWIGLU) continue;  // rejected everywhere
+          if (beta != 0.0 && activation == LPT_ACTIVATION_SWIGLU) continue;  // not supported on any device
           expect_alike(x, 5, 24, 32, text_of(x));
         }
       }
@@ -157,7 +157,7 @@ TEST_F(DeviceFinishes, OfBatchesAndGroupsAreTheSame) {
   EXPECT_EQ(bytes_of(cpu(), all.get()), bytes_on_device(there_all.get()));
 }
 
-// The explanation names the rows of all steps, and a plan counts the memory of the sums.
+// The explanation names the kernels of all steps, and a plan includes the memory of the sums.
 TEST_F(DeviceFinishes, AreReportedWithTheirGemm) {
   const FinishCase x{LPT_ACTIVATION_GELU, kBf16, LPT_FORMAT_E4M3FN_TENSOR, 0.0};
   const Side on_cpu = here_of(x, 5, 24, 32), on_gpu = there_of(on_cpu);

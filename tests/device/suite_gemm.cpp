@@ -1,4 +1,4 @@
-// GEMMs on a GPU against their definition: the numbers that operands hold, multiplied in double.
+// GEMMs on a GPU against the definition: dequantized operands, multiplied in double.
 #include <algorithm>
 #include <cstdlib>
 
@@ -11,7 +11,7 @@ struct GemmCase {
   lpt_format a, b, c;
   bool is_a_transposed, is_b_transposed;
   int64_t m, n, k;
-  const char *row;  // on a device of compute capability 9.0
+  const char *row;  // kernel on a device of compute capability 9.0
 };
 
 constexpr GemmCase along_k(lpt_format a, lpt_format b, lpt_format c, const char *row) {
@@ -67,14 +67,14 @@ constexpr GemmCase kCases[] = {
     {kBf16, LPT_FORMAT_MXFP4, kF32, false, true, 129, 40, 128, "cublaslt_half"},
 };
 
-// Where numbers may be rounded. These are not: scales of 128 lie near each other.
+// Cases that permit rounding of operands. Their operands do not round: scales of 128 elements are close to each other.
 constexpr GemmCase kRounded[] = {
     along_k(LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, kBf16, "cublaslt_fp8_rounded"),
     along_k(LPT_FORMAT_E5M2_1X128, LPT_FORMAT_MXFP4, kF32, "cublaslt_fp8_rounded"),
     {LPT_FORMAT_MXFP4, LPT_FORMAT_INT4_1X128, kF16, false, true, 8, 16, 208, "cublaslt_fp8_rounded"},
 };
 
-// The options of a case, and how far its c may be from the exact GEMM.
+// Alpha, beta and bias of a case.
 struct Terms {
   double alpha = 1.0, beta = 0.0;
   bool has_bias = false;
@@ -86,7 +86,7 @@ class DeviceGemms : public Devices {
     return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns));
   }
 
-  // By name: a format may be 2:4.
+  // Draws by format name: the format may be 2:4.
   Tensor draw_sparse(const char *name, int64_t rows, int64_t columns, uint64_t place) {
     std::string dense = name;
     if (const size_t slash = dense.find('/'); slash != std::string::npos) dense.resize(slash);
@@ -104,7 +104,7 @@ class DeviceGemms : public Devices {
     return sparse;
   }
 
-  // Of the CPU, all columns; what is dense as it is.
+  // Returns the dense form of a tensor on the CPU; copies dense tensors.
   Tensor written_out(const lpt_tensor *tensor) {
     const std::string name = name_of(describe(cpu(), tensor).format);
     const Shape shape = shape_of(cpu(), tensor);
@@ -114,7 +114,7 @@ class DeviceGemms : public Devices {
     return dense;
   }
 
-  // Matrices behind each other.
+  // Draws a batch of matrices.
   Tensor draw_many(lpt_format format, const std::vector<int64_t> &extents, uint64_t place) {
     const int64_t rows = extents[0] * extents[1], columns = extents[2];
     const std::vector<double> numbers = draw_normal(place, rows * columns);
@@ -125,7 +125,7 @@ class DeviceGemms : public Devices {
     return drawn;
   }
 
-  // c of a GPU holds what the CPU makes, whose GEMMs are judged elsewhere.
+  // Compares c of a GPU with c of the CPU; other tests check the CPU.
   void expect_near(const lpt_tensor *expected, const lpt_tensor *found) {
     const std::vector<double> oracle = numbers_of(cpu(), expected), given = numbers_of(cpu(), here(found).get());
     ASSERT_EQ(oracle.size(), given.size());
@@ -142,7 +142,8 @@ class DeviceGemms : public Devices {
 
   static double unit_of(lpt_format c) { return c == kBf16 ? 0x1p-8 : c == kF16 ? 0x1p-11 : 0x1p-24; }
 
-  // Where a device adds FP8 up it keeps some 14 bits of a sum until it moves it to f32; all else is as in f32.
+  // A device that accumulates FP8 keeps about 14 bits of a sum until it adds the sum to f32; other sums have the accuracy of
+  // f32.
   static double bound(const GemmCase &c, double magnitude, double value) {
     const std::string row = c.row;
     const bool is_short = row.find("fp8") != std::string::npos || row.find("warpgroups") != std::string::npos;
@@ -156,7 +157,7 @@ class DeviceGemms : public Devices {
     expect_defined_of(a.get(), b.get(), c, terms);
   }
 
-  // Of operands that may be 2:4: they have their own formats, not those of the case.
+  // For operands that may be 2:4: their formats replace those of the case.
   void expect_defined_of(const lpt_tensor *a, const lpt_tensor *b, const GemmCase &c, const Terms &terms) {
     const Tensor before = draw(c.c, c.m, c.n, 3), bias = vector_of(cpu(), kF32, draw_normal(4, c.n));
     const Tensor there_a = there(a), there_b = there(b), there_c = there(before.get());
@@ -195,7 +196,7 @@ TEST_F(DeviceGemms, AreAsDefined) {
   for (const GemmCase &c : kCases) expect_defined(c, {});
 }
 
-// This library's own kernels come first; scripts/gpu runs them under sanitizers by this test.
+// Kernels of this library precede the library GEMM; scripts/gpu runs them with sanitizers by this test.
 TEST_F(DeviceGemms, OfFourBitsNeedNoLibrary) {
   const char *const named = std::getenv("LPT_CUBLASLT");
   const std::string before = named == nullptr ? "" : named;
@@ -220,7 +221,8 @@ TEST_F(DeviceGemms, MayBeRoundedWhereThatIsRequested) {
   set_variable("LPT_GEMM_ROUND", nullptr);
 }
 
-// Of 128 numbers of b those at a number of a are 2^-18 of the others: a share of the sum that rounding loses.
+// In each 128 elements of b, those with a nonzero element in a are 2^-18 of the others: rounding of operands loses their part
+// of the sum.
 TEST_F(DeviceGemms, OfScalesFarApartLoseNothing) {
   constexpr int64_t kM = 20, kN = 48, kK = 256;
   std::vector<double> first = draw_normal(18, kM * kK), second = draw_normal(19, kN * kK);
@@ -245,7 +247,7 @@ TEST_F(DeviceGemms, OfScalesFarApartLoseNothing) {
   EXPECT_EQ(0, count_wrong());
   if (!is_hopper()) return;
   set_variable("LPT_GEMM_ROUND", "1");
-  EXPECT_GT(count_wrong(), 0);  // or nothing was distinguished above
+  EXPECT_GT(count_wrong(), 0);  // else the preceding checks are not significant
   set_variable("LPT_GEMM_ROUND", nullptr);
 }
 
@@ -276,7 +278,7 @@ TEST_F(DeviceGemms, LeaveWhatIsBesideC) {
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(expected[i], found[i], 1e-4) << "element " << i;
 }
 
-// The bits of the GEMM of what they are when they are written out.
+// The result has the bits of the GEMM of the dense form.
 TEST_F(DeviceGemms, OfSparseOperandsAreThoseOfDenseOnes) {
   struct SparseCase {
     const char *a, *b, *row;
@@ -305,7 +307,7 @@ TEST_F(DeviceGemms, OfSparseOperandsAreThoseOfDenseOnes) {
   }
 }
 
-// Against the definition; a GPU may lack the library, and then the dense GEMM is made.
+// Compares with the definition. A GPU may lack the library; then the dense GEMM runs.
 TEST_F(DeviceGemms, OfSparseOperandsAreMadeByALibraryWhereThatIsRequested) {
   struct SparseCase {
     const char *a, *b;

@@ -1,5 +1,5 @@
-// Layers on a GPU against the CPU, whose own results are judged elsewhere: the same bits where docs/reference/numerics.md says exact,
-// else within both bounds.
+// Layers on a GPU against the CPU; other tests check the CPU. Results have the same bits where docs/reference/numerics.md
+// states exact, else they are within both bounds.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ class DeviceLayers : public Devices {
     return tensor_of(cpu(), LPT_FORMAT_F32, 1, count, draw_normal(place, count));
   }
 
-  // Outputs of one shape, here and there.
+  // Outputs of one shape, on CPU and GPU.
   struct Both {
     Tensor here, there;
   };
@@ -32,7 +32,7 @@ class DeviceLayers : public Devices {
     EXPECT_EQ(bytes_of(cpu(), both.here.get()), bytes_on_device(both.there.get())) << what;
   }
 
-  // |difference| <= units · (2^-21 of f32, or a unit in the last place of the format).
+  // Checks |difference| <= units · (2^-21 for f32, or one unit in the last place of the format).
   void expect_near(const Both &both, double unit, const char *what) {
     const lpt_format format = describe(cpu(), both.here.get()).format;
     const double share = format == LPT_FORMAT_F32 || format == LPT_FORMAT_F64 ? 0x1p-21
@@ -111,7 +111,7 @@ TEST_F(DeviceLayers, ASumHasTheBitsOfTheCpuAndItsNormIsNear) {
   expect_near(output, 0, "output");
 }
 
-// 80 rows are two parts of the weight's gradient.
+// 80 rows are two parts of the weight gradient.
 TEST_F(DeviceLayers, RmsnormGradientsAreNearTheCpuAlsoOfCodes) {
   constexpr int64_t kRows = 80, kColumns = 96;
   for (const lpt_format stored : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
@@ -132,7 +132,7 @@ TEST_F(DeviceLayers, RmsnormGradientsAreNearTheCpuAlsoOfCodes) {
   }
 }
 
-// More numbers than are decoded at a time.
+// More elements than one decoding step.
 TEST_F(DeviceLayers, CodesAreDecodedPieceByPiece) {
   if (kIsSanitized) GTEST_SKIP() << "the same paths, for many seconds";
   constexpr int64_t kRows = 1030, kColumns = 4096;
@@ -196,7 +196,7 @@ TEST_F(DeviceLayers, LayernormIsNearTheCpuThereAndBackAlsoOfCodes) {
   }
 }
 
-// Heads of a batch as a view of their memory, with positions of the CPU, of the GPU, and counted.
+// Heads of a batch as a view of their memory, with positions in CPU memory, in GPU memory, and counted.
 TEST_F(DeviceLayers, RotaryHasTheBitsOfTheCpu) {
   const auto as_heads = [](lpt_context *c, const Tensor &memory) {
     return with_axes(c, memory, {2, 3, 5, 40}, {600, 40, 120, 1});
@@ -223,7 +223,7 @@ TEST_F(DeviceLayers, RotaryHasTheBitsOfTheCpu) {
         options.positions = given;
         ASSERT_TRUE(ok(gpu(), lpt_rotary(gpu(), as_heads(gpu(), x_on_device).get(), frequencies.there.get(), &options,
                                          as_heads(gpu(), output.there).get())));
-        std::fill(memory.begin(), memory.end(), 77);  // the call has read them
+        std::fill(memory.begin(), memory.end(), 77);  // the call has read them already
         expect_equal(output, "output");
         std::copy(in_order.begin(), in_order.end(), memory.begin());
       }
@@ -263,7 +263,7 @@ TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheCpu) {
   }
 }
 
-// Six classes; the third row is ignored. The loss of every row, their sum and their mean, with targets of the GPU and the CPU.
+// Six classes; the third row is ignored. Tests the loss of every row, the sum and the mean, with targets on GPU and CPU.
 TEST_F(DeviceLayers, CrossEntropyIsNearTheCpuThereAndBack) {
   const Tensor targets = indices_of(cpu(), {0, 5, -7, 3, 2});
   const int32_t narrow[] = {0, 5, -7, 3, 2};
@@ -304,7 +304,7 @@ TEST_F(DeviceLayers, CrossEntropyRejectsTargetsOfTheCpuThatAreNoClass) {
   expect_words({"targets[2] is 64", "0 to 63"}, lpt_context_error(gpu()));
 }
 
-// The host does not read them: their rows are NaN, and no other row.
+// The host does not read the targets: rows with invalid targets are NaN, and no other row.
 TEST_F(DeviceLayers, CrossEntropyGivesNanForTargetsOfTheGpuThatAreNoClass) {
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   options.reduction = LPT_LOSS_REDUCTION_NONE;
@@ -369,7 +369,7 @@ TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
     const std::vector<double> numbers = numbers_of(cpu(), here(found.there.get()).get());
     ASSERT_EQ(oracle.size(), numbers.size());
     for (size_t i = 0; i < oracle.size(); ++i) {
-      // Probabilities, and gradients of scores, are rounded to bf16 on both sides.
+      // Both sides round probabilities and score gradients to bf16.
       ASSERT_NEAR(oracle[i], numbers[i], 0.02 * (1 + std::fabs(oracle[i]))) << what << " " << i;
     }
   };
@@ -380,7 +380,7 @@ TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
   compare(dv, "value_gradient");
 }
 
-// Indices of both memories; the table may be of another format than the rows.
+// Indices in both memories; the format of the table may differ from that of the rows.
 TEST_F(DeviceLayers, EmbeddingsHaveTheBitsOfTheCpu) {
   const Tensor indices = indices_of(cpu(), {2, 0, 2, 5, 1}), indices_on_device = there(indices.get());
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
@@ -412,7 +412,7 @@ TEST_F(DeviceLayers, EmbeddingsCheckIndicesOfTheCpuAlone) {
   for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(i >= 40, std::isnan(found[i])) << i;
 }
 
-// The rows of private columns alone.
+// Only the rows of private columns.
 TEST_F(DeviceLayers, WeightsOfPrivateColumnsAreScaledWithTheBitsOfTheCpu) {
   lpt_partial_plan_options options = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   options.hidden_columns = 24;

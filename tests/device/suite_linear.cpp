@@ -1,5 +1,5 @@
-// Linear layers on a GPU against the CPU, whose own are judged elsewhere: what is saved has its bits, GEMMs are within
-// both bounds, or the same where all of it is exact.
+// Linear layers on a GPU against the CPU; other tests check the CPU. Saved tensors have the same bits. GEMMs are within both
+// bounds, or equal if all steps are exact.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -17,19 +17,20 @@ struct LayerShape {
 };
 constexpr LayerShape kShapes[] = {{32, 48, 64}, {33, 50, 41}};
 
-// What a layer is given in a step: the same numbers here and there.
+// Inputs of a layer in one step: the same values on CPU and GPU.
 struct Given {
   Tensor x, w, dy, bias;
 };
 
-// What it gives back.
+// Outputs of a layer in one step.
 struct Taken {
   Tensor y, saved, dx, dw, db;
 };
 
 class DeviceLinear : public Devices {
  protected:
-  // 7 · 2^-j or zero: FP8 holds them times any power of two, and a scale from their amax is one. All sums are exact in f32.
+  // Draws 7 · 2^-j or zero, which FP8 represents exactly with any power-of-two scale, and scales from the amax are powers of
+  // two. All sums are exact in f32.
   std::vector<double> exact(uint64_t place, int64_t count, double largest) {
     std::vector<double> numbers = draw_normal(place, count);
     for (double &number : numbers) {
@@ -59,7 +60,7 @@ class DeviceLinear : public Devices {
     return {there(here.x.get()), there(here.w.get()), there(here.dy.get()), there(here.bias.get())};
   }
 
-  // A step of a layer where the context works. The gradient of the weight is added to sevens.
+  // Runs a step of a layer on the device of the context. The weight gradient is added to sevens.
   Taken step(lpt_context *context, lpt_linear *linear, const LayerShape &shape, const Given &given, uint32_t index,
              lpt_format format) {
     Taken taken;
@@ -87,7 +88,7 @@ class DeviceLinear : public Devices {
     EXPECT_EQ(bytes_of(cpu(), here), bytes_on_device(there)) << what;
   }
 
-  // Two layers of one recipe, here and there.
+  // Two layers of one recipe, on CPU and GPU.
   struct Layers {
     Linear here, there;
   };
@@ -96,7 +97,7 @@ class DeviceLinear : public Devices {
             make_linear(gpu(), recipe, shape.input, shape.output)};
   }
 
-  // The same bytes, except where FP8 is saved transposed: as long, and judged by the weight's gradient.
+  // Checks equal bytes, except if FP8 is saved transposed: then only the size, because the weight gradient checks the contents.
   void expect_saved(const Taken &oracle, const Taken &found, const std::string &name) {
     for (const char *const transposed_copy : {"fp8_current", "halo_0", "unit_scaling"}) {
       if (name != transposed_copy) continue;
@@ -129,7 +130,7 @@ class DeviceLinear : public Devices {
     expect_near(oracle.db.get(), found.db.get(), shape.rows, dy, "bias_gradient");
   }
 
-  // |difference| <= 2 · 1.6 · largest · k · (k + 8) · 2^-24: sums of k GEMMs on both sides.
+  // Checks |difference| <= 2 · 1.6 · largest · k · (k + 8) · 2^-24: sums of k products on both sides.
   void expect_near(const lpt_tensor *oracle, const lpt_tensor *found, int64_t k, double largest, const char *what) {
     const auto terms = static_cast<double>(k);
     const double bound = 2 * 1.6 * largest * terms * (terms + 8) * 0x1p-24;
@@ -138,7 +139,7 @@ class DeviceLinear : public Devices {
     for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(expected[i], given[i], bound) << what << " at " << i;
   }
 
-  // A recipe by name, or one that was changed.
+  // Returns a recipe by name, or a modified one.
   Recipe recipe_of(const std::string &name) {
     const bool is_drawn = name == "four_draws", is_signed = name == "random_signs";
     const bool is_changed = is_drawn || is_signed || name == "two_parts";
@@ -170,7 +171,7 @@ class DeviceLinear : public Devices {
   }
 };
 
-// Every number of these casts is exact: also of the stochastic ones.
+// All elements of these casts are exact, including stochastic ones.
 TEST_F(DeviceLinear, IsThatOfTheCpuWhereSumsAreExact) {
   for (const char *name : {"f32", "bf16", "fp8_trillion", "fp8_current", "mxfp8", "fp8_block", "halo_0", "coat"}) {
     for (const LayerShape &shape : kShapes) {
@@ -184,7 +185,7 @@ TEST_F(DeviceLinear, IsThatOfTheCpuWhereSumsAreExact) {
   }
 }
 
-// The amax of the step before clips where numbers grow.
+// If values grow, the amax of the preceding step clips.
 TEST_F(DeviceLinear, TakesScalesOfTheStepBefore) {
   const Recipe recipe = make_recipe(cpu(), "fp8_trillion");
   const Layers layers = make_layers(recipe.get(), kShapes[0]);
@@ -215,7 +216,7 @@ TEST_F(DeviceLinear, GoesOnFromASavedState) {
   EXPECT_EQ(7 * 16.0f, values.amax);
 }
 
-// The record of a layer by a monitor, as CSV.
+// Returns the monitor record of a layer as CSV.
 std::string record_of(lpt_context *context, const lpt_linear *linear) {
   const std::string path = (std::filesystem::temp_directory_path() / "lpt_device_monitor_test.csv").string();
   lpt_monitor *monitor = nullptr;
@@ -246,8 +247,8 @@ TEST_F(DeviceLinear, IsRecordedAsThatOfTheCpu) {
   lpt_monitor_destroy(monitor);
 }
 
-// The bound of a GEMM of k terms: k roundings of sums of at most k · amax · amax, and a few of factors, on both sides. What
-// is decoded may be a quarter above the amax it was cast from.
+// Bound of a GEMM of k terms: k roundings of sums of at most k · amax · amax, plus a few of factors, on both sides. A
+// dequantized value may exceed the amax of its cast by a quarter.
 TEST_F(DeviceLinear, IsNearThatOfTheCpu) {
   for (const char *name : {"bf16", "fp8_trillion", "fp8_current", "mxfp8", "fp8_block", "fp4_all_the_way", "quartet",
                            "halo_0", "coat", "unit_scaling", "random_signs", "two_parts", "four_draws"}) {
@@ -269,7 +270,7 @@ TEST_F(DeviceLinear, RejectsSparsity) {
   }
 }
 
-// The gradient's cast is one that the device has not: the output's bytes stay.
+// The device does not support the cast of the gradient: the bytes of the output are unchanged.
 TEST_F(DeviceLinear, WritesNothingWhereALaterCastIsRejected) {
   Recipe recipe = make_recipe(gpu(), "fp8_current");
   lpt_quantize_options searched = LPT_QUANTIZE_OPTIONS_INIT;
@@ -317,7 +318,7 @@ TEST_F(DeviceLinear, TellsTheRowsOfACheckAndQueuesNothing) {
   EXPECT_EQ(std::vector<uint8_t>(32 * 64 * 4, 0), bytes_on_device(y.get()));
 }
 
-// All three of one 8-bit element's GEMMs by tensor cores of FP8: nothing is written out in more bits.
+// All three GEMMs of an 8-bit element use FP8 tensor cores: no operand is converted to more bits.
 TEST_F(DeviceLinear, MultipliesBytesAlongTheirRows) {
   for (const char *name : {"fp8_current", "halo_0", "unit_scaling"}) {
     const Linear linear = make_linear(gpu(), make_recipe(gpu(), name).get(), 48, 64);
@@ -338,9 +339,9 @@ TEST_F(DeviceLinear, MultipliesBytesAlongTheirRows) {
   }
 }
 
-// ---- training
+// Training.
 
-// Two layers with SwiGLU between them, their optimizer, and what a step needs, where the context works.
+// Two layers with SwiGLU between them, their optimizer, and the buffers of a step, on the device of the context.
 class Mlp {
  public:
   static constexpr int64_t kBatch = 16, kInputs = 16, kHidden = 32;  // columns of the output: kInputs
@@ -359,7 +360,7 @@ class Mlp {
     }
   }
 
-  // One step on a batch; its loss, cross entropy of the columns.
+  // Runs one step on a batch. Returns its loss, the cross entropy of the columns.
   double step(uint32_t index) {
     const Tensor x = there({kBatch, kInputs}, draw_normal(700 + index % 4, kBatch * kInputs));
     std::vector<int64_t> classes(kBatch);
@@ -441,8 +442,8 @@ class Mlp {
   Optimizer optimizer_;
 };
 
-// Sums in another order: a code may become the next one, and steps drift apart by less than a hundredth of the loss. The first
-// step begins with the same numbers: there the bound is that of the sums, after a rounding to bf16.
+// Sums have another order, so that a code may become the next one; losses of the steps differ by less than one percent. The
+// first step begins with equal values: its bound is that of the sums, after rounding to bf16.
 TEST_F(DeviceLinear, TrainsAsTheCpu) {
   for (const char *name : {"bf16", "fp8_trillion", "fp8_block"}) {
     const Recipe recipe = make_recipe(cpu(), name);

@@ -1,4 +1,4 @@
-// Tensors in memory of a GPU.
+// Tensors in GPU memory.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -89,7 +89,7 @@ TEST_F(DeviceMemory, IsNotCheckedOnRequest) {
   const int64_t extents[] = {2, 2};
   lpt_tensor_description given = LPT_TENSOR_DESCRIPTION_INIT;
   given.format = LPT_FORMAT_F32;
-  given.data = numbers.data();  // of the CPU: only an address
+  given.data = numbers.data();  // host memory, used only as an address
   given.rank = 2;
   given.extents = extents;
   Tensor tensor;

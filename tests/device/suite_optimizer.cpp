@@ -1,4 +1,4 @@
-// Optimizers on a GPU give the bits of the CPU, whose own are judged elsewhere: parameters, and state as it is saved.
+// Optimizers on a GPU have the bits of the CPU, in parameters and saved state; other tests check the CPU.
 #include <cmath>
 
 #include "tests/device/support.hpp"
@@ -6,7 +6,7 @@
 namespace lpt::test {
 namespace {
 
-constexpr int64_t kElements = 5003;  // no multiple of anything, over more than a block of the norm
+constexpr int64_t kElements = 5003;  // odd, and more than one block of the norm
 
 struct Kind {
   lpt_format first, second;
@@ -56,7 +56,7 @@ lpt_optimizer_parameter parameter_of(const Kind &kind, int64_t elements) {
   return parameter;
 }
 
-// Where one of the two optimizers works, and what it holds.
+// Device and contents of one of the two optimizers.
 struct Side {
   lpt_context *context;
   Optimizer optimizer;
@@ -65,7 +65,7 @@ struct Side {
 
 class DeviceOptimizers : public Devices {
  protected:
-  // The same parameters on both sides.
+  // Creates the same parameters on both sides.
   void make(const Kind &kind, const std::vector<int64_t> &elements) {
     kind_ = kind;
     for (Side *const side : {&here_, &there_}) {
@@ -89,7 +89,7 @@ class DeviceOptimizers : public Devices {
     side.values.push_back(&side == &here_ ? std::move(value) : there(value.get()));
   }
 
-  // One step of both, by the same gradients: `sigma` 0 makes them zero.
+  // Runs one step on both sides with the same gradients; `sigma` 0 makes them zero.
   void step(const lpt_optimizer_step_options &options, double sigma = 1e-2, uint64_t place = 0) {
     std::vector<Tensor> gradients;
     for (size_t i = 0; i < here_.values.size(); ++i) {
@@ -189,7 +189,7 @@ TEST_F(DeviceOptimizers, TellTheRowsThatRan) {
   expect_words({"step: step_cuda", "step_scales: step_scales_cuda"}, lpt_context_explanation(gpu()));
 }
 
-// Delayed moments of zeros have no amax for the step after.
+// Delayed moments of zeros have no amax for the next step.
 TEST_F(DeviceOptimizers, LookAgainAfterZeros) {
   make(kKinds[4], {300});
   const double sigmas[] = {0.0, 0.0, 1e-2, 1.0, 0.0};

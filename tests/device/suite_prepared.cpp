@@ -1,5 +1,5 @@
-// Casts on a GPU of a source that is rotated, smoothed or transposed first, and vectors of the caller there: the bits of the
-// CPU.
+// Casts on a GPU of a source that is first rotated, smoothed or transposed, with vectors of the caller on the device: the bits
+// of the CPU.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -11,7 +11,7 @@ constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,         LPT_FORMAT_E4M3FN_
                                    LPT_FORMAT_INT4_1X32};
 constexpr int64_t kRows = 40, kColumns = 144;
 
-// Options whose vectors lie where the context works.
+// Options with vectors on the device of the context.
 struct Options {
   lpt_quantize_options value = LPT_QUANTIZE_OPTIONS_INIT;
   Tensor signs, smoothing, words;
@@ -56,7 +56,7 @@ class DevicePrepared : public Devices {
     options.value.random_words = options.words.get();
   }
 
-  // One output of one source, by both.
+  // Compares one output of one source on both devices.
   void expect_equal(const lpt_tensor *source, lpt_format target, Options &options, bool is_transposed) {
     point_to_own(options);
     const Shape shape = shape_of(cpu(), source);
@@ -93,7 +93,7 @@ TEST_F(DevicePrepared, RotatedCastsDrawTheSameBits) {
     options.value.rounding = LPT_ROUNDING_STOCHASTIC;
     options.value.random.seed = 5;
     options.value.hadamard_size = 64;
-    options.signs = random_signs(kColumns);  // one for each column
+    options.signs = random_signs(kColumns);  // one per column
     expect_equal(source.get(), target, options, false);
   }
 }
@@ -148,7 +148,7 @@ TEST_F(DevicePrepared, TransposedCastsDrawTheSameBits) {
     options.value.rounding = LPT_ROUNDING_STOCHASTIC;
     options.value.stochastic_bits = bits;
     options.value.random.seed = 3;
-    options.value.random.row_stride = 2 * kColumns;  // a part of something wider
+    options.value.random.row_stride = 2 * kColumns;  // a part of a wider matrix
     options.value.random.offset = 7 * kColumns;
     for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_NVFP4}) {
       expect_equal(source.get(), target, options, true);

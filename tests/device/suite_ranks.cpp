@@ -1,5 +1,4 @@
-// A rank alone with its GPU: what one GPU can tell of NCCL. Skipped where the library is not found; more ranks are in
-// nccl_test.cpp.
+// A single rank with its GPU: tests NCCL on one GPU. Skipped if the library is not found; nccl_test.cpp tests several ranks.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {

@@ -1,10 +1,10 @@
-// What has no kernel on a GPU rejects tensors of it, before it looks at a number: to touch one would end the process.
+// Operations without a GPU kernel reject GPU tensors before they read an element: a host access to GPU memory ends the process.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
 namespace {
 
-// Tensors of one device, for calls that are right but for it.
+// Tensors of one device, for calls that are valid except for the device.
 struct Operands {
   explicit Operands(lpt_context *context) : own(context) {}
 
@@ -70,7 +70,7 @@ TEST_F(DeviceRejections, SayWhatStandsInForPackedWeights) {
   }
 }
 
-// The list above is of calls that are right but for the device.
+// The calls of the list above are valid on the CPU.
 TEST_F(DeviceRejections, AreOfTheDeviceAlone) {
   Operands operands(cpu());
   for (const Call &call : kCalls) EXPECT_TRUE(ok(cpu(), call.run(cpu(), operands))) << call.name;

@@ -1,4 +1,4 @@
-// Scalers on a GPU: casts, values and saved state are those of the CPU.
+// Scalers on a GPU: casts, values and saved state equal those of the CPU.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -20,7 +20,7 @@ constexpr Kind kKinds[] = {
     {LPT_SCALER_KIND_DELAYED, 1, 1, LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_LAST},
     {LPT_SCALER_KIND_DELAYED, 40, 64, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_CURRENT}};
 
-// Deviations of what is cast, step by step: zeros too.
+// Standard deviations of the cast values, by step; 0: zeros.
 constexpr double kSigmas[] = {1.0, 0.0, 0.0, 0.0, 3.0, 0.25, 0.0, 40.0};
 
 class DeviceScalers : public Devices {
@@ -36,7 +36,7 @@ class DeviceScalers : public Devices {
     ASSERT_TRUE(ok(gpu(), lpt_scaler_create(gpu(), &options, out(there_))));
   }
 
-  // A cast of the same numbers by both.
+  // Casts the same values on both devices.
   void cast(double sigma, uint64_t place, bool is_transposed = false, uint64_t flags = 0) {
     const Tensor source = tensor_of(cpu(), LPT_FORMAT_BF16, 5, 70, draw_normal(place, 5 * 70, sigma));
     const int64_t rows = is_transposed ? 70 : 5, columns = is_transposed ? 5 : 70;
@@ -93,7 +93,7 @@ TEST_F(DeviceScalers, GiveTheScalesOfTheCpu) {
       update();
       expect_equal("after it");
     }
-    update();  // nothing was cast: nothing changes
+    update();  // without a cast, nothing changes
     expect_equal("an update of nothing");
   }
 }

@@ -1,4 +1,4 @@
-// Masks and 2:4 matrices on a GPU have the bits of the CPU, whose own are judged elsewhere.
+// Masks and 2:4 matrices on a GPU have the bits of the CPU; other tests check the CPU.
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -23,7 +23,7 @@ class DeviceSparse : public Devices {
     return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns, 3.0));
   }
 
-  // A 2:4 mask of the CPU.
+  // Returns a 2:4 mask on the CPU.
   Tensor mask_of(const lpt_tensor *source, lpt_sparse_direction direction = LPT_SPARSE_DIRECTION_ROW) {
     lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4);
     options.direction = direction;
@@ -33,7 +33,7 @@ class DeviceSparse : public Devices {
     return mask;
   }
 
-  // Mask and masked numbers of one source by both. `options` names vectors of the context at hand.
+  // Compares mask and masked elements of one source on both devices. `options` refers to vectors of the context in use.
   void expect_equal(const lpt_tensor *source, const lpt_sparse_options &options, lpt_format masked,
                     const lpt_tensor *importance = nullptr) {
     lpt_sparse_options here = options, away = options;
@@ -73,7 +73,7 @@ TEST_F(DeviceSparse, MasksDrawTheSameBits) {
       for (const int32_t of : {4, 8}) {
         lpt_sparse_options options = options_of(rule, 2, of);
         expect_equal(source.get(), options, format);
-        options.random.row_stride = 96;  // a part of something wider
+        options.random.row_stride = 96;  // a part of a wider matrix
         options.random.offset = 5 * 96 + 8;
         expect_equal(source.get(), options, LPT_FORMAT_F32);
       }
@@ -139,7 +139,7 @@ TEST_F(DeviceSparse, TransposableMasksHaveTheBitsOfTheCpu) {
   expect_equal(numbers(LPT_FORMAT_F32, kRows, kColumns, 35).get(), options, LPT_FORMAT_F32);
 }
 
-// Measured before an output in place takes the source away.
+// The statistics are computed before an in-place output overwrites the source.
 TEST_F(DeviceSparse, ValuesAreThoseOfTheCpu) {
   const auto compare = [&](lpt_format format, const lpt_sparse_options &options) {
     const Tensor source = numbers(format, kRows, kColumns, 36), moved = there(source.get());
@@ -263,7 +263,7 @@ TEST_F(DeviceSparse, WhatHasNoKernelIsRejected) {
   EXPECT_EQ(before, bytes_on_device(mask.get()));
 }
 
-// A step that has no row ends the call before the steps before it are queued.
+// A step without a kernel ends the call before the preceding steps are queued.
 TEST_F(DeviceSparse, ARejectedPackingWritesNothing) {
   const lpt_format format = format_named("nvfp4_16x16"), sparse = format_named("nvfp4_16x16/2:4");
   const Tensor source = make_tensor(gpu(), format, 16, 32), packed = make_tensor(gpu(), sparse, 16, 32);

@@ -19,7 +19,7 @@ Statistics make_statistics(lpt_context *context) {
 
 class DeviceStatistics : public Devices {
  protected:
-  // Numbers of many sizes, some of them none.
+  // Draws values of many magnitudes, some of them not finite.
   Tensor numbers(lpt_format format, int64_t rows, int64_t columns, uint64_t place) {
     std::vector<double> drawn = draw_normal(place, rows * columns);
     for (size_t i = 0; i < drawn.size(); i += 7) drawn[i] = std::ldexp(drawn[i], -static_cast<int>(i % 29));
@@ -27,7 +27,7 @@ class DeviceStatistics : public Devices {
     return tensor_of(cpu(), format, rows, columns, drawn);
   }
 
-  // The same cast by both, with or without the transposed.
+  // Casts on both devices, with or without a transposed output.
   void cast(const lpt_tensor *source, lpt_format target, lpt_format transposed) {
     const Shape shape = shape_of(cpu(), source);
     const Tensor sent = there(source);
@@ -50,7 +50,7 @@ class DeviceStatistics : public Devices {
     EXPECT_EQ(expected.underflow_count, found.underflow_count) << what;
     EXPECT_EQ(expected.amax, found.amax) << what;
     EXPECT_EQ(expected.squared_sum, found.squared_sum) << what;
-    // The NaN of a block goes to its scale; which NaN a sum is differs between machines.
+    // The scale of a block with NaN is NaN; the NaN bits of a sum depend on the machine.
     const bool are_nan = std::isnan(expected.squared_error) && std::isnan(found.squared_error);
     EXPECT_TRUE(are_nan || expected.squared_error == found.squared_error) << what;
     EXPECT_GT(found.element_count, 0);
@@ -85,7 +85,7 @@ TEST_F(DeviceStatistics, AreThoseOfTheCpu) {
   }
 }
 
-// Sums of some tiles: their order shows.
+// Sums of several tiles, whose order affects the bits.
 TEST_F(DeviceStatistics, AddTilesInTheOrderOfTheCpu) {
   cast(numbers(LPT_FORMAT_BF16, 40, 4200, 5).get(), LPT_FORMAT_MXFP4, LPT_FORMAT_NONE);
   expect_equal("tiles");
@@ -93,7 +93,7 @@ TEST_F(DeviceStatistics, AddTilesInTheOrderOfTheCpu) {
   expect_equal("tiles of both outputs");
 }
 
-// What a cast wrote before it came back.
+// Statistics of the cast within a fake quantization.
 TEST_F(DeviceStatistics, CountCastsAndBack) {
   const Tensor source = numbers(LPT_FORMAT_BF16, 37, 272, 8), moved = there(source.get());
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-// Contexts of a GPU, and tensors that go there and back.
+// Contexts of a GPU, and copies of tensors to and from it.
 #pragma once
 
 #include <cstdlib>
@@ -33,10 +33,10 @@ inline Context make_gpu_context(const lpt_context_options &options) {
 
 inline Context make_gpu_context(int32_t index = 0) { return make_gpu_context(gpu_options(index)); }
 
-// A context of the CPU and one of a GPU.
+// A CPU context and a GPU context.
 class Devices : public testing::Test {
  protected:
-  // The same numbers on the GPU.
+  // Copies a tensor to the GPU.
   Tensor there(const lpt_tensor *here) {
     const lpt_tensor_description facts = describe(cpu(), here);
     Tensor copy = make_tensor(gpu(), facts.format, {facts.extents, facts.extents + facts.rank});
@@ -45,7 +45,7 @@ class Devices : public testing::Test {
     return copy;
   }
 
-  // And back.
+  // Copies a tensor to the CPU.
   Tensor here(const lpt_tensor *there) {
     const lpt_tensor_description facts = describe(gpu(), there);
     Tensor copy = make_tensor(cpu(), facts.format, {facts.extents, facts.extents + facts.rank});
@@ -59,7 +59,7 @@ class Devices : public testing::Test {
   lpt_context *cpu() const { return cpu_.get(); }
   lpt_context *gpu() const { return gpu_.get(); }
 
-  // Sets a variable, and removes it for nullptr. A new context of the GPU reads it.
+  // Sets an environment variable, or removes it for nullptr, and creates a new GPU context, which reads it.
   void set_variable(const char *name, const char *value) {
     value == nullptr ? unsetenv(name) : setenv(name, value, 1);
     gpu_ = make_gpu_context();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plugin opens where the toolkit is hidden: PROGRAM --probe tells of the driver, not of a library.
+# Checks that the plugin opens without the toolkit: PROGRAM --probe reports the driver, not a missing library.
 #   without_toolkit.sh PROGRAM PLUGIN
 set -eu
 program=$1

@@ -1,4 +1,4 @@
-// What the tests of SwiGLU, RMSNorm and softmax share: numbers in double, and how far a result may be from one.
+// Shared by the tests of SwiGLU, RMSNorm and softmax: elements as double, and error bounds.
 #pragma once
 
 #include <cmath>
@@ -12,13 +12,13 @@
 
 namespace lpt::test {
 
-// Bounds named k…Error are of one result, in units of kEps times the magnitude that is named beside the check; rounding to
-// the output's format comes on top. Measured: at most half of each.
+// Bounds named k…Error apply to one result, in units of kEps times the magnitude stated next to the check. Rounding to the
+// output format is added. Measured errors are at most half of each bound.
 constexpr double kEps = 0x1p-23;
 
 constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
 
-// Half a unit in the last place of `format` at `value`, and what underflows.
+// Returns half a unit in the last place of `format` at `value`, plus the bound of underflow.
 inline double rounding_error(lpt_format format, double value) {
   if (format == LPT_FORMAT_F64 || format == LPT_FORMAT_F32) return 0x1p-149;
   if (format == LPT_FORMAT_BF16) return std::fabs(value) * 0x1p-8 + 0x1p-133;
@@ -29,7 +29,7 @@ inline double largest(lpt_format format) {
   return format == LPT_FORMAT_F16 ? 65504.0 : format == LPT_FORMAT_F64 ? 1e308 : 3.3e38;
 }
 
-// Numbers as doubles; f64 keeps all its bits, which Matrix::get does not.
+// Returns an element as double. f64 keeps all its bits, unlike in Matrix::get.
 inline double number(const Matrix &matrix, int64_t row, int64_t column) {
   if (matrix.format().id != LPT_FORMAT_F64) return static_cast<double>(matrix.get(row, column));
   double value;
@@ -42,7 +42,7 @@ inline void put(Matrix &matrix, int64_t row, int64_t column, double value) {
   std::memcpy(matrix.data.data() + 8 * matrix.index(row, column), &value, sizeof value);
 }
 
-// Outliers overflow f16: the tests against definitions are about numbers.
+// Outliers overflow f16; the tests against definitions use finite values only.
 inline void fill_finite(Random &random, Matrix &matrix, Values values) {
   matrix.fill(random, values);
   for (int64_t row = 0; row < matrix.rows(); ++row) {
@@ -59,7 +59,7 @@ inline void expect_near(const Matrix &matrix, int64_t row, int64_t column, doubl
     EXPECT_TRUE(std::isnan(found)) << where << " at " << row << ", " << column << ": " << found << ", expected NaN";
     return;
   }
-  if (std::fabs(expected) > largest(matrix.format().id) * 0.99) return;  // overflow is the encoder's matter
+  if (std::fabs(expected) > largest(matrix.format().id) * 0.99) return;  // tests of the encoder cover overflow
   const double allowed = tolerance + rounding_error(matrix.format().id, expected);
   EXPECT_LE(std::fabs(found - expected), allowed)
       << where << " at " << row << ", " << column << ": " << found << ", expected " << expected;

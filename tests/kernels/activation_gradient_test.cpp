@@ -1,4 +1,4 @@
-// The gradients of the activations against differences of the forward pass, in f64.
+// Gradients of the activations against differences of the forward pass, in f64.
 #include <algorithm>
 #include <functional>
 
@@ -7,7 +7,7 @@
 namespace lpt::test {
 namespace {
 
-// d loss / d x(row, column) by central differences, where loss = sum of weights · output.
+// Returns d loss / d x(row, column) by central differences, where loss = Σ weights · output.
 double difference(Matrix &x, int64_t row, int64_t column, const std::function<double()> &loss) {
   const double value = number(x, row, column);
   const double step = 1e-6 * std::max(1.0, std::fabs(value));

@@ -1,7 +1,7 @@
-// Kernels of attention against its definition in double.
+// Kernels of attention against the definition in double.
 //
-// A score has an error of at most δ = kEps · (width + 4) · scale · Σ|q · k|. Weights have relative errors of 2δ and some kEps, and
-// of 2^-8 where they are rounded to bf16, as the score gradients are.
+// A score has an error of at most δ = kEps · (width + 4) · scale · Σ|q · k|. Weights have relative errors of 2δ plus a few
+// kEps, and of 2^-8 if they are rounded to bf16. The same holds for score gradients.
 #include "kernels/attention/attention.hpp"
 
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr double kInfinity = INFINITY;
 
 using Numbers = std::vector<double>;
 
-// batch × heads × positions × width as one matrix of rows, one head below the other.
+// A tensor of batch × heads × positions × width as one matrix of rows, with heads stacked.
 struct Operand {
   Operand(lpt_format format, int64_t batch, int64_t heads, int64_t positions, int64_t width, int64_t padding)
       : batch(batch),
@@ -41,7 +41,7 @@ struct Operand {
   Matrix matrix;
 };
 
-// What a kernel is tested with: shapes around its tiles (12 rows), lanes (32) and blocks of keys (96).
+// A test problem: shapes around the tiles (12 rows), lanes (32) and key blocks (96) of the kernels.
 struct Problem {
   Problem(Random &random, bool are_pairs)
       : shape(draw_shape(random)),
@@ -107,7 +107,7 @@ struct Problem {
 
 // One query in double: its probabilities, and the largest error of a score.
 struct Row {
-  Numbers weights;  // of all keys; 0 where it sees none
+  Numbers weights;  // of all keys; 0 for masked keys
   double log_sum = -kInfinity, error = 0;
 };
 
@@ -150,7 +150,7 @@ void expect_near(const Operand &operand, int64_t b, int64_t h, int64_t i, int64_
       << where << " at " << b << ", " << h << ", " << i << ", " << c << ": " << found << ", expected " << expected;
 }
 
-// Weights that are rounded to bf16, and sums of f32 over keys.
+// Relative error of weights that are rounded to bf16, and of f32 sums over keys.
 double weight_error(bool are_pairs, const Row &row, const Problem &p) {
   return (are_pairs ? 0x1p-8 : 0.0) + 2 * row.error + kEps * (8 + static_cast<double>(p.shape.keys));
 }
@@ -221,7 +221,7 @@ TEST(AttentionForward, IsNearItsDefinition) {
   }
 }
 
-// Parts of the units, in any order, give the bits of all at once.
+// Disjoint sets of units in any order compute the bits of one call.
 TEST(AttentionForward, BitsDoNotDependOnParts) {
   Random random(42);
   for (const auto &kernel : attention_forward_kernels()) {
@@ -245,7 +245,7 @@ TEST(AttentionForward, BitsDoNotDependOnParts) {
   }
 }
 
-// A NaN, or an infinite score, reaches the rows that see it, and no other.
+// A NaN or an infinite score affects only rows with access to that key.
 TEST(AttentionForward, NanReachesTheRowsThatSeeIt) {
   Random random(43);
   for (const auto &kernel : attention_forward_kernels()) {
@@ -275,7 +275,7 @@ TEST(AttentionForward, NanReachesTheRowsThatSeeIt) {
   }
 }
 
-// The gradients in double, with the sizes of what is added up.
+// Gradients in double, and the sums of the magnitudes of their terms.
 struct Expected {
   Numbers gradient, size;
 

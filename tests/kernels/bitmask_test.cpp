@@ -1,4 +1,4 @@
-// Every kernel of unpacked lines, against what the definition says, unit by unit.
+// Every kernel of compaction and expansion under bitmasks against the definition, unit by unit.
 #include "kernels/bitmask/bitmask.hpp"
 
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@ namespace lpt::test {
 namespace {
 
 constexpr int64_t kCounts[] = {0, 1, 2, 3, 17, 64};
-constexpr int kShares[] = {0, 5, 50, 95, 100};  // of units that are kept, in percent
+constexpr int kShares[] = {0, 5, 50, 95, 100};  // units that are kept, in percent
 
-// Lines whose units are zero or have one set bit or any bits, and what is to be kept of them.
+// Lines whose units are zero, have one set bit, or have any bits, and the expected compact form.
 struct Lines {
   Lines(int64_t count, int32_t unit_bytes, int share, Random &random)
       : lines(static_cast<size_t>(count * kBitmaskLine)),

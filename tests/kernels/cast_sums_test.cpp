@@ -1,5 +1,5 @@
-// Every row that counts what a cast did, or adds up the squared errors of several: against the reference bit for bit, and
-// the reference against a count in double, or against casts.
+// Kernels of cast statistics and of the squared errors of several casts: against the reference kernel bit for bit. The
+// reference kernel is tested against counts in double, or against casts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// All presets that numbers can be cast to, and blocks that no preset has.
+// All presets that casts support, and block shapes without a preset.
 std::vector<lpt_format> targets() {
   std::vector<lpt_format> result;
   for (int64_t i = 0; i < format_count(); ++i) {
@@ -49,7 +49,7 @@ void expect_same(const CastStatistics &found, const CastStatistics &expected, co
 
 CastStatistics sums_of(const KernelEntry<CastStatisticsRequest> &kernel, Matrix &source, Matrix &quantized) {
   CastStatistics sums;
-  sums.nans = 77;  // written, not added to
+  sums.nans = 77;  // the kernel overwrites it
   kernel.run({source.view(), quantized.view(), &sums});
   return sums;
 }
@@ -58,7 +58,7 @@ const KernelEntry<CastStatisticsRequest> &reference() { return cast_statistics_k
 
 std::string text_of(const QuantizeCase &c, Values values) { return text_of(c) + ' ' + name_of(values); }
 
-// Codes and scales that no cast would write: NaN, infinity, zero and negative scales among them.
+// Fills codes and scales with bits that casts do not write, including NaN, infinity, zero and negative scales.
 void scramble(Matrix &matrix, Random &random) {
   for (std::size_t i = 0; i < matrix.data.bytes(); ++i) matrix.data.data()[i] = static_cast<uint8_t>(random.bits());
   for (std::size_t i = 0; i < matrix.scales.bytes(); ++i) matrix.scales.data()[i] = static_cast<uint8_t>(random.bits());
@@ -67,7 +67,7 @@ void scramble(Matrix &matrix, Random &random) {
   }
 }
 
-// Ternary bytes end at 242: other codes stand for nothing.
+// Ternary bytes end at 242; larger bytes are invalid.
 bool may_scramble(const Matrix &matrix) { return matrix.format().element != LPT_FORMAT_TERNARY; }
 
 void compare(const QuantizeCase &c, Values values, Random &random, std::vector<int64_t> &taken) {
@@ -136,7 +136,7 @@ TEST(CastStatisticsKernels, TakeTheCommonFormats) {
   }
 }
 
-// ---- squared errors of casts with several scales
+// Squared errors of casts with several scales.
 
 std::vector<double> errors_of(const KernelEntry<CastErrorsRequest> &row, CastErrorsRequest request) {
   std::vector<double> errors(static_cast<std::size_t>(request.scale_count) + 1, -7.0);
@@ -147,7 +147,7 @@ std::vector<double> errors_of(const KernelEntry<CastErrorsRequest> &row, CastErr
   return errors;
 }
 
-// Elements of casts with one scale, lists and floats of the caller's own among them.
+// Elements of casts with one scale, including lists and custom floats.
 constexpr const char *kOneScale[] = {"e4m3fn_tensor",
                                      "e5m2_tensor",
                                      "e4m3fnuz_tensor",
@@ -218,7 +218,7 @@ TEST(CastErrorsKernels, EqualTheReference) {
   }
 }
 
-// A cast with each scale, and the sum of its squared errors.
+// Casts with each scale, and adds the squared errors.
 TEST(CastErrorsReference, EqualsTheSumsOfCasts) {
   Random random(4);
   int64_t infinite = 0;
@@ -245,9 +245,9 @@ TEST(CastErrorsReference, EqualsTheSumsOfCasts) {
   EXPECT_GT(infinite, 50);
 }
 
-// ---- the reference
+// Reference kernel.
 
-// Counts in double. Where a number is so near to the edge of clipping that rounding decides, either count will do.
+// Counts in double. If rounding decides whether an element is clipped, both counts are accepted.
 struct Counted {
   int64_t nans = 0, least_clipped = 0, most_clipped = 0, underflows = 0;
   double amax = 0, squares = 0, squared_errors = 0;
@@ -273,7 +273,7 @@ double zero_of(const Matrix &matrix, int64_t row, int64_t column) {
 Counted counted(const Matrix &source, const Matrix &quantized, const Matrix &decoded) {
   constexpr double kNear = 1e-5;
   Counted result;
-  // Wide floats hold an infinity as it is.
+  // Wide floats represent infinity.
   const lpt_format element = quantized.format().element;
   const bool is_wide = element == LPT_FORMAT_F32 || element == LPT_FORMAT_F64;
   const double largest = is_wide ? HUGE_VAL : static_cast<double>(largest_of(element));
@@ -286,7 +286,7 @@ Counted counted(const Matrix &source, const Matrix &quantized, const Matrix &dec
       }
       const double units = y / scale_of(quantized, r, c);
       if (quantized.format().has_zero_point()) {
-        // Half a code to either side rounds to a code that is there.
+        // A value up to half a code outside the range rounds to a code in range.
         const double place = units + zero_of(quantized, r, c);
         result.least_clipped += place < -0.5 - kNear * 16 || place > largest + 0.5 + kNear * 16;
         result.most_clipped += place < -0.5 + kNear * 16 || place > largest + 0.5 - kNear * 16;
@@ -331,7 +331,7 @@ TEST(CastSumsReference, MatchesACountInDouble) {
         ASSERT_LE(found.clipped, expected.most_clipped) << where;
         ASSERT_EQ(found.underflows, expected.underflows) << where;
         ASSERT_EQ(static_cast<double>(found.amax), expected.amax) << where;
-        // Difference and square are rounded to f32: 2 · 2^-24 and 2^-24 of each square.
+        // Difference and square are rounded to f32: relative errors of 2 · 2^-24 and 2^-24 of each square.
         ASSERT_NEAR(found.squares, expected.squares, 0x1p-23 * expected.squares) << where;
         if (!std::isnan(expected.squared_errors)) {
           ASSERT_NEAR(found.squared_errors, expected.squared_errors, 4 * 0x1p-24 * expected.squared_errors) << where;
@@ -344,13 +344,13 @@ TEST(CastSumsReference, MatchesACountInDouble) {
       }
     }
   }
-  // The cases hold something of everything.
+  // The cases cover every count.
   EXPECT_GT(clipped, 1000);
   EXPECT_GT(underflows, 1000);
   EXPECT_GT(nans, 100);
 }
 
-// Counted by hand. e4m3fn: largest 448, smallest 2^-9.
+// Expected values are computed by hand. e4m3fn: largest 448, smallest 2^-9.
 TEST(CastSumsReference, CountsSpecialNumbers) {
   const float numbers[] = {1, -kNan, kInfinity, -kInfinity, 450, -448, 0, -0.0f, 0x1p-10f, -0x1p-20f, 0x1p-9f, 1.0625f};
   QuantizeCase c;
@@ -370,7 +370,7 @@ TEST(CastSumsReference, CountsSpecialNumbers) {
     EXPECT_EQ(sums.amax, 450.0f) << kernel.name;
     EXPECT_EQ(sums.squares, 1 + 450.0 * 450 + 448.0 * 448 + 0x1p-20 + 0x1p-40 + 0x1p-18 + 1.0625 * 1.0625)
         << kernel.name;
-    // 450 became 448, 1.0625 became 1 (a tie).
+    // 450 becomes 448, and 1.0625 becomes 1 (a tie).
     EXPECT_EQ(sums.squared_errors, 4 + 0x1p-20 + 0x1p-40 + 0.0625 * 0.0625) << kernel.name;
   }
 }
@@ -393,14 +393,14 @@ TEST(CastSumsReference, CountsWhatLeavesTheRangeOfAZeroPoint) {
     if (!is_here(kernel)) continue;
     const CastStatistics sums = sums_of(kernel, source, run.target);
     EXPECT_EQ(sums.nans, 1) << kernel.name;
-    // -5.5 → -6, -5.75 → -6, 10.75 → 11, infinity, -1e30; 10.5 goes to the even 10.
+    // -5.5 → -6, -5.75 → -6, 10.75 → 11, infinity, -1e30; 10.5 rounds to the even 10.
     EXPECT_EQ(sums.clipped, 5) << kernel.name;
     EXPECT_EQ(sums.underflows, 1) << kernel.name;  // 0.25
     EXPECT_EQ(sums.amax, 1e30f) << kernel.name;
   }
 }
 
-// A block whose scale is NaN decodes to NaN: the error of a number in it is no number.
+// A block whose scale is NaN decodes to NaN, so that the errors of its elements are NaN.
 TEST(CastSumsReference, HandsOnTheNanOfABlock) {
   QuantizeCase c;
   c.target = LPT_FORMAT_MXFP4;

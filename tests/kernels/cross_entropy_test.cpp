@@ -1,4 +1,4 @@
-// Every row of cross entropy against the definition in double.
+// Every kernel of cross entropy against the definition in double.
 #include <limits>
 
 #include "tests/kernels/activation.hpp"
@@ -9,7 +9,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr lpt_format kAll[] = {LPT_FORMAT_F64, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
 
-// A sum of exponentials in f32 errs by an exponential's 2 units and that of its exponent; one of f64 by less.
+// Error of a sum of exponentials in f32: 2 units of an exponential, and the error of its exponent. Sums in f64 have a smaller
+// error.
 double exponent_error(double exponent) { return 4.0 + std::fabs(exponent); }
 
 TEST(CrossEntropySums, RowsAreNearTheDefinition) {
@@ -81,7 +82,7 @@ TEST(CrossEntropySums, KeepSpecialsVisible) {
   }
 }
 
-// Logits and logarithms are far from zero: what f32 does not hold of a logarithm shows.
+// Logits and logarithms are far from zero, so that rounding the logarithm to f32 causes a visible error.
 TEST(CrossEntropyGradient, RowsAreNearTheDefinition) {
   constexpr double kFar = 100.0;
   Random random(22);
@@ -122,7 +123,7 @@ TEST(CrossEntropyGradient, RowsAreNearTheDefinition) {
   }
 }
 
-// A row that does not count has zeros, whatever its logits; the gradient may lie in their place.
+// The gradient of a row with factor 0 is zeros for any logits. The gradient may overwrite the logits.
 TEST(CrossEntropyGradient, MayTakeThePlaceOfItsLogits) {
   for (const auto &row : cross_entropy_gradient_kernels()) {
     if (!can_run(row)) continue;

@@ -23,7 +23,7 @@ TEST(EmbeddingGradient, KernelsHaveTheBitsOfTheReference) {
             found.set(r, c, given);
           }
         }
-        std::vector<int64_t> places;  // also below and above the classes
+        std::vector<int64_t> places;  // includes places below and above the classes
         for (int64_t r = 0; r < rows; ++r) places.push_back(random.below(classes + 2) - 1);
         EmbeddingGradientRequest request{source.view(), found.view(), places.data(), 0, parts, is_accumulated};
         if (kernel.unsupported_reason(request) != nullptr) continue;

@@ -1,4 +1,4 @@
-// EXAQ softmax against its definition in double.
+// EXAQ softmax against the definition in double.
 #include "tests/kernels/activation.hpp"
 
 namespace lpt::test {
@@ -10,15 +10,15 @@ struct Problem {
   bool is_causal;
 };
 
-// exp, its argument, the sum's rounding and the product are 5 units; the argument's size makes the rest.
+// exp, its argument, and the roundings of sum and product are 5 units; the magnitude of the argument adds the remainder.
 double exaq_error(const Problem &p) { return kEps * (5.0 - p.clip); }
 
-// A row's levels by the definition.
+// The levels of a row, by the definition.
 struct Levels {
   double last, step;
   double place(double argument) const { return std::max(argument / step + last, 0.0); }
   double exponential(double argument) const { return std::exp((std::nearbyint(place(argument)) - last) * step); }
-  // f32 may round it either way.
+  // A tie, which f32 may round up or down.
   bool is_tie(double argument) const { return std::fabs(place(argument) - std::floor(place(argument)) - 0.5) < 1e-4; }
 };
 

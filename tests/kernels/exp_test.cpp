@@ -1,4 +1,4 @@
-// The exponential of the activations against that of double.
+// The exponential of the activations against the exponential of double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace lpt::test {
 namespace {
 
-// The slow test of all floats lives in tests/formats.
+// The slow test of all floats is in tests/formats.
 TEST(Exp, IsWithinOneUnitInTheLastPlaceOfDoubleExp) {
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 4093) {
     const float x = float_of_bits(static_cast<uint32_t>(bits));

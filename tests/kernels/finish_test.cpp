@@ -1,4 +1,4 @@
-// Every row that finishes a product against the reference bit for bit, and the reference against the definitions in long
+// Every epilogue kernel against the reference kernel bit for bit, and the reference kernel against the definitions in long
 // double.
 #include <algorithm>
 #include <limits>
@@ -20,7 +20,7 @@ const char *name_of_activation(lpt_activation activation) {
   return names[activation];
 }
 
-// Largest errors in units of the last place of f32, measured over all arguments; silu down to -87.
+// Largest errors in units of the last place of f32, measured over all arguments; for silu, arguments down to -87.
 double allowed_units(lpt_activation activation) {
   switch (activation) {
     case LPT_ACTIVATION_GELU:
@@ -64,7 +64,7 @@ EpilogueRequest request_of(Matrix &x, lpt_activation activation, Matrix *residua
 
 const KernelEntry<EpilogueRequest> &reference() { return epilogue_kernels().back(); }
 
-// One row's results for numbers that stand in one row.
+// Returns the results of one kernel for one row.
 std::vector<float> finished(const KernelEntry<EpilogueRequest> &kernel, lpt_activation activation,
                             const std::vector<float> &x) {
   const auto count = static_cast<int64_t>(x.size());
@@ -147,7 +147,8 @@ TEST_P(Finish, WorksInPlace) {
   }
 }
 
-// All numbers of bf16, and every 4093rd float: each row the reference's bits, and those near the definition.
+// All values of bf16, and every 4093rd float: each kernel computes the bits of the reference kernel, which are near the
+// definition.
 TEST_P(Finish, IsNearTheDefinitionDownToTheLastSubnormal) {
   std::vector<float> numbers;
   for (uint32_t code = 0; code < 0x10000u; ++code) numbers.push_back(float_of_bits(code << 16));
@@ -195,7 +196,7 @@ TEST_P(Finish, KeepsSpecialsVisible) {
   }
 }
 
-// A sum in f32, written as bf16 or f16: on the grid of its own exponent, or of the smallest normal's.
+// Rounds an f32 sum to bf16 or f16: to the spacing of its exponent, or of the smallest normal.
 float rounded(lpt_format format, float sum) {
   const int digits = format == LPT_FORMAT_BF16 ? 8 : 11, lowest = format == LPT_FORMAT_BF16 ? -126 : -14;
   const double value = static_cast<double>(sum);

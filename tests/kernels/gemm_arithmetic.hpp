@@ -1,4 +1,4 @@
-// What the tests of emulated arithmetic share: rows by name, products of all codes, and the way of a sum to c.
+// Shared by the tests of emulated arithmetic: kernels by name, products of all codes, and the epilogue of a sum.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ inline const KernelEntry<GemmRequest> &row_named(const std::string &name) {
   return kernel != nullptr ? *kernel : gemm_kernels().back();
 }
 
-// Some rows and columns, stored either way, with all the terms that a product has.
+// A small GEMM in any storage order, with every optional term.
 struct SmallProblem : Problem {
   SmallProblem(Random &random, const char *a_format, const char *b_format, int64_t k)
       : SmallProblem(random, a_format, b_format, k, random.below(4)) {}
@@ -47,13 +47,13 @@ inline testing::AssertionResult is_same(float found, double expected) {
   return testing::AssertionFailure() << text("%.9g", wide) << " for " << text("%.9g", expected);
 }
 
-// Steps of k that the scales of an operand hold for.
+// Returns the steps of k that share a scale of the operand.
 inline int64_t steps_of_scale(const Format &format, bool is_k_adjacent, int64_t k) {
   const int64_t extent = is_k_adjacent ? format.block_columns : format.block_rows;
   return !format.has_block_scale() || extent == LPT_BLOCK_EXTENT_FULL || extent >= k ? k : extent;
 }
 
-// An operand of a problem by lane and step of k: its elements without scales, the scale along k, and the lane's factor.
+// Reads an operand by lane and step of k: elements without scales, the scale along k, and the factor of the lane.
 struct LaneReader {
   const Matrix &matrix;
   bool is_k_adjacent;
@@ -92,7 +92,7 @@ inline LaneReader b_of(const Problem &problem) {
   return {problem.b, problem.request.is_b_transposed, problem.request.k};
 }
 
-// alpha times the sum and the terms of beta and bias, before c is rounded: every step in f32.
+// Returns alpha times the sum plus the terms of beta and bias, each step in f32, before rounding to c.
 inline float finished(const Problem &problem, const Matrix &c_before, int64_t i, int64_t j, float sum) {
   const auto alpha = static_cast<float>(problem.request.alpha), beta = static_cast<float>(problem.request.beta);
   float value = sum * a_of(problem).factor(i) * (b_of(problem).factor(j) * alpha);
@@ -101,7 +101,7 @@ inline float finished(const Problem &problem, const Matrix &c_before, int64_t i,
   return value;
 }
 
-// Judges c by `sum_of(i, j, begin, end)`, the sum of a span of k with the same scales.
+// Compares c with `sum_of(i, j, begin, end)`, the sum over a span of k with the same scales.
 template <typename SumOf>
 void check_sums(const KernelEntry<GemmRequest> &kernel, Problem &problem, const SumOf &sum_of) {
   const int64_t k = problem.request.k;

@@ -1,10 +1,10 @@
-// Which row of the table runs which arithmetic.
+// Which kernels of the table support which arithmetic.
 #include "tests/kernels/gemm_arithmetic.hpp"
 
 namespace lpt::test {
 namespace {
 
-// The rows that take a pair in an arithmetic.
+// Returns the kernels that support a pair of formats in an arithmetic.
 std::vector<std::string> takers(lpt_gemm_arithmetic arithmetic, const char *a, const char *b,
                                 lpt_format c = LPT_FORMAT_F32) {
   Problem problem(a, b, c, false, true, 3, 5, 64);

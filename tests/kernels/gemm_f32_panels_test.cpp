@@ -1,4 +1,4 @@
-// Products in f32 with b in panels: the bits of sums in the order of k, computed here from the formats.
+// f32 GEMM with b in panels: the bits of sums in the order of k, computed from the definitions of the formats.
 #include <algorithm>
 #include <string>
 
@@ -51,7 +51,7 @@ const char *const kPackedFormats[] = {"f32",
                                       "e6m1b31-ieee",
                                       "e7m0b63-finite/1x32/f32"};
 
-// Every step of k multiplies an element of b times its scale, if scales vary along k.
+// If scales vary along k, every step of k multiplies an element of b by its scale.
 std::vector<float> numbers_of(const LaneReader &lanes, int64_t count) {
   std::vector<float> numbers;
   for (int64_t lane = 0; lane < count; ++lane) {
@@ -66,7 +66,7 @@ class GemmF32Panels : public GemmKernelTest, public testing::WithParamInterface<
  protected:
   GemmF32Panels() : GemmKernelTest(GetParam()) {}
 
-  // Judges the part of c that the request names.
+  // Compares the part of c that the request covers.
   void check(Problem &problem) const {
     const GemmRequest &request = problem.request;
     Matrix expected(problem.c.format().id, problem.c.rows(), problem.c.columns(), problem.padding);
@@ -86,7 +86,7 @@ class GemmF32Panels : public GemmKernelTest, public testing::WithParamInterface<
     packed(problem);
     for (int64_t i = 0; i < problem.c.rows(); ++i) {
       for (int64_t j = 0; j < problem.c.columns(); ++j) {
-        if (std::isnan(problem.c.get(i, j)) && std::isnan(expected.get(i, j))) continue;  // which NaN is not promised
+        if (std::isnan(problem.c.get(i, j)) && std::isnan(expected.get(i, j))) continue;  // NaN bits are unspecified
         ASSERT_EQ(problem.c.code(i, j), expected.code(i, j)) << problem.name << " at " << i << ", " << j;
       }
     }
@@ -113,7 +113,7 @@ TEST_P(GemmF32Panels, AddUpInTheOrderOfK) {
   }
 }
 
-// Slabs of columns end where panels do.
+// Slabs of columns end at panel boundaries.
 TEST_P(GemmF32Panels, MultiplyMoreThanIsPackedAtOnce) {
   Random random(84);
   Problem problem("bf16", "e5m2_row", LPT_FORMAT_F32, false, true, 19, 550, 3001);
@@ -121,7 +121,7 @@ TEST_P(GemmF32Panels, MultiplyMoreThanIsPackedAtOnce) {
   check(problem);
 }
 
-// Every code at each place of k that a line has, zero points beyond all codes among them.
+// Every code at each position of k in a line, including zero points beyond all codes.
 TEST_P(GemmF32Panels, DecodeEveryCode) {
   Random random(82);
   for (const char *b_format : kPackedFormats) {
@@ -148,7 +148,7 @@ TEST_P(GemmF32Panels, DecodeEveryCode) {
   }
 }
 
-// Parts of c begin at whole panels; more columns than are unpacked at once leave a as it was packed.
+// Parts of c begin at panel boundaries. With more columns than one unpacking step, packed a is reused.
 TEST_P(GemmF32Panels, ServeAnyPartOfC) {
   Random random(83);
   for (const char *b_format : {"f32", "int4_1x32", "uint4/row/f32/uint8", "nvfp4", "e5m2_row"}) {

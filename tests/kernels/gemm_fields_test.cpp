@@ -1,5 +1,5 @@
-// Products by adding fields: L-Mul (arXiv 2410.00907) and the piecewise-affine product, against their formulas in real
-// numbers and against the errors of an independent simulation.
+// GEMM by adding bit fields: L-Mul (arXiv 2410.00907) and the piecewise-affine product, against their formulas in real numbers
+// and against the errors of an independent simulation.
 #include "tests/kernels/gemm_arithmetic.hpp"
 
 namespace lpt::test {
@@ -8,7 +8,7 @@ namespace {
 const KernelEntry<GemmRequest> &l_mul_kernel() { return row_named("gemm_l_mul_ref"); }
 const KernelEntry<GemmRequest> &affine_kernel() { return row_named("gemm_piecewise_affine_ref"); }
 
-// A number as (1 + fraction) · 2^exponent.
+// A value as (1 + fraction) · 2^exponent.
 struct Parts {
   double fraction;
   int exponent;
@@ -22,7 +22,8 @@ Parts parts_of(double magnitude, int bits) {
   return parts;
 }
 
-// (1 + x + y + offset) · 2^(ex + ey); where the sum of fractions reaches 1, its whole part moves to the exponent.
+// Returns (1 + x + y + offset) · 2^(ex + ey). If the sum of the fractions is at least 1, its integer part is added to the
+// exponent.
 double affine_product(double a, double b, int bits, double offset) {
   if (std::isnan(a) || std::isnan(b) || std::isinf(a) || std::isinf(b) || a == 0 || b == 0) return a * b;
   const Parts x = parts_of(std::fabs(a), bits), y = parts_of(std::fabs(b), bits);
@@ -77,7 +78,7 @@ TEST(GemmPiecewiseAffine, MultipliesAllPairsOfCodesByTheFormula) {
   }
 }
 
-// Products of m × n numbers by themselves, one step of k.
+// Returns the products of m × n values, with one step of k.
 std::vector<double> products(const KernelEntry<GemmRequest> &kernel, lpt_gemm_arithmetic arithmetic, int bits,
                              const std::vector<float> &a, const std::vector<float> &b) {
   Problem problem("f32", "f32", LPT_FORMAT_F32, false, true, static_cast<int64_t>(a.size()),
@@ -98,7 +99,7 @@ struct Errors {
   double mean = 0, magnitude = 0, rms = 0, least = 1, largest = -1;
 };
 
-// Errors of products relative to those of the numbers cut to `bits`.
+// Returns errors of products relative to the products of the values truncated to `bits`.
 Errors errors_of(const std::vector<double> &found, const std::vector<float> &a, const std::vector<float> &b, int bits) {
   const auto cut = [&](float value) {
     const Parts parts = parts_of(std::fabs(static_cast<double>(value)), bits);
@@ -126,7 +127,7 @@ std::vector<float> all_fractions(int bits) {
   return numbers;
 }
 
-// Over all pairs of fractions of m bits. Within 2 % of the figures, which have two or three digits.
+// All pairs of fractions of m bits. Tolerance: 2 % of the published figures, which have two or three digits.
 TEST(GemmLMul, ErrsAsSimulatedOverAllFractions) {
   struct Simulated {
     int bits;
@@ -154,9 +155,9 @@ std::vector<float> normal_numbers(Random &random, int count) {
   return numbers;
 }
 
-// Of 1000 × 1000 products of normal numbers, relative to the whole numbers: cut to 4 bits as precise as a product in
-// e4m3 (mean error .0305), to 3 bits better than in e5m2 (.0608). Rows and columns are independent, so the deviation of
-// a mean is below that of one error over sqrt(1000) · 2, 4e-3; the seed is printed.
+// 1000 × 1000 products of normal numbers, relative to the exact products. Truncated to 4 bits, they are as precise as products
+// in e4m3 (mean error .0305); to 3 bits, more precise than in e5m2 (.0608). Rows and columns are independent. Therefore the
+// standard deviation of a mean is below that of one error times 2 / sqrt(1000), 4e-3; the seed is printed.
 TEST(GemmLMul, IsAsPreciseAsFloatsOfEightBits) {
   Random random(41);
   const std::vector<float> a = normal_numbers(random, 1000), b = normal_numbers(random, 1000);
@@ -218,7 +219,7 @@ TEST(GemmFields, ClampAtTheEndsOfF32) {
   }
 }
 
-// Sums with all that a GEMM has: scales, zero points, terms, and the formats of c.
+// Sums with every option of a GEMM: scales, zero points, terms, and the formats of c.
 TEST(GemmFields, AddUpInF32AndScaleOnce) {
   Random random(43);
   const char *const operands[] = {"f32",       "bf16",           "f16_tensor", "e4m3fn_row", "mxfp8_e4m3",

@@ -1,5 +1,5 @@
-// GEMM of small integers with scales for groups of k, by int8 dot products: b in panels and plain, against sums of
-// integers and of doubles that know nothing of panels.
+// GEMM of small integers with scales for groups of k, by int8 dot products, with b in panels and in rows. The expected values
+// are sums of integers and of doubles that do not use panels.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,7 +16,7 @@ class GemmGroups : public GemmKernelTest {
  protected:
   GemmGroups() : GemmKernelTest("gemm_groups_x86_avx512_vnni") {}
 
-  // c of a problem with b in panels; c with b plain has to have the same bits.
+  // Returns c with b in panels; checks that b in rows yields the same bits.
   std::vector<double> product(Problem &problem) const {
     const std::vector<uint8_t> before = bytes_of_c(problem);
     plain(problem);
@@ -38,7 +38,7 @@ class GemmGroups : public GemmKernelTest {
   }
 };
 
-// Numbers of an element are integers times its inverse.
+// Returns the factor that makes every value of an element an integer.
 float unit_of(lpt_format element) {
   switch (element) {
     case LPT_FORMAT_E2M1FN:
@@ -62,7 +62,7 @@ int64_t integer_at(const Matrix &matrix, int64_t row, int64_t column) {
   return std::llround(fraction * element_at(matrix, row, column)) - zero;
 }
 
-// Block scale · tensor scale of a lane whose whole k is in one block, and the power of two that integer_at() took.
+// Returns block scale · tensor scale of a lane whose k is in one block, divided by the factor that integer_at() applies.
 float factor_of(const Matrix &matrix, int64_t lane) {
   float scale = 1;
   if (matrix.format().has_block_scale()) {
@@ -149,7 +149,7 @@ TEST_F(GemmGroups, IsOneRoundingAndTheScalesInOneGroup) {
   }
 }
 
-// Every code of a by every code of b, each pair alone and in two groups.
+// Every code of a by every code of b, each pair in a single group and in two groups.
 TEST_F(GemmGroups, MultipliesAllPairsOfCodes) {
   const FormatPair pairs[] = {
       {"e2m1fn", "e2m1fn"},  {"int8", "int8"},     {"int8", "int4"}, {"int8", "e2m1fn"}, {"int4", "int4"},
@@ -180,7 +180,7 @@ TEST_F(GemmGroups, MultipliesAllPairsOfCodes) {
   }
 }
 
-// Powers of two: nothing rounds, so the sum over all groups is exact.
+// Powers of two: no step rounds, so that the sum over all groups is exact.
 TEST_F(GemmGroups, IsExactWithScalesThatArePowersOfTwo) {
   Random random(5);
   for (const int64_t k : {33, 257, 1000}) {
@@ -205,8 +205,8 @@ TEST_F(GemmGroups, IsExactWithScalesThatArePowersOfTwo) {
   }
 }
 
-// All pairs of e8m0 codes but NaN, each in the second of two groups; the first is of zeros. A row alone, and all rows
-// at once.
+// All pairs of e8m0 codes except NaN, each in the second of two groups; the first group is zeros. Tests single rows, and all
+// rows in one call.
 TEST_F(GemmGroups, MultipliesAllPairsOfPowersOfTwo) {
   const auto check_rows = [&](int first, int count) {
     Problem problem("mxfp4", "mxfp4", LPT_FORMAT_F32, false, true, count, 256, 40);
@@ -288,7 +288,7 @@ TEST_F(GemmGroups, DoesNotDependOnHowCIsCut) {
     Problem whole(pair.a, pair.b, LPT_FORMAT_F32, false, true, 200, 300, k);
     whole.draw(random);
     whole.add_terms(1.25, 0, true);
-    if (pair.a == std::string("mxfp4")) set_scale(whole.a, 70, 3, 2);  // one block's scales are not moderate
+    if (pair.a == std::string("mxfp4")) set_scale(whole.a, 70, 3, 2);  // one block has an extreme scale
     const std::vector<double> expected = plain(whole);
     const Panels panels(whole);
     GemmRequest part = whole.request;
@@ -317,8 +317,8 @@ TEST_F(GemmGroups, AppliesAlphaBetaAndBias) {
   }
 }
 
-// The largest sums of one group, and small ones of large terms; longer ones are cut to groups that fit. Rows of b hold one
-// number each.
+// The largest sums of one group, and small sums of large terms. Longer k is split into groups that fit. Each row of b holds one
+// value.
 TEST_F(GemmGroups, HoldsTheLargestSums) {
   const int64_t ends[] = {-128, 127, -128, 1, 0};
   for (const int64_t k : {1000, 131071, 140000}) {
@@ -327,7 +327,7 @@ TEST_F(GemmGroups, HoldsTheLargestSums) {
       std::memset(matrix.data.data() + matrix.index(row, begin), static_cast<uint8_t>(number),
                   static_cast<size_t>(end - begin));
     };
-    const int64_t middle = k / 2 + 1;  // of the last row of a, which changes its sign there
+    const int64_t middle = k / 2 + 1;  // of the last row of a, where the sign changes
     for (int64_t i = 0; i < 3; ++i) fill(problem.a, i, 0, k, ends[i]);
     fill(problem.a, 3, 0, middle, 127);
     fill(problem.a, 3, middle, k, -127);
@@ -369,7 +369,7 @@ TEST_F(GemmGroups, RejectsWhatItCannotDo) {
   EXPECT_EQ(rejection("int8", "nf4", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
 }
 
-// Bytes in tiles: b in panels and plain, in shapes at the edges of tiles and in one that is cut every way.
+// int8 in AMX tiles: b in panels and in rows, in shapes at the edges of tiles, and in a shape that is split in every direction.
 class GemmByteTiles : public GemmKernelTest {
  protected:
   GemmByteTiles() : GemmKernelTest("gemm_int8_x86_amx") {}

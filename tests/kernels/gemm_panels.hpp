@@ -1,4 +1,4 @@
-// What the tests of rows that read panels share: b of a problem in panels, a row by its name, and shapes and scales.
+// Shared by the tests of kernels that read panels: b of a problem in panels, a kernel by name, shapes and scales.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace lpt::test {
 
-// b of a problem in panels, code by code.
+// b of a problem in panels, packed code by code.
 struct Panels {
   explicit Panels(const Problem &problem)
       : codes(static_cast<size_t>(panel_count(problem.b) * panel_bytes(kind(problem.b), problem.b.columns()))),
@@ -71,13 +71,13 @@ struct FormatPair {
   const char *a, *b;
 };
 
-// The code that is NaN among the block scales of a matrix.
+// Returns the NaN code of the block scales of a matrix.
 inline uint32_t nan_scale(const Matrix &matrix) {
   const lpt_format scale = matrix.format().block_scale;
   return scale == LPT_FORMAT_E8M0FNU ? 0xFF : scale == LPT_FORMAT_E4M3FN ? 0x7F : 0x7FC00000;
 }
 
-// Tests of one row; skipped where it was not compiled, or the CPU lacks it.
+// Tests of one kernel; skipped if it is not compiled, or the CPU lacks its features.
 class GemmKernelTest : public testing::Test {
  protected:
   explicit GemmKernelTest(const char *name) : name_(name) {}
@@ -90,14 +90,14 @@ class GemmKernelTest : public testing::Test {
 
   void run(const GemmRequest &request) const { run_row(*kernel_, request); }
 
-  // c with b as it is stored.
+  // Computes c with b in rows.
   std::vector<double> plain(Problem &problem) const {
     run(problem.request);
     EXPECT_TRUE(problem.c.is_intact()) << problem.name;
     return numbers_of_c(problem);
   }
 
-  // c with b in panels.
+  // Computes c with b in panels.
   std::vector<double> packed(Problem &problem) const {
     const Panels panels(problem);
     GemmRequest request = problem.request;
@@ -107,7 +107,7 @@ class GemmKernelTest : public testing::Test {
     return numbers_of_c(problem);
   }
 
-  // Every pair of two of m, n and k on the edges of vectors and tiles, the third one drawn.
+  // All pairs of two of m, n and k at the edges of vectors and tiles; the third is random.
   template <typename Check>
   void for_all_shapes(Random &random, const Check &check) const {
     for (const int64_t m : kEdges) {

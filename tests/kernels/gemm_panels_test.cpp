@@ -1,5 +1,5 @@
-// GEMM by rows that read panels as bf16, and with plain b whose scales vary along k, against sums in double that know
-// nothing of panels.
+// GEMM by kernels that read panels as bf16, and with b in rows whose scales vary along k, against sums in double that do not
+// use panels.
 #include "tests/kernels/gemm_panels.hpp"
 
 #include <algorithm>
@@ -42,14 +42,14 @@ class GemmPanels : public GemmKernelTest, public testing::WithParamInterface<con
  protected:
   GemmPanels() : GemmKernelTest(GetParam()) {}
 
-  // The row of AMX leaves some formats, and few rows, to others.
+  // The AMX kernel does not support some formats and small m.
   bool row_takes(const Problem &problem, Layout layout) const {
     GemmRequest request = problem.request;
     request.b.layout = layout;
     return takes(*kernel_, request);
   }
 
-  // Judges c with b in panels, and with plain b.
+  // Checks c with b in panels, and with b in rows.
   void check(Problem &problem) {
     const std::vector<uint8_t> c(problem.c.data.data(), problem.c.data.data() + problem.c.data.bytes());
     if (row_takes(problem, Layout::kPanels)) {
@@ -70,7 +70,7 @@ class GemmPanels : public GemmKernelTest, public testing::WithParamInterface<con
     ++judged_;
   }
 
-  // With so many more rows it takes all that it ever takes.
+  // Rows to add to m, so that the AMX kernel supports it.
   int64_t more_rows() const { return GetParam() == std::string(kBf16Row) ? 0 : 32; }
 
   int64_t judged_ = 0;
@@ -113,7 +113,7 @@ TEST_P(GemmPanels, MultipliesAllShapes) {
   EXPECT_GT(judged_, 0);
 }
 
-// Operands stored either way; blocks of rows and columns have groups of k both ways.
+// Operands in both storage orders; blocks of rows and columns have groups of k in both.
 TEST_P(GemmPanels, MultipliesAllLayouts) {
   Random random(3);
   for (const char *a_format : {"bf16", "e4m3fn_128x128", "int8/32x8/f32", "e5m2/16x16/f32"}) {
@@ -142,7 +142,7 @@ TEST_P(GemmPanels, MultipliesMoreThanIsPackedAtOnce) {
   EXPECT_GT(judged_, 0);
 }
 
-// Scales of 1 are left out where all are.
+// Multiplications by scales are omitted if all scales are 1.
 TEST_P(GemmPanels, ScalesARowAmongOthersThatAreNot) {
   Random random(11);
   for (const int64_t scaled : {-1, 0, 11, 12, 30, 39}) {
@@ -155,7 +155,7 @@ TEST_P(GemmPanels, ScalesARowAmongOthersThatAreNot) {
   EXPECT_GT(judged_, 0);
 }
 
-// Every code, at each place of k that a line has, in both halves of a panel.
+// Every code at each position of k in a line, in both halves of a panel.
 TEST_P(GemmPanels, DecodesEveryCode) {
   for (const char *format : {"e4m3fn",  "e4m3",   "e5m2",   "e3m4",      "e4m3fnuz",   "e5m2fnuz",    "e4m3b11fnuz",
                              "e3m2fn",  "e2m3fn", "int8",   "q1_6",      "int4",       "uint4",       "int2",
@@ -190,7 +190,7 @@ TEST_P(GemmPanels, DecodesEveryCode) {
   EXPECT_GT(judged_, 0);
 }
 
-// All zero points of a byte by all codes: differences are exact, however far the zero point is.
+// All zero points of a byte by all codes: differences are exact for any zero point.
 TEST_P(GemmPanels, TakesEveryZeroPoint) {
   Random random(6);
   for (const char *b_format : {"uint4_1x32", "uint4_1x128", "uint4/row/f32/uint8", "uint8/1x16/f32/uint8"}) {
@@ -221,7 +221,7 @@ TEST_P(GemmPanels, IsZeroWhereCodesAreZeroPoints) {
   for (const double value : plain(problem)) EXPECT_EQ(value, 0);
 }
 
-// Small integers and scales that are powers of two: nothing rounds.
+// Small integers and power-of-two scales: no step rounds.
 TEST_P(GemmPanels, IsExactWhereNothingRounds) {
   Random random(8);
   for (const char *b_format : {"mxfp4", "mxint8", "mxfp6_e2m3", "int4/1x16/e8m0fnu", "e5m2"}) {
@@ -244,7 +244,7 @@ TEST_P(GemmPanels, IsExactWhereNothingRounds) {
   EXPECT_GT(judged_, 0);
 }
 
-// Parts of c, down to single rows, have the bits of the whole; so have packed and plain b, and panels that are expanded.
+// Parts of c, down to single rows, have the bits of the full GEMM. So do packed and unpacked b, and expanded panels.
 TEST_P(GemmPanels, DoesNotDependOnHowCIsCut) {
   Random random(9);
   const FormatPair pairs[] = {{"bf16", "e4m3fn_tensor"}, {"e4m3fn_1x128", "int4_1x64"}, {"mxfp8_e4m3", "uint4_1x32"},
@@ -285,7 +285,9 @@ TEST_P(GemmPanels, CorruptsWhatANanScaleReaches) {
     problem.draw(random);
     for (const int64_t lane : {0, 64}) {
       set_scale(problem.b, lane, 2, nan_scale(problem.b));
-      for (int64_t p = 0; p < (lane == 0 ? 0 : 150); ++p) problem.b.set_code(lane, p, 0);  // also by zeros
+      for (int64_t p = 0; p < (lane == 0 ? 0 : 150); ++p)
+        problem.b.set_code(lane, p, 0);  // NaN also results from
+                                         // zeros
     }
     for (const std::vector<double> &found : {packed(problem), plain(problem)}) {
       for (size_t at = 0; at < found.size(); ++at) {
@@ -295,7 +297,7 @@ TEST_P(GemmPanels, CorruptsWhatANanScaleReaches) {
   }
 }
 
-// Rows of c that lie anywhere, with gaps between them that stay.
+// Rows of c at any address, with gaps that are not written.
 TEST_P(GemmPanels, WritesNothingBesideC) {
   Random random(11);
   for (const lpt_format c_format : kOutputs) {

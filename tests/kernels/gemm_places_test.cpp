@@ -1,4 +1,4 @@
-// What the GEMM kernels touch and leave alone, and what their table rejects.
+// Memory that GEMM kernels access and do not access, and requests that their table rejects.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ TEST_P(Gemm, LeavesOperandsAndTheGapsOfCAlone) {
   }
 }
 
-// Bytes that end where the process may not read on.
+// Memory that ends at an unreadable page.
 class PageEnd {
  public:
   explicit PageEnd(size_t bytes) : bytes_(bytes) {
@@ -55,7 +55,7 @@ class PageEnd {
   uint8_t *start_, *data_;
 };
 
-// As an operation would hand over the last matrix of a buffer: the last row has no padding.
+// Moves a matrix to the end of a page, as the last matrix of a buffer: its last row has no padding.
 void move_to_page_end(Matrix &matrix, std::vector<std::unique_ptr<PageEnd>> &pages, MatrixView &view) {
   const Format &format = view.format;
   const int64_t elements = (view.rows - 1) * view.row_stride + view.columns;
@@ -100,7 +100,7 @@ TEST(GemmTable, EndsWithTheReferenceWhichTakesAllNativePairs) {
   EXPECT_TRUE(takes(reference, Problem("f64", "int16", LPT_FORMAT_F64, true, false, 3, 4, 0).request));
 }
 
-// "": none. NULL: the row was not compiled.
+// Returns "" if the request is supported, and NULL if the kernel is not compiled.
 const char *rejection_of(const char *kernel_name, const Problem &problem) {
   const KernelEntry<GemmRequest> *const kernel = find_kernel(kernel_name);
   if (kernel == nullptr) return nullptr;

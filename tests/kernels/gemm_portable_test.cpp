@@ -1,10 +1,10 @@
-// The portable order: every row that takes it gives the bits of its definition, computed here from the formats.
+// Portable order: every kernel that supports it computes the bits of its definition, evaluated from the formats.
 #include "tests/kernels/gemm_arithmetic.hpp"
 
 namespace lpt::test {
 namespace {
 
-// The number that a step of k multiplies: scales that vary along k are part of it.
+// Returns the factor of a step of k, which includes scales that vary along k.
 float number_at(const LaneReader &lanes, int64_t lane, int64_t p) {
   const auto element = static_cast<float>(lanes.element(lane, p));
   return lanes.steps() < lanes.k ? element * lanes.scale(lane, p) : element;
@@ -18,7 +18,7 @@ std::vector<float> numbers_of(const LaneReader &lanes, int64_t count) {
   return numbers;
 }
 
-// What c must hold, as codes of its format.
+// Computes the expected codes of c.
 void fill_expected(const Problem &problem, const Matrix &c_before, Matrix &expected) {
   const int64_t m = problem.request.m, n = problem.request.n, k = problem.request.k;
   const std::vector<float> a = numbers_of(a_of(problem), m), b = numbers_of(b_of(problem), n);
@@ -37,7 +37,7 @@ void copy_data(const Matrix &from, Matrix &to) {
   if (from.data.bytes() > 0) std::memcpy(to.data.data(), from.data.data(), from.data.bytes());
 }
 
-// Runs all rows that take the problem, and judges each; the names of those that ran.
+// Runs all kernels that support the problem, checks each, and counts the runs.
 void check_rows(Problem &problem, std::vector<int64_t> &runs) {
   problem.request.is_portable = true;
   Matrix c_before(problem.c.format().id, problem.request.m, problem.request.n, problem.padding);
@@ -53,7 +53,7 @@ void check_rows(Problem &problem, std::vector<int64_t> &runs) {
     ASSERT_TRUE(problem.c.is_intact()) << kernel.name << " " << problem.name;
     for (int64_t i = 0; i < problem.request.m; ++i) {
       for (int64_t j = 0; j < problem.request.n; ++j) {
-        if (std::isnan(problem.c.get(i, j)) && std::isnan(expected.get(i, j))) continue;  // which NaN is not promised
+        if (std::isnan(problem.c.get(i, j)) && std::isnan(expected.get(i, j))) continue;  // NaN bits are unspecified
         ASSERT_EQ(problem.c.code(i, j), expected.code(i, j))
             << kernel.name << " " << problem.name << " at " << i << ", " << j;
       }
@@ -68,7 +68,7 @@ void print_runs(const std::vector<int64_t> &runs) {
   }
 }
 
-// Any codes and any bits: infinities, NaN, subnormals.
+// Fills with any codes and any bits: infinities, NaN, subnormals.
 void fill_with_anything(Random &random, Matrix &matrix) {
   if (element_bits(matrix.format().element) > 8) return matrix.fill(random, random.of(kAllValues));
   for (int64_t row = 0; row < matrix.rows(); ++row) {
@@ -136,7 +136,7 @@ TEST(GemmPortable, GivesTheBitsOfItsDefinitionForAnyNumbers) {
   print_runs(runs);
 }
 
-// Long sums, and more rows and columns than are packed at once.
+// Long sums, and more rows and columns than one packing step.
 TEST(GemmPortable, GivesTheBitsOfItsDefinitionForLargeGemms) {
   Random random(74);
   std::vector<int64_t> runs(gemm_kernels().size());
@@ -150,7 +150,7 @@ TEST(GemmPortable, GivesTheBitsOfItsDefinitionForLargeGemms) {
   print_runs(runs);
 }
 
-// Rows whose sums have another order or other roundings must not take it.
+// Kernels whose sums have another order or other roundings must reject the request.
 TEST(GemmPortable, LeavesOutDotProductsOfPairsAndIntegers) {
   Problem floats("bf16", "e4m3fn", LPT_FORMAT_F32, false, true, 3, 5, 64);
   Problem integers("int8", "int8", LPT_FORMAT_F32, false, true, 3, 5, 64);

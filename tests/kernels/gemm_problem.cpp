@@ -15,7 +15,7 @@ lpt_format format_named(const char *name) {
 
 namespace {
 
-// The same of a float of the caller's own, from its description.
+// Returns the value of a code of a custom float, from its description.
 double number_of_own(lpt_format element, uint32_t code) {
   lpt_format_description own;
   EXPECT_TRUE(describe_format(element, own).is_ok());
@@ -37,7 +37,7 @@ double number_of_own(lpt_format element, uint32_t code) {
 
 }  // namespace
 
-// The number behind a code of an element, from the standard's own description.
+// Returns the value of a code, from the definition in its standard.
 double number_of(lpt_format element, uint32_t code) {
   const auto magnitude = [&](int exponent_bits, int mantissa_bits, int bias) {
     const int exponent = static_cast<int>(code >> mantissa_bits) & ((1 << exponent_bits) - 1);
@@ -178,7 +178,7 @@ void set_scale(Matrix &matrix, int64_t block_row, int64_t block_column, uint32_t
 
 namespace {
 
-// Codes of moderate size, of an element of at most 8 bits.
+// Returns the codes of moderate magnitude of an element of at most 8 bits.
 std::vector<uint32_t> moderate_codes(lpt_format element) {
   const double most = element == LPT_FORMAT_INT8 ? 128 : element == LPT_FORMAT_UINT8 ? 255 : 16;
   std::vector<uint32_t> codes;
@@ -190,7 +190,7 @@ std::vector<uint32_t> moderate_codes(lpt_format element) {
 
 }  // namespace
 
-// Finite numbers of moderate size, scales that differ from block to block.
+// Fills with finite values of moderate magnitude, and scales that differ between blocks.
 void fill(Random &random, Matrix &matrix) {
   const lpt_format element = matrix.format().element;
   const std::vector<uint32_t> codes = element_bits(element) <= 8 ? moderate_codes(element) : std::vector<uint32_t>();
@@ -230,7 +230,7 @@ const KernelEntry<GemmRequest> *find_kernel(const std::string &name) {
 }
 
 void run_row(const KernelEntry<GemmRequest> &kernel, GemmRequest request) {
-  GemmRequest whole = request;  // a part may have fewer rows than a row takes
+  GemmRequest whole = request;  // a part may have fewer rows than the kernel supports
   whole.m = std::max<int64_t>(request.m, kGemmRowUnit);
   ASSERT_TRUE(takes(kernel, whole)) << kernel.name << ": " << kernel.unsupported_reason(whole);
   Guarded scratch(kernel.scratch_bytes(request));
@@ -283,7 +283,7 @@ Oracle::Sum Oracle::sum_at(int64_t i, int64_t j) const {
 
 testing::AssertionResult Oracle::is_near(int64_t i, int64_t j, const Sum &sum) const {
   constexpr double kSumError = 4;
-  constexpr double kTiny = 1e-37;  // below this the bf16 row may flush
+  constexpr double kTiny = 1e-37;  // below this the bf16 kernel may flush to zero
   const GemmRequest &request = problem_.request;
   const double old_term = request.beta == 0 ? 0 : request.beta * c_before_[static_cast<size_t>(i * request.n + j)];
   const double bias_term = request.bias == nullptr ? 0 : problem_.wide_bias[static_cast<size_t>(j)];
@@ -292,12 +292,12 @@ testing::AssertionResult Oracle::is_near(int64_t i, int64_t j, const Sum &sum) c
   const double eps = request.is_f64 ? 0x1p-52 : 0x1p-23;
   const double bound = kSumError * std::sqrt(static_cast<double>(request.k) + 1) * eps * total;
   const lpt_format c_format = problem_.c.format().element;
-  const double f32_eps = request.is_f64 ? 0x1p-24 : 0;  // else a part of the sum's error
+  const double f32_eps = request.is_f64 ? 0x1p-24 : 0;  // else included in the error of the sum
   const double c_eps = c_format == LPT_FORMAT_BF16  ? 0x1p-8
                        : c_format == LPT_FORMAT_F16 ? 0x1p-11
                        : c_format == LPT_FORMAT_F32 ? f32_eps
                                                     : 0;
-  const double c_tiny = c_format == LPT_FORMAT_F16 ? 0x1p-25 : kTiny;  // half a step of subnormals
+  const double c_tiny = c_format == LPT_FORMAT_F16 ? 0x1p-25 : kTiny;  // half a unit of subnormals
   const double found = element_at(problem_.c, i, j);
   const bool is_overflow = c_format == LPT_FORMAT_F16 && std::isinf(found) && std::fabs(expected) + bound >= 65520;
   if (is_overflow || std::fabs(found - expected) <= bound + c_eps * (std::fabs(expected) + bound) + c_tiny) {

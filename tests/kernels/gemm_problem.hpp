@@ -1,4 +1,4 @@
-// GEMMs for the tests of GEMM kernels, and their judge: sums in double from the definitions of the formats.
+// GEMM problems for the tests of GEMM kernels, and their oracle: sums in double from the definitions of the formats.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -73,20 +73,20 @@ inline constexpr int64_t kDepths[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64
 
 lpt_format format_named(const char *name);
 
-// The number behind a code, from the standard's own description; of a matrix without and with its scales.
+// Value of a code by the standard, and of a matrix element without and with its scales.
 double number_of(lpt_format element, uint32_t code);
 double element_at(const Matrix &matrix, int64_t row, int64_t column);
 double value_at(const Matrix &matrix, int64_t row, int64_t column);
 
-// All values, lane after lane: lanes are rows where k is adjacent, else columns.
+// Returns all values, lane by lane: lanes are rows if k is adjacent, else columns.
 std::vector<double> lanes_of(const Matrix &matrix, bool is_k_adjacent);
 
 void set_scale(Matrix &matrix, int64_t block_row, int64_t block_column, uint32_t code);
 
-// Finite numbers of moderate size, scales that differ from block to block.
+// Fills with finite values of moderate magnitude, and scales that differ between blocks.
 void fill(Random &random, Matrix &matrix);
 
-// A GEMM with all that it needs.
+// A GEMM with all of its operands.
 struct Problem {
   Problem(const char *a_format, const char *b_format, lpt_format c_format, bool is_a_transposed, bool is_b_transposed,
           int64_t m, int64_t n, int64_t k, int64_t padding = 0)
@@ -144,7 +144,7 @@ struct Problem {
   double a_at(int64_t i, int64_t p) const { return request.is_a_transposed ? value_at(a, p, i) : value_at(a, i, p); }
   double b_at(int64_t p, int64_t j) const { return request.is_b_transposed ? value_at(b, j, p) : value_at(b, p, j); }
 
-  // Rows of a and columns of b, one after the other.
+  // Rows of a and columns of b, concatenated.
   std::vector<double> a_lanes() const { return lanes_of(a, !request.is_a_transposed); }
   std::vector<double> b_lanes() const { return lanes_of(b, request.is_b_transposed); }
 
@@ -156,15 +156,15 @@ struct Problem {
   std::string name;
 };
 
-// What c has to be near to: sums in double of what a problem's operands and c hold now, before it is run.
+// The expected c: sums in double of the operands and c, which the constructor reads before the run.
 //
-// A sum of k products in f32 may err by 4 · sqrt(k + 1) · eps · (sum of |products|, beta and bias terms). With one product
-// that leaves space for the roundings of scales, alpha, beta and bias; measured is below a quarter of it. c is rounded once.
+// A sum of k products in f32 may have an error of 4 · sqrt(k + 1) · eps · (Σ |products|, beta and bias terms). For one product
+// this covers the roundings of scales, alpha, beta and bias. Measured errors are below a quarter of it. c is rounded once.
 class Oracle {
  public:
   explicit Oracle(const Problem &problem);
 
-  // Judges all numbers that c holds now, or `samples` of them at random.
+  // Checks all elements of c, or `samples` random elements.
   void judge(const std::string &who);
   void judge(const std::string &who, Random &random, int64_t samples) const;
 
@@ -178,22 +178,22 @@ class Oracle {
 
   const Problem &problem_;
   std::vector<double> a_, b_, c_before_;
-  std::vector<Sum> sums_;  // of all numbers of c, once they were judged
+  std::vector<Sum> sums_;  // of all elements of c, computed by the first check
 };
 
-// The numbers of c, row after row.
+// Returns the elements of c, row by row.
 std::vector<double> numbers_of_c(const Problem &problem);
 
-// NULL: no such row was compiled.
+// Returns NULL if the kernel is not compiled.
 const KernelEntry<GemmRequest> *find_kernel(const std::string &name);
 
-// Runs a request in scratch of exactly the size that was requested.
+// Runs a request in scratch of exactly the requested size.
 void run_row(const KernelEntry<GemmRequest> &kernel, GemmRequest request);
 
-// Places in the table of the rows that multiply and add as numbers do; the others imitate other machines.
+// Returns the indices of the kernels in native arithmetic; the others emulate other hardware.
 std::vector<size_t> native_rows();
 
-// Of each native row of the table.
+// A test for each native kernel of the table.
 class Gemm : public testing::TestWithParam<size_t> {
  protected:
   const KernelEntry<GemmRequest> &kernel() const { return gemm_kernels()[GetParam()]; }
@@ -204,7 +204,7 @@ class Gemm : public testing::TestWithParam<size_t> {
 
   bool takes(const GemmRequest &request) const { return test::takes(kernel(), request); }
 
-  // The pair of formats that a test wants, or one that this row takes.
+  // Returns the pair of formats of a test, or one that this kernel supports.
   struct Pair {
     const char *a, *b;
   };
@@ -215,7 +215,7 @@ class Gemm : public testing::TestWithParam<size_t> {
 
   void run(const GemmRequest &request) const { run_row(kernel(), request); }
 
-  // Runs a problem and judges every number of c, or `samples` of them.
+  // Runs a problem and checks every element of c, or `samples` of them.
   void check(Problem &problem, Random &random, int64_t samples = 0) const;
 };
 

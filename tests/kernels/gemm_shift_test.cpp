@@ -1,4 +1,4 @@
-// Products of e3m0 and integers by shifts: they are exact, so the judge is the exact sum of the exact products.
+// GEMM of e3m0 and integers by shifts: products are exact, so that the expected value is the exact sum.
 #include "tests/kernels/gemm_arithmetic.hpp"
 
 namespace lpt::test {
@@ -22,7 +22,7 @@ TEST(GemmShift, MultipliesAllPairsOfCodesExactly) {
   }
 }
 
-// Sums of 20001 large products have more bits than f32: they are rounded once, at their end.
+// Sums of 20001 large products have more bits than f32: they are rounded once, at the end.
 TEST(GemmShift, RoundsLongSumsOnce) {
   Random random(51);
   int64_t rounded = 0;
@@ -40,7 +40,7 @@ TEST(GemmShift, RoundsLongSumsOnce) {
     problem.request.arithmetic = LPT_GEMM_ARITHMETIC_SHIFT;
     const LaneReader a = a_of(problem), b = b_of(problem);
     check_sums(shift_kernel(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
-      double sum = 0;  // of multiples of 1/4: exact
+      double sum = 0;  // multiples of 1/4: exact
       for (int64_t p = begin; p < end; ++p) sum += a.element(i, p) * b.element(j, p);
       rounded += static_cast<double>(static_cast<float>(sum)) != sum;
       return static_cast<float>(sum);

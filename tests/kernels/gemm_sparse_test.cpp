@@ -1,4 +1,5 @@
-// Every kernel of GEMMs by 2:4 matrices: against the reference bit for bit, and that against sums in double.
+// Every kernel of GEMMs by 2:4 matrices against the reference kernel bit for bit, and the reference kernel against sums in
+// double.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -28,7 +29,7 @@ std::string text_of(const SparseCase &s) {
               s.beta, s.has_bias);
 }
 
-// A 2:4 matrix: what is stored, and where it belongs.
+// A 2:4 matrix: stored codes and their indices.
 struct SparseMatrix {
   SparseMatrix(const SparseCase &s, Random &random)
       : format(s.b), columns(s.k), stored(s.b, s.n, (s.k + 3) / 4 * 2, s.padding), indices(bytes(s)) {
@@ -40,7 +41,7 @@ struct SparseMatrix {
     if (s.k % 4 != 0) end_within(s);
   }
 
-  // The stored numbers of a short last group lie within it, or are zero.
+  // In a short last group, stored columns are inside the matrix, or their codes are zero.
   void end_within(const SparseCase &s) {
     const int64_t group = s.k / 4;
     for (int64_t row = 0; row < s.n; ++row) {
@@ -74,7 +75,7 @@ struct SparseMatrix {
   Guarded indices;
 };
 
-// set() and get() of Matrix serve wide floats; int8 is written as codes.
+// set() and get() of Matrix support wide floats; int8 is written as codes.
 void fill(Matrix &matrix, Random &random) {
   if (matrix.format().element != LPT_FORMAT_INT8) return matrix.fill(random, Values::kNormal);
   for (int64_t r = 0; r < matrix.rows(); ++r) {
@@ -125,7 +126,7 @@ constexpr SparseCase kCases[] = {
     {LPT_FORMAT_F32, LPT_FORMAT_E4M3FN, LPT_FORMAT_F32, 3, 9, 1030, 1},
     {LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, LPT_FORMAT_BF16, 8, 5, 517, 3, 0.5, 1.0, true},
     {LPT_FORMAT_E5M2, LPT_FORMAT_E4M3FN, LPT_FORMAT_F32, 1, 6, 77},
-    // More of a than the first cache holds, and more rows of b than are read at a time.
+    // a exceeds the L1 cache, and b has more rows than one step reads.
     {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 7, 21, 9500, 1},
     {LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_F32, 6, 19, 4700},
     {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 1, 11, 17000, 2},
@@ -140,7 +141,7 @@ void run(const KernelEntry<GemmRequest> &kernel, Problem &problem, const SparseC
   std::vector<std::byte> empty;
   const GemmRequest sizes = problem.request(s, copy(problem.before, c), empty);
   std::vector<std::byte> scratch(kernel.scratch_bytes(sizes) + 64);
-  // In two parts of columns, as threads would.
+  // Splits the columns in two parts, as two threads do.
   GemmRequest request = problem.request(s, c, scratch);
   request.n = s.n / 2;
   if (request.n > 0) kernel.run(request);
@@ -166,7 +167,7 @@ TEST(SparseGemmKernels, EqualTheReferenceBitForBit) {
   }
 }
 
-// |error| of a sum of k / 2 products in 32 lanes: (k / 64 + 6) roundings of partial sums, each below the sum of magnitudes.
+// |error| of a sum of k / 2 products in 32 lanes: (k / 64 + 6) roundings of partial sums, each at most the sum of magnitudes.
 TEST(SparseGemmKernels, MatchSumsInDouble) {
   Random random(602);
   for (const SparseCase &s : kCases) {
@@ -195,7 +196,8 @@ TEST(SparseGemmKernels, MatchSumsInDouble) {
   }
 }
 
-// As if b were written out: what is not finite in a corrupts every sum that it belongs to, stored or not.
+// Behaves as if b were expanded: a value of a that is not finite affects every sum of its row, whether b stores the element or
+// not.
 TEST(SparseGemmKernels, PropagateNanAndInfinity) {
   Random random(604);
   for (int trial = 0; trial < 20; ++trial) {
@@ -203,7 +205,7 @@ TEST(SparseGemmKernels, PropagateNanAndInfinity) {
         trial % 2 == 0 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_F32, 5, 9, 700};
     Problem problem(s, random);
     const float others[] = {INFINITY, -INFINITY, NAN};
-    for (int64_t i = 1; i < s.m; ++i) {  // the first row stays finite
+    for (int64_t i = 1; i < s.m; ++i) {  // the first row is finite
       for (int64_t count = random.below(3); count >= 0; --count) {
         problem.a.set(i, random.below(s.k), others[random.below(3)]);
       }
@@ -237,7 +239,7 @@ TEST(SparseGemmKernels, PropagateNanAndInfinity) {
   }
 }
 
-// Each code of 8 bits is stored in a row of its own, and multiplied by 1.
+// Each code of 8 bits is stored in a separate row, and multiplied by 1.
 TEST(SparseGemmKernels, DecodeEveryCode) {
   for (const lpt_format element : {LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2}) {
     Random random(605);
@@ -270,7 +272,7 @@ TEST(SparseGemmKernels, SayWhyTheyReject) {
   std::vector<std::byte> none;
   for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
     GemmRequest request = problem.request(s, c, none);
-    request.m = kMostSparseRows + 1;  // s is of bytes
+    request.m = kMostSparseRows + 1;  // s has byte elements
     EXPECT_STREQ("so many rows repay writing b out", kernel.unsupported_reason(request)) << kernel.name;
     request = problem.request(s, c, none);
     request.b.layout = Layout::kRows;

@@ -1,4 +1,4 @@
-// The model of a tensor core's sums, in real numbers from its description, and by cases made by hand.
+// The model of tensor core sums against its description in real numbers, and against hand-computed cases.
 #include "tests/kernels/gemm_arithmetic.hpp"
 
 namespace lpt::test {
@@ -24,15 +24,15 @@ int least_exponent(lpt_format element) {
   }
 }
 
-// The exponent of a number's field: a subnormal has that of the smallest normal.
+// Returns the exponent field of a value: subnormals have that of the smallest normal.
 int exponent_of(double value, int least) { return std::max(std::ilogb(value), least); }
 
 double cut_toward_zero(double value, int exponent) {
   return std::ldexp(std::trunc(std::ldexp(value, -exponent)), exponent);
 }
 
-// 32 products and the sum so far, cut at `bits` - 1 places below the largest exponent, added up, and cut to `bits`; every
-// 128 steps the sum moves to f32.
+// Truncates 32 products and the partial sum at `bits` - 1 places below the largest exponent, adds them, and truncates the sum
+// to `bits`. After every 128 steps the sum is added to f32.
 float core_sum(const std::vector<double> &a, const std::vector<double> &b, int a_least, int b_least, int bits) {
   float total = 0;
   double sum = 0;
@@ -82,7 +82,7 @@ TEST(GemmTensorCore, AddsUpAsTheModelSays) {
   }
 }
 
-// Numbers of a row of e4m3fn or e5m2, times ones.
+// Returns the sum of a row of e4m3fn or e5m2, multiplied by ones.
 float sum_of(const char *format, const std::vector<float> &numbers, int bits = 0) {
   const auto k = static_cast<int64_t>(numbers.size());
   Problem problem(format, "e4m3fn", LPT_FORMAT_F32, false, true, 1, 1, k);
@@ -115,15 +115,16 @@ TEST(GemmTensorCore, KeepsFourteenBitsOfAGroup) {
   EXPECT_EQ(sum_of("e5m2", one_and(0x1p-16f, 32), 24), 1 + 31 * 0x1p-16f);
 }
 
-// A later group starts with the sum of those before it; after 128 steps with nothing.
+// A later group starts with the partial sum of the preceding groups; after 128 steps the partial sum is 0.
 TEST(GemmTensorCore, MovesToF32AfterEvery128Steps) {
   EXPECT_EQ(sum_of("e5m2", one_and(0x1p-14f, 128)), 1);
-  EXPECT_EQ(sum_of("e5m2", one_and(0x1p-14f, 128, 32)), 1 + 32 * 0x1p-14f);  // the group before it, kept as it is
+  EXPECT_EQ(sum_of("e5m2", one_and(0x1p-14f, 128, 32)), 1 + 32 * 0x1p-14f);  // the preceding group is not truncated
   EXPECT_EQ(sum_of("e5m2", one_and(0x1p-14f, 256)), 1 + 128 * 0x1p-14f);
   EXPECT_EQ(sum_of("e5m2", one_and(0x1p-14f, 129)), 1 + 0x1p-14f);
 }
 
-// Significands 1.75 · 1.75 = 3.0625 carry: the group is aligned to the exponents of factors, so that it keeps one bit more.
+// The product of significands 1.75 · 1.75 = 3.0625 carries. Groups are aligned to the exponents of factors, so that one more
+// bit is kept.
 TEST(GemmTensorCore, AlignsToTheExponentsOfFactors) {
   Problem problem("e5m2", "e4m3fn", LPT_FORMAT_F32, false, true, 1, 1, 3);
   const Element e5m2 = kElementE5m2, e4m3fn = kElementE4m3fn;
@@ -153,8 +154,8 @@ TEST(GemmTensorCore, PassesOnInfinityAndNan) {
   }
 }
 
-// What sums of 4096 products of normal numbers lose falls by half or more with every bit, as each bit kept makes the cut
-// half as large and more products are not cut at all. With 14 bits it is far above what f32 loses.
+// The error of sums of 4096 products of normal numbers falls by half or more with every bit: each bit halves the truncation
+// error, and fewer products are truncated. With 14 bits it is far above the error of f32.
 TEST(GemmTensorCore, LosesAtMostHalfAsMuchWithOneBitMore) {
   Random random(62);
   Problem problem("e4m3fn", "e4m3fn", LPT_FORMAT_F32, false, true, 16, 64, 4096);

@@ -56,7 +56,7 @@ TEST_P(Gemm, MultipliesAllSmallShapes) {
   }
 }
 
-// Threads share the scratch of the largest part, whatever the others' sizes.
+// Threads share scratch of the size of the largest part.
 TEST_P(Gemm, PartsNeedNoMoreScratchThanTheWhole) {
   const Pair formats = pair("e4m3fn_tensor", "e5m2_tensor");
   const auto expect_rising = [&](const GemmRequest &whole, int64_t GemmRequest::*extent) {
@@ -148,12 +148,12 @@ TEST_P(Gemm, IsExactOnSmallIntegers) {
   }
 }
 
-// Products of the ends of int8, in all signs, whose sums are the largest that int32 holds.
+// Products of the extremes of int8, in all signs, whose sums are the largest in int32.
 TEST_P(Gemm, HoldsTheLargestSumsOfInt8) {
   for (const int64_t k : {131071, 1000}) {
     for (int layout = 0; layout < 4; ++layout) {
       Problem problem("int8", "int8", LPT_FORMAT_F32, layout & 1, layout & 2, 3, 35, k);
-      if (std::string(kernel().name).find("gemm_int8") != 0) return;  // f32 sums of so many are not exact
+      if (std::string(kernel().name).find("gemm_int8") != 0) return;  // f32 sums of this length are not exact
       const int32_t ends[] = {-128, 127, -128, 1, 0};
       for (int64_t p = 0; p < k; ++p) {
         for (int64_t i = 0; i < 3; ++i) {
@@ -174,7 +174,7 @@ TEST_P(Gemm, HoldsTheLargestSumsOfInt8) {
 }
 
 TEST_P(Gemm, DecodesEveryCode) {
-  constexpr int64_t kRows = 3;  // the fewest that every row takes
+  constexpr int64_t kRows = 3;  // the minimum of all kernels
   const std::string other = pair("bf16", "bf16").a == std::string("bf16") ? "bf16" : "int8";
   for (const char *format : {"e4m3fn", "e4m3", "e5m2", "int8", "e2m1fn", "e3m4", "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz",
                              "e3m2fn", "e2m3fn", "e3m0", "q1_6", "int4", "int2", "nf4"}) {
@@ -206,7 +206,7 @@ TEST_P(Gemm, DecodesEveryCode) {
   }
 }
 
-// Eight steps of k are decoded at once: row i of c is step i of b.
+// Kernels decode eight steps of k at once: row i of c is step i of b.
 TEST_P(Gemm, DecodesEveryCodeInEachOfEightSteps) {
   for (const char *format : {"e4m3fn", "e4m3fnuz", "e2m1fn", "e3m0", "int4", "int2", "nf4", "bnb_fp4", "q1_6",
                              "e2m0b1-finite", "e2m2b1-nan", "e4m2b9-finite", "e6m1b31-ieee", "ue3m4b7-ieee"}) {
@@ -318,7 +318,7 @@ TEST_P(Gemm, KeepsBetaAndBiasWithoutK) {
   check(problem, random);
 }
 
-// A special number reaches its own row or column of c, and nothing else: not through padding, not through a neighbour.
+// A special value affects only its row or column of c: not padding, not neighbors.
 TEST_P(Gemm, PropagatesNanAndInfinity) {
   Random random(11);
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -327,7 +327,7 @@ TEST_P(Gemm, PropagatesNanAndInfinity) {
     for (int64_t k : {1, 33, 64}) {
       for (int layout = 0; layout < 4; ++layout) {
         Problem problem("bf16", "bf16", c_format, layout & 1, layout & 2, 21, 35, k);
-        if (!takes(problem.request)) return;  // int8 has no such numbers
+        if (!takes(problem.request)) return;  // int8 has no such values
         problem.draw(random);
         for (int64_t p = 0; p < k; ++p) problem.b.set(layout & 2 ? 3 : p, layout & 2 ? p : 3, p + 1 == k ? 2 : 0);
         const auto set_a = [&](int64_t i, float value) {
@@ -360,7 +360,7 @@ TEST_P(Gemm, ANanScaleCorruptsItsBlockOnly) {
   Random random(12);
   for (int layout = 0; layout < 4; ++layout) {
     Problem problem("mxfp4", "mxfp8_e4m3", LPT_FORMAT_F32, layout & 1, layout & 2, 40, 40, 40);
-    if (!takes(problem.request)) return;  // no row of integers takes scales along k
+    if (!takes(problem.request)) return;  // no integer kernel supports scales along k
     problem.draw(random);
     set_scale(problem.a, 3, 1, 0xFF);  // a(3, 32…39), or as stored transposed a(32…39, 3)
     run(problem.request);

@@ -1,4 +1,4 @@
-// Every row of the rotations: against the reference bit for bit, and against Sylvester's matrix in double.
+// Every rotation kernel against the reference kernel bit for bit, and against Sylvester's matrix in double.
 #include "kernels/hadamard/hadamard.hpp"
 
 #include <gtest/gtest.h>
@@ -18,12 +18,12 @@ namespace {
 constexpr int32_t kSizes[] = {0, 16, 32, 64, 128};
 constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
 
-// Everything about a rotation but the numbers.
+// Parameters of a rotation without the elements.
 struct RotationCase {
   lpt_format source = LPT_FORMAT_F32;
   int64_t rows = 1, columns = 1;
   int32_t size = 16;
-  bool is_transposed = false;  // the source's columns are lines of memory
+  bool is_transposed = false;  // the rows of the source are adjacent
   bool is_in_place = false;
   bool is_inverse = false;
   bool has_signs = false, has_factors = false, has_row_factors = false;
@@ -41,7 +41,7 @@ std::string text_of(const RotationCase &c) {
              static_cast<long long>(c.target_padding), c.source_shift, c.target_shift);
 }
 
-// The vectors of a case end at a canary as well.
+// Vectors of a case, with canaries.
 class Vectors {
  public:
   Vectors(Random &random, int64_t rows, int64_t columns)
@@ -66,7 +66,7 @@ HadamardRequest request_of(const RotationCase &c, Matrix &source, Matrix &target
   return request;
 }
 
-// The rows that this machine has, the reference last.
+// Returns the kernels that this machine supports, the reference kernel last.
 std::vector<const KernelEntry<HadamardRequest> *> rows_here() {
   std::vector<const KernelEntry<HadamardRequest> *> result;
   for (const KernelEntry<HadamardRequest> &kernel : hadamard_kernels()) {
@@ -77,7 +77,7 @@ std::vector<const KernelEntry<HadamardRequest> *> rows_here() {
 
 const KernelEntry<HadamardRequest> &reference() { return hadamard_kernels().back(); }
 
-// A NaN is a NaN after arithmetic: which one is the machine's own. A copy keeps its bits.
+// After arithmetic, NaN bits depend on the machine, and any NaN is accepted. A copy keeps its bits.
 void expect_equal(const Matrix &found, const Matrix &expected, bool is_copy, const std::string &where) {
   for (int64_t row = 0; row < found.rows(); ++row) {
     for (int64_t column = 0; column < found.columns(); ++column) {
@@ -88,7 +88,7 @@ void expect_equal(const Matrix &found, const Matrix &expected, bool is_copy, con
   EXPECT_TRUE(found.is_intact()) << where << ": wrote past the target";
 }
 
-// The bytes between rows stay as they were.
+// Checks that the bytes between rows are unchanged.
 void expect_gaps_untouched(const Matrix &matrix, int64_t stride, const std::string &where) {
   for (int64_t row = 0; row < matrix.rows(); ++row) {
     for (int64_t at = row * stride + matrix.columns(); at < (row + 1) * stride; ++at) {
@@ -97,7 +97,7 @@ void expect_gaps_untouched(const Matrix &matrix, int64_t stride, const std::stri
   }
 }
 
-// Runs one case on a row and on the reference.
+// Runs one case on a kernel and on the reference kernel.
 void compare(const KernelEntry<HadamardRequest> &kernel, const RotationCase &c, Values values, Random &random) {
   const std::string where = std::string(kernel.name) + ' ' + text_of(c) + ' ' + name_of(values);
   Matrix source(c.source, c.rows, c.columns, c.source_padding, c.source_shift, c.is_transposed);
@@ -194,11 +194,11 @@ TEST(HadamardKernels, RejectASourceWithoutAdjacentNumbers) {
   EXPECT_EQ(reference().unsupported_reason, nullptr);
 }
 
-// ---- the definition, in double
+// Definition in double.
 
 using Numbers = std::vector<double>;
 
-// The group that a column is in: whole ones, then powers of two, the largest that fit.
+// The group of a column: full groups, then the largest powers of two that fit.
 struct Group {
   int64_t begin, size;
 };
@@ -218,7 +218,7 @@ struct Rotated {
   double value, magnitude;  // the sum of magnitudes bounds the error
 };
 
-// What becomes of column `column` of a row of prepared numbers.
+// Returns column `column` of a rotated row of prepared elements.
 Rotated rotated_at(const Numbers &row, int32_t size, int64_t column) {
   const Group group = group_of(size, static_cast<int64_t>(row.size()), column);
   const double root = std::sqrt(static_cast<double>(group.size));
@@ -275,7 +275,7 @@ TEST(HadamardKernels, MatchTheDefinitionInDouble) {
   }
 }
 
-// The rows of a rotated identity are the matrix itself.
+// The rows of a rotated identity are the rotation matrix.
 TEST(HadamardKernels, AreOrthogonal) {
   Random random(4);
   for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
@@ -329,7 +329,7 @@ TEST(HadamardKernels, AreUndoneByTheInverse) {
           Vectors vectors(random, c.rows, c.columns);
           kernel->run(request_of(c, source, there, vectors));
           EXPECT_GT(relative_error(there, source), 0.1) << kernel->name << ' ' << text_of(c) << " changed nothing";
-          c.is_inverse = has_signs;  // without signs the rotation is its own inverse
+          c.is_inverse = has_signs;  // without signs the rotation is involutory
           kernel->run(request_of(c, there, back, vectors));
           EXPECT_LT(relative_error(back, source), 1e-6) << kernel->name << ' ' << text_of(c);
         }
@@ -338,7 +338,7 @@ TEST(HadamardKernels, AreUndoneByTheInverse) {
   }
 }
 
-// (X·H)(Hᵀ·Y) = X·Y: rotating both operands of a GEMM along their common side leaves it as it is.
+// (X·H)(Hᵀ·Y) = X·Y: rotating both operands of a GEMM along k does not change the result.
 TEST(HadamardKernels, LeaveGemmsAsTheyAre) {
   Random random(6);
   for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
@@ -362,7 +362,7 @@ TEST(HadamardKernels, LeaveGemmsAsTheyAre) {
               a_square += a[l] * a[l];
               b_square += b[l] * b[l];
             }
-            // A rotation keeps lengths, so that the error of either operand is a part of its length.
+            // A rotation keeps norms, so that the error of either operand is proportional to its norm.
             ASSERT_NEAR(found, expected, 1e-6 * std::sqrt(a_square * b_square))
                 << kernel->name << ' ' << text_of(c) << " at " << i << ", " << j;
           }

@@ -1,4 +1,4 @@
-// A LayerNorm for tests of kernels: tensors, and the definition in double with bounds.
+// A LayerNorm problem for kernel tests: tensors, and the definition in double with error bounds.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace lpt::test {
 
-// Units of kEps of the terms that are named below. The mean is rounded to f32, which changes x - m by half a unit of m.
+// Units of kEps of the terms in the checks. The mean is rounded to f32, which changes x - m by half a unit of m.
 constexpr double kLayernormError = 4;
 constexpr double kLayernormGradientError = 5;
 
@@ -30,7 +30,7 @@ struct LayernormProblem {
         mean(LPT_FORMAT_F32, 1, rows),
         inverse(LPT_FORMAT_F32, 1, rows) {
     fill_finite(random, x, Values::kNormal);
-    const float offset = random.chance(0.5) ? 0.0f : 100.0f;  // of the mean
+    const float offset = random.chance(0.5) ? 0.0f : 100.0f;  // mean
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < columns; ++c) x.set(r, c, x.get(r, c) + offset);
     }
@@ -66,7 +66,7 @@ struct LayernormProblem {
         variance += (number(x, r, c) - m) * (number(x, r, c) - m) / static_cast<double>(columns);
       }
       const double square = variance + epsilon;
-      if (square < 1e-20) continue;  // r of what rounding leaves
+      if (square < 1e-20) continue;  // r is dominated by rounding
       const double i = 1 / std::sqrt(square);
       expect_near(mean, 0, r, m, kEps * std::fabs(m), where + " mean");
       expect_near(inverse, 0, r, i, kEps * i, where + " inverse");

@@ -55,7 +55,7 @@ TEST(LayernormBackward, KernelsAreNearTheDefinition) {
   }
 }
 
-// The mean is large, the deviation small: the difference of squares would have no digit left.
+// The mean is large and the deviation small: the difference E(x²) - E(x)² loses all digits.
 TEST(Layernorm, TakesConstantShiftedAndSpecialRows) {
   const float rows_of[4][3] = {
       {5.0f, 5.0f, 5.0f}, {1e6f, 1e6f + 1.0f, 1e6f + 2.0f}, {1.0f, NAN, 2.0f}, {1.0f, INFINITY, 2.0f}};

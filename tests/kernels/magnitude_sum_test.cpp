@@ -1,4 +1,4 @@
-// Every row that sums magnitudes and their squares, bit for bit against the order of its contract, written out.
+// Every kernel that sums magnitudes and their squares, bit for bit against the specified order.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,12 +10,12 @@
 namespace lpt::test {
 namespace {
 
-// One sum of two f32, rounded once: that of double is exact enough to round to the same.
+// Returns the sum of two f32, rounded once: the sum in double is exact enough for the same result.
 float added(float a, float b) { return static_cast<float>(static_cast<double>(a) + static_cast<double>(b)); }
 
 float squared(float number) { return static_cast<float>(static_cast<double>(number) * static_cast<double>(number)); }
 
-// Sixteen lanes, number i in lane i modulo 16; then the second half of the lanes on the first, until one is left.
+// Sixteen lanes, element i in lane i modulo 16; then the upper half of the lanes is added to the lower half until one remains.
 float expected_sum(const Matrix &source, int64_t row, bool has_squares) {
   float lanes[16] = {};
   for (int64_t column = 0; column < source.columns(); ++column) {
@@ -31,7 +31,7 @@ float expected_sum(const Matrix &source, int64_t row, bool has_squares) {
 
 class MagnitudeSumKernel : public KernelTest<MagnitudeSumRequest> {
  protected:
-  // The sums of all rows of a source, in memory of just their size; then those of the squares, if they are requested.
+  // Returns the sums of all rows of a source, then those of the squares if requested, in guarded memory of exact size.
   std::vector<float> sums_of(Matrix &source, bool has_squares = false) {
     Guarded sums(static_cast<std::size_t>(source.rows()) * sizeof(float));
     Guarded squares(static_cast<std::size_t>(source.rows()) * sizeof(float));
@@ -72,16 +72,16 @@ TEST_P(MagnitudeSumKernel, AddsInTheOrderOfSixteenLanes) {
   EXPECT_GT(taken, 100) << "the row rejects nearly everything";
 }
 
-// Worked out by hand: where the order shows.
+// Hand-computed cases in which the order of additions changes the result.
 TEST_P(MagnitudeSumKernel, ShowsItsOrderWhereOnesAreLost) {
   const struct {
-    int64_t ones[2];  // where two ones stand, beside a number 0 of 2^24
+    int64_t ones[2];  // columns of two ones; element 0 is 2^24
     float sum;
-  } cases[] = {{{16, 32}, 0x1p24f},      // both after it in its lane: lost one by one
-               {{8, 24}, 0x1p24f + 2},   // together in a lane of their own
-               {{4, 12}, 0x1p24f + 2},   // lane 12 goes to lane 4 before lane 4 goes to lane 0
-               {{8, 4}, 0x1p24f},        // lane 8 goes to lane 0, then lane 4: lost one by one
-               {{1, 15}, 0x1p24f + 2}};  // lane 15 reaches lane 1 before the last addition
+  } cases[] = {{{16, 32}, 0x1p24f},      // both follow it in its lane: lost one at a time
+               {{8, 24}, 0x1p24f + 2},   // both in another lane
+               {{4, 12}, 0x1p24f + 2},   // lane 12 is added to lane 4 before lane 4 is added to lane 0
+               {{8, 4}, 0x1p24f},        // lane 8 is added to lane 0, then lane 4: lost one at a time
+               {{1, 15}, 0x1p24f + 2}};  // lane 15 is added to lane 1 before the last addition
   for (const auto &[ones, sum] : cases) {
     Matrix source(LPT_FORMAT_F32, 1, 40);
     for (int64_t column = 0; column < 40; ++column) source.set(0, column, 0.0f);

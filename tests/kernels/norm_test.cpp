@@ -1,4 +1,4 @@
-// Every row that sums the squares of gradients, bit for bit against the order of its contract, written out.
+// Every kernel that sums the squares of gradients, bit for bit against the specified order.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kCounts[] = {0, 1, 7, 15, 16, 17, 31, 33, 63, 64, 65, 79, 127, 129, 4095, 4096, 4097, 8192, 12345};
 
-// A square of an f32 is exact in f64: nothing is rounded but the sums.
+// The square of an f32 is exact in f64: only sums are rounded.
 double expected_sum(const Matrix &gradient, int64_t begin, int64_t count) {
   double lanes[16] = {};
   for (int64_t i = 0; i < count; ++i) {
@@ -28,7 +28,8 @@ double expected_sum(const Matrix &gradient, int64_t begin, int64_t count) {
 
 class NormKernel : public KernelTest<NormRequest> {
  protected:
-  // The sums of the blocks from element `begin` on, in memory of just their size, and how many numbers are not finite.
+  // Returns the sums of the blocks from element `begin` on, in guarded memory of exact size, and the number of nonfinite
+  // elements.
   std::vector<double> sums_of(Matrix &gradient, int64_t begin, int64_t &nonfinite_count) {
     const int64_t count = gradient.columns() - begin;
     const auto blocks = static_cast<std::size_t>((count + kNormBlock - 1) / kNormBlock);
@@ -66,16 +67,16 @@ TEST_P(NormKernel, AddsInTheOrderOfSixteenLanes) {
   }
 }
 
-// Worked out by hand: beside 2^54 a square of 1.5625 is lost, and two of them together are not.
+// Hand-computed: added to 2^54, a square of 1.5625 is lost, and the sum of two is not.
 TEST_P(NormKernel, ShowsItsOrderWhereSquaresAreLost) {
   const struct {
     int64_t places[2];
     double sum;
-  } cases[] = {{{16, 32}, 0x1p54},      // both after it in its lane: lost one by one
-               {{8, 24}, 0x1p54 + 4},   // together in a lane of their own
-               {{4, 12}, 0x1p54 + 4},   // lane 12 goes to lane 4 before lane 4 goes to lane 0
-               {{8, 4}, 0x1p54},        // lane 8 goes to lane 0, then lane 4: lost one by one
-               {{1, 15}, 0x1p54 + 4}};  // lane 15 reaches lane 1 before the last addition
+  } cases[] = {{{16, 32}, 0x1p54},      // both follow it in its lane: lost one at a time
+               {{8, 24}, 0x1p54 + 4},   // both in another lane
+               {{4, 12}, 0x1p54 + 4},   // lane 12 is added to lane 4 before lane 4 is added to lane 0
+               {{8, 4}, 0x1p54},        // lane 8 is added to lane 0, then lane 4: lost one at a time
+               {{1, 15}, 0x1p54 + 4}};  // lane 15 is added to lane 1 before the last addition
   for (const auto &[places, sum] : cases) {
     Matrix gradient(LPT_FORMAT_F32, 1, 40);
     for (int64_t i = 0; i < 40; ++i) gradient.set(0, i, 0.0f);

@@ -1,4 +1,4 @@
-// Every row of the optimizer's steps gives the bits of the reference: all methods, states, roundings, policies.
+// Every kernel of the optimizer steps computes the bits of the reference kernel: all methods, states, roundings, policies.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ const char *name_of_method(lpt_optimizer_method method) {
   return names[method];
 }
 
-// Around the widths of vectors, of blocks, and of what a row takes at once.
+// Sizes around the widths of vectors, of blocks, and of one kernel step.
 constexpr int64_t kCounts[] = {0,   1,   2,   15,  16,  17,  63,  64,  65,  100,  127,  128,  129,  200,
                                255, 256, 257, 300, 384, 511, 512, 513, 640, 1000, 1024, 1100, 1536, 1700};
 
@@ -29,14 +29,14 @@ class Comparison {
  public:
   Comparison(const KernelEntry<StepRequest> &kernel, Random &random) : kernel_(kernel), random_(random) {}
 
-  // Whether the row took the request.
+  // Returns true if the kernel supports the request.
   bool compare(const StepKinds &kinds, Values values) {
     const int64_t count = random_.of(kCounts);
     const bool is_whole = kinds.first.block == 0 && kinds.second.block == 0;
     StepRequest request = random_request(random_, kinds);
     request.begin = random_.chance(0.5) ? 0 : is_whole ? random_.below(300) : 256 * random_.below(3);
     request.count = count;
-    // Elements behind a part that ends inside a unit belong to the next one.
+    // If a part ends inside a unit, the following elements belong to the next part and must not change.
     const int64_t rest = random_.chance(0.5) || !(is_whole || count % 256 == 0) ? 0 : 1 + random_.below(700);
     StepProblem found(kinds, request.begin + count + rest), expected(kinds, request.begin + count + rest);
     found.fill(random_, values);
@@ -106,10 +106,10 @@ TEST_P(StepKernel, GivesTheBitsOfTheReference) {
   EXPECT_EQ(taken, offered);
 }
 
-// A single number that is none, in each place of a long step: what rows do to many units at once must stop at its one.
+// One nonfinite element at each position of a long step: kernels that process many units at once must report only its unit.
 TEST_P(StepKernel, FindsOneNumberThatIsNone) {
   constexpr int64_t kCount = 4 * 1024;
-  // Of the gradient; 0: the first moment has a NaN instead.
+  // Values of the gradient element; 0: the first moment has a NaN instead.
   constexpr float kValues[] = {0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                                -std::numeric_limits<float>::infinity()};
   Random random(103);
@@ -143,7 +143,7 @@ TEST_P(StepKernel, FindsOneNumberThatIsNone) {
   }
 }
 
-// Where nothing moves no other number tells of it.
+// If no parameter changes, only the second moment shows the NaN.
 TEST_P(StepKernel, WritesAPlainNanForASecondMomentAlone) {
   constexpr int64_t kCount = 600;
   constexpr uint32_t kNan = 0xFFABCDEFu, kPlain = 0x7FC00000u;
@@ -170,7 +170,7 @@ TEST_P(StepKernel, WritesAPlainNanForASecondMomentAlone) {
   }
 }
 
-// Parts end on edges of blocks, and random bits belong to elements: the parts of a step give what the whole one gives.
+// Parts end at block boundaries, and random bits depend on the element: the parts of a step compute the bits of the full step.
 TEST_P(StepKernel, DoesNotDependOnHowAStepIsCut) {
   constexpr int64_t kCount = 3 * 1024 + 77;
   constexpr int64_t kEnds[] = {256, 1024, 1280, 2816, kCount};

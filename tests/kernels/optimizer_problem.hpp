@@ -1,4 +1,4 @@
-// Random requests of the optimizer's rows, in memory between canaries, that can be run twice.
+// Random requests of the optimizer kernels, in memory between canaries, that can run twice.
 #pragma once
 
 #include "kernels/optimizer/optimizer.hpp"
@@ -28,17 +28,17 @@ class StateMemory {
  public:
   StateMemory(const StateKind &kind, int64_t count);
 
-  // Numbers of the given sort, or any codes where an element has 8 bits or less. Scales are powers of two and some
-  // others; where `has_special_scales`, infinities, NaN and zeros too.
+  // Fills with values of the given kind, or with any codes if an element has at most 8 bits. Scales are powers of two and a few
+  // other values; with `has_special_scales`, infinities, NaN and zeros too.
   void fill(Random &random, Values values, bool has_special_scales);
   void drop_signs();
   void set(int64_t index, float value);  // f32 only
-  void drop_specials();                  // of codes of 8 bits that are floats
+  void drop_specials();                  // for floats of 8 bits
   void copy_from(const StateMemory &other);
   void place(StateArray &array);
   bool equals(const StateMemory &other) const;
   bool is_intact() const;
-  // Where two of them differ first, in words.
+  // Describes the first difference.
   std::string difference(const StateMemory &other) const;
 
  private:
@@ -62,12 +62,12 @@ class StepProblem {
   StepProblem(const StepKinds &kinds, int64_t count);
 
   void fill(Random &random, Values values);
-  void fill_small(Random &random);                // every number finite
+  void fill_small(Random &random);                // all elements are finite
   void set_gradient(int64_t index, float value);  // f32 only
   void copy_from(const StepProblem &other);
   void place(StepRequest &request);
   bool is_intact() const;
-  // Empty where all arrays are equal.
+  // Returns an empty string if all arrays are equal.
   std::string difference(const StepProblem &other) const;
 
  private:
@@ -75,7 +75,7 @@ class StepProblem {
   StateMemory gradient_, first_, second_, parameter_, compensation_;
 };
 
-// Constants, roundings, random bits; `place` of a problem adds the arrays.
+// Returns random constants, roundings and random bits; `place` of a problem adds the arrays.
 StepRequest random_request(Random &random, const StepKinds &kinds);
 
 }  // namespace lpt::test

@@ -1,5 +1,5 @@
-// The AdamW step: the reference against the formula and the tables of the formats in double, what every row does with
-// numbers that need care, and the error that FP8 moments add to sixty steps. optimizer_kernels_test.cpp compares the rows.
+// The AdamW step: the reference kernel against the formula and the format tables in double, and all kernels on special values.
+// Also measures the error that FP8 moments add to sixty steps. optimizer_kernels_test.cpp compares the kernels.
 #include "kernels/optimizer/optimizer.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ StepConstants constants_of(double t, double learning_rate, double decay, double 
 
 bool has_scale(lpt_format element) { return element != LPT_FORMAT_F32 && element != LPT_FORMAT_BF16; }
 
-// Four arrays of one parameter, with canaries.
+// The four arrays of one parameter, with canaries.
 struct Problem {
   Problem(lpt_format gradient_format, lpt_format first, lpt_format second, lpt_format parameter, int64_t count)
       : gradient(gradient_format, 1, count),
@@ -43,7 +43,7 @@ struct Problem {
         second(second, 1, count),
         parameter(parameter, 1, count) {}
 
-  // Codes of any kind, the second moment without sign; scales only where the format has one.
+  // Fills with any codes, the second moment without sign. Scales are used only if the format has one.
   void fill(Random &random, Values values) {
     gradient.fill(random, values);
     for (Matrix *matrix : {&first, &second, &parameter}) {
@@ -94,7 +94,7 @@ struct Problem {
   Matrix gradient, first, second, parameter;
 };
 
-// The formula in double, and the code whose number is nearest: searched among all of them, ties to the even code.
+// The formula in double, and the code of the nearest value: searched among all codes, ties to the even code.
 double number_of(lpt_format element, uint32_t code) {
   const bool is_wide = element == LPT_FORMAT_E5M2;
   const int mantissa_bits = is_wide ? 2 : 3, bias = is_wide ? 15 : 7;
@@ -120,7 +120,7 @@ uint32_t nearest_code(lpt_format element, double value) {
   return best | (std::signbit(value) ? 0x80u : 0u);
 }
 
-// Roundings of the update and of two differences; cancellation inside m is part of it, hence the margin.
+// Roundings of the update and of two differences; the margin covers cancellation in m.
 constexpr double kFormulaError = 6;
 
 TEST(Adamw, IsTheFormula) {
@@ -171,7 +171,7 @@ TEST(Adamw, IsTheFormula) {
           EXPECT_NEAR(problem.parameter.get(0, i), p[at], p_error[at]);
           uint32_t expected_second = nearest_code(second, v[at] * static_cast<double>(0.05f));
           if (is_clamped && expected_second == 0 && v[at] != 0) expected_second = 1;
-          // Where f32 and double fall on two sides of a tie the codes may differ by one.
+          // If f32 and double are on different sides of a tie, the codes may differ by one.
           differences += problem.first.code(0, i) != nearest_code(first, m[at] * 3.0);
           differences += problem.second.code(0, i) != expected_second;
         }
@@ -194,7 +194,7 @@ TEST(Adamw, KeepsASecondMomentFromVanishingWhenItIsClamped) {
         problem.gradient.set(0, 1, 0.0f);
         for (int64_t i = 0; i < 2; ++i) problem.second.set_code(0, i, 0);
         StepRequest request = problem.request(random, constants_of(1, 0.01, 0, 1e-8, 1), {}, is_clamped);
-        request.second.inverse_scale = 0x1p-110f;  // the product itself underflows
+        request.second.inverse_scale = 0x1p-110f;  // the product underflows
         row.run(request);
         EXPECT_EQ(problem.second.code(0, 0), is_clamped ? 1u : 0u) << row.name << ' ' << format_name(second);
         EXPECT_EQ(problem.second.code(0, 1), 0u) << row.name << ' ' << format_name(second);
@@ -240,12 +240,13 @@ TEST(Adamw, ShowsANanInItsElementOnly) {
   }
 }
 
-// ---- sixty steps, gradients whose standard deviation is log-normal across the elements with the given sigma: relative
-// error of the summed update against f32 moments. Expected values: simulation of the published optimizer, in numerics.
+// Sixty steps with gradients whose standard deviation is log-normal across elements with the given sigma. Measures the relative
+// error of the summed update against f32 moments. The expected values are from a simulation of the published optimizer, in
+// numerics.
 
 struct Outcome {
-  double error;    // |sum of updates - that of f32 moments| / |that of f32 moments|
-  double flushed;  // share of second moments that are zero at the end
+  double error;    // |Σ updates - Σ updates with f32 moments| / |Σ updates with f32 moments|
+  double flushed;  // fraction of second moments that are zero at the end
 };
 
 class Simulation {
@@ -314,7 +315,7 @@ Outcome simulate(lpt_format first, lpt_format second, bool is_clamped, double si
 }
 
 TEST(AdamwWithFp8Moments, AddsTheErrorOfThePublishedOptimizer) {
-  // The mean of eight: where the largest gradients fall between two codes moves one alone by a few percent.
+  // The mean of eight runs: if the largest gradients are between two codes, one run differs by a few percent.
   Outcome half{}, one{};
   for (uint64_t place = 100; place < 108; ++place) {
     half.error += simulate(LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, true, 0.5, place).error / 8;

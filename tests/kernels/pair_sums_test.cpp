@@ -1,4 +1,4 @@
-// Every row that sums over pairs, bit for bit against the order of its contract, written out.
+// Every kernel that sums over pairs, bit for bit against the specified order.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace lpt::test {
 namespace {
 
-// Eight lanes, pair i in lane i modulo 8; then the second half of the lanes on the first, until one is left.
+// Eight lanes, pair i in lane i modulo 8; then the upper half of the lanes is added to the lower half until one remains.
 template <typename Term>
 double expected_sum(const Matrix &first, const Matrix &second, const Term &term) {
   double lanes[8] = {};
@@ -72,16 +72,16 @@ TEST_P(PairSumsKernel, AddsInTheOrderOfEightLanes) {
   EXPECT_GT(taken, 100) << "the row rejects nearly everything";
 }
 
-// Worked out by hand: beside 2^54 a square of 1.5625 is lost, and two of them together are not.
+// Hand-computed: added to 2^54, a square of 1.5625 is lost, and the sum of two is not.
 TEST_P(PairSumsKernel, ShowsItsOrderWhereSquaresAreLost) {
   const struct {
     int64_t places[2];
     double sum;
-  } cases[] = {{{8, 16}, 0x1p54},      // both after it in its lane: lost one by one
-               {{4, 12}, 0x1p54 + 4},  // together in a lane of their own
-               {{2, 6}, 0x1p54 + 4},   // lane 6 goes to lane 2 before lane 2 goes to lane 0
-               {{4, 2}, 0x1p54},       // lane 4 goes to lane 0, then lane 2: lost one by one
-               {{1, 7}, 0x1p54 + 4}};  // lane 7 reaches lane 1 before the last addition
+  } cases[] = {{{8, 16}, 0x1p54},      // both follow it in its lane: lost one at a time
+               {{4, 12}, 0x1p54 + 4},  // both in another lane
+               {{2, 6}, 0x1p54 + 4},   // lane 6 is added to lane 2 before lane 2 is added to lane 0
+               {{4, 2}, 0x1p54},       // lane 4 is added to lane 0, then lane 2: lost one at a time
+               {{1, 7}, 0x1p54 + 4}};  // lane 7 is added to lane 1 before the last addition
   for (const auto &[places, sum] : cases) {
     Matrix first(LPT_FORMAT_F32, 1, 21), second(LPT_FORMAT_F32, 1, 21);
     for (int64_t i = 0; i < 21; ++i) {

@@ -1,4 +1,4 @@
-// One request of the casts with all that it needs, for the tests of kernels/quantize.
+// One cast request with its memory, for the tests of kernels/quantize.
 #pragma once
 
 #include <cmath>
@@ -19,19 +19,19 @@ inline lpt_format named(const char *name) {
   return id;
 }
 
-// Everything about a cast but the numbers.
+// Parameters of a cast without the elements.
 struct QuantizeCase {
   lpt_format source = LPT_FORMAT_F32;
   lpt_format target = LPT_FORMAT_E4M3FN_TENSOR;
   int64_t rows = 1, columns = 1;
   int64_t source_padding = 0, target_padding = 0;
   std::size_t source_shift = 0, target_shift = 0;  // bytes past a 64-byte boundary
-  bool is_transposed = false;  // the source's columns are adjacent lines; random bits run along them
+  bool is_transposed = false;                      // rows of the source are adjacent; random bits run along columns
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
   lpt_overflow overflow = LPT_OVERFLOW_SATURATE;
   lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
   bool wants_amax = false, wants_nan = false;
-  bool has_words = false;  // random bits of the caller
+  bool has_words = false;  // the caller provides random bits
   bool is_streamed = false;
   float tensor_scale = 0;  // 0: from the source
   RandomSource random = {
@@ -57,7 +57,7 @@ inline std::string text_of(const QuantizeCase &c) {
              static_cast<long long>(c.random.row_stride), c.random.rounds, c.random.bits);
 }
 
-// A source made for a case. Values are drawn by the caller.
+// Returns the source matrix of a case, without values.
 inline Matrix source_of(const QuantizeCase &c) {
   return Matrix(c.source, c.rows, c.columns, c.source_padding, c.source_shift, c.is_transposed);
 }
@@ -73,7 +73,7 @@ inline float finite_amax(const Matrix &source) {
   return amax;
 }
 
-// The target of a case beside its request.
+// The target and the request of a case.
 class QuantizeRun {
  public:
   QuantizeRun(const QuantizeCase &c, Matrix &source)
@@ -111,7 +111,7 @@ class QuantizeRun {
   QuantizeRequest request = {};
 
  private:
-  // Bits that differ from place to place, rows one element apart.
+  // Fills random bits that differ between elements; rows begin one element apart.
   void take_words(const QuantizeCase &c) {
     const int64_t elements = (c.rows + 1) * (c.columns + 1);
     words_.resize(static_cast<std::size_t>(elements * c.random.bits / 8));
@@ -129,7 +129,7 @@ class QuantizeRun {
   }
 };
 
-// The row that this machine would take.
+// Runs the kernel that dispatch selects on this machine.
 template <typename Request>
 void run_fastest(std::span<const KernelEntry<Request>> kernels, const Request &request) {
   for (const KernelEntry<Request> &kernel : kernels) {

@@ -1,4 +1,4 @@
-// The reference rows against the definitions: code tables in double, nearest by search, scales by their formulas.
+// The reference kernels of casts against the definitions: code tables in double, nearest by search, scales by their formulas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ double scale_value(lpt_format block_scale, uint32_t code) {
   return static_cast<double>(bits_float(code));
 }
 
-// Judges one finished cast block by block.
+// Checks a cast block by block.
 class Judge {
  public:
   Judge(const QuantizeCase &c, const Matrix &source, const QuantizeRun &run)
@@ -76,7 +76,7 @@ class Judge {
       const bool is_hidden = is_poisoned && !(format_.block_scale == LPT_FORMAT_F32 && element_.nan != 0);
       if (is_hidden) {
         ASSERT_EQ(nan_scale(format_.block_scale), code) << text_of(c_);
-        // The codes are those of the scale that it would have: known where it follows from amax.
+        // The codes use the scale without the NaN, which is known if it follows from the amax.
         if (!is_rule_of_amax(request_.rule)) return;
         code = expected_scale(format_, request_.rule, block.amax, request_.tensor_inverse).code;
       } else {
@@ -200,7 +200,7 @@ std::vector<lpt_format> all_targets() {
   return targets;
 }
 
-// All that lpt.h allows for a format, but FIXED.
+// Returns all rules that lpt.h permits for a format, except FIXED.
 std::vector<lpt_scale_rule> rules_of(const Format &format) {
   std::vector<lpt_scale_rule> rules = {LPT_SCALE_RULE_AMAX};
   const bool is_e2m1fn = format.element == LPT_FORMAT_E2M1FN;
@@ -217,7 +217,7 @@ std::vector<lpt_scale_rule> rules_of(const Format &format) {
   } else {
     rules.insert(rules.end(), {LPT_SCALE_RULE_POWER_OF_TWO, LPT_SCALE_RULE_POWER_OF_TWO_DOWN,
                                LPT_SCALE_RULE_POWER_OF_TWO_NEAREST, LPT_SCALE_RULE_LIST});
-    // Of a tensor scale alone these are settled before a row is called.
+    // If only a tensor scale exists, the operation resolves these rules before it calls a kernel.
     if (format.has_block_scale()) rules.insert(rules.end(), {LPT_SCALE_RULE_MSE, LPT_SCALE_RULE_MEAN});
   }
   return rules;
@@ -304,7 +304,7 @@ TEST(QuantizeReference, TakesEverySourceFormatAndStride) {
   }
 }
 
-// Every bf16 number, and every point between two codes with its neighbours.
+// Every bf16 value, and every midpoint of two codes with its neighbors.
 TEST(QuantizeReference, RoundsEveryMidpointAsDefined) {
   for (const lpt_format target : kElements) {
     if (model_of(target).is_list) continue;
@@ -395,7 +395,7 @@ TEST(QuantizeReference, DrawsTheSameBitsForATransposedCast) {
   }
 }
 
-// The value of a code; infinity where the element has one, else NaN, for codes beyond the finite ones.
+// Returns the value of a code. For codes beyond the finite ones, returns infinity if the element has one, else NaN.
 double element_value(lpt_format plain, uint32_t code) {
   const ElementModel &element = model_of(plain);
   if (element.is_list) return element.magnitudes[code];
@@ -415,7 +415,7 @@ double element_value(lpt_format plain, uint32_t code) {
   return std::copysign(value, (code & sign) != 0 ? -1.0 : 1.0);
 }
 
-// (element - zero point) · (block scale · tensor scale) in f32; NaN keeps the element's sign.
+// Returns (element - zero point) · (block scale · tensor scale) in f32; NaN keeps the sign of the element.
 float expected_number(const Matrix &source, int64_t row, int64_t column) {
   const Format &format = source.format();
   const BlockGrid grid = source.grid();
@@ -471,7 +471,7 @@ TEST(DequantizeReference, RoundsToEveryOutputFormat) {
   for (Matrix *target : {&f64, &bf16, &f16}) reference_of(dequantize_kernels()).run({source.view(), target->view()});
   EXPECT_EQ(f64.get(0, 0), 100 * 1000.1f);
   EXPECT_EQ(f64.get(0, 1), -128 * 1000.1f);
-  EXPECT_EQ(bf16.code(0, 0), 0x47C3u);  // 99840, the nearest to 100010
+  EXPECT_EQ(bf16.code(0, 0), 0x47C3u);  // 99840, the value nearest to 100010
   EXPECT_EQ(f16.code(0, 0), 0x7C00u);   // beyond 65504
   EXPECT_EQ(f16.get(0, 2), 3000.0f);
 }

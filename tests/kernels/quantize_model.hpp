@@ -1,4 +1,4 @@
-// What a cast should give, by the definitions: tables of magnitudes in double, rounding by search, scales by formulas.
+// Model of the casts by their definitions: tables of magnitudes in double, rounding by search, scales by formulas.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace lpt::test::model {
 
 enum class Special { kNone, kNanOnly, kIeee, kFnuz };
 
-// An element as its standard describes it.
+// An element as described in its standard.
 struct FloatModel {
   lpt_format id;
   int exponent_bits, mantissa_bits, bias;
@@ -45,9 +45,10 @@ inline constexpr IntegerModel kIntegers[] = {
 };
 
 struct ElementModel {
-  std::vector<double> magnitudes;  // finite ones by their code; of a list the values by code
-  double step_beyond = 0;          // from the largest to where the next would stand
-  uint32_t infinity = 0, nan = 0;  // codes; infinity is what overflow gives when it does not saturate. nan 0: none
+  std::vector<double> magnitudes;  // finite magnitudes by code; for a list, values by code
+  double step_beyond = 0;          // from the largest to the next magnitude, if it existed
+  // Codes. infinity: the result of overflow without saturation. nan 0: no NaN.
+  uint32_t infinity = 0, nan = 0;
   int bits = 0;
   bool is_integer = false, is_signed = true, is_fnuz = false, is_list = false, is_power = false;
 
@@ -80,7 +81,7 @@ inline ElementModel model_of_float(const FloatModel &d) {
   if (d.special == Special::kNanOnly) result.nan = result.infinity;
   if (d.special == Special::kIeee) result.nan = result.infinity + (1u << (d.mantissa_bits - 1));
   if (result.is_fnuz) result.infinity = result.nan = 1u << (result.bits - 1);
-  // The step of the last binade; a step of e3m0 is as large as the number.
+  // The step of the last binade; a step of e3m0 is as large as its value.
   result.step_beyond = result.magnitudes.back() - result.magnitudes[result.magnitudes.size() - 2];
   if (result.is_power) result.step_beyond = result.magnitudes.back();
   return result;
@@ -97,7 +98,7 @@ inline ElementModel model_of_integer(const IntegerModel &d) {
   return result;
 }
 
-// Lists are known by their values, which golden files hold.
+// The values of lists are not recomputed: golden files check them.
 inline ElementModel model_of_list(lpt_format id) {
   ElementModel result;
   for (uint32_t code = 0; code < 16; ++code)
@@ -120,7 +121,7 @@ inline const ElementModel &model_of(lpt_format id) {
   return models[id] = model_of_list(id);
 }
 
-// Rounds a finite magnitude by search; the code after the largest stands for overflow.
+// Rounds a finite magnitude by search; the code after the largest means overflow.
 inline uint32_t rounded(const ElementModel &element, double magnitude, lpt_rounding rounding, uint32_t random,
                         int random_bits) {
   const std::vector<double> &magnitudes = element.magnitudes;
@@ -144,7 +145,7 @@ inline uint32_t rounded_to_even(const ElementModel &element, double magnitude) {
   return rounded(element, magnitude, LPT_ROUNDING_NEAREST_EVEN, 0, 0);
 }
 
-// The code of the nearest level; the lower one of two that are as near as f32 can tell.
+// Returns true if `code` is a nearest level; of two levels that are equally near within f32 accuracy, either is accepted.
 inline bool is_nearest_level(const ElementModel &list, uint32_t code, float scaled_value) {
   const double value = std::isnan(scaled_value) ? 0.0 : std::clamp(static_cast<double>(scaled_value), -1.0, 1.0);
   double nearest = 2;
@@ -156,7 +157,7 @@ inline float gemm_of(float source, float inverse) {
   return static_cast<float>(static_cast<double>(source) * static_cast<double>(inverse));
 }
 
-// What an element should be, from the source number and the inverse scale.
+// Returns the expected code of an element from its source value and the inverse scale.
 inline uint32_t expected_code(const ElementModel &element, float source, float inverse, const QuantizeRequest &request,
                               uint32_t random) {
   const bool is_negative = std::signbit(source);
@@ -173,9 +174,9 @@ inline uint32_t expected_code(const ElementModel &element, float source, float i
   return element.signed_code(code > element.largest() ? beyond : code, is_negative);
 }
 
-// ---- scales
+// Scales.
 
-// What a block holds.
+// Elements and statistics of a block.
 struct BlockModel {
   std::vector<float> values;  // row by row
   float amax = 0, low = 0, high = 0;
@@ -192,7 +193,7 @@ struct BlockModel {
   }
 };
 
-// The largest k with 2^k · largest <= units; 24-bit numbers, so that nothing is rounded.
+// Returns the largest k with 2^k · largest <= units. The operands have 24 bits, so that no step rounds.
 inline int power_below(double units, double largest) {
   int power = std::ilogb(units) - std::ilogb(largest) + 2;
   while (std::ldexp(largest, power) > units) --power;
@@ -288,7 +289,7 @@ inline Scale expected_f32(lpt_scale_rule rule, float amax, float largest, float 
   }
 }
 
-// The scale by a rule that follows from amax alone.
+// Returns the scale by a rule that depends on the amax only.
 inline Scale expected_scale(const Format &format, lpt_scale_rule rule, float amax, float tensor_inverse) {
   const ElementModel &element = model_of(format.element);
   const auto largest = static_cast<float>(element.largest_value());
@@ -300,7 +301,7 @@ inline Scale expected_scale(const Format &format, lpt_scale_rule rule, float ama
   return expected_f32(rule, amax, largest, tensor_inverse);
 }
 
-// The scales that a rule tries, in its order.
+// Returns the scales that a rule compares, in order.
 inline std::vector<Scale> candidates(const Format &format, lpt_scale_rule rule, float amax, float tensor_inverse) {
   const auto largest = static_cast<float>(model_of(format.element).largest_value());
   const auto ratio = static_cast<float>(static_cast<double>(amax) / static_cast<double>(largest));
@@ -322,7 +323,7 @@ inline std::vector<Scale> candidates(const Format &format, lpt_scale_rule rule, 
   return result;
 }
 
-// The value that the nearest code of a number stands for.
+// Returns the value of the nearest code.
 inline double decoded(const ElementModel &element, float scaled_value) {
   if (element.is_list) {
     double best = element.magnitudes[0];
@@ -352,7 +353,7 @@ inline double squared_error(const ElementModel &element, const BlockModel &block
   return sum;
 }
 
-// Whether `code` is one of the candidates with the smallest error, as nearly as sums in f32 can tell.
+// Returns true if `code` is one of the candidates with the smallest error, within the accuracy of f32 sums.
 inline bool is_best_candidate(const Format &format, lpt_scale_rule rule, const BlockModel &block, float tensor_inverse,
                               double tensor_scale, uint32_t code) {
   const ElementModel &element = model_of(format.element);
@@ -368,7 +369,7 @@ inline bool is_best_candidate(const Format &format, lpt_scale_rule rule, const B
   return !fits_f32 || mine <= least * (1 + 1e-4);
 }
 
-// Whether `code` is the power of two that QuEST requests, as nearly as sums in f32 can tell.
+// Returns true if `code` is the power of two of QuEST, within the accuracy of f32 sums.
 inline bool is_quest_power(lpt_scale_rule rule, const BlockModel &block, float tensor_inverse, uint32_t code) {
   if (block.amax == 0) return code == 0;
   double sum = 0, squares = 0;
@@ -379,7 +380,7 @@ inline bool is_quest_power(lpt_scale_rule rule, const BlockModel &block, float t
   }
   const auto count = static_cast<double>(block.values.size());
   const double mean = sum / count, variance = squares / count - mean * mean;
-  if (squares > 1e38 || squares < 1e-30) return true;  // f32 has no such squares
+  if (squares > 1e38 || squares < 1e-30) return true;  // squares out of the range of f32
   const double doubt = 1e-6 * squares / count;
   int powers[2];
   for (int i = 0; i < 2; ++i) {
@@ -404,7 +405,7 @@ inline bool is_mean(const BlockModel &block, float tensor_inverse, uint32_t code
   return std::fabs(static_cast<double>(bits_float(code)) / f32_scale(oracle).value - 1) < 1e-5;
 }
 
-// Scale and zero point of a block whose codes begin at its lowest number.
+// Scale and zero point of a block whose codes begin at its smallest element.
 struct ZeroPoint {
   float scale, inverse;
   int zero;
@@ -422,7 +423,7 @@ inline ZeroPoint expected_zero_point(const ElementModel &element, const BlockMod
   return result;
 }
 
-// A number on such a grid: rounded, moved, held.
+// Returns the code of a value with a zero point: rounds, adds the zero point, clamps.
 inline uint32_t expected_moved_code(const ElementModel &element, float source, const ZeroPoint &grid,
                                     const QuantizeRequest &request, uint32_t random) {
   const ElementModel &wide = model_of(LPT_FORMAT_INT16);

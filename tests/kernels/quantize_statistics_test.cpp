@@ -1,4 +1,4 @@
-// The casts against published figures for Gaussian numbers: mean squared error and bias.
+// Casts of Gaussian values against published mean squared errors and biases.
 #include <gtest/gtest.h>
 
 #include "tests/kernels/quantize_case.hpp"
@@ -7,21 +7,21 @@ namespace lpt::test {
 namespace {
 
 struct Error {
-  double relative_square = 0;  // sum (y - x)² / sum x²
-  double bias = 0;             // sum x·y / sum x² - 1
-  double bias_deviation = 0;   // of the sample: sqrt(sum (x·(y - x))²) / sum x²
+  double relative_square = 0;  // Σ (y - x)² / Σ x²
+  double bias = 0;             // Σ x·y / Σ x² - 1
+  double bias_deviation = 0;   // of the sample: sqrt(Σ (x·(y - x))²) / Σ x²
 };
 
 constexpr int64_t kRows = 64;
 constexpr int64_t kColumns = 4096;
 
-// Casts there and back with the fastest row of this machine: rows are equal, bit for bit.
+// Casts and dequantizes with the kernels that dispatch selects; all kernels compute the same bits.
 void cast_and_back(const QuantizeRequest &request, MatrixView back) {
   run_fastest(quantize_kernels(), request);
   run_fastest(dequantize_kernels(), {request.target, back});
 }
 
-// Sixteen matrices of standard normal numbers, drawn once.
+// Returns sixteen matrices of standard normal values, generated once.
 const std::vector<float> &normals() {
   static const std::vector<float> numbers = [] {
     Random random(500);
@@ -30,7 +30,7 @@ const std::vector<float> &normals() {
   return numbers;
 }
 
-// `draws` casts of them, their sigmas spread evenly over the logarithm of one binade, or of a part of it.
+// Computes the error of `draws` casts, with sigmas spaced evenly in the logarithm over one binade or a part of it.
 Error error_of(lpt_format target, lpt_rounding rounding, lpt_scale_rule rule, int draws, double binade = 1) {
   QuantizeCase c;
   c.target = target;
@@ -67,16 +67,16 @@ struct Figure {
   lpt_rounding rounding;
   lpt_scale_rule rule;
   double relative_square;
-  double bias = kNone;  // where it is published with two digits
+  double bias = kNone;  // if published, with two digits
   double binade = 1;
   static constexpr double kNone = 1;
 };
 
 class GaussianError : public testing::TestWithParam<Figure> {};
 
-// Of 16 · 2^18 numbers; published for twice as many. The sampling deviation of the mean square is about 0.15 % of it, and
-// the published figures have three digits: the tolerance of 2 % is wide. A bias is known to four of its
-// sampling deviations and 2 %.
+// Uses 16 · 2^18 values; the publication used twice as many. The sampling deviation of the mean square is about 0.15 %, and the
+// published figures have three digits, so that a tolerance of 2 % is wide. The tolerance of a bias is four sampling deviations
+// plus 2 %.
 TEST_P(GaussianError, IsAsPublished) {
   const Figure &figure = GetParam();
   const Error error = error_of(named(figure.target), figure.rounding, figure.rule, 16, figure.binade);
@@ -118,7 +118,7 @@ constexpr Figure kFigures[] = {
     {"Mxfp6E2m3RoundUp", "mxfp6_e2m3", kNearest, LPT_SCALE_RULE_ROUND_UP, 7.97e-4, -6.4e-4},
     {"Mxfp6E3m2Floor", "mxfp6_e3m2", kNearest, LPT_SCALE_RULE_FLOOR, 2.93e-3, -5.2e-3},
     {"Mxfp6E3m2RoundUp", "mxfp6_e3m2", kNearest, LPT_SCALE_RULE_ROUND_UP, 2.78e-3, -2.8e-3},
-    // Published with those of a binade, these two are those of sigma 1: over a binade a uniform grid has 6.3e-5.
+    // Published as averages over a binade, these two are the values at sigma 1: over a binade a uniform grid has 6.3e-5.
     {"Mxint8Floor", "mxint8", kNearest, LPT_SCALE_RULE_FLOOR, 6.8e-5, 0, 0},
     {"Mxint8RoundUp", "mxint8", kNearest, LPT_SCALE_RULE_ROUND_UP, 6.9e-5, 0, 0},
     {"E4m3fnTensor", "e4m3fn_tensor", kNearest, LPT_SCALE_RULE_AMAX, 7.0e-4, -7e-4},
@@ -136,8 +136,8 @@ constexpr Figure kFigures[] = {
 INSTANTIATE_TEST_SUITE_P(Published, GaussianError, testing::ValuesIn(kFigures),
                          [](const testing::TestParamInfo<Figure> &info) { return info.param.name; });
 
-// The step is amax / 127, and the error that of a uniform grid; published for 4 million numbers: 1.48e-4, which moves
-// with the amax of the sample.
+// The step is amax / 127, and the error is that of a uniform grid. The published 1.48e-4 for 4 million values varies with the
+// amax of the sample.
 TEST(GaussianErrorInt8, IsThatOfAUniformGrid) {
   QuantizeCase c;
   c.target = LPT_FORMAT_INT8_TENSOR;
@@ -171,7 +171,7 @@ TEST(Nvfp4Stochastic, ShrinksWithoutHeadroom) {
   EXPECT_NEAR(bias / -3.3e-3, 1.0, 0.1) << bias;
 }
 
-// ---- stochastic rounding of every format by every rule that does not clip
+// Stochastic rounding of every format by every rule that does not clip.
 
 struct Unbiased {
   const char *target;
@@ -232,8 +232,8 @@ constexpr Unbiased kUnbiased[] = {
     {"uint8/row/f32/uint8", LPT_SCALE_RULE_AMAX},
 };
 
-// Whether an element has a neighbour on both sides: the grid of zero points is moved by less than a step, so that the
-// ends of a block may lie beyond its last codes.
+// Returns true if an element has a code on both sides. The grid of zero points is shifted by less than a step, so that the
+// extremes of a block may be beyond its last codes.
 bool is_inside(const Matrix &target, float x, int64_t row, int64_t column) {
   if (!target.format().has_zero_point()) return true;
   const BlockGrid grid = target.grid();
@@ -244,8 +244,8 @@ bool is_inside(const Matrix &target, float x, int64_t row, int64_t column) {
   return place > 0 && place < static_cast<double>(largest_of(target.format().element));
 }
 
-// The mean over casts with fresh bits, projected on the source: 32 casts tell its deviation. Roundings of the scale and of
-// the product in f32 may add 2^-22.
+// The mean over casts with new random bits, projected on the source. The deviation is estimated from 32 casts. Roundings of the
+// scale and of the product in f32 may add 2^-22.
 TEST(StochasticRounding, HasTheMeanOfTheSourceInEveryFormatByEveryRuleThatDoesNotClip) {
   constexpr int kCasts = 32;
   for (const Unbiased &unbiased : kUnbiased) {
@@ -281,7 +281,7 @@ TEST(StochasticRounding, HasTheMeanOfTheSourceInEveryFormatByEveryRuleThatDoesNo
   }
 }
 
-// LUQ (arXiv 2112.10769): what is below the smallest power of two becomes it or zero, with the mean of the number.
+// LUQ (arXiv 2112.10769): a value below the smallest power of two becomes that power or zero, and its mean is kept.
 TEST(Luq, KeepsTheMeanOfWhatIsBelowTheSmallest) {
   constexpr int kCasts = 2048;
   for (const lpt_rounding rounding : {LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_STOCHASTIC_UNDERFLOW}) {
@@ -293,7 +293,7 @@ TEST(Luq, KeepsTheMeanOfWhatIsBelowTheSmallest) {
     Random random(511);
     for (int64_t i = 0; i < c.columns; ++i) {
       const auto number = static_cast<float>(random.normal() < 0 ? -random.uniform() : random.uniform());
-      source.set(0, i, i == 0 ? 64.0f : number);  // the smallest is then 1
+      source.set(0, i, i == 0 ? 64.0f : number);  // so that the smallest power is 1
     }
     std::vector<double> sums(static_cast<size_t>(c.columns), 0.0);
     for (int cast = 0; cast < kCasts; ++cast) {
@@ -315,7 +315,7 @@ TEST(Luq, KeepsTheMeanOfWhatIsBelowTheSmallest) {
   }
 }
 
-// Above the smallest, only the stochastic one keeps the mean; stochastic underflow goes to the nearest.
+// Above the smallest power, only stochastic rounding keeps the mean; stochastic underflow rounds to nearest.
 TEST(Luq, RoundsAboveTheSmallestAsRequested) {
   QuantizeCase c;
   c.target = LPT_FORMAT_E3M0_TENSOR;
@@ -337,7 +337,7 @@ TEST(Luq, RoundsAboveTheSmallestAsRequested) {
   }
 }
 
-// One number between two codes, 2^20 times: its mean is the number.
+// One value between two codes, cast 2^20 times: the mean is the value.
 TEST(StochasticRounding, HasTheMeanOfTheNumber) {
   for (const int32_t bits : {16, 8}) {
     QuantizeCase c;
@@ -360,7 +360,7 @@ TEST(StochasticRounding, HasTheMeanOfTheNumber) {
       }
       const double count = static_cast<double>(c.rows * c.columns);
       const double sigma = std::sqrt(fraction * (1 - fraction) / count);
-      const double grain = std::exp2(-bits - 1);  // bits cut the probability to this
+      const double grain = std::exp2(-bits - 1);  // resolution of the probability
       EXPECT_NEAR(ups / count, fraction, 4 * sigma + grain) << fraction << " with " << bits << " bits";
     }
   }

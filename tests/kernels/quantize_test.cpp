@@ -1,4 +1,4 @@
-// Every row of the casts against the reference, bit for bit.
+// Every cast kernel against the reference kernel, bit for bit.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace lpt::test {
 namespace {
 
-// Elements of the caller's own, of each number of bits.
+// Custom elements of every bit width.
 const std::vector<lpt_format> &own_elements() {
   static const std::vector<lpt_format> own = {
       named("ue1m0b1-finite"), named("e1m0b1-finite"),  named("e1m1b1-finite"), named("ue2m1b1-nan"),
@@ -20,7 +20,7 @@ const std::vector<lpt_format> &own_elements() {
   return own;
 }
 
-// Presets, and some elements of the caller's own.
+// Returns a preset element or a custom one.
 lpt_format draw_element(Random &random) {
   static constexpr lpt_format common[] = {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2, LPT_FORMAT_E2M1FN,
                                           LPT_FORMAT_INT8,   LPT_FORMAT_F16,  LPT_FORMAT_BF16, LPT_FORMAT_F32};
@@ -35,7 +35,7 @@ lpt_format draw_element(Random &random) {
   return element;
 }
 
-// NONE where the drawn parts are no format.
+// Returns NONE if the drawn components are not a valid format.
 lpt_format draw_target(Random &random) {
   static constexpr lpt_format scales[] = {LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN};
   static constexpr int32_t blocks[][2] = {
@@ -63,7 +63,7 @@ lpt_format draw_target(Random &random) {
   return make_format(parts, id).is_ok() ? id : lpt_format{LPT_FORMAT_NONE};
 }
 
-// Any rule that the scales of a format have.
+// Returns any rule that is valid for the scales of a format.
 lpt_scale_rule draw_rule(Random &random, const Format &format) {
   static constexpr lpt_scale_rule of_e8m0fnu[] = {
       LPT_SCALE_RULE_ROUND_UP,      LPT_SCALE_RULE_ROUND_UP,   LPT_SCALE_RULE_FLOOR,
@@ -91,7 +91,7 @@ lpt_scale_rule draw_rule(Random &random, const Format &format) {
     return rule == LPT_SCALE_RULE_FOUR_OVER_SIX && !has_six ? lpt_scale_rule{LPT_SCALE_RULE_ROUND_UP} : rule;
   }
   const lpt_scale_rule rule = random.of(of_f32);
-  // Of a tensor scale alone these two are settled before a row is called.
+  // If only a tensor scale exists, the operation resolves these two rules before it calls a kernel.
   const bool is_settled = rule == LPT_SCALE_RULE_MSE || rule == LPT_SCALE_RULE_MEAN;
   return is_settled && !format.has_block_scale() ? lpt_scale_rule{LPT_SCALE_RULE_AMAX} : rule;
 }
@@ -121,7 +121,7 @@ QuantizeCase draw_case(Random &random) {
   c.overflow = random.chance(0.7) ? LPT_OVERFLOW_SATURATE : LPT_OVERFLOW_INFINITE;
   c.rule = draw_rule(random, format);
   c.wants_amax = random.chance(0.5);
-  // Requested where nothing in the target can tell.
+  // Requested if the target cannot represent a NaN.
   const bool hides_nan =
       !format.has_block_scale() && (!has_element(format.element) || element_of(format.element).nan_code == 0);
   c.wants_nan = hides_nan && random.chance(0.5);
@@ -177,7 +177,7 @@ void fill_scales(Matrix &matrix, Random &random) {
 
 class QuantizeKernel : public KernelTest<QuantizeRequest> {
  protected:
-  // Whether the row took the case.
+  // Returns true if the kernel supports the case.
   bool compare(const QuantizeCase &c, Values values, Random &random) {
     QuantizeCase small = c;  // most cases are rejected: check with little memory first
     small.tensor_scale = 1;
@@ -211,7 +211,7 @@ TEST_P(QuantizeKernel, EqualsTheReferenceOnDrawnCases) {
   EXPECT_GE(taken, 200) << "the row rejects nearly everything";
 }
 
-// Long enough to go past the caches, from an odd place and from a line of memory on.
+// Large enough for streaming stores, from an odd address and from a cache line on.
 TEST_P(QuantizeKernel, EqualsTheReferenceOnALargeMatrix) {
   for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, LPT_FORMAT_E4M3FN_1X128,
                                   LPT_FORMAT_BF16, LPT_FORMAT_UINT4_1X128}) {
@@ -256,7 +256,7 @@ TEST_P(QuantizeKernel, EqualsTheReferenceOnEveryUpperHalf) {
   }
 }
 
-// Rules that try several scales, in blocks along rows and over several, that end in the middle of a vector.
+// Rules that compare several scales, in blocks along rows and over several rows, that end within a vector.
 TEST_P(QuantizeKernel, EqualsTheReferenceWhereScalesAreSearched) {
   Random random(106);
   for (const char *name :
@@ -283,13 +283,13 @@ TEST_P(QuantizeKernel, EqualsTheReferenceWhereScalesAreSearched) {
   }
 }
 
-// Numbers that the bits of their place just round up, and those just below, among subnormals and normals. Groups with
-// zero points hold 0 and 15, so that their scale is 1.
+// Values that their random bits just round up, and values just below, among subnormals and normals. Groups with zero points
+// contain 0 and 15, so that their scale is 1.
 TEST_P(QuantizeKernel, EqualsTheReferenceWhereStochasticRoundingChanges) {
   struct Place {
     lpt_format target;
     double step;
-    int first, wholes;  // wholes from the first one on, in steps
+    int first, wholes;  // `wholes` values from `first` on, in steps
   };
   static constexpr Place places[] = {
       {LPT_FORMAT_E4M3FN, 0x1p-9, 0, 7}, {LPT_FORMAT_E4M3FN, 0x1p-3, 8, 1},   {LPT_FORMAT_F16, 0x1p-24, 0, 1023},

@@ -1,6 +1,6 @@
-// What a reduction is, from its definition: numbers are read from the fields of their codes, computed in double, and
-// rounded by hand. A sum, product or quotient of two f32 that is rounded to double first is the same f32 afterwards, as
-// double has more than twice the bits. f64 is what the machine computes.
+// Model of a reduction by its definition: elements are decoded from their bit fields, computed in double, and rounded
+// explicitly. Double has more than twice the bits of f32. Therefore rounding a sum, product or quotient of two f32 to double
+// first does not change its f32 result. f64 is computed by the machine.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ inline double number_of(const Fields &fields, uint64_t code) {
   return is_negative ? -magnitude : magnitude;
 }
 
-// To nearest even, in units of the last place at this exponent; a carry into the next one is the code above.
+// Rounds to nearest even, in units of the last place of the exponent; a carry into the next exponent is the next code.
 inline uint64_t code_of(const Fields &fields, double number) {
   if (std::isnan(number)) return fields.plain_nan();
   const uint64_t sign = std::signbit(number) ? uint64_t{1} << (8 * fields.bytes - 1) : 0;
@@ -64,10 +64,10 @@ inline uint64_t code_of(const Fields &fields, double number) {
 
 inline double rounded_to(const Fields &fields, double number) { return number_of(fields, code_of(fields, number)); }
 
-// Places on a line that -0 and +0 do not share.
+// Orders values with -0 below +0.
 inline bool is_below(double a, double b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
 
-// t(i), as a code of the target's format.
+// Returns t(i), as a code of the target's format.
 inline uint64_t expected_code(const ReduceRequest &request, const std::vector<double> &numbers) {
   const Fields wide = fields_of(request.format == LPT_FORMAT_F64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32);
   double result = numbers[0];

@@ -1,4 +1,4 @@
-// Every row of kernels/reduce, bit for bit against the definition.
+// Every kernel of kernels/reduce, bit for bit against the definition.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -37,7 +37,7 @@ std::string text_of(const ReduceCase &c) {
               static_cast<long long>(c.elements), c.is_streamed);
 }
 
-// The memory of one case. Shifts are places past a line of memory.
+// The memory of one case. Shifts are byte offsets from a cache line.
 class ReduceRun {
  public:
   explicit ReduceRun(const ReduceCase &given) : c(given), from(fields_of(c.format)), to(fields_of(c.target_format)) {
@@ -68,7 +68,7 @@ class ReduceRun {
             .is_streamed = c.is_streamed};
   }
 
-  // Runs it and compares every target. Empty: all is right.
+  // Runs the case and compares every target. Returns an empty string on success.
   std::string fault_of(const KernelEntry<ReduceRequest> &kernel) {
     std::vector<uint64_t> expected;
     std::vector<double> numbers(sources_.size());
@@ -121,7 +121,7 @@ void fill(Random &random, Values values, const Fields &fields, uint8_t *data, in
   }
 }
 
-// Mostly whole lines, so that streams begin; then whole elements past them; then anything.
+// Mostly cache-line alignment, for streaming stores; then element alignment; then any address.
 std::size_t drawn_shift(Random &random, int bytes) {
   const int64_t kind = random.below(4);
   if (kind < 2) return 0;
@@ -157,7 +157,7 @@ class ReduceKernel : public KernelTest<ReduceRequest> {
     const std::string fault = run.fault_of(*GetParam());
     return fault.empty() ? fault : fault + " of " + name_of(values);
   }
-  // One element of f32 or f64 for every source, as often as several steps and edges take.
+  // One element of f32 or f64 per source, repeated over several steps and their edges.
   void expect_everywhere(const ReduceCase &given, const std::vector<double> &numbers, uint64_t expected) {
     ReduceCase c = given;
     c.source_count = static_cast<int32_t>(numbers.size());
@@ -209,13 +209,13 @@ TEST_P(ReduceKernel, TakesAnyNumberOfArrays) {
   }
 }
 
-// Worked out by hand: beside 2^24 a one is lost, and two of them together are not. In f64 it is 2^53.
+// Hand-computed: added to 2^24 a one is lost, and the sum of two ones is not. In f64 the value is 2^53.
 TEST_P(ReduceKernel, AddsInTheOrderOfTheSources) {
   for (const lpt_format format : {kF32, kF64}) {
     const double large = format == kF32 ? 0x1p24 : 0x1p53;
     const Fields fields = fields_of(format);
     ReduceCase c = {format, format};
-    for (int zeros = 0; zeros < 9; ++zeros) {  // so that every count of sources occurs
+    for (int zeros = 0; zeros < 9; ++zeros) {  // covers every number of sources
       std::vector<double> late = {large, 1, 1, -large}, early = {1, 1, large, -large};
       late.insert(late.end(), static_cast<std::size_t>(zeros), 0.0);
       early.insert(early.end(), static_cast<std::size_t>(zeros), 0.0);
@@ -229,11 +229,11 @@ TEST_P(ReduceKernel, AddsInTheOrderOfTheSources) {
 TEST_P(ReduceKernel, DividesBeforeItMultiplies) {
   ReduceCase c = {kF32, kF32, Reduction::kAverage};
   c.factor = 0x1p100;
-  expect_everywhere(c, {0x1p-149, 0, 0, 0}, 0);             // a quarter of the least number is nothing
+  expect_everywhere(c, {0x1p-149, 0, 0, 0}, 0);             // a quarter of the smallest value rounds to zero
   expect_everywhere(c, {0x1p-149, 0x1p-149, 0, 0}, 0);      // half of it ties to zero
-  expect_everywhere(c, {0x1.8p-148, 0, 0, 0}, 0x27000000);  // three quarters become all of it: 2^-149 · 2^100
+  expect_everywhere(c, {0x1.8p-148, 0, 0, 0}, 0x27000000);  // three quarters round to it: 2^-149 · 2^100
   c.factor = 1;
-  expect_everywhere(c, {5, 0, 0}, 0x3FD55555);  // 5 · (1 / 3) would be the next one
+  expect_everywhere(c, {5, 0, 0}, 0x3FD55555);  // 5 · (1 / 3) yields the next value
   expect_everywhere(c, {3, 0, 0, 0, 0, 0, 0}, 0x3EDB6DB7);
 }
 
@@ -263,7 +263,7 @@ TEST_P(ReduceKernel, ExtremesTellZerosApartAndKeepNothingOfANan) {
   }
 }
 
-// All codes of 16 bits to all formats.
+// All 16-bit codes to all formats.
 TEST_P(ReduceKernel, ReadsEveryCode) {
   for (const auto &[format, target_format] : kFormats) {
     if (fields_of(format).bytes != 2) continue;
@@ -277,7 +277,7 @@ TEST_P(ReduceKernel, ReadsEveryCode) {
   }
 }
 
-// Half of the way from each code of 16 bits to the next one, and the f32 on both sides of it.
+// The midpoint of each 16-bit code and the next, and the adjacent f32 on both sides.
 TEST_P(ReduceKernel, RoundsEveryHalf) {
   for (const lpt_format target_format : {kBf16, kF16}) {
     const Fields to = fields_of(target_format), f32 = fields_of(kF32);
@@ -288,7 +288,7 @@ TEST_P(ReduceKernel, RoundsEveryHalf) {
     for (int64_t code = 0; code < 65536; ++code) {
       const double low = number_of(to, static_cast<uint64_t>(code)),
                    high = number_of(to, static_cast<uint64_t>(code + 1));
-      const bool is_last = std::isinf(high) && !std::isinf(low);  // as if another code followed
+      const bool is_last = std::isinf(high) && !std::isinf(low);  // as if another code existed
       const double half = is_last ? low + (low - number_of(to, static_cast<uint64_t>(code - 1))) / 2 : (low + high) / 2;
       for (int64_t i = 0; i < 3; ++i) {
         place_code(f32, data, 3 * code + i, code_of(f32, half) + static_cast<uint64_t>(i) - 1);

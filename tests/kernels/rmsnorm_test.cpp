@@ -1,4 +1,4 @@
-// Every row of RMSNorm against the definition in double.
+// Every kernel of RMSNorm against the definition in double.
 #include <algorithm>
 
 #include "tests/kernels/activation.hpp"

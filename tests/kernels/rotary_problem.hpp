@@ -1,4 +1,4 @@
-// A rotation of random rows for tests of kernels, with its table.
+// A rotation of random rows for kernel tests, with its table.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace lpt::test {
 
-// An array of a head for each position, or of a position for each head; the input may have the other order of rows.
+// One array per head over positions, or one per position over heads; the input may have the other row order.
 struct RotaryProblem {
   RotaryProblem(Random &random, lpt_format source, lpt_format target, int64_t width, Values values)
       : layout(random.chance(0.5) ? LPT_ROTARY_LAYOUT_HALVES : LPT_ROTARY_LAYOUT_INTERLEAVED),
@@ -48,7 +48,7 @@ struct RotaryProblem {
     rotary_table_kernels().back().run(table);
   }
 
-  // Row `i` of `outer`, `j` of `inner`, among those of input and output.
+  // Row `i` of `outer`, `j` of `inner` in input and output.
   int64_t input_row(int64_t i, int64_t j) const { return is_input_transposed ? j * outer + i : i * inner + j; }
   int64_t output_row(int64_t i, int64_t j) const { return i * inner + j; }
   int64_t position(int64_t i, int64_t j) const { return is_outer_position ? i : j; }

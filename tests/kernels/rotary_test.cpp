@@ -1,4 +1,5 @@
-// Every kernel of the rotary embedding against the reference bit for bit, and the reference against the definition.
+// Every kernel of the rotary embedding against the reference kernel bit for bit, and the reference kernel against the
+// definition.
 #include <array>
 
 #include "tests/kernels/activation.hpp"
@@ -23,7 +24,7 @@ TEST(Rotary, KernelsGiveTheBitsOfTheReference) {
           RotaryRequest oracle = request;
           oracle.output = expected.view();
           rotary_kernels().back().run(oracle);
-          // In two parts, as threads run it.
+          // Splits the rows in two parts, as threads do.
           const int64_t rows = request.rows;
           request.rows = random.below(rows + 1);
           kernel.run(request);
@@ -56,7 +57,7 @@ TEST(Rotary, KernelsRotateInPlace) {
   }
 }
 
-// Two products and a sum in f32, or in f64.
+// Two products and a sum in f32 or f64.
 TEST(Rotary, IsTheDefinition) {
   Random random(33);
   for (const lpt_format source : kAllFormats) {
@@ -77,7 +78,7 @@ TEST(Rotary, IsTheDefinition) {
                                    problem.frequencies[static_cast<size_t>(k)] *
                                    (problem.table.is_inverse ? -1.0 : 1.0);
               const double cosine = problem.table.scale * std::cos(angle), sine = problem.table.scale * std::sin(angle);
-              // The table, the products and the sum are rounded: three halves of a unit of each product.
+              // The table, the products and the sum are rounded: three times half a unit of each product.
               const double error = 2.0 * unit * 1.25 * (std::fabs(x) + std::fabs(y));
               expect_near(problem.output, to, first, x * cosine - y * sine, error, where);
               expect_near(problem.output, to, second, x * sine + y * cosine, error, where);
@@ -92,7 +93,7 @@ TEST(Rotary, IsTheDefinition) {
   }
 }
 
-// Angles out of range too, whose entries are NaN.
+// Includes angles out of range, whose entries are NaN.
 TEST(RotaryTable, KernelsGiveTheBitsOfTheReference) {
   Random random(35);
   for (const auto &kernel : rotary_table_kernels()) {
@@ -133,7 +134,7 @@ TEST(RotaryTable, KernelsGiveTheBitsOfTheReference) {
   }
 }
 
-// An entry is rounded once to f32: half a unit of f32, and what the f64 functions and the product with scale add.
+// An entry is rounded once to f32: half a unit of f32, plus the errors of the f64 functions and the product with scale.
 TEST(RotaryTable, IsTheDefinition) {
   Random random(34);
   constexpr int64_t kRows = 40, kCount = 19, kStride = 48;

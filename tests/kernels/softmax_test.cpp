@@ -1,4 +1,4 @@
-// Every row of softmax against the definition in double.
+// Every kernel of softmax against the definition in double.
 #include <algorithm>
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-constexpr double kSoftmaxError = 4;  // and the rounding of the exponent, which is in its magnitude
+constexpr double kSoftmaxError = 4;  // plus the rounding of the exponent, which its magnitude covers
 
 int64_t seen_by(int64_t t, int64_t period, int64_t columns, bool is_causal) {
   return is_causal ? std::min(columns, std::max<int64_t>(0, t + columns - period + 1)) : columns;
@@ -76,7 +76,7 @@ TEST(SoftmaxForward, RowsThatSeeNothingAreZeros) {
   for (const auto &row : softmax_forward_kernels()) {
     if (!can_run(row)) continue;
     Matrix output(LPT_FORMAT_F32, 5, 3);
-    row.run({input.view(), output.view(), 1.0, true, 0, 5});  // T = 5, S = 3: rows 0 and 1 see nothing
+    row.run({input.view(), output.view(), 1.0, true, 0, 5});  // T = 5, S = 3: rows 0 and 1 have no visible columns
     for (int64_t c = 0; c < 3; ++c) {
       EXPECT_EQ(output.get(0, c), 0.0f) << row.name;
       EXPECT_EQ(output.get(1, c), 0.0f) << row.name;

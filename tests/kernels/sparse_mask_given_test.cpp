@@ -1,5 +1,4 @@
-// Every row of what is done by a mask that is there already, against the reference, bit for bit: applied, as decay,
-// measured.
+// Every kernel of operations with existing masks against the reference kernel, bit for bit: application, decay, statistics.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -20,7 +19,7 @@ namespace {
 
 constexpr lpt_format kWide[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
 
-// A shape, and where three matrices lie.
+// A shape, and the layouts of three matrices.
 struct Place {
   int64_t rows = 1, columns = 1;
   bool is_transposed = false;
@@ -35,7 +34,7 @@ std::string text_of(const Place &p) {
               p.shift[2]);
 }
 
-// Matrices begin at whole elements of 8 bytes, bytes anywhere.
+// Alignment: matrices to 8-byte elements, masks to any byte.
 Place draw_place(Random &random, bool may_transpose) {
   Place place;
   place.rows = random.chance(0.5) ? random.of(kFewRows) : random.below(40);
@@ -52,7 +51,7 @@ Matrix make(lpt_format format, const Place &place, int index) {
   return Matrix(format, place.rows, place.columns, place.padding[index], place.shift[index], place.is_transposed);
 }
 
-// Any byte but zero keeps a number.
+// Any nonzero byte keeps an element.
 void fill_mask(Matrix &mask, Random &random) {
   for (int64_t row = 0; row < mask.rows(); ++row) {
     for (int64_t column = 0; column < mask.columns(); ++column) {
@@ -62,12 +61,12 @@ void fill_mask(Matrix &mask, Random &random) {
   }
 }
 
-// Bytes as they are, canaries too.
+// Copies all bytes, including canaries.
 void copy(const Matrix &from, Matrix &to) {
   if (from.data.bytes() > 0) std::memcpy(to.data.data(), from.data.data(), from.data.bytes());
 }
 
-// All codes of bits for wide formats, so that every NaN is seen.
+// Fills wide formats with random codes, so that every kind of NaN occurs.
 void fill(Matrix &matrix, Random &random, Values values) {
   if (values != Values::kBits || matrix.format().element == LPT_FORMAT_F64) return matrix.fill(random, values);
   for (int64_t row = 0; row < matrix.rows(); ++row) {
@@ -78,7 +77,7 @@ void fill(Matrix &matrix, Random &random, Values values) {
   }
 }
 
-// Bytes that end where a page begins that no one may read.
+// Memory that ends at an inaccessible page.
 class EndOfPage {
  public:
   explicit EndOfPage(std::size_t bytes) : bytes_(bytes) {
@@ -105,7 +104,7 @@ class EndOfPage {
   void *pages_;
 };
 
-// Three matrices of bytes, numbers and f32 that end with their memory.
+// A mask, a matrix and an f32 matrix that end with their memory.
 struct LastMatrices {
   int64_t rows, columns;
   lpt_format format;
@@ -124,7 +123,7 @@ struct LastMatrices {
   MatrixView gradient() const { return floats.view(LPT_FORMAT_F32, rows, columns); }
 };
 
-// Runs `body` for shapes around the widths of vectors.
+// Runs `body` for shapes around vector widths.
 template <typename Body>
 void for_last_matrices(const Body &body) {
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
@@ -140,7 +139,7 @@ MatrixView transposed_copy(MatrixView view) {
   return view;
 }
 
-// ---- applied
+// Application.
 
 class MaskApplyKernels : public KernelTest<MaskApplyRequest> {};
 
@@ -172,7 +171,7 @@ TEST_P(MaskApplyKernels, EqualTheReferenceForDrawnCases) {
         ASSERT_EQ(expected.code(row, column), written.code(row, column)) << where << " at " << row << ", " << column;
       }
     }
-    ASSERT_TRUE(is_in_place || found.equals(expected)) << where;  // what is between rows, too
+    ASSERT_TRUE(is_in_place || found.equals(expected)) << where;  // includes the bytes between rows
     ASSERT_TRUE(found.is_intact() && source.is_intact() && mask.is_intact()) << where;
   }
   EXPECT_GT(taken, 1500);
@@ -205,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(All, MaskApplyKernels, testing::ValuesIn(fast_kernels(m
                          kernel_name<MaskApplyRequest>);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaskApplyKernels);
 
-// ---- decay
+// Decay.
 
 class MaskDecayKernels : public KernelTest<MaskDecayRequest> {};
 
@@ -236,7 +235,7 @@ TEST_P(MaskDecayKernels, EqualTheReferenceForDrawnCases) {
   EXPECT_GT(taken, 1000);
 }
 
-// What a mask keeps is not touched: a NaN there stays as it is, signaling ones too.
+// Kept elements are not written: even a signaling NaN is unchanged.
 TEST_P(MaskDecayKernels, LeaveWhatTheMaskKeeps) {
   for (const int64_t columns : kSimdEdges) {
     Matrix weight(LPT_FORMAT_F32, 1, columns), mask(LPT_FORMAT_UINT8, 1, columns), gradient(LPT_FORMAT_F32, 1, columns);
@@ -274,7 +273,7 @@ INSTANTIATE_TEST_SUITE_P(All, MaskDecayKernels, testing::ValuesIn(fast_kernels(m
                          kernel_name<MaskDecayRequest>);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaskDecayKernels);
 
-// ---- measured
+// Statistics.
 
 class SparseMeasureKernels : public KernelTest<SparseMeasureRequest> {};
 
@@ -316,7 +315,7 @@ TEST_P(SparseMeasureKernels, EqualTheReferenceForDrawnCases) {
   EXPECT_GT(taken, 1000);
 }
 
-// Sums whose order shows: large and small numbers alternately, thousands of them; and more rows than alternate.
+// Sums that depend on the order: thousands of alternating large and small values; and more rows than the kernel interleaves.
 TEST_P(SparseMeasureKernels, AddUpInTheOrderOfTheRow) {
   Random random(34);
   for (const bool is_transposed : {false, true}) {

@@ -1,5 +1,5 @@
-// Every outcome of the law of an N:M group with its probability, found without knowing how the law sums; and what theory says
-// of them, in double.
+// Every outcome of the distribution of an N:M group with its probability, found without assumptions on its sums, and its theory
+// in double.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline std::string text_of(const Magnitudes &a) {
   return result;
 }
 
-// One result of a draw and its part of the 2^24 random numbers (2^48 for two draws).
+// One result of a draw, and its fraction of the 2^24 random values (2^48 for two draws).
 struct Outcome {
   double probability;
   SparseGroup group;
@@ -43,13 +43,13 @@ inline int sum_of_indices(uint32_t bits) {
   return sum;
 }
 
-// A run of uniform numbers for which `key` is the same.
+// A range of uniform values with the same `key`.
 struct Run {
   uint32_t begin, end;
 };
 
-// A mark moves to higher numbers only as the uniform number grows, so that a key of indices cannot fall, and two ends that
-// agree have nothing else between them.
+// Marks move monotonically to higher indices as the uniform value grows, so that a key of indices is monotonic. Therefore two
+// ends with equal keys have no other key between them.
 inline void find_runs(uint32_t begin, uint32_t end, const std::function<int(uint32_t)> &key, std::vector<Run> &runs) {
   if (end - begin == 1 || key(begin) == key(end - 1)) {
     if (!runs.empty() && key(runs.back().begin) == key(begin)) {
@@ -81,7 +81,7 @@ inline std::vector<Outcome> outcomes_of_mvue(const Magnitudes &a, int kept) {
   return result;
 }
 
-// The first index is what the pairs with the least and with the greatest second one share, given three numbers or more.
+// The first index is common to the pairs with the smallest and with the largest second value, for at least three elements.
 inline std::vector<Outcome> outcomes_of_two_draws(const Magnitudes &a) {
   constexpr lpt_sparse_rule kRule = LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
   std::vector<Outcome> result;
@@ -121,7 +121,7 @@ inline std::vector<double> means(const std::vector<Outcome> &all, std::size_t co
   return result;
 }
 
-// Expected squared error of the whole group.
+// Expected squared error of the group.
 inline double variance(const std::vector<Outcome> &all, const Magnitudes &a) {
   double sum = 0;
   for (const Outcome &one : all) {
@@ -139,7 +139,7 @@ inline double energy(const Magnitudes &a) {
   return sum;
 }
 
-// p = min(1, c · a) that sums to `kept`: water is poured until the level c fits, by halving.
+// Returns p = min(1, c · a) with a sum of `kept`; finds the level c by bisection.
 inline std::vector<double> water_filled(const Magnitudes &a, int kept) {
   std::vector<double> p(a.size());
   const auto pour = [&](double c) {
@@ -151,7 +151,7 @@ inline std::vector<double> water_filled(const Magnitudes &a, int kept) {
   for (const float each : a) {
     if (each > 0) least = std::min(least, static_cast<double>(each));
   }
-  double low = 0, high = 1 / least;  // the level at which all that are not zero are certain
+  double low = 0, high = 1 / least;  // the level at which all nonzero elements have p = 1
   if (pour(high) <= kept) return p;
   for (int i = 0; i < 2000 && low < high; ++i) {
     const double middle = low > 0 ? std::sqrt(low) * std::sqrt(high) : high * 0x1p-60;
@@ -162,7 +162,7 @@ inline std::vector<double> water_filled(const Magnitudes &a, int kept) {
   return p;
 }
 
-// sum of a² (1/p - 1): what unbiased draws with these probabilities cost.
+// Returns Σ a² (1/p - 1), the variance of unbiased draws with these probabilities.
 inline double variance_of(const Magnitudes &a, const std::vector<double> &p) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -177,7 +177,7 @@ struct Pattern {
 
 inline constexpr Pattern kPatterns[] = {{1, 2}, {2, 4}, {1, 4}, {3, 4}, {4, 8}, {2, 8}, {8, 16}, {16, 32}};
 
-// Where numbers of a group come from.
+// Distribution of the elements of a group.
 enum class Source { kNormal, kUniform, kLognormal, kLaplace };
 
 inline constexpr Source kSources[] = {Source::kNormal, Source::kUniform, Source::kLognormal, Source::kLaplace};

@@ -1,4 +1,4 @@
-// The law of an N:M group (kernels/sparse_mask/group.hpp) at its edges: what rounding moves, zeros, ties, specials.
+// The distribution of an N:M group (kernels/sparse_mask/group.hpp) in edge cases: rounding, zeros, ties, specials.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kLargest = std::numeric_limits<float>::max();
 
-// A place in the group gains or loses less than one of the 2^24 uniform numbers by rounding, on average.
+// On average, rounding changes the probability of a position in the group by less than one of the 2^24 uniform values.
 TEST(SparseLawEdges, RoundingFavoursNoPlace) {
   Random random(7);
   constexpr int kGroups = 5000;
@@ -32,7 +32,7 @@ TEST(SparseLawEdges, RoundingFavoursNoPlace) {
   for (const double mean : above) EXPECT_NEAR(mean, 0, 0.7);
 }
 
-// The marks of the greatest uniform numbers may be rounded to the end of the group.
+// Rounding may move the marks of the largest uniform values to the end of the group.
 TEST(SparseLawEdges, TheLastPlacesKeepANumberThatIsNotZero) {
   Random random(8);
   for (const Pattern pattern : kPatterns) {
@@ -78,7 +78,7 @@ TEST(SparseLawEdges, AsManyNumbersAsPlacesStayAsTheyAre) {
   }
 }
 
-// ---- counts and specials
+// Counts and specials.
 
 TEST(SparseLawEdges, EveryRuleKeepsExactlyAsManyAsThereArePlaces) {
   Random random(10);
@@ -138,7 +138,8 @@ TEST(SparseLawEdges, EqualMagnitudesLeaveTheLowerIndex) {
       0b0011u);
 }
 
-// NaN above infinity above all numbers; whatever cannot be summed is kept by magnitude, as it is.
+// NaN ranks above infinity, and infinity above all finite values. Groups without a finite sum keep their largest magnitudes
+// unchanged.
 TEST(SparseLawEdges, SpecialGroupsKeepTheirLargestUnderEveryRule) {
   const struct {
     Magnitudes a;
@@ -162,7 +163,7 @@ TEST(SparseLawEdges, SpecialGroupsKeepTheirLargestUnderEveryRule) {
   }
 }
 
-// Half of f32's range is still summed: doubling the largest alone overflows.
+// A group with a sum of more than half of the f32 range: doubling the largest element overflows.
 TEST(SparseLawEdges, ALargestNumberWhoseDoubleOverflowsIsDominant) {
   const Magnitudes a = {kLargest * 0.75f, 1, 1e30f, 2e30f};
   const SparseGroup group = select(kMvue, a, 2, 1 << 23);

@@ -1,4 +1,4 @@
-// The law of an N:M group (kernels/sparse_mask/group.hpp) against theory in double: Chmiel et al., arXiv 2203.10991.
+// The distribution of an N:M group (kernels/sparse_mask/group.hpp) against theory in double: Chmiel et al., arXiv 2203.10991.
 #include "tests/kernels/sparse_mask_law.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr lpt_sparse_rule kMvue = LPT_SPARSE_RULE_MVUE, kTwoDraws = LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
 
-// A boundary between two numbers is a sum of `of` roundings at most, in parts of the total, which is `kept` steps; the mark
-// is rounded twice, and the uniform numbers are 2^-24 apart.
+// A boundary between two elements has at most `of` roundings, relative to the total, which is `kept` steps. The mark is rounded
+// twice, and uniform values are 2^-24 apart.
 double resolution(Pattern pattern) { return 0x1p-24 * (pattern.of + 3) * pattern.kept + 0x1p-24; }
 
 void expect_probabilities(const Magnitudes &a, Pattern pattern) {
@@ -44,7 +44,7 @@ TEST(SparseLaw, MvueKeepsWithTheProbabilitiesOfWaterFilling) {
   }
 }
 
-// That two ends agree only if nothing is between them is what the other tests stand on. A sanitizer sees the smaller group.
+// The other tests rely on this: equal ends of a range imply a constant key. With a sanitizer, only the smaller group runs.
 TEST(SparseLaw, RunsOfUniformNumbersAreWhatCountingFinds) {
   for (const auto &[a, kept] : {std::pair{Magnitudes{3, 1, 2, 4}, 2}, {Magnitudes{1, 0, 9, 2, 2, 3, 1, 1}, 4}}) {
     if (kIsSanitized && kept > 2) continue;
@@ -81,7 +81,7 @@ TEST(SparseLaw, TwoDrawsKeepWithTheProbabilitiesOfDrawingOneAfterTheOther) {
   }
 }
 
-// ---- worked numbers
+// Worked examples.
 
 TEST(SparseLaw, WorkedVectorsHaveTheirProbabilities) {
   const auto expect = [](lpt_sparse_rule rule, const Magnitudes &a, const std::vector<double> &p, double sum,
@@ -108,7 +108,7 @@ TEST(SparseLaw, OneOfTwoCostsTwiceTheirGemm) {
   }
 }
 
-// What published figures give to four places.
+// Published figures have four decimal places.
 void expect_ratio(const Ratio &ratio, double expected, const char *what) {
   EXPECT_NEAR(ratio.value(), expected, 4 * ratio.error() + 5e-5) << what;
   EXPECT_LT(ratio.error(), expected * 0.08) << what << " says too little";
@@ -178,9 +178,9 @@ TEST(SparseLaw, MagnitudeDropsTheEnergyThatTheoryGives) {
   }
 }
 
-// ---- the least variance
+// Minimum variance.
 
-// No unbiased choice of probabilities, on a grid, costs less; in each regime of a sorted group of four.
+// No unbiased probabilities on a grid have a smaller variance, in each regime of a sorted group of four.
 TEST(SparseLaw, NoOtherProbabilitiesCostLess) {
   constexpr int kParts = 40;
   const Magnitudes regimes[] = {{4, 4.5f, 5, 6}, {1, 2, 3, 4}, {1, 2, 4, 6.5f}, {0.5f, 1, 1.5f, 9}, {6.5f, 2, 1, 4}};
@@ -202,9 +202,9 @@ TEST(SparseLaw, NoOtherProbabilitiesCostLess) {
   }
 }
 
-// ---- with the generator
+// With the random generator.
 
-// One group in so many rows, each with a draw of its own.
+// One group in many rows, each with a separate draw.
 void expect_unbiased(lpt_sparse_rule rule, const Magnitudes &a, int kept) {
   constexpr int64_t kDraws = 100000;
   const auto of = static_cast<int64_t>(a.size());
@@ -213,7 +213,7 @@ void expect_unbiased(lpt_sparse_rule rule, const Magnitudes &a, int kept) {
   find_format(LPT_FORMAT_F32, request.source.format);
   request.source.data = const_cast<float *>(a.data());
   request.source.rows = kDraws;
-  request.source.columns = of;  // row_stride 0: the same numbers
+  request.source.columns = of;  // row_stride 0: every row reads the same elements
   request.masked = request.source;
   request.masked.data = masked.data();
   request.masked.row_stride = of;

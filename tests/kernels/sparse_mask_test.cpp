@@ -1,4 +1,4 @@
-// Every row of N:M masks against the reference, bit for bit.
+// Every kernel of N:M masks against the reference kernel, bit for bit.
 #include "kernels/sparse_mask/sparse_mask.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct Pattern {
 };
 constexpr Pattern kPatterns[] = {{2, 4}, {1, 2}, {4, 8}, {1, 4}, {3, 4}, {2, 8}, {8, 16}, {5, 7}, {16, 32}, {1, 32}};
 
-// Everything about a selection but the numbers.
+// Parameters of a selection without the elements.
 struct MaskCase {
   lpt_format source = LPT_FORMAT_F32, masked = LPT_FORMAT_F32;
   int64_t rows = 1, columns = 1;
@@ -71,7 +71,7 @@ SparseMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &mask, Ma
   return request;
 }
 
-// Outputs and the canaries around them; what is not requested is never written.
+// Outputs with canaries; outputs that are not requested must not change.
 struct Outputs {
   Matrix mask, masked;
   explicit Outputs(const MaskCase &c)
@@ -85,7 +85,7 @@ struct Outputs {
   }
 };
 
-// Runs one case on a row and on the reference; true if the row took it.
+// Runs one case on a kernel and on the reference kernel; returns true if the kernel supports it.
 bool compare(const KernelEntry<SparseMaskRequest> &kernel, const MaskCase &c, Values values, Random &random) {
   const std::string where = std::string(kernel.name) + ' ' + text_of(c) + ' ' + name_of(values);
   Matrix source(c.source, c.rows, c.columns, c.padding[0], c.shift[0], c.is_transposed);
@@ -118,7 +118,7 @@ bool compare(const KernelEntry<SparseMaskRequest> &kernel, const MaskCase &c, Va
 
 class SparseMaskKernels : public KernelTest<SparseMaskRequest> {};
 
-// Draws that follow each other where the fast kernels need it.
+// Sets consecutive draws, which the SIMD kernels require.
 void set_draws(MaskCase &c, Random &random) {
   const auto groups = static_cast<uint64_t>((c.columns + c.of - 1) / c.of);
   c.first_draw = random.chance(0.5) ? random.bits() >> 20 : static_cast<uint64_t>(random.below(9));
@@ -184,7 +184,7 @@ TEST_P(SparseMaskKernels, EqualTheReferenceForDrawnCases) {
     c.shift[1] = static_cast<std::size_t>(random.below(64));
     c.shift[2] = c.masked == LPT_FORMAT_F64 ? 0 : 4 * static_cast<std::size_t>(random.below(16));
     for (int64_t &padding : c.padding) padding = random.chance(0.5) ? random.below(40) : 0;
-    if (c.is_transposed && random.chance(0.5)) c.padding[2] = 64 - c.rows % 64;  // lines that can be streamed
+    if (c.is_transposed && random.chance(0.5)) c.padding[2] = 64 - c.rows % 64;  // aligned lines, for streaming stores
     set_draws(c, random);
     if (random.chance(0.05)) ++c.group_draws, ++c.row_draws;
     taken += compare(*GetParam(), c, random.of(kAllValues), random);
@@ -193,11 +193,11 @@ TEST_P(SparseMaskKernels, EqualTheReferenceForDrawnCases) {
   EXPECT_GT(taken, 400);
 }
 
-// All groups of few different numbers: ties, zeros of both signs, groups with one number or none; then with specials, which
-// send whole vectors of groups another way.
+// All groups of a few distinct values: ties, zeros of both signs, groups with one nonzero element or none. Then groups with
+// specials, for which SIMD kernels use the scalar function.
 void compare_all_groups(const KernelEntry<SparseMaskRequest> &kernel, MaskCase c, int64_t numbers) {
   static constexpr uint32_t kNumbers[] = {0u,          0x80000000u, 0x3F800000u, 0xBF800000u, 0x40000000u,
-                                          0x40400000u, 0x00000001u, 0x80000002u, 0x2F000000u,  // these sum
+                                          0x40400000u, 0x00000001u, 0x80000002u, 0x2F000000u,  // these have finite sums
                                           0x7F000000u, 0x7F7FFFFFu, 0x7F800000u, 0xFFC00001u, 0x7F800002u};
   const int64_t count = numbers * numbers * numbers * numbers * 4;
   c.rows = c.is_transposed ? count / c.of : 1;
@@ -229,7 +229,7 @@ TEST_P(SparseMaskKernels, EqualTheReferenceForAllGroupsOfFewMagnitudes) {
   }
 }
 
-// Millions of draws: also those whose marks are rounded onto one number.
+// Millions of draws, including draws whose marks rounding assigns to one element.
 TEST_P(SparseMaskKernels, EqualTheReferenceForManyDraws) {
   Random random(3);
   for (const float tiny : {1.0f, 0x1p-146f}) {
@@ -257,7 +257,7 @@ TEST(SparseMaskTable, RejectsWhatTheFastRowsCannotDo) {
       result += row.unsupported_reason != nullptr && row.unsupported_reason(request) == nullptr;
     return result;
   };
-  const auto fast = static_cast<int>(sparse_mask_kernels().size() - 1) / 2;  // each rule has a row of each ISA
+  const auto fast = static_cast<int>(sparse_mask_kernels().size() - 1) / 2;  // each rule has one kernel per ISA
   for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE}) {
     const MaskCase c{.rows = 8, .columns = 8, .rule = rule};
     const SparseMaskRequest good = request_of(c, source, mask, masked);

@@ -1,4 +1,4 @@
-// Every row that compresses and writes out 2:4 matrices, against the reference byte for byte.
+// Every kernel that compresses or decompresses 2:4 matrices against the reference kernel, byte for byte.
 #include "kernels/sparse_pack/sparse_pack.hpp"
 
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@
 namespace lpt::test {
 namespace {
 
-// f64, whose codes Matrix does not hold, goes there and back in tests/api/sparse_pack_test.cpp.
+// Matrix does not support f64 codes; tests/api/sparse_pack_test.cpp tests their round trip.
 constexpr lpt_format kElements[] = {LPT_FORMAT_F32,    LPT_FORMAT_BF16,   LPT_FORMAT_F16,    LPT_FORMAT_E4M3FN,
                                     LPT_FORMAT_INT8,   LPT_FORMAT_INT4,   LPT_FORMAT_E2M1FN, LPT_FORMAT_E3M0,
                                     LPT_FORMAT_E3M2FN, LPT_FORMAT_TERNARY};
 constexpr int64_t kRows = 3;
 
-// Parts of registers, and what is around the ends of steps, of 256 and of 512.
+// Parts of registers, and widths around the ends of steps of 256 and of 512 columns.
 std::vector<int64_t> widths() {
   std::vector<int64_t> all;
   const auto add = [&](int64_t first, int64_t last) {
@@ -38,7 +38,7 @@ uint32_t draw_code(lpt_format element, Random &random) {
   return element == LPT_FORMAT_TERNARY ? code % 3 : code;
 }
 
-// Any codes, and a mask of at most two of four, some of them none.
+// Any codes, and a mask that keeps at most two of four; some groups keep none.
 struct Packed {
   Packed(lpt_format element, int64_t columns, Random &random)
       : source(element, kRows, columns, 3, 4),
@@ -61,7 +61,7 @@ struct Packed {
     }
   }
 
-  // Any codes at any two places of each group, behind the last column too.
+  // Fills any codes at any two indices of each group, including indices beyond the last column.
   void fill_stored(lpt_format element, Random &random) {
     constexpr uint32_t kLegal[] = {0x4, 0x8, 0x9, 0xC, 0xD, 0xE};
     for (int64_t r = 0; r < kRows; ++r) {
@@ -156,7 +156,7 @@ TEST(SparsePackKernels, WriteOutToTheBytesOfTheReference) {
   }
 }
 
-// Rows of whole lines may be written past the caches, others may not: the bytes are the same.
+// Rows aligned to cache lines permit streaming stores, others do not: the bytes are the same.
 constexpr lpt_format kStreamed[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_INT8, LPT_FORMAT_E2M1FN};
 constexpr size_t kShifts[] = {0, 8, 32};
 
@@ -203,7 +203,7 @@ TEST(SparsePackKernels, WriteOutPastTheCaches) {
   }
 }
 
-// An element and its codes that are zero, by the definition of its format.
+// An element and its zero codes, by the definition of its format.
 struct Zeros {
   const char *format;
   std::vector<uint32_t> codes;
@@ -251,7 +251,7 @@ void expect_nonzero(const KernelEntry<NonzeroRequest> &kernel, const Zeros &zero
   EXPECT_TRUE(mask.is_intact()) << kernel.name << " " << zeros.format << " " << source.columns();
 }
 
-// All codes up to 16 bits; in 32 bits, single ones and their neighbours.
+// All codes up to 16 bits; for 32 bits, single bits and their neighbors.
 TEST(SparsePackKernels, TellEveryCodeThatIsZero) {
   for (const KernelEntry<NonzeroRequest> &kernel : nonzero_kernels()) {
     if (!can_run(kernel)) continue;

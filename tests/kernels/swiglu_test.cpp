@@ -1,4 +1,4 @@
-// Every row of SwiGLU against the reference bit for bit, and the reference against the definition in double.
+// Every kernel of SwiGLU against the reference kernel bit for bit, and the reference kernel against the definition in double.
 #include <algorithm>
 
 #include "tests/kernels/activation.hpp"
@@ -15,7 +15,7 @@ double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / 
 double silu(double x) { return x * sigmoid(x); }
 double silu_derivative(double x) { return sigmoid(x) * (1 + x * sigmoid(-x)); }
 
-// Operands of one shape, and memory for results of it.
+// Operands of one shape, and memory for results.
 struct Swiglu {
   Swiglu(lpt_format format, int64_t row_count, int64_t column_count, int64_t gap, std::size_t bytes, Random &random,
          Values values)
@@ -38,7 +38,7 @@ struct Swiglu {
   Matrix gate, up, gradient;
 };
 
-// Every format, width and kind of numbers; `judge` gets a format for the results, and words for its messages.
+// Calls `judge` for every format, width and kind of values, with a result format and a description of the case.
 template <typename Judge>
 void for_each_problem(const char *row, Random &random, const Judge &judge) {
   for (const lpt_format format : kFormats) {
@@ -99,7 +99,7 @@ TEST(SwigluBackward, RowsGiveTheBitsOfTheReference) {
   }
 }
 
-// Below -87 the f32 sigmoid has few bits left: silu is smaller than 2^-118 there.
+// Below -87 the f32 sigmoid has few bits: silu is smaller than 2^-118.
 TEST(Swiglu, IsTheDefinition) {
   Random random(3);
   for (const lpt_format format : kAllFormats) {

@@ -1,4 +1,4 @@
-// EXACT: against a network simplex of other authors, and against all 90 patterns.
+// EXACT against an independent network simplex, and against all 90 patterns.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -16,7 +16,7 @@ struct Share {
   int tiles;
 };
 
-// 10^4 tiles of the three usual rules, and some of those at the ends.
+// 10^4 tiles of the three common rules, and some of extreme rules.
 const Share kShares[] = {{{2, 4}, 5000}, {{4, 8}, 4000}, {{8, 16}, 1000}, {{1, 2}, 300},
                          {{1, 4}, 300},  {{3, 4}, 300},  {{3, 5}, 300},   {{2, 8}, 200},
                          {{7, 8}, 200},  {{16, 32}, 30}, {{1, 32}, 10},   {{31, 32}, 10}};
@@ -31,7 +31,7 @@ std::vector<TileNumbers> draw_tiles(Random &random, const Share &share, bool has
   return tiles;
 }
 
-// Integers, so that the sums on both sides have no rounding.
+// Integer weights: sums on both sides are exact.
 TEST(TransposableExact, IsWorthWhatANetworkSimplexFinds) {
   Random random(31);
   for (const Share &share : kShares) {
@@ -54,7 +54,7 @@ TEST(TransposableExact, IsWorthWhatANetworkSimplexFinds) {
   }
 }
 
-// Numbers as integers of 2^40 for the largest, to nearest.
+// Returns magnitudes as integers, rounded to nearest, with 2^40 for the largest.
 std::vector<int64_t> rounded(const TileNumbers &tile) {
   double largest = 0;
   for (const float number : tile) largest = std::fmax(largest, std::fabs(static_cast<double>(number)));
@@ -64,8 +64,8 @@ std::vector<int64_t> rounded(const TileNumbers &tile) {
   return result;
 }
 
-// 2:4 sums in f32: three additions on each side, each half a unit of 2^-23 of the sum at most. The flow's integers are
-// truncated at 2^-43 of the largest, the oracle's rounded at 2^-40.
+// 2:4 sums in f32: three additions on each side, each with an error of at most half of 2^-23 of the sum. The integers of the
+// flow are truncated at 2^-43 of the largest magnitude, those of the oracle rounded at 2^-40.
 TEST(TransposableExact, IsTheOptimumOfNormalNumbersWithinRounding) {
   Random random(32);
   for (const Share &share : {Share{{2, 4}, 2000}, Share{{4, 8}, 1000}, Share{{8, 16}, 100}}) {
@@ -89,7 +89,7 @@ TEST(TransposableExact, IsTheOptimumOfNormalNumbersWithinRounding) {
   }
 }
 
-// All 4 × 4 masks with two in every line, as bits.
+// Returns all 4 × 4 masks with two elements in every row and column, as bits.
 std::vector<uint32_t> all_patterns() {
   std::vector<uint32_t> result;
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
@@ -103,7 +103,7 @@ std::vector<uint32_t> all_patterns() {
   return result;
 }
 
-// The sum that patterns.hpp states, for a whole pattern.
+// Returns the sum of a full pattern in the order of patterns.hpp.
 float pattern_sum(const TileNumbers &tile, uint32_t bits) {
   float rows[4];
   for (int i = 0; i < 4; ++i) {
@@ -144,7 +144,7 @@ TEST(TransposableExact, TakesTheBestOfAll90Patterns) {
   }
 }
 
-// One tile for each pattern: two numbers that only it keeps both of are not enough, eight are.
+// One tile per pattern, with eight nonzero elements: two do not determine a pattern.
 TEST(TransposableExact, FindsEachOfThe90Patterns) {
   std::vector<TileNumbers> tiles;
   const std::vector<uint32_t> patterns = all_patterns();
@@ -160,7 +160,8 @@ TEST(TransposableExact, FindsEachOfThe90Patterns) {
   }
 }
 
-// NaN before infinities, these before all numbers, then the largest sum: integers tell the three apart.
+// NaN outweighs infinities, and infinities outweigh finite values; then the largest sum is best. Integer weights separate the
+// three.
 TEST(TransposableExact, RanksSpecialsBeforeNumbers) {
   Random random(34);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -194,7 +195,7 @@ TEST(TransposableExact, RanksSpecialsBeforeNumbers) {
   }
 }
 
-// Sums of such numbers pass f32.
+// Sums of these values exceed f32.
 TEST(TransposableExact, TakesTheLargestNumbers) {
   Random random(35);
   std::vector<TileNumbers> tiles;

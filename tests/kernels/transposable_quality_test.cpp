@@ -1,4 +1,4 @@
-// What GREEDY, SEARCH, PRUNE and ENTROPY are: their definitions, and how near they come to the optimum.
+// GREEDY, SEARCH, PRUNE and ENTROPY: their definitions, and their ratio to the optimum.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,13 +23,13 @@ std::vector<TileNumbers> draw_tiles(Random &random, int count, int size, bool is
   return tiles;
 }
 
-// NaN, infinities, then numbers.
+// Orders NaN, then infinities, then finite values.
 double order_of(float number) {
   if (std::isnan(number)) return 2e300;
   return std::isinf(number) ? 1e300 : std::fabs(static_cast<double>(number));
 }
 
-// Places from the largest down, the lower one first.
+// Returns indices from the largest element down, lower indices first among equal ones.
 std::vector<int> places_in_order(const TileNumbers &tile) {
   std::vector<int> places(tile.size());
   std::iota(places.begin(), places.end(), 0);
@@ -87,8 +87,8 @@ TEST(TransposableGreedy, IsItsDefinition) {
   }
 }
 
-// Where a key of rounded weights could lose what decides: the least numbers above zero, the largest one, and the two smallest
-// of a tile, in one row, that differ in their last bits.
+// Cases in which a key of rounded weights could lose the order: the smallest values above zero, the largest value, and two
+// values in one row that differ in their last bits.
 TEST(TransposableGreedy, TellsTheNearestNumbersApart) {
   Random random(47);
   for (const int32_t kept : {1, 4, 7}) {
@@ -117,7 +117,8 @@ TEST(TransposableGreedy, TellsTheNearestNumbersApart) {
   }
 }
 
-// At least M - N zeros in every line, and less than twice the weight of the best mask's zeros; twice it where numbers are zero.
+// Every row and column has at least M - N zeros. The dropped weight is less than twice that of the best mask; exactly twice
+// only if weights are zero.
 TEST(TransposablePrune, IsItsDefinitionAndDropsLessThanTwiceTheLeast) {
   Random random(42);
   for (const auto &[kept, of] : kRules) {
@@ -151,7 +152,7 @@ TEST(TransposablePrune, IsItsDefinitionAndDropsLessThanTwiceTheLeast) {
   }
 }
 
-// Two rows and two columns whose exchange would gain.
+// Returns true if an exchange of two rows and two columns increases the sum.
 bool has_gainful_exchange(const TileNumbers &tile, const TileBits &mask, int size) {
   const auto at = [&](int row, int column) { return static_cast<std::size_t>(row * size + column); };
   const auto worth = [&](int row, int column) { return std::fabs(static_cast<double>(tile[at(row, column)])); };
@@ -187,7 +188,7 @@ TEST(TransposableSearch, FillsEveryLineAndLeavesNoGainfulExchange) {
   }
 }
 
-// What no number can upset: all lines keep N, however a tile is filled and whatever the options are.
+// For any values and any options, all rows and columns keep N elements.
 TEST(TransposableSearch, FillsEveryLineOfWildTiles) {
   Random random(44);
   for (const lpt_sparse_solver solver :
@@ -210,7 +211,7 @@ TEST(TransposableSearch, FillsEveryLineOfWildTiles) {
   }
 }
 
-// Masks that GREEDY never leaves, as empty ones, have short lines with no place that could make way for them.
+// Masks that GREEDY does not produce, such as empty ones, have rows and columns without a possible detour.
 TEST(TransposableSearch, FillsMasksThatAreFarFromFull) {
   Random random(46);
   for (const auto &[kept, of] : kRules) {
@@ -238,7 +239,7 @@ struct Quality {
   double mean, worst;
 };
 
-// What is kept beside what the optimum keeps.
+// Returns the ratio of the kept sum to that of the optimum.
 Quality quality_of(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule,
                    const std::vector<TileNumbers> &tiles) {
   MaskRule exact = rule;
@@ -260,8 +261,8 @@ struct Bar {
   double mean, worst;
 };
 
-// Tiles of |N(0, 1)|. Published for GREEDY at 4:8: 0.9878, worst of 20000 0.937. The spread of one tile is below 0.01, so
-// that the means here are known to 1e-4.
+// Tiles of |N(0, 1)|. Published for GREEDY at 4:8: 0.9878, worst of 20000 0.937. The standard deviation of one tile is below
+// 0.01, so that the means have an accuracy of 1e-4.
 TEST(TransposableQuality, ReachesItsBars) {
   Random random(45);
   const Bar bars[] = {{rule_of(4, 8, LPT_SPARSE_SOLVER_GREEDY), 20000, 0.985, 0.90},

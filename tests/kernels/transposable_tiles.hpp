@@ -1,4 +1,4 @@
-// Tiles for tests of transposable masks: what fills them, how a row's masks are taken, what a mask is worth.
+// Tiles for tests of transposable masks: generation, the masks of a kernel, and the weight of a mask.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lpt::test {
 
-// N of every M, and how it is searched for.
+// N of every M, and the solver.
 struct MaskRule {
   int32_t kept = 2, of = 4;
   lpt_sparse_solver solver = LPT_SPARSE_SOLVER_EXACT;
@@ -25,27 +25,26 @@ std::string text_of(const MaskRule &rule);
 using TileNumbers = std::vector<float>;
 using TileBits = std::vector<uint8_t>;
 
-// What a tile may be filled with. All but the first are integers below 2^20, whose sums have no rounding in f32 if the tile
-// keeps 16 places at most.
+// Kinds of tiles. All except the first are integers below 2^20, whose f32 sums are exact if the tile keeps at most 16 elements.
 enum class TileKind { kNormal, kIntegers, kTies, kEqual, kSparse, kPowers, kGemms, kMonge, kHeavyColumn, kBands };
 inline constexpr TileKind kAllTiles[] = {
     TileKind::kNormal, TileKind::kIntegers, TileKind::kTies,  TileKind::kEqual,       TileKind::kSparse,
     TileKind::kPowers, TileKind::kGemms,    TileKind::kMonge, TileKind::kHeavyColumn, TileKind::kBands};
 TileNumbers draw_tile(Random &random, TileKind kind, int size);
 
-// Masks of many tiles, which lie side by side: a row is requested once.
+// Returns the masks of adjacent tiles, computed by one call of the kernel.
 std::vector<TileBits> masks_of(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule,
                                const std::vector<TileNumbers> &tiles);
 bool takes_rule(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule);
 
-// The rows that this machine has, the reference last.
+// Returns the kernels that this machine supports, the reference kernel last.
 std::vector<const KernelEntry<TransposableMaskRequest> *> mask_rows_here();
 
 double kept_sum(const TileNumbers &tile, const TileBits &mask);
 bool keeps_exactly(const TileBits &mask, int size, int kept);
 
-// The largest sum that a mask of exactly N in every line can keep, of integers: by LEMON's network simplex, which shares no
-// line with the library.
+// Returns the largest sum of integers that a mask with exactly N elements in every row and column can keep. Uses LEMON's
+// network simplex, which is independent of the library.
 int64_t best_sum(const std::vector<int64_t> &integer_weights, int size, int kept);
 
 }  // namespace lpt::test

@@ -1,5 +1,5 @@
-// Every kernel that transposes codes, against the definition: code (c, r) of the target is code (r, c) of the source, read bit by
-// bit by the test's own reader.
+// Every kernel that transposes codes against the definition: code (c, r) of the target is code (r, c) of the source. The test
+// reads codes bit by bit with a separate reader.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace lpt::test {
 namespace {
 
-// Around the widths of vectors and bytes; 300 is more than a row of the fast kernel takes at once.
+// Sizes around the widths of vectors and bytes; 300 exceeds one step of the SIMD kernel.
 constexpr int64_t kExtents[] = {0, 1, 7, 63, 64, 65, 127, 129, 300};
 
-// All presets that have codes, elements of 3, 5 and 7 bits, and square blocks. (Blocks are square or there are none.)
+// Returns all presets with codes, elements of 3, 5 and 7 bits, and square blocks. Other blocks are not supported.
 std::vector<lpt_format> formats() {
   std::vector<lpt_format> result;
   for (int64_t i = 0; i < format_count(); ++i) {
@@ -36,7 +36,7 @@ int64_t bytes_for(const Matrix &matrix, int64_t columns) {
   return is_ternary(matrix) ? (columns + 4) / 5 : (columns * bits_of(matrix) + 7) / 8;
 }
 
-// A code of any width.
+// Reads a code of any width.
 uint64_t wide_code(const Matrix &matrix, int64_t row, int64_t column) {
   if (bits_of(matrix) < 8) return matrix.code(row, column);
   const auto bytes = static_cast<std::size_t>(bits_of(matrix) / 8);
@@ -45,7 +45,7 @@ uint64_t wide_code(const Matrix &matrix, int64_t row, int64_t column) {
   return code;
 }
 
-// Codes, scales and gaps. Five ternary digits make a byte up to 242.
+// Fills codes, scales and gaps. Five ternary digits form a byte of at most 242.
 void scramble(Matrix &matrix, Random &random) {
   const int64_t bound = is_ternary(matrix) ? 243 : 256;
   for (Guarded *memory : {&matrix.data, &matrix.scales}) {
@@ -68,7 +68,7 @@ void expect_transposed_codes(const Matrix &source, const Matrix &target) {
   }
 }
 
-// What the codes of a row leave of its last byte is zero, and what is between rows is as it was.
+// Checks that the unused bits of the last byte of a row are zero, and that the bytes between rows are unchanged.
 void expect_clean_ends(const Matrix &target) {
   static constexpr int kPowersOfThree[] = {243, 3, 9, 27, 81};
   const int64_t used = bytes_for(target, target.columns());
@@ -110,7 +110,7 @@ TEST_P(TransposeKernel, PutsEveryCodeWhereItsTransposeHasIt) {
   for (const lpt_format format : formats()) {
     for (const int64_t rows : kExtents) {
       for (const int64_t columns : kExtents) {
-        // Codes of whole bytes may begin anywhere that their numbers may.
+        // Codes of full bytes may begin at any aligned address of their type.
         const auto shift = static_cast<std::size_t>(8 * random.below(8));
         Matrix source(format, rows, columns, random.below(2) * random.below(70), shift);
         Matrix target(format, columns, rows, random.below(2) * random.below(70), shift);
@@ -126,7 +126,7 @@ TEST_P(TransposeKernel, PutsEveryCodeWhereItsTransposeHasIt) {
   EXPECT_GT(taken, 81 * 6) << "the row rejects nearly everything";
 }
 
-// Past the caches go whole lines of them, where a row begins on one.
+// Streaming stores write full cache lines, if a row begins at one.
 TEST_P(TransposeKernel, WritesPastTheCaches) {
   Random random(111);
   for (const lpt_format format : {LPT_FORMAT_E4M3FN, LPT_FORMAT_E2M1FN}) {
@@ -142,7 +142,7 @@ TEST_P(TransposeKernel, WritesPastTheCaches) {
   }
 }
 
-// An operation hands a row one tile of a matrix after the other.
+// An operation passes the tiles of a matrix to a kernel one at a time.
 TEST_P(TransposeKernel, TransposesATileAndLeavesTheOthers) {
   Random random(112);
   for (const lpt_format format : formats()) {

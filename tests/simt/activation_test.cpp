@@ -1,5 +1,5 @@
-// CUDA layers on the CPU, against the reference rows: SwiGLU and the epilogue of a GEMM bit for bit, RMSNorm and softmax within what another order of an
-// f64 sum may do.
+// CUDA layers on the CPU against the reference kernels: SwiGLU and the epilogue of a GEMM bit for bit, RMSNorm and softmax
+// within the error of another order of an f64 sum.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ struct Extents {
 
 Extents any_extents(Random &random) { return {1 + random.below(3), random.of(kColumns)}; }
 
-// A matrix of any format, its rows on boundaries of 16 bytes or not.
+// Returns a matrix of any format, with rows aligned to 16 bytes or not.
 Matrix any_matrix(Random &random, Extents e) {
   const int64_t padding = random.chance(0.5) ? (16 - e.columns % 16) % 16 : random.below(5);
   return Matrix(random.of(kFormats), e.rows, e.columns, padding, random.chance(0.5) ? 0 : 4);
@@ -86,7 +86,7 @@ TEST(SimtSwiglu, BackwardEqualsTheReference) {
 constexpr lpt_activation kActivations[] = {LPT_ACTIVATION_NONE, LPT_ACTIVATION_GELU, LPT_ACTIVATION_GELU_TANH,
                                            LPT_ACTIVATION_SILU, LPT_ACTIVATION_SWIGLU};
 
-// c is another matrix, or the sums themselves, or the residual.
+// c is another matrix, the sums, or the residual.
 TEST(SimtFinish, EqualsTheReference) {
   Random random(84);
   for (int i = 0; i < (kIsSanitized ? 30 : 150); ++i) {
@@ -121,8 +121,8 @@ TEST(SimtFinish, EqualsTheReference) {
   }
 }
 
-// The f64 sums of both rows round to the same f32, or to its neighbour; the products with it, and their rounding to the
-// output, carry that along: two units of f32 and one of the output.
+// The f64 sums of both kernels round to the same f32 or to adjacent values. Products with it, and their rounding to the output,
+// propagate the difference: two units of f32 and one of the output.
 void expect_close(const Matrix &found, const Matrix &oracle, const std::string &where) {
   const int bits = found.format().id == LPT_FORMAT_F32 ? 23 : found.format().id == LPT_FORMAT_BF16 ? 7 : 10;
   const float share = bits == 23 ? 0x1p-21f : std::ldexp(1.0f, -bits);
@@ -199,7 +199,7 @@ TEST(SimtSoftmax, ForwardIsCloseToTheReference) {
   }
 }
 
-// What is counted has no order.
+// Counts do not depend on the order.
 TEST(SimtSoftmax, LevelsEqualTheReference) {
   Random random(95);
   for (int i = 0; i < (kIsSanitized ? 5 : 18); ++i) {
@@ -222,7 +222,7 @@ TEST(SimtSoftmax, LevelsEqualTheReference) {
   }
 }
 
-// dx = scale · y · (dy - sum): the difference cancels, so what the sum's last place is worth counts, not that of dx.
+// dx = scale · y · (dy - sum): the difference cancels, so that the error is relative to the last place of the sum, not of dx.
 TEST(SimtSoftmax, BackwardIsCloseToTheReference) {
   Random random(85);
   for (int i = 0; i < (kIsSanitized ? 8 : 30); ++i) {

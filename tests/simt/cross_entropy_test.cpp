@@ -1,4 +1,4 @@
-// CUDA rows of cross entropy on the CPU, against the definition in double, with the bounds of the CPU's rows
+// CUDA kernels of cross entropy on the CPU against the definition in double, with the bounds of the CPU kernels
 // (tests/kernels/cross_entropy_test.cpp).
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ TEST(SimtCrossEntropy, SumsKeepSpecialsVisible) {
   EXPECT_EQ(0.0, found[1].exponentials);
 }
 
-// Logits and logarithms are far from zero: what f32 does not hold of a logarithm shows.
+// Logits and logarithms are far from zero, so that rounding the logarithm to f32 causes a visible error.
 TEST(SimtCrossEntropy, GradientsAreNearTheDefinition) {
   constexpr double kFar = 100.0;
   Random random(92);
@@ -130,7 +130,7 @@ TEST(SimtCrossEntropy, TheGradientMayTakeThePlaceOfItsLogits) {
   }
 }
 
-// Classes 10 to 39 of 100 are those of the rank; 600 rows are three steps of the threads.
+// The rank has classes 10 to 39 of 100; 600 rows are three steps of the threads.
 template <typename Index>
 void check_places(bool is_wide) {
   constexpr int64_t kRows = 600;
@@ -176,7 +176,7 @@ TEST(SimtCrossEntropy, RowsWithoutAClassAreNan) {
   EXPECT_EQ(1.0, factors[1]);
 }
 
-// 600 rows are three steps of the threads that add.
+// 600 rows are three steps of the adding threads.
 TEST(SimtCrossEntropy, LossesAreThoseOfTheDefinitionInTheOrderOfRows) {
   constexpr int64_t kRows = 600, kClasses = 50, kCounted = 500;
   Random random(94);

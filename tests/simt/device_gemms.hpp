@@ -1,4 +1,4 @@
-// GEMMs by kernels of ours on the CPU, judged by sums in double.
+// GEMMs by the library's CUDA kernels on the CPU, checked by sums in double.
 #pragma once
 
 #include "kernels/gemm/cuda/cuda_gemm.hpp"
@@ -7,7 +7,7 @@
 
 namespace lpt::test {
 
-// The table's kernels, by what they are for.
+// The kernels of the table, by purpose.
 inline std::span<const KernelEntry<GemmRequest>> few_rows_kernels() { return gemm_device_kernels().first(2); }
 inline std::span<const KernelEntry<GemmRequest>> warpgroups_kernels() { return gemm_device_kernels().subspan(2, 1); }
 inline std::span<const KernelEntry<GemmRequest>> tiles_kernels() { return gemm_device_kernels().last(2); }
@@ -19,7 +19,7 @@ inline const KernelEntry<GemmRequest> *kernel_for(const GemmRequest &request) {
   return nullptr;
 }
 
-// Runs a kernel with the scratch that it needs, which holds no number before.
+// Runs a kernel with its scratch, filled with NaN.
 inline void run_on_cpu(const KernelEntry<GemmRequest> &kernel, GemmRequest request) {
   Guarded scratch(kernel.scratch_bytes == nullptr ? 0 : kernel.scratch_bytes(request));
   std::fill_n(scratch.data(), scratch.bytes(), uint8_t{0xFF});
@@ -34,7 +34,7 @@ struct GemmCase {
   int64_t m, n, k;
 };
 
-// Rows of scales and of c have gaps; those of a and b begin on sixteen bytes.
+// Rows of scales and of c have gaps; rows of a and b are aligned to 16 bytes.
 inline void check(const GemmCase &c, Random &random, Tally &tally, const KernelOptions &options = {}) {
   Problem problem(c.a, c.b, c.c, false, true, c.m, c.n, c.k, 32);
   problem.request.options = options;

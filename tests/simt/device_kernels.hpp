@@ -1,4 +1,4 @@
-// Kernels of the device on the CPU: run in every order of threads, and compared with the reference kernel bit for bit.
+// Device kernels on the CPU, in every order of threads, compared with the reference kernel bit for bit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,13 +14,13 @@ namespace lpt::test {
 
 constexpr simt::Order kOrders[] = {simt::Order::kForward, simt::Order::kBackward, simt::Order::kShuffled};
 
-// The order of a case: all orders come up, none of them costs three runs.
+// Selects the thread order of a case: all orders are used, and each case runs once.
 inline void take_next_order() {
   static std::size_t next = 0;
   simt::set_order(kOrders[next++ % std::size(kOrders)]);
 }
 
-// How often each kernel has run, so that none is left out unseen.
+// Counts the runs of each kernel, to detect kernels that no test runs.
 class Tally {
  public:
   template <typename Request>

@@ -1,4 +1,4 @@
-// Everything that kernels share with the CPU, for every device that the plugin is made for: it compiles, without a warning.
+// Functions that kernels share with the CPU, for every GPU architecture of the plugin: they must compile without warnings.
 #include "kernels/common/cuda_encode.hpp"
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/common/cuda_random.hpp"

@@ -1,4 +1,5 @@
-// CUDA kernels of an embedding on the CPU: rows by their definition, the gradient against the reference kernel bit for bit.
+// CUDA kernels of an embedding on the CPU: gathered rows against the definition, the gradient against the reference kernel bit
+// for bit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,13 +18,13 @@ namespace {
 constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
 constexpr int64_t kColumns[] = {1, 15, 16, 17, 130, 520};
 
-// Rows on boundaries of 16 bytes, and others.
+// Returns a matrix with rows aligned to 16 bytes or not.
 Matrix any_matrix(Random &random, lpt_format format, int64_t rows, int64_t columns) {
   const int64_t padding = random.chance(0.5) ? (16 - columns % 16) % 16 : random.below(5);
   return Matrix(format, rows, columns, padding, random.chance(0.5) ? 0 : 4);
 }
 
-// Also below and above the classes.
+// Includes places below and above the classes.
 std::vector<int64_t> any_places(Random &random, int64_t rows, int64_t classes) {
   std::vector<int64_t> places;
   for (int64_t r = 0; r < rows; ++r) places.push_back(random.below(classes + 2) - 1);
@@ -57,7 +58,7 @@ TEST(SimtEmbedding, RowsAreThoseOfTheirPlaces) {
 TEST(SimtEmbedding, GradientsEqualTheReference) {
   Random random(98);
   for (int i = 0; i < (kIsSanitized ? 9 : 36); ++i) {
-    // 300 rows are two steps of the threads; 600 classes are more than there are blocks.
+    // 300 rows are two steps of the threads; 600 classes exceed the number of blocks.
     const int64_t rows = i % 3 == 0 ? 300 : random.below(9), classes = i % 4 == 0 ? 600 : 1 + random.below(6);
     const int64_t columns = random.of(kColumns);
     Matrix source = any_matrix(random, kFormats[i % 3], rows, columns);

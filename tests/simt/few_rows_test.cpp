@@ -1,4 +1,4 @@
-// GEMM of few rows on the CPU: the maps of places exhaustively, codes of few bits one by one, sums against those in double.
+// Small-m GEMM on the CPU: index maps exhaustively, all codes of few bits, sums against sums in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace lpt::test {
 namespace {
 
-// ---- MMA operations: the places as PTX gives them, lane by lane
+// MMA operations: the fragment layout of PTX, lane by lane.
 
 TEST(SimtMma, LeftPlacesAreThoseOfPtx) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -47,7 +47,7 @@ TEST(SimtMma, SumPlacesAreThoseOfPtx) {
   }
 }
 
-// Whole numbers have exact products: any misplaced one shows.
+// Products of integers are exact, so that any misplaced element is detected.
 template <Dtype kDtype>
 void expect_small_gemm() {
   float left[16][16], right[16][8], found[16][8];
@@ -89,7 +89,7 @@ TEST(SimtMma, MultipliesMatrices) {
   expect_small_gemm<Dtype::kF16>();
 }
 
-// ---- a step's places along k
+// Indices along k of a step.
 
 TEST(SimtFewRows, EveryKOfAStepIsSomebodysOnce) {
   for (const bool is_narrow : {false, true}) {
@@ -99,7 +99,7 @@ TEST(SimtFewRows, EveryKOfAStepIsSomebodysOnce) {
         for (int p = 0; p < 16; ++p) {
           const int k = first_k_of_word(is_narrow, word, p % 8 / 2) + k_of_word(product, p);
           EXPECT_TRUE(seen.insert(k).second) << k;
-          // What one sum of a group of 32 has is of that group.
+          // The elements of one sum are in one group of 32.
           if (is_narrow) {
             EXPECT_EQ(word, k / 32);
           }
@@ -112,7 +112,7 @@ TEST(SimtFewRows, EveryKOfAStepIsSomebodysOnce) {
   }
 }
 
-// ---- codes of few bits: all of them, against the numbers of the standards
+// Codes of few bits: all codes, against the definitions in the standards.
 
 template <Dtype kDtype>
 void expect_int4() {
@@ -158,7 +158,7 @@ TEST(SimtHalves, Int4AsE4m3IsExact) {
   }
 }
 
-// Where neither the number nor the product is past bf16.
+// Where neither the value nor the product exceeds bf16.
 template <lpt_format kScale>
 void expect_e2m1() {
   for (uint32_t scale = 0; scale < 256; ++scale) {
@@ -201,7 +201,7 @@ TEST(SimtHalves, E4m3IsExact) {
   }
 }
 
-// ---- products
+// GEMMs.
 
 constexpr GemmCase kCases[] = {
     {"bf16", "int4_1x128", LPT_FORMAT_BF16, 1, 16, 128},
@@ -225,7 +225,7 @@ TEST(SimtFewRows, AreNearTheSumsOfTheDefinition) {
   tally.expect_all_at_least(4);
 }
 
-// The order of threads and of blocks does not change a bit.
+// The order of threads and of blocks does not change the bits.
 TEST(SimtFewRows, HaveTheSameBitsInEveryOrder) {
   Random random(84);
   Problem problem("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 3, 40, 1280, 32);

@@ -1,4 +1,4 @@
-// The fibers under kernels/common/simt.hpp: a block's threads alternate on one thread of the CPU.
+// Fibers of kernels/common/simt.hpp: the threads of a block alternate on one CPU thread.
 #include <ucontext.h>
 
 #include <algorithm>
@@ -20,23 +20,23 @@
 namespace lpt::simt {
 namespace {
 
-constexpr std::size_t kStackBytes = 128 * 1024;  // a sanitizer's frames are large
+constexpr std::size_t kStackBytes = 128 * 1024;  // sanitizers have large frames
 constexpr uint32_t kWarp = 32;
 
 enum class State { kReady, kAtBarrier, kInWarp, kDone };
 
-// Where a fiber or the scheduler resumes: frame, stack and address, as __builtin_setjmp stores them.
+// Resume state of a fiber or the scheduler: frame, stack and address, as __builtin_setjmp stores them.
 using Resumption = void *[5];
 
 struct Fiber {
   Resumption resumption;
   std::unique_ptr<std::byte[]> stack;
   bool is_started = false;
-  void *fake_stack = nullptr;  // AddressSanitizer's
+  void *fake_stack = nullptr;  // of AddressSanitizer
   dim3 thread;
   State state = State::kDone;
   Where where;
-  // What it brings to a warp operation, and what it takes from it.
+  // Operands and results of a warp operation.
   const char *operation = nullptr;
   uint32_t mask = 0, source = 0;
   bool is_true = false;
@@ -44,7 +44,7 @@ struct Fiber {
   uint32_t votes = 0;
 };
 
-// The one grid that runs.
+// The grid that is running.
 struct Machine {
   const char *kernel = "";
   void (*body)(void *) = nullptr;
@@ -57,7 +57,7 @@ struct Machine {
   const void *scheduler_stack = nullptr;
   std::size_t scheduler_stack_bytes = 0;
   std::vector<Fiber> fibers;
-  std::vector<uint32_t> sequence;  // of the threads of a block
+  std::vector<uint32_t> sequence;  // order of the threads of a block
   uint32_t running = 0;
   uint32_t count = 0;
   std::vector<std::byte> shared;
@@ -67,13 +67,13 @@ struct Machine {
 Machine machine;
 Queue streams = nullptr;
 
-// What CUDA takes. A block of compute capability 9.0 has the most shared memory; the first 48 KiB need no permission.
+// Limits of CUDA. Blocks of compute capability 9.0 have the most shared memory; more than 48 KiB must be enabled per kernel.
 constexpr uint32_t kMostGridX = 0x7FFFFFFF, kMostGridYz = 65535, kMostBlockXy = 1024, kMostBlockZ = 64;
 constexpr uint64_t kMostThreads = 1024;
 constexpr std::size_t kSharedBytes = 48 * 1024, kMostSharedBytes = 227 * 1024;
 
-std::mutex allowed_lock;                                // a plugin's launches come from several threads
-std::map<const void *, std::size_t> allowed_of_kernel;  // bytes of shared memory beyond 48 KiB
+std::mutex allowed_lock;                                // launches of a plugin are from several threads
+std::map<const void *, std::size_t> allowed_of_kernel;  // enabled bytes of shared memory beyond 48 KiB
 
 Fiber &running() { return machine.fibers[machine.running]; }
 
@@ -88,12 +88,13 @@ std::string text_of(const Fiber &fiber, const std::string &what, const Where &wh
          what;
 }
 
-// ---- from fiber to scheduler and back
+// Switches between fibers and the scheduler.
 
-// swapcontext() calls the kernel twice, and AddressSanitizer's clears the shadow of a whole stack, at every switch.
+// swapcontext() calls the operating system twice, and the version of AddressSanitizer clears the shadow of a full stack, at
+// every switch.
 [[noreturn, gnu::noinline, gnu::no_sanitize("address")]] void resume(Resumption &at) { __builtin_longjmp(at, 1); }
 
-// Returns when something resumes `from`.
+// Returns when `from` is resumed.
 [[gnu::noinline, gnu::no_sanitize("address")]] void switch_between(Resumption &from, Resumption &to) {
   if (__builtin_setjmp(from) == 0) resume(to);
 }
@@ -119,7 +120,7 @@ void leave_fiber(Fiber &fiber) {
   }
 }
 
-// The first switch to a fiber, onto its own stack.
+// Switches to a fiber for the first time, onto its stack.
 [[gnu::noinline, gnu::no_sanitize("address")]] void switch_to_start(Resumption &from, Fiber &fiber) {
   if (__builtin_setjmp(from) != 0) return;
   ucontext_t context;
@@ -160,7 +161,7 @@ void wait(State state, const Where &where) {
   leave_fiber(fiber);
 }
 
-// ---- warps
+// Warps.
 
 Fiber *lane_of(const Fiber &fiber, uint32_t lane) {
   const uint32_t index = static_cast<uint32_t>(&fiber - machine.fibers.data()) / kWarp * kWarp + lane;
@@ -172,7 +173,7 @@ bool has_joined(const Fiber *other, const Fiber &fiber) {
          other->operation == fiber.operation;
 }
 
-// The last lane of a mask to arrive gives all of them what they came for.
+// The last lane of a mask to arrive distributes the results to all lanes.
 bool complete(Fiber &fiber) {
   uint32_t votes = 0;
   for (uint32_t lane = 0; lane < kWarp; ++lane) {
@@ -203,12 +204,12 @@ void join_warp(uint32_t mask, uint32_t source, const char *operation, const Wher
   if (!complete(fiber)) wait(State::kInWarp, where);
 }
 
-// ---- blocks
+// Blocks.
 
 void start_fiber(Fiber &fiber, uint32_t index, dim3 block) {
   fiber.thread = dim3(index % block.x, index / block.x % block.y, index / (block.x * block.y));
   if (fiber.stack == nullptr) fiber.stack.reset(new std::byte[kStackBytes]);
-  if (fiber.state != State::kDone) {  // a fault has left its frames behind
+  if (fiber.state != State::kDone) {  // its frames remain from a fault
 #ifdef LPT_SIMT_ASAN
     __asan_unpoison_memory_region(fiber.stack.get(), kStackBytes);
 #endif
@@ -218,7 +219,7 @@ void start_fiber(Fiber &fiber, uint32_t index, dim3 block) {
   fiber.state = State::kReady;
 }
 
-// Lets every thread go that has reached the barrier, once all have; false if some have not.
+// Releases the threads at the barrier if all threads have reached it; returns false otherwise.
 bool open_barrier() {
   const Fiber *first = nullptr;
   const Fiber *gone = nullptr;
@@ -248,7 +249,7 @@ void order_threads() {
     std::shuffle(machine.sequence.begin(), machine.sequence.end(), machine.shuffle);
 }
 
-// Every thread that can run does so once; false if none could.
+// Runs every ready thread once; returns false if none is ready.
 bool run_in_order() {
   order_threads();
   bool has_run = false;
@@ -315,7 +316,7 @@ uint32_t vote(uint32_t mask, bool is_true, const char *operation, const Where &w
 void fault(const char *subject, const char *what, const Where &where) {
   machine.fault = text_of(running(), std::string(subject) + what, where);
   leave_fiber(running());
-  std::abort();  // the scheduler never comes back here
+  std::abort();  // not reached: the scheduler does not resume it
 }
 
 void set_queue(Queue queue) { streams = queue; }

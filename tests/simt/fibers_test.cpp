@@ -1,4 +1,4 @@
-// The fibers themselves: kernels that need barriers, warps and atomics, and kernels that misuse them.
+// Tests of the fibers: kernels that use barriers, warp operations and atomics, and kernels that misuse them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr simt::Order kOrders[] = {simt::Order::kForward, simt::Order::kBackward, simt::Order::kShuffled};
 
-// What the launch of a kernel is rejected with, or nothing.
+// Returns the fault of a launch, or an empty string.
 template <typename Launch>
 std::string fault_of(const Launch &launch) {
   try {
@@ -203,7 +203,7 @@ TEST(Simt, GridsThatNoDeviceTakesAreRejected) {
 
 __global__ void with_shared() {}
 
-// 48 KiB are every kernel's, more those of a kernel that is allowed them.
+// Every kernel may use 48 KiB; more must be enabled per kernel.
 TEST(Simt, SharedMemoryThatNoBlockHasIsRejected) {
   EXPECT_EQ("", fault_of([] { LPT_LAUNCH(with_shared, 1, 32, 49152, nullptr); }));
   EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(with_shared, 1, 32, 49153, nullptr); }), "expected 49152 bytes at most"));

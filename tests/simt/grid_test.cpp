@@ -1,4 +1,4 @@
-// The choice of grids: every fragment is somebody's, no device rejects it, and few threads are idle.
+// Grid selection: grids cover every fragment once, satisfy all device limits, and have few idle threads.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -33,7 +33,7 @@ TEST(FragmentGrid, CoversEveryFragmentWithinTheLimitsOfDevices) {
   }
 }
 
-// Below half of the threads have nothing to do, along rows; whole blocks of them none.
+// Less than half of the threads are idle along rows, and no full block is idle.
 TEST(FragmentGrid, LeavesFewThreadsIdle) {
   for (const int64_t columns : kColumns) {
     const FragmentGrid grid = fragment_grid(4096, columns, 256);
@@ -51,7 +51,7 @@ TEST(FragmentGrid, GivesAThreadSeveralRowsWhereThereAreMany) {
   EXPECT_EQ(small.grid_y, 64u);
 }
 
-// ---- launches of large extents, whose work is dropped: no memory is there
+// Launches of large extents, whose work is dropped: no memory is allocated.
 
 constexpr int64_t kLarge = 5'000'000;
 
@@ -113,7 +113,7 @@ TEST_F(LargeLaunches, OfTransposedCodesKeepTheLimitsOfDevices) {
   }
 }
 
-// The grid's limit is 65535 tiles of 64 columns. The first launch is dropped, as it takes seconds here.
+// The grid limit is 65535 tiles of 64 columns. The first launch is dropped, because it takes seconds on the CPU.
 TEST_F(LargeLaunches, OfTransposedCodesGoOnWhereTheFirstEnds) {
   constexpr int64_t kFirst = int64_t{65535} * 64, kRest = 70;
   static int launches;

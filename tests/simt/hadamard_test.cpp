@@ -1,4 +1,4 @@
-// CUDA rotations on the CPU, against the reference row: every size, all ends of rows, vectors before and after.
+// CUDA rotations on the CPU against the reference kernel: every size, all row ends, vectors before and after the rotation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ const float *floats_or_none(Random &random, Matrix &matrix) {
   return random.chance(0.5) ? reinterpret_cast<const float *>(matrix.data.data()) : nullptr;
 }
 
-// A NaN is a NaN after arithmetic: which one is the machine's own.
+// After arithmetic, NaN bits depend on the machine, and any NaN is accepted.
 bool are_alike(const Matrix &a, const Matrix &b) {
   for (int64_t row = 0; row < a.rows(); ++row) {
     for (int64_t column = 0; column < a.columns(); ++column) {

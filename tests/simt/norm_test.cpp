@@ -1,4 +1,5 @@
-// CUDA rows of norms beside the forward one: a sum and its norm, gradients of the input and of the weight, factors of smoothing.
+// CUDA kernels of norms other than forward: a sum with its norm, gradients of the input and of the weight, factors of
+// smoothing.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -23,7 +24,7 @@ Matrix any_matrix(Random &random, lpt_format format, int64_t rows, int64_t colum
   return Matrix(format, rows, columns, padding, random.chance(0.5) ? 0 : 4);
 }
 
-// Whatever is between rows.
+// Compares codes, ignoring bytes between rows.
 bool has_codes_of(const Matrix &found, const Matrix &oracle) {
   for (int64_t row = 0; row < found.rows(); ++row) {
     for (int64_t column = 0; column < found.columns(); ++column) {
@@ -33,7 +34,7 @@ bool has_codes_of(const Matrix &found, const Matrix &oracle) {
   return true;
 }
 
-// residual + branch, row by row, by the row of the CPU that decides the bits.
+// Computes residual + branch row by row with the CPU kernel that defines the bits.
 void add_by_reference(Matrix &residual, Matrix &branch, Matrix &sum) {
   for (int64_t row = 0; row < sum.rows(); ++row) {
     const auto place = [row](Matrix &matrix) {
@@ -99,7 +100,7 @@ struct NormCase {
   Matrix x, dy, weight, inverse;
 };
 
-// The bound of the CPU's rows (tests/kernels/rmsnorm_test.cpp).
+// The bound of the CPU kernels (tests/kernels/rmsnorm_test.cpp).
 constexpr double kRmsnormGradientError = 4;
 
 TEST(SimtRmsnorm, BackwardIsNearTheDefinition) {
@@ -132,7 +133,7 @@ TEST(SimtRmsnorm, BackwardIsNearTheDefinition) {
   }
 }
 
-// A row of an infinite r: what is beyond its end is no part of the sum.
+// A row with infinite r: elements beyond its end must not affect the sum.
 TEST(SimtRmsnorm, BackwardOfAnInfiniteInverseHasNoNanOfItsOwn) {
   Matrix x(LPT_FORMAT_F32, 1, 3), dy(LPT_FORMAT_F32, 1, 3), dx(LPT_FORMAT_F32, 1, 3), weight(LPT_FORMAT_F32, 1, 3);
   for (int64_t column = 0; column < 3; ++column) {
@@ -235,7 +236,7 @@ TEST(SimtRmsnorm, PartsOfAGradientAreAddedUp) {
             {sums.data(), parts, columns, reinterpret_cast<float *>(gradient.data.data()), is_accumulated}, nullptr);
         EXPECT_TRUE(gradient.is_intact());
         for (int64_t column = 0; column < columns; ++column) {
-          double oracle = is_accumulated ? 2.5 : 0.0;  // quarters: every sum is exact
+          double oracle = is_accumulated ? 2.5 : 0.0;  // multiples of 1/4: every sum is exact
           for (int64_t part = 0; part < parts; ++part)
             oracle += sums[static_cast<std::size_t>(part * columns + column)];
           ASSERT_EQ(static_cast<float>(oracle), gradient.get(0, column)) << parts << " parts, column " << column;

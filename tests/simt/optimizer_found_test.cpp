@@ -1,5 +1,5 @@
-// What the device finds of gradients and moments, on the CPU: the norm against the reference row, the numbers that follow from
-// it against their formulas in f64.
+// Statistics of gradients and moments on the device, run on the CPU: the norm against the reference kernel, derived values
+// against their formulas in f64.
 #include <gtest/gtest.h>
 
 #include <cfloat>
@@ -52,7 +52,7 @@ GradientFacts facts_of(const std::vector<double> &sums, int64_t nonfinite_count,
   return facts;
 }
 
-// The order is that of the blocks: another one has other bits.
+// Adds in block order: other orders have other bits.
 TEST(SimtClip, AddsInTheOrderOfBlocks) {
   Random random(62);
   for (const size_t count : {size_t{0}, size_t{1}, size_t{4095}, size_t{4097}, size_t{9000}}) {
@@ -82,7 +82,7 @@ TEST(SimtClip, CountsWhatAllRanksHaveFound) {
   const std::vector<double> sums = {9.0, 16.0};
   const int64_t none[] = {0, 0, 0}, some[] = {0, 2, 3};
   for (const int64_t *counts : {none, some}) {
-    GradientFacts facts = {-1.0, 77, -1.0, -1.0, -1.0f};  // of no step before
+    GradientFacts facts = {-1.0, 77, -1.0, -1.0, -1.0f};  // of no preceding step
     take_next_order();
     clip_device_kernels().front().queue({sums.data(), 2, 1.0, 0.0, &facts, counts, 3}, nullptr);
     EXPECT_EQ(counts == none ? 0 : 5, facts.nonfinite_count);

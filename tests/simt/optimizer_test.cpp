@@ -1,4 +1,4 @@
-// The CUDA step on the CPU, against the reference row: all methods, states, roundings, underflows, kinds of numbers.
+// The CUDA optimizer step on the CPU against the reference kernel: all methods, states, roundings, underflows, kinds of values.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ constexpr int64_t kCounts[] = {0, 1, 15, 16, 17, 127, 128, 129, 255, 256, 257, 5
 
 const KernelEntry<StepRequest> &kernel() { return step_device_kernels().front(); }
 
-// What both rows leave behind, with and without an amax.
+// Runs both kernels, with and without an amax, and compares their outputs.
 void run_both(StepRequest request, StepRequest reference, bool wants_amax, const std::string &what) {
   float found[3] = {0.0f, 0.25f, 0.0f}, expected[3] = {0.0f, 0.25f, 0.0f};
   request.amax = wants_amax ? found : nullptr;
@@ -28,7 +28,7 @@ void run_both(StepRequest request, StepRequest reference, bool wants_amax, const
   for (int i = 0; i < 3; ++i) EXPECT_EQ(found[i], expected[i]) << what << ", amax " << i;
 }
 
-// Whether the row took the request.
+// Returns true if the kernel supports the request.
 bool compare(Random &random, const StepKinds &kinds, Values values) {
   const bool is_whole = kinds.first.block == 0 && kinds.second.block == 0;
   StepRequest request = random_request(random, kinds);

@@ -1,4 +1,4 @@
-// What tools/sass.py is there to catch: an array with an index that varies is in local memory, and loads of 32 bits are narrow.
+// Code that tools/sass.py must detect: an array with a variable index is in local memory, and loads of 32 bits are narrow.
 #include "kernels/common/launch.hpp"
 
 namespace lpt {

@@ -1,4 +1,4 @@
-// The CUDA casts on the CPU, against the reference rows: every format, odd sizes, moved boundaries, all kinds of numbers.
+// CUDA casts on the CPU against the reference kernels: every format, odd sizes, unaligned addresses, all kinds of values.
 #include <gtest/gtest.h>
 
 #include "kernels/quantize/cuda/cuda_draw.hpp"
@@ -18,7 +18,7 @@ constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_E4M3FN_TE
                                    LPT_FORMAT_NVFP4,        LPT_FORMAT_E4M3FN_ROW,    LPT_FORMAT_E5M2_ROW,
                                    LPT_FORMAT_INT8_ROW,     LPT_FORMAT_INT8_1X32,     LPT_FORMAT_INT4_1X32,
                                    LPT_FORMAT_INT4_1X128,   LPT_FORMAT_NVFP4_16X16,   LPT_FORMAT_INT8_TENSOR};
-// What the last row alone takes: zero points, lists of levels, elements of other kinds, blocks of other shapes.
+// Formats that only the last kernel supports: zero points, lists of levels, other element kinds, other block shapes.
 const char *const kOthers[] = {"uint4_1x32",      "uint8/1x64/f32/uint8", "nf4_1x64",         "bnb_fp4_1x64",
                                "mxint8",          "e3m0_tensor",          "int16_tensor",     "ternary_tensor",
                                "e5m2fnuz_tensor", "f16_tensor",           "e3m2fn",           "int2",
@@ -59,7 +59,7 @@ QuantizeCase any_case(Random &random, lpt_format target) {
   const Size size = random.of(kSizes);
   c.rows = size.rows;
   c.columns = size.columns;
-  const bool is_even = random.chance(0.5);  // rows on boundaries of 16 bytes
+  const bool is_even = random.chance(0.5);  // rows aligned to 16 bytes
   c.source_padding = is_even ? (16 - c.columns % 16) % 16 : random.below(5);
   c.target_padding = is_even ? (32 - c.columns % 32) % 32 : random.below(5);
   c.source_shift = is_even || random.chance(0.5) ? 0 : 4;
@@ -75,7 +75,7 @@ QuantizeCase any_case(Random &random, lpt_format target) {
   return c;
 }
 
-// What goes to 16 bits by a kernel of its own.
+// Cases of casts to 16 bits, which have a separate kernel.
 QuantizeCase half_case(Random &random) {
   QuantizeCase c = any_case(random, random.of({LPT_FORMAT_BF16, LPT_FORMAT_F16}));
   c.rounding = LPT_ROUNDING_NEAREST_EVEN;
@@ -90,7 +90,7 @@ void expect_equal(QuantizeRun &run, QuantizeRun &reference, const std::string &w
   EXPECT_EQ(run.has_nan, reference.has_nan) << what;
 }
 
-// What the caller gives where the rule is FIXED: any bits.
+// Fills the caller's scales of rule FIXED with any bits.
 void fill_scales(uint64_t place, Matrix &target) {
   Random random(place);
   for (std::size_t i = 0; i < target.scales.bytes(); ++i) {
@@ -111,7 +111,7 @@ void check(QuantizeCase c, Random &random, Tally &tally) {
   for (const KernelEntry<QuantizeRequest> &kernel : quantize_device_kernels()) {
     QuantizeRun run(c, source);
     if (kernel.unsupported_reason(run.request) != nullptr) continue;
-    if (is_known && !random.chance(0.1)) continue;  // the last row takes everything, slowly
+    if (is_known && !random.chance(0.1)) continue;  // the last kernel supports all formats, and is slow
     is_known = true;
     tally.add(kernel.name);
     QuantizeRun reference(c, source);
@@ -143,7 +143,7 @@ TEST(SimtQuantize, EveryRowEqualsTheReference) {
   tally.expect_all_at_least(kIsSanitized ? 10 : 50);
 }
 
-// All rows of the squares have a say in their scales.
+// All rows of a square block affect its scale.
 TEST(SimtQuantize, SquaresAreSearchedAsTheReferenceDoes) {
   Random random(47);
   Tally tally(quantize_device_kernels());
@@ -173,7 +173,7 @@ TEST(SimtQuantize, TheLastRowTakesEveryFormatRoundingAndOverflow) {
   tally.expect_all_at_least(kIsSanitized ? 20 : 150);
 }
 
-// More than a tile, more than a block of threads.
+// More than a tile, and more than a thread block.
 TEST(SimtQuantize, LargeMatricesEqualTheReference) {
   Random random(42);
   Tally tally(quantize_device_kernels());
@@ -269,7 +269,7 @@ TEST(SimtDraw, GivesTheBitsOfEveryElement) {
   EXPECT_STREQ(draw_device_kernels().front().unsupported_reason(given), "the caller has drawn them");
 }
 
-// Codes and scales of any bits.
+// Fills codes and scales with any bits.
 void fill_bytes(Random &random, Guarded &memory) {
   for (std::size_t i = 0; i < memory.bytes(); ++i) memory.data()[i] = static_cast<uint8_t>(random.bits());
 }

@@ -1,4 +1,4 @@
-// The CUDA reduction on the CPU, against the reference row.
+// The CUDA reduction on the CPU against the reference kernel.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -26,7 +26,7 @@ struct ReduceCase {
   int64_t elements;
 };
 
-// Arrays of one format, each on a boundary or past one.
+// Arrays of one format, each aligned or shifted.
 class Arrays {
  public:
   Arrays(lpt_format format, int32_t count, int64_t elements, std::size_t shift) {
@@ -94,7 +94,7 @@ TEST(SimtReduce, EqualsTheReference) {
   check({LPT_FORMAT_BF16, LPT_FORMAT_BF16, Reduction::kSum, 32, 32, 100}, Values::kNormal, random);
 }
 
-// factor · source, row by row, by the row of the CPU that decides the bits.
+// Computes factor · source row by row with the CPU kernel that defines the bits.
 void scale_by_reference(const MatrixView &source, const MatrixView &target, double factor) {
   const auto place = [](const MatrixView &view, int64_t row) {
     return static_cast<uint8_t *>(view.data) + row * view.row_stride * element_bits(view.format.element) / 8;
@@ -107,7 +107,7 @@ void scale_by_reference(const MatrixView &source, const MatrixView &target, doub
   }
 }
 
-// Shared columns are packed side by side in a format for the transfer, and put back.
+// Shared columns are packed into contiguous memory in a format for the transfer, and unpacked.
 TEST(SimtColumns, ArePackedAndPutBackWithTheBitsOfTheReference) {
   constexpr int64_t kShared[] = {1, 15, 16, 40, 128, 513};
   Random random(72);

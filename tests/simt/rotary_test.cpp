@@ -1,4 +1,4 @@
-// CUDA kernels of the rotary embedding on the CPU, against the reference bit for bit.
+// CUDA kernels of the rotary embedding on the CPU against the reference kernel, bit for bit.
 #include <gtest/gtest.h>
 
 #include <vector>

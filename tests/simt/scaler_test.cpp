@@ -1,4 +1,4 @@
-// What a scaler on a device does without being requested bits: it reads nothing where it need not.
+// The conditional amax kernel of device scalers: computes the amax only if the given one is 0.
 #include <gtest/gtest.h>
 
 #include "kernels/quantize/cuda/cuda_scaler.hpp"

@@ -1,4 +1,4 @@
-// CUDA masks and 2:4 packing on the CPU, against the reference rows.
+// CUDA masks and 2:4 compression on the CPU against the reference kernels.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct Pattern {
 constexpr Pattern kPatterns[] = {{2, 4}, {1, 4}, {3, 4}, {4, 4},  {4, 8},  {2, 8},
                                  {7, 8}, {1, 2}, {2, 5}, {2, 16}, {16, 32}};
 
-// Rows on boundaries of 16 bytes, or not.
+// Returns a padding that aligns rows to 16 bytes, or not.
 int64_t any_padding(Random &random, int64_t columns) {
   return random.chance(0.5) ? (16 - columns % 16) % 16 : random.below(6);
 }
@@ -117,7 +117,7 @@ TEST(SimtSparseMask, WhatTheRowDoesNotTakeIsRejected) {
   EXPECT_STREQ(row.unsupported_reason(request), "takes f32, bf16 and f16 only");
 }
 
-// ---- what a selection did
+// Statistics of a selection.
 
 void check_measure(lpt_format format, lpt_sparse_rule rule, Pattern pattern, bool is_transposed, Values values,
                    Random &random) {
@@ -165,7 +165,7 @@ TEST(SimtSparseMeasure, WhatTheRowDoesNotTakeIsRejected) {
   EXPECT_STREQ(row.unsupported_reason(request), "takes f32, bf16 and f16 only");
 }
 
-// ---- masks that are there already
+// Existing masks.
 
 void fill_mask(Random &random, Matrix &mask) {
   for (std::size_t i = 0; i < mask.data.bytes(); ++i) mask.data.data()[i] = static_cast<uint8_t>(random.below(3));
@@ -192,7 +192,7 @@ void check_given(lpt_format format, lpt_format masked, int64_t rows, int64_t col
   Random numbers(state), same_numbers(state);
   gradient.fill(numbers, Values::kNormal);
   expected_gradient.fill(same_numbers, Values::kNormal);
-  source.fill(random, Values::kNormal);  // which NaN a sum hands on differs between machines
+  source.fill(random, Values::kNormal);  // the NaN bits of a sum depend on the machine
   const MaskDecayRequest decay = {source.view(), mask.view(), gradient.view(), 0.125f};
   ASSERT_EQ(mask_decay_device_kernels().front().unsupported_reason(decay), nullptr);
   mask_decay_device_kernels().front().queue(decay, nullptr);
@@ -216,7 +216,7 @@ TEST(SimtMaskGiven, EqualsTheReference) {
                "takes f32, bf16 and f16 only");
 }
 
-// ---- packing
+// Compression.
 
 void fill_bytes(Random &random, Guarded &memory, bool is_mask) {
   for (std::size_t i = 0; i < memory.bytes(); ++i) {

@@ -1,4 +1,4 @@
-// Counts of a cast on the CPU, against the reference row, tile by tile: any codes and scales, in every order of threads.
+// CUDA cast statistics on the CPU against the reference kernel, tile by tile: any codes and scales, in every order of threads.
 #include <gtest/gtest.h>
 
 #include <cmath>

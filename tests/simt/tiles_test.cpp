@@ -1,5 +1,5 @@
-// GEMM of many rows by weights of four bits on the CPU: places and tiles exhaustively, copies that are late, sums against
-// those in double.
+// GEMM with large m and four-bit weights on the CPU: index maps and tiles exhaustively, delayed asynchronous copies, sums
+// against sums in double.
 #include <cstdlib>
 #include <set>
 
@@ -11,7 +11,7 @@
 namespace lpt::test {
 namespace {
 
-// ---- shared memory
+// Shared memory.
 
 TEST(SimtTiles, ChunksOfARowHaveAPlaceEach) {
   for (int row = 0; row < 128; ++row) {
@@ -26,7 +26,8 @@ TEST(SimtTiles, ChunksOfARowHaveAPlaceEach) {
   }
 }
 
-// Shared memory gives a quarter of a warp 16 bytes each at once where they lie in different eighths of 128 bytes.
+// A quarter of a warp reads 16 bytes per lane from shared memory in one access if the addresses are in different eighths of 128
+// bytes.
 TEST(SimtTiles, QuartersOfAWarpReadFromAllBanks) {
   for (const bool is_narrow : {false, true}) {
     for (int word = 0; word < kFewWords; ++word) {
@@ -44,7 +45,7 @@ TEST(SimtTiles, QuartersOfAWarpReadFromAllBanks) {
   }
 }
 
-// And half of a warp eight bytes each where they lie in different sixteenths: numbers of a of one byte.
+// Half of a warp reads eight bytes per lane in one access if the addresses are in different sixteenths: byte elements of a.
 TEST(SimtTiles, HalvesOfAWarpReadBytesFromAllBanks) {
   for (int word = 0; word < kFewWords; ++word) {
     for (int half = 0; half < 2; ++half) {
@@ -58,7 +59,7 @@ TEST(SimtTiles, HalvesOfAWarpReadBytesFromAllBanks) {
   }
 }
 
-// And a whole warp four bytes each where they lie in different ones of 32 words.
+// A warp reads four bytes per lane in one access if the addresses are in different banks of 32 words.
 TEST(SimtTiles, NarrowWordsAreReadFromAllBanks) {
   for (int word = 0; word < kFewWords; ++word) {
     std::set<int> banks;
@@ -69,7 +70,7 @@ TEST(SimtTiles, NarrowWordsAreReadFromAllBanks) {
   }
 }
 
-// ---- tiles
+// Tiles.
 
 TEST(SimtTiles, PartsTakeEveryStepOnce) {
   for (const int64_t m : {17, 32, 33, 64, 65, 128, 129, 1000}) {
@@ -96,7 +97,7 @@ TEST(SimtTiles, PartsWantTheirSumsInScratch) {
   EXPECT_EQ(0u, tiles_kernels().front().scratch_bytes(problem.request));
 }
 
-// ---- copies
+// Asynchronous copies.
 
 TEST(SimtAsync, CopiesAreMadeWhenTheirGroupIsWaitedFor) {
   alignas(16) static uint32_t source[8], target[8];
@@ -115,7 +116,7 @@ TEST(SimtAsync, CopiesAreMadeWhenTheirGroupIsWaitedFor) {
   EXPECT_THROW(simt::launch("askew", nullptr, 1, 1, 0, nullptr, [] { copy_async(target, source + 1); }), simt::Fault);
 }
 
-// ---- products
+// GEMMs.
 
 constexpr GemmCase kCases[] = {
     {"bf16", "int4_1x128", LPT_FORMAT_BF16, 17, 16, 128},
@@ -144,7 +145,7 @@ TEST(SimtTiles, AreNearTheSumsOfTheDefinition) {
   tally.expect_all_at_least(6);
 }
 
-// The order of threads and of blocks does not change a bit, where k is cut in parts neither.
+// The order of threads and of blocks does not change the bits, also if k is split in parts.
 TEST(SimtTiles, HaveTheSameBitsInEveryOrder) {
   Random random(86);
   Problem problem("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 20, 130, 1152, 32);
@@ -181,7 +182,7 @@ TEST(SimtTiles, RejectWhatTheyDoNotTake) {
   EXPECT_STREQ("takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only", int4.unsupported_reason(floats.request));
 }
 
-// Beyond 128 rows of a by FP4 a library is the better way by reckoning; who has measured may say otherwise.
+// With more than 128 rows of a by FP4, the cost estimate prefers the library; an option enables the kernel.
 TEST(SimtTiles, TakeMoreRowsByFp4WhereTheyAreRequestedTo) {
   Problem problem("bf16", "mxfp4", LPT_FORMAT_F32, false, true, 129, 32, 256, 32);
   EXPECT_STREQ("takes more than 128 rows of a only with LPT_GEMM_TILES set",

@@ -1,4 +1,4 @@
-// CUDA's searches for transposable masks on the CPU, against the reference row bit for bit.
+// CUDA searches for transposable masks on the CPU against the reference kernel, bit for bit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ std::string text_of(const MaskCase &c, const char *row, Values values) {
               c.pattern.kept, c.pattern.of, c.solver, name_of(values));
 }
 
-// Numbers that are equal, or none, so that ties decide.
+// Sets elements to equal values or zeros, so that ties decide.
 void level(Random &random, Matrix &source) {
   const auto bytes = static_cast<std::size_t>(source.view().format.element == LPT_FORMAT_F32 ? 4 : 2);
   for (std::size_t i = 0; i + bytes <= source.data.bytes(); i += bytes) {
@@ -78,7 +78,7 @@ TEST(SimtTransposableMask, EqualsTheReference) {
   for (const Pattern pattern : kPatterns) {
     for (const lpt_sparse_solver solver : kSolvers) {
       for (const Values values : kAllValues) {
-        if (!is_taken(random, 4) || random.below(pattern.of) > 3) continue;  // large tiles take long
+        if (!is_taken(random, 4) || random.below(pattern.of) > 3) continue;  // large tiles are slow
         const int64_t rows = 1 + random.below(pattern.of + 3), columns = 1 + random.below(2 * pattern.of);
         check_mask({random.of(kSources), pattern, solver, rows, columns}, values, random, tally);
       }
@@ -87,7 +87,7 @@ TEST(SimtTransposableMask, EqualsTheReference) {
   tally.expect_all_at_least(3);
 }
 
-// More tiles than a block has threads: those without a finite sum lie in several warps.
+// More tiles than threads of a block: tiles without a finite sum are in several warps.
 TEST(SimtTransposableMask, PatternsOfManyTilesEqualTheReference) {
   Random random(63);
   Tally tally(transposable_mask_device_kernels());

@@ -1,4 +1,4 @@
-// GEMM by four warps on the CPU: places as PTX gives them, where a descriptor finds what was copied, sums against those in
+// GEMM by warp groups on the CPU: the fragment layout of PTX, the addresses that a descriptor selects, sums against sums in
 // double.
 #include <set>
 #include <tuple>
@@ -10,7 +10,7 @@
 namespace lpt::test {
 namespace {
 
-// ---- places
+// Fragment layouts.
 
 TEST(SimtWgmma, LeftPlacesAreThoseOfPtx) {
   for (uint32_t thread = 0; thread < 128; ++thread) {
@@ -39,14 +39,14 @@ TEST(SimtWgmma, DescriptorsSayWhereRowsOf128BytesAre) {
   for (uint32_t address = 0; address < 227 * 1024; address += 16) {
     const uint64_t descriptor = wgmma_descriptor(address);
     EXPECT_EQ(address, (descriptor & 0x3FFF) * 16);
-    EXPECT_EQ(64u, descriptor >> 32 & 0x3FFF);  // 1024 bytes from eight columns to the next
-    EXPECT_EQ(1u, descriptor >> 62);            // transposed rows of 128 bytes
+    EXPECT_EQ(64u, descriptor >> 32 & 0x3FFF);  // 1024 bytes between groups of eight columns
+    EXPECT_EQ(1u, descriptor >> 62);            // 128-byte swizzle
     constexpr uint64_t kFields = 0x3FFFu | 0x3FFFu << 16 | uint64_t{0x3FFF} << 32 | uint64_t{3} << 62;
-    EXPECT_EQ(0u, descriptor & ~kFields);  // no base offset, and nothing where nothing stands
+    EXPECT_EQ(0u, descriptor & ~kFields);  // no base offset, and unused fields are zero
   }
 }
 
-// A copy goes to its chunk's place; an MMA operation that begins with a slice of 32 of k finds there what it looks for.
+// A copy writes a chunk to its swizzled position; an MMA operation at a slice of 32 of k must read that position.
 TEST(SimtWgmma, GemmsFindWhatWasCopied) {
   for (uint32_t base = 0; base < 64 * 1024; base += kWgmmaBoundary) {
     for (int slice = 0; slice < 4; ++slice) {
@@ -78,7 +78,7 @@ TEST(SimtWarpgroupPlaces, LanesReadFourCodesWhereTheyLie) {
   }
 }
 
-// A warp's lanes read from different words of shared memory, or from the same one.
+// The lanes of a warp read different words of shared memory, or the same word.
 TEST(SimtWarpgroupPlaces, LanesReadFromAllBanks) {
   for (int slice = 0; slice < 4; ++slice) {
     for (int half = 0; half < 2; ++half) {
@@ -94,7 +94,7 @@ TEST(SimtWarpgroupPlaces, LanesReadFromAllBanks) {
   }
 }
 
-// Whole numbers have exact products: any misplaced one shows.
+// Products of integers are exact, so that any misplaced element is detected.
 TEST(SimtWgmma, MultipliesMatrices) {
   static float left[64][32], right[32][64], found[64][64];
   for (int k = 0; k < 32; ++k) {
@@ -131,7 +131,7 @@ TEST(SimtWgmma, MultipliesMatrices) {
   }
 }
 
-// ---- products
+// GEMMs.
 
 constexpr KernelOptions kEnabled{.has_warpgroups = true};
 
@@ -190,7 +190,7 @@ TEST(SimtWarpgroups, RejectWhatTheyDoNotTake) {
   EXPECT_STREQ("takes 8388480 columns of c at most", kernel.unsupported_reason(request));
 }
 
-// It has not run on a GPU: it is taken only on request.
+// The kernel is off by default and is selected only on request.
 TEST(SimtWarpgroups, AreTakenWhereTheyAreRequestedOnly) {
   Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
   problem.request.options = kEnabled;

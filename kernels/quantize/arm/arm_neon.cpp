@@ -1,4 +1,4 @@
-// f32 and bf16 → e4m3fn and bf16 to nearest even, with one inverse or none, and back; amax of f32 and bf16.
+// Casts f32 and bf16 to e4m3fn and bf16 (nearest even, one inverse or none) and back; amax of f32 and bf16.
 #include <cstring>
 
 #include "kernels/common/simd_neon.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kSign = 0x80000000;
 constexpr uint32_t kInfinity = 0x7F800000;
-constexpr int64_t kStep = 8;  // elements at once
+constexpr int64_t kStep = 8;  // elements per step
 
 [[gnu::always_inline]] inline uint32x4_t every(uint32_t bits) { return vdupq_n_u32(bits); }
 
@@ -19,7 +19,7 @@ inline int64_t element_bytes(const MatrixView &view) {
   return plain == LPT_FORMAT_F32 ? 4 : plain == LPT_FORMAT_BF16 ? 2 : 1;
 }
 
-// ---- formats: load and store kStep elements
+// Element types: load and store kStep elements.
 
 struct FloatElements {
   [[gnu::always_inline]] static void load(const uint8_t *from, F32 (&value)[2]) {
@@ -40,7 +40,8 @@ struct Bf16Elements {
     value[0] = f32_of_bf16(vget_low_u16(codes));
     value[1] = f32_of_bf16(vget_high_u16(codes));
   }
-  // Magnitudes are held at the limit, infinity or the largest element; a NaN is the quiet one of its sign.
+  // Returns bf16 codes. Clamps magnitudes to the limit, infinity or the largest element; a NaN becomes the quiet NaN of its
+  // sign.
   [[gnu::always_inline]] static U16 codes(F32 value, uint32x4_t limit) {
     const uint32x4_t magnitude = vbicq_u32(u32_of(value), every(kSign));
     const uint32x4_t held =
@@ -53,7 +54,7 @@ struct Bf16Elements {
 };
 
 struct E4m3fnElements {
-  // The bits of a magnitude, moved to the fraction of f32, are 2^-120 of it, its subnormals too.
+  // The bits of a magnitude shifted to the fraction of f32 are 2^-120 times its value, also for subnormals.
   [[gnu::always_inline]] static F32 number(uint32x4_t code) {
     const uint32x4_t magnitude = vandq_u32(code, every(0x7F));
     const F32 value = f32_of(vshlq_n_u32(magnitude, 20)) * broadcast(0x1p120f);
@@ -66,7 +67,8 @@ struct E4m3fnElements {
     value[0] = number(vmovl_u16(vget_low_u16(words)));
     value[1] = number(vmovl_high_u16(words));
   }
-  // Below 2^-6 codes are units of 2^-9, which is the last place of 2^14. What is beyond the largest element, NaN too, is NaN.
+  // Below 2^-6 codes are units of 2^-9, which is the last place of 2^14. Values beyond the largest element, and NaN, become
+  // NaN.
   [[gnu::always_inline]] static uint32x4_t code(F32 value, uint32x4_t limit) {
     const uint32x4_t magnitude = vbicq_u32(u32_of(value), every(kSign));
     const uint32x4_t is_nan = vcgtq_u32(magnitude, every(kInfinity));
@@ -86,9 +88,7 @@ struct E4m3fnElements {
   }
 };
 
-// ---- loops
-
-// Magnitudes of the source so far, as bits: of all numbers, and of finite ones.
+// Largest magnitudes of the source as bits: of all elements, and of finite elements.
 struct Magnitudes {
   uint32x4_t largest = every(0), finite = every(0);
 
@@ -101,7 +101,8 @@ struct Magnitudes {
   }
 };
 
-// `step` is given where kStep elements are and where they go; the last ones of a row by way of a buffer, with zeros behind them.
+// Calls `step` with the source and target of kStep elements. The last elements of a row are copied through a zero-padded
+// buffer.
 template <typename Step>
 void for_steps(const MatrixView &source, const MatrixView &target, const Step &step) {
   const int64_t from_bytes = element_bytes(source), to_bytes = element_bytes(target);

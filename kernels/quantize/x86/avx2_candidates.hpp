@@ -1,5 +1,5 @@
-// Rules that try several scales with AVX2: best_candidate() of ref.cpp, for four candidates at a time. Included by an ISA
-// file only.
+// Scale rules that compare several candidates, with AVX2: best_candidate() of ref.cpp for four candidates at a time. Included
+// by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/x86/avx2_encode.hpp"
@@ -10,15 +10,15 @@ namespace {
 
 constexpr int64_t kMostCandidates = 16;
 
-// The candidates of a block in the order of trial.
+// The candidates of a block in order of trial.
 struct Candidates {
   alignas(32) uint32_t code[kMostCandidates];
-  alignas(32) float scale[kMostCandidates];  // block scale times tensor scale
+  alignas(32) float scale[kMostCandidates];  // block scale · tensor scale
   alignas(32) float inverse[kMostCandidates];
   int64_t count;
 };
 
-// candidate_code() of eight candidates from `first` on.
+// Returns candidate_code() of eight candidates from `first` on.
 inline BlockScales candidate_scales(const ScaleSpec &spec, float amax, int32_t first) {
   const __m256i candidate = _mm256_add_epi32(_mm256_set1_epi32(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   if (spec.kind == LPT_FORMAT_E8M0FNU) {
@@ -35,7 +35,7 @@ inline BlockScales candidate_scales(const ScaleSpec &spec, float amax, int32_t f
   return f32_scales(_mm256_set1_ps(amax), clamped(units));
 }
 
-// Bit i: candidate i has another code than the one before it. With the same code it has the same error, and cannot win.
+// Returns bit i if candidate i has a different code than its predecessor. A repeated code has the same error and cannot win.
 inline uint32_t new_codes(__m256i codes, uint32_t before) {
   const __m256i order = _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6);
   const __m256i previous = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(codes, order), all_lanes(before), 1);
@@ -45,7 +45,7 @@ inline uint32_t new_codes(__m256i codes, uint32_t before) {
 inline void fill_candidates(const ScaleSpec &spec, float amax, float tensor_scale, Candidates &candidates) {
   const int32_t tried = candidate_count(spec);
   candidates.count = 0;
-  uint32_t before = ~0u;  // no code, and no scale
+  uint32_t before = ~0u;  // differs from every code, and is no scale
   for (int32_t first = 0; first < tried; first += 8) {
     const BlockScales scales = candidate_scales(spec, amax, first);
     const __m256 scale = _mm256_mul_ps(scales.value, _mm256_set1_ps(tensor_scale));
@@ -63,16 +63,16 @@ inline void fill_candidates(const ScaleSpec &spec, float amax, float tensor_scal
     }
     before = code[7];
   }
-  // Four are tried at a time.
+  // Pads to groups of four, which are compared together.
   for (int64_t i = candidates.count; i % 4 != 0; ++i) {
     candidates.scale[i] = candidates.scale[0];
     candidates.inverse[i] = candidates.inverse[0];
   }
 }
 
-// What numbers become that are rounded to the nearest code and held. Signs do not matter, save of a list.
+// Values rounded to the nearest code and clamped. Signs are ignored, except for a list.
 //
-// Floats with a mantissa: a sum with 2^(E + 23 - M) rounds to M bits behind exponent E. The difference is exact.
+// Floats with a mantissa: adding 2^(E + 23 - M) rounds to M bits below exponent E. The difference is exact.
 struct RoundedFloatLanes {
   __m256 limit;
   __m256i exponent, min_field, raise;
@@ -97,7 +97,7 @@ struct RoundedFloatLanes {
 template <Elements kElements>
 struct RoundedLanes {
   CoderLanes<kElements, Rounding::kNearest> coder;
-  __m256 fraction;  // that an integer counts
+  __m256 fraction;  // quantum of an integer element
 
   explicit RoundedLanes(const Element &element) : coder({element, Rounding::kNearest, limit_of(element)}) {
     fraction = all_floats(static_cast<uint32_t>(127 - element.mantissa_bits) << 23);
@@ -139,7 +139,7 @@ void with_rounded_lanes(const Element &element, const Body &body) {
   }
 }
 
-// Adds the squared errors of finite numbers with four candidates, in two vectors of lanes for each.
+// Adds the squared errors of finite elements for four candidates, two vectors of lanes per candidate.
 template <typename Lanes>
 [[gnu::always_inline]] inline void add_errors(const Lanes &lanes, const float *from, int64_t count, const float *scales,
                                               const float *inverses, __m256 (&sums)[8]) {
@@ -162,25 +162,25 @@ template <typename Lanes>
   }
 }
 
-// The sums of four candidates in the order of striped_sum(): upper halves to lower ones.
+// Returns the sums of four candidates in the order of striped_sum(): adds the upper half of the lanes to the lower half.
 inline __m128 striped_sums(const __m256 (&sums)[8]) {
   __m256 eights[4];
 #pragma GCC unroll 4
   for (int c = 0; c < 4; ++c) eights[c] = _mm256_add_ps(sums[2 * c], sums[2 * c + 1]);
-  __m256 fours[2];  // of candidates 2 i and 2 i + 1
+  __m256 fours[2];  // element i: candidates 2 i and 2 i + 1
 #pragma GCC unroll 2
   for (int i = 0; i < 2; ++i) {
     fours[i] = _mm256_add_ps(_mm256_permute2f128_ps(eights[2 * i], eights[2 * i + 1], 0x20),
                              _mm256_permute2f128_ps(eights[2 * i], eights[2 * i + 1], 0x31));
   }
-  const __m256 twos = _mm256_add_ps(_mm256_shuffle_ps(fours[0], fours[1], 0x44),  // of 0, 2, 1, 3
+  const __m256 twos = _mm256_add_ps(_mm256_shuffle_ps(fours[0], fours[1], 0x44),  // candidates 0, 2, 1, 3
                                     _mm256_shuffle_ps(fours[0], fours[1], 0xEE));
   const __m256 ones = _mm256_add_ps(_mm256_shuffle_ps(twos, twos, 0x88), _mm256_shuffle_ps(twos, twos, 0xDD));
   return _mm_unpacklo_ps(_mm256_castps256_ps128(ones), _mm256_extractf128_ps(ones, 1));
 }
 
-// The first candidate of the smallest squared error. numbers(row, at, count) gives finite numbers of the block, at most
-// `most` at once, a multiple of sixteen. Four candidates of which none can win any more are given up: sums only grow.
+// Returns the first candidate with the smallest squared error. numbers(row, at, count) returns finite elements of the block, at
+// most `most` per call, a multiple of sixteen. Stops four candidates as soon as none of them can win, because sums only grow.
 template <typename Lanes, typename Numbers>
 [[gnu::always_inline]] inline int64_t best_candidate(const Lanes &lanes, const Candidates &candidates, int64_t rows,
                                                      int64_t columns, int64_t most, const Numbers &numbers) {

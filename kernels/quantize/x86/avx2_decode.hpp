@@ -1,4 +1,4 @@
-// Codes → numbers with AVX2, 32 at a time, in the steps of avx512_decode.hpp; ends of rows go through a small buffer.
+// Decodes codes with AVX2, 32 per step, in the steps of avx512_decode.hpp. Ends of rows are copied through a small buffer.
 // Included by an ISA file only.
 #pragma once
 
@@ -15,21 +15,21 @@ template <typename Number>
   return number;
 }
 
-// What a source knows of its codes.
+// Properties of the codes of a source.
 struct CodeFacts {
   Element element;
-  alignas(32) float value[256];  // by code, where codes have at most 8 bits
+  alignas(32) float value[256];  // by code, for codes of at most 8 bits
   int32_t bits;
 };
 
-// Floats of 6 or 8 bits that become f16 by a move of their bits.
+// Returns true for floats of 6 or 8 bits that become f16 by a shift of their bits.
 inline bool are_small_floats(const Element &element) {
   const int32_t exponent_bits = element.bits - element.mantissa_bits - (element.is_signed ? 1 : 0);
   const bool is_known = !element.is_integer && (element.bits == 6 || element.bits == 8);
   return is_known && exponent_bits <= 5 && element.min_exponent <= 100;
 }
 
-// The table is made only where a source reads it.
+// Fills the table of values only if the source of the element reads it.
 inline void set_facts(lpt_format plain, CodeFacts &facts) {
   facts.element = {};
   facts.bits = 32;
@@ -43,7 +43,7 @@ inline void set_facts(lpt_format plain, CodeFacts &facts) {
   for (uint32_t code = count; code < 16; ++code) facts.value[code] = 0;
 }
 
-// 32 codes of 6 bits, one in each byte: the dwords of four take 24 bits each.
+// Returns 32 codes of 6 bits, one per byte: each dword of four codes takes 24 bits.
 [[gnu::always_inline]] inline __m256i codes_of_6(const uint8_t *from) {
   // The second load begins 4 bytes early, so that it ends with the 24th byte.
   const __m256i bytes =
@@ -58,11 +58,11 @@ inline void set_facts(lpt_format plain, CodeFacts &facts) {
   return _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, fourth));
 }
 
-// ---- sources: 32 numbers. kKeepsNan: any NaN may come, else only the quiet one. What they know stays in registers: a
-// byte that is stored could be any other part of memory.
+// Sources: each loads 32 elements. kKeepsNan: any NaN may occur, else only the quiet NaN. Sources copy their constants to
+// registers, because a byte store may alias any other memory.
 
-// Floats of 6 or 8 bits with at most 5 bits of exponent. A magnitude is an f16 that is too small by a power of two;
-// what an f16 has no number for is rare, and decoded one by one.
+// Floats of 6 or 8 bits with at most 5 exponent bits. A shifted magnitude is an f16 that is too small by a power of two. Codes
+// without an f16 value are rare, and are decoded one at a time.
 struct SmallFloatSource {
   static constexpr bool kKeepsNan = false;
   const Element &element;
@@ -136,7 +136,7 @@ struct ByteIntegerSource {
   }
 };
 
-// Codes of 4 or 2 bits. Lanes hold the bytes that are theirs, moved so that the code is at the foot.
+// Codes of 4 or 2 bits. Each lane holds the bytes of its code, shifted so that the code is in the lowest bits.
 struct NibbleSource {
   static constexpr bool kKeepsNan = false;
   bool is_nibble;
@@ -162,7 +162,7 @@ struct NibbleSource {
   }
 };
 
-// Codes of any number of bits, by a table of their values. Eight codes take `bits` bytes.
+// Codes of any width, decoded by a table of their values. Eight codes take `bits` bytes.
 struct TableSource {
   static constexpr bool kKeepsNan = false;
   const float *values;
@@ -214,7 +214,7 @@ struct FloatSource {
   }
 };
 
-// ---- targets: 32 numbers; they go past the caches if they are streamed, which takes 32-byte places
+// Targets: each stores 32 elements. Streaming stores bypass the caches and require 32-byte alignment.
 
 [[gnu::always_inline]] inline void store_vector(uint8_t *to, __m256i value, bool is_streamed) {
   if (is_streamed) {
@@ -232,7 +232,8 @@ struct FloatTarget {
   }
 };
 
-// To nearest even; what is too large carries into infinity. The NaN keeps its place, as its lower half is zero.
+// Rounds to nearest even; values that are too large carry into infinity. The quiet NaN does not change, because its lower half
+// is zero.
 struct Bf16Target {
   static constexpr int64_t kBytes = 2;
   [[gnu::always_inline]] static inline __m256i rounded(__m256 value) {
@@ -262,9 +263,9 @@ struct F16Target {
   }
 };
 
-// ---- scales
+// Scales.
 
-// Blocks `first` to `first + count - 1` of the scales' memory.
+// Loads the scales of blocks `first` to `first + count - 1`, in order of memory.
 inline void fill_slab(const MatrixView &view, ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
   __m256i is_in_range = all_lanes(~uint32_t{0});
   for (int64_t i = 0; i < count; i += 8) {
@@ -279,15 +280,15 @@ inline void fill_slab(const MatrixView &view, ScaleSlab &slab, float tensor_scal
   for (int64_t i = 0; i < count; ++i) slab.zero[i] = static_cast<float>(view.zero_points[first + i]);
 }
 
-// The NaN of every row: quiet, with the sign of the element.
+// Replaces a NaN by the NaN of all kernels: quiet, with the sign of the element.
 [[gnu::always_inline]] inline __m256 with_plain_nan(__m256 scaled_value, __m256 element) {
   const __m256 nan = _mm256_or_ps(_mm256_and_ps(element, all_floats(0x80000000)), all_floats(kFloatNanBits));
   return _mm256_blendv_ps(scaled_value, nan, _mm256_cmp_ps(scaled_value, scaled_value, _CMP_UNORD_Q));
 }
 
-// ---- spans
+// Spans.
 
-// What a span knows of its scales, in registers.
+// The scales of a span, in registers.
 struct SlabLanes {
   const float *scale, *zero;
   BlockLanes lanes;
@@ -299,7 +300,7 @@ struct SlabLanes {
   }
 };
 
-// 32 numbers, of which the first stands in column `column` of the slab.
+// Decodes 32 elements, of which the first is in column `column` of the slab.
 template <typename Source, typename Target>
 [[gnu::always_inline]] inline void decode_group(const Source &source, const SlabLanes &slab, int64_t column,
                                                 const uint8_t *from, uint8_t *to, bool is_streamed) {
@@ -314,7 +315,7 @@ template <typename Source, typename Target>
   Target::store(to, value, is_streamed);
 }
 
-// `count` adjacent numbers from the slab's first column on.
+// Decodes `count` adjacent elements from the first column of the slab on.
 template <typename Source, typename Target>
 void decode_span(const CodeFacts &facts, const ScaleSlab &scales, const uint8_t *from, uint8_t *to, int64_t count,
                  bool may_stream) {

@@ -1,7 +1,6 @@
-// f32 → codes of at most 8 bits with AVX2, 32 at a time. Included by an ISA file only.
+// Encodes f32 to codes of at most 8 bits with AVX2, 32 per step. Included by an ISA file only.
 //
-// A vector knows numbers and finite products only: a group with another product is handed back, and cast by the
-// reference.
+// Vectors encode only finite scaled values. A group with another scaled value is rejected, and the reference kernel casts it.
 #pragma once
 
 #include "kernels/quantize/x86/avx2_lanes.hpp"
@@ -13,14 +12,14 @@ enum class Rounding { kNearest, kDown, kDrawn16, kDrawn8 };
 
 constexpr bool is_drawn(Rounding rounding) { return rounding == Rounding::kDrawn16 || rounding == Rounding::kDrawn8; }
 
-// Bits of a code behind the point before it is cut: one more than are drawn.
+// Fraction bits of a code before truncation: one more than the random bits.
 constexpr int32_t bits_behind(Rounding rounding) {
   return rounding == Rounding::kDrawn16 ? 17 : rounding == Rounding::kDrawn8 ? 9 : 0;
 }
 
 constexpr int64_t random_bytes(Rounding rounding) { return rounding == Rounding::kDrawn16 ? 2 : 1; }
 
-// What codes are made of. kUnsigned is a float without a sign; kList is a table of levels, which rounds to nearest only.
+// Kind of element. kUnsigned is a float without sign; kList is a table of levels, which rounds to nearest only.
 enum class Elements { kFloat, kInteger, kUnsigned, kList };
 
 inline Elements elements_of(const Element &element) {
@@ -29,14 +28,14 @@ inline Elements elements_of(const Element &element) {
   return element.is_signed ? Elements::kFloat : Elements::kUnsigned;
 }
 
-// An element as data, and how it is rounded to.
+// An element and a rounding mode.
 struct Coder {
   Element element;
   Rounding rounding;
-  float limit;  // magnitudes are held here before they are rounded
+  float limit;  // magnitudes are clamped to this value before rounding
 };
 
-// The number that has the code behind the largest one, as if the exponents went on.
+// Returns the value of the code after the largest one, with the exponent range extended.
 inline float next_number(const Element &element) {
   const uint32_t code = element.infinity_code;
   const uint32_t field = (code >> element.mantissa_bits) + static_cast<uint32_t>(element.min_exponent + 126);
@@ -57,7 +56,7 @@ inline Coder coder_of(const QuantizeRequest &request) {
   return {element, rounding, limit};
 }
 
-// Whole vectors, as gcc would put a half in both halves again for each use.
+// Full vectors, because gcc otherwise broadcasts a half vector for each use.
 alignas(32) constexpr int8_t kLowBytes[4][32] = {{0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                                   0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
                                                  {-1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -69,7 +68,7 @@ alignas(32) constexpr int8_t kLowBytes[4][32] = {{0, 4, 8, 12, -1, -1, -1, -1, -
 alignas(32) constexpr int8_t kBytePairs[32] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
                                                0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};
 
-// Byte 0 of the lanes: dword i of each half holds four of vector i.
+// Collects byte 0 of the lanes: dword i of each half holds four of vector i.
 [[gnu::always_inline]] inline __m256i low_bytes(const __m256i (&lanes)[4]) {
   const __m256i first = _mm256_shuffle_epi8(lanes[0], load_bytes(kLowBytes[0]));
   const __m256i second = _mm256_shuffle_epi8(lanes[1], load_bytes(kLowBytes[1]));
@@ -78,29 +77,29 @@ alignas(32) constexpr int8_t kBytePairs[32] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 
   return _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, fourth));
 }
 
-// The bytes of low_bytes() in the order of the numbers.
+// Returns the bytes of low_bytes() in element order.
 [[gnu::always_inline]] inline __m256i in_order(__m256i bytes) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-// A magnitude with the sign of the source: a scale that is given may be negative.
+// Returns a magnitude with the sign of the source, because a FIXED scale may be negative.
 [[gnu::always_inline]] inline __m256 signed_as(__m256 magnitude, __m256 source) {
   return _mm256_or_ps(magnitude, _mm256_and_ps(source, all_floats(0x80000000)));
 }
 
-// Infinity's exponent and one more is a sign.
+// Adding the complement of the exponent of infinity sets the sign bit for infinities and NaN.
 [[gnu::always_inline]] inline bool are_finite(__m256i magnitudes) {
   const __m256i raised = _mm256_add_epi32(magnitudes, all_lanes(0x80000000 - kFloatInfinityBits));
   return _mm256_movemask_ps(_mm256_castsi256_ps(raised)) == 0;
 }
 
-// The levels of a list in eight lanes.
+// Constants of a level list in eight lanes.
 struct LevelLanes {
   __m256 first;          // threshold 7
   __m256 second[2];      // 3 and 11
   __m256 third, fourth;  // 1, 5, 9, 13 in both halves; and 0, 2, … 14
   __m256 evens, odds;    // levels
-  __m256i codes;         // by place, in both halves
+  __m256i codes;         // by index, in both halves
 
   explicit LevelLanes(const LevelList &list) {
     const float *const at = list.threshold;
@@ -115,7 +114,7 @@ struct LevelLanes {
     codes = _mm256_broadcastsi128_si256(load_half_bytes(list.code));
   }
 
-  // How many pairs of thresholds each number exceeds, by a search in halves.
+  // Returns how many pairs of thresholds each value exceeds, by binary search.
   [[gnu::always_inline]] inline __m256i pairs(__m256 value) const {
     const __m256 is_high = exceeds(value, first);
     const __m256i eights = _mm256_castps_si256(is_high);
@@ -125,14 +124,14 @@ struct LevelLanes {
     return _mm256_sub_epi32(_mm256_add_epi32(high, high), twos);
   }
 
-  // How many thresholds it exceeds.
+  // Returns how many thresholds each value exceeds.
   [[gnu::always_inline]] inline __m256i places(__m256 value) const {
     const __m256i pair = pairs(value);
     const __m256i is_odd = _mm256_castps_si256(exceeds(value, _mm256_permutevar8x32_ps(fourth, pair)));
     return _mm256_sub_epi32(_mm256_add_epi32(pair, pair), is_odd);
   }
 
-  // The nearest level.
+  // Returns the nearest level.
   [[gnu::always_inline]] inline __m256 nearest(__m256 value) const {
     const __m256i pair = pairs(value);
     const __m256 is_odd = exceeds(value, _mm256_permutevar8x32_ps(fourth, pair));
@@ -167,7 +166,7 @@ struct ListLanes {
   }
 };
 
-// The constants of a coder, in registers or on the stack: a byte that is stored could be any other part of memory.
+// The constants of a coder, in registers or on the stack, because a byte store may alias any other memory.
 template <Elements kElements, Rounding kRounding>
 struct CoderLanes {
   static constexpr bool kIsInteger = kElements == Elements::kInteger;
@@ -201,9 +200,9 @@ struct CoderLanes {
     base = all_lanes((field - 1) << (kBehind + mantissa_bits));
   }
 
-  // Adding 2^(E + 23 - M) to a magnitude of exponent E leaves it, rounded to M bits, at the foot of the sum; with E
-  // held at the smallest normal's exponent the same sum rounds subnormals. The addend has the code of E's first number
-  // at its foot, so that the lowest byte of the sum is the whole code, and ties go to even codes.
+  // Adding 2^(E + 23 - M) to a magnitude of exponent E rounds it to M bits, in the lowest bits of the sum. With E at least the
+  // exponent of the smallest normal, the same sum rounds subnormals. The lowest bits of the addend hold the code of the first
+  // value of exponent E. Therefore the lowest byte of the sum is the full code, and ties round to even codes.
   [[gnu::always_inline]] inline __m256i nearest(__m256 magnitude) const {
     return _mm256_castps_si256(_mm256_add_ps(magnitude, addend_of(magnitude)));
   }
@@ -214,14 +213,14 @@ struct CoderLanes {
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_add_epi32(field, raise), _mm256_srlv_epi32(field, dropped)));
   }
 
-  // The number that the code stands for. The difference is exact.
+  // Returns the value of the code. The difference is exact.
   [[gnu::always_inline]] inline __m256 nearest_number(__m256 magnitude) const {
     const __m256 addend = addend_of(magnitude);
     return _mm256_sub_ps(_mm256_add_ps(magnitude, addend), addend);
   }
 
-  // The code with the kind's bits behind the point, cut. Subnormals lie on an even grid, normals have theirs in their
-  // bits.
+  // Returns the truncated code with the fraction bits of the rounding mode. Subnormals are equally spaced; the code of a normal
+  // is in its bits.
   [[gnu::always_inline]] inline __m256i fixed(__m256 magnitude) const {
     const __m256i bits = _mm256_castps_si256(magnitude);
     const __m256i small = _mm256_cvttps_epi32(_mm256_mul_ps(magnitude, unit));
@@ -229,22 +228,22 @@ struct CoderLanes {
     return _mm256_blendv_epi8(normal, small, _mm256_cmpgt_epi32(min_field, bits));
   }
 
-  // Integers lie on an even grid; the code is a magnitude.
+  // Integers are equally spaced; the code is a magnitude.
   [[gnu::always_inline]] inline __m256i integer(__m256 scaled_value) const {
     const __m256 held = _mm256_min_ps(_mm256_mul_ps(scaled_value, unit), limit);
     if constexpr (kRounding == Rounding::kNearest) return _mm256_cvtps_epi32(held);
     return _mm256_cvttps_epi32(_mm256_mul_ps(held, smallest));
   }
 
-  // The code of a magnitude at the foot of each lane, anything above; or with bits behind the point, where these are
-  // drawn.
+  // Returns the code of a magnitude in the lowest bits of each lane, with undefined bits above; if random bits are added, with
+  // fraction bits.
   [[gnu::always_inline]] inline __m256i rounded(__m256 scaled_value) const {
     if constexpr (kIsInteger) return integer(scaled_value);
     const __m256 held = _mm256_min_ps(scaled_value, limit);
     return kRounding == Rounding::kNearest ? nearest(held) : fixed(held);
   }
 
-  // The codes of 32 numbers, or false: a product is no finite number.
+  // Computes the codes of 32 elements. Returns false if a scaled value is not finite.
   [[gnu::always_inline]] inline bool codes_of(const __m256 (&source)[4], const __m256 (&inverse)[4],
                                               const uint8_t *random, __m256i &codes) const {
     __m256i code[4];
@@ -272,7 +271,7 @@ struct CoderLanes {
     return true;
   }
 
-  // The integer part after 2 R + 1 is added behind the point.
+  // Adds 2 R + 1 to the fraction bits and truncates.
   [[gnu::always_inline]] static inline void carry16(__m256i (&fixed)[4], const uint8_t *random) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
@@ -282,8 +281,8 @@ struct CoderLanes {
     }
   }
 
-  // The same with 8 bits, as bytes in the order of low_bytes(). A code has at most 7 bits, so that 16 hold all;
-  // vpavgw adds the one and drops the last bit.
+  // Does the same with 8 random bits, and returns bytes in the order of low_bytes(). A code has at most 7 bits, so that 16 bits
+  // hold code and fraction; vpavgw adds the one and drops the last bit.
   [[gnu::always_inline]] static inline __m256i carried8(const __m256i (&fixed)[4], const uint8_t *random) {
     const __m256i low = _mm256_packus_epi32(fixed[0], fixed[1]);
     const __m256i high = _mm256_packus_epi32(fixed[2], fixed[3]);
@@ -294,7 +293,7 @@ struct CoderLanes {
     return _mm256_packus_epi16(_mm256_srli_epi16(low_sums, 8), _mm256_srli_epi16(high_sums, 8));
   }
 
-  // Packing with signs keeps the top bits, and no number but 0 becomes 0, in the order of low_bytes().
+  // Signed saturating packs keep the sign bits, and only 0 becomes 0. The result is in the order of low_bytes().
   [[gnu::always_inline]] static inline __m256i sign_packed(const __m256 (&source)[4]) {
     const __m256i low = _mm256_packs_epi32(_mm256_castps_si256(source[0]), _mm256_castps_si256(source[1]));
     const __m256i high = _mm256_packs_epi32(_mm256_castps_si256(source[2]), _mm256_castps_si256(source[3]));
@@ -311,7 +310,7 @@ struct CoderLanes {
   }
 };
 
-// 32 codes of any number of bits: neighbours are joined to pairs, fours and eights, each of which takes `bits` bytes.
+// Stores 32 codes of any width: joins neighbors to pairs, fours and eights; eight codes take `bits` bytes.
 [[gnu::noinline]] inline void store_odd_codes(__m256i codes, int64_t bits, uint8_t *to) {
   const auto count = [](int64_t shift) { return _mm_cvtsi64_si128(shift); };
   const __m256i pairs = _mm256_or_si256(_mm256_and_si256(codes, _mm256_set1_epi16(0xFF)),
@@ -325,7 +324,7 @@ struct CoderLanes {
   for (int64_t i = 0; i < 4; ++i) memcpy(to + i * bits, eight + i, static_cast<size_t>(bits));
 }
 
-// Writes 32 codes.
+// Stores 32 codes.
 [[gnu::always_inline]] inline void store_codes(__m256i codes, int64_t bits, uint8_t *to) {
   if (bits == 8) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes);

@@ -38,7 +38,7 @@ namespace {
   return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_slli_epi32(_mm256_andnot_si256(all_lanes(0x7F), codes), 24)));
 }
 
-// Eight block scales, of which `count` are there; the others are in range.
+// Loads eight block scales, of which `count` exist; the others receive a value in range.
 [[gnu::always_inline]] inline __m256 load_scales(const MatrixView &view, int64_t index, int64_t count) {
   alignas(32) uint8_t buffer[32];
   const bool is_f32 = view.format.block_scale == LPT_FORMAT_F32;
@@ -54,7 +54,7 @@ namespace {
   return view.format.block_scale == LPT_FORMAT_E8M0FNU ? e8m0fnu_values(codes) : e4m3fn_values(codes);
 }
 
-// What is in force in each lane of eight columns, where `slab` has one number per block.
+// Returns the value of each lane's block for eight columns, where `slab` has one value per block.
 struct BlockLanes {
   __m256i block_of_lane;
   int32_t log2_columns;
@@ -67,15 +67,15 @@ struct BlockLanes {
   }
 };
 
-// Raises `amax` to the magnitudes below infinity; all of them are positive integers.
+// Raises `amax` to the magnitudes below infinity. All operands are nonnegative integers.
 [[gnu::always_inline]] inline __m256i raise_finite(__m256i amax, __m256i magnitude) {
   const __m256i is_finite = _mm256_cmpgt_epi32(all_lanes(kFloatInfinityBits), magnitude);
   return _mm256_max_epi32(amax, _mm256_and_si256(is_finite, magnitude));
 }
 
-// ---- numbers of a source as f32
+// Elements of a source as f32.
 
-constexpr int32_t kEndless = 62;  // log2 of the columns of a block that has no end
+constexpr int32_t kEndless = 62;  // log2 of the columns of an unbounded block
 
 [[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -86,7 +86,7 @@ inline int64_t source_bytes(const MatrixView &source) { return source.format.ele
   return f32_of_bf16(codes);
 }
 
-// `count` adjacent numbers as f32; halves go to the buffer.
+// Returns `count` adjacent elements as f32; f16 and bf16 are converted into the buffer.
 inline const float *numbers_at(const MatrixView &source, int64_t row, int64_t column, int64_t count, float *buffer) {
   const int64_t first = row * source.row_stride + column;
   if (source.format.element == LPT_FORMAT_F32) return static_cast<const float *>(source.data) + first;

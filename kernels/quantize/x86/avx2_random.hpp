@@ -1,4 +1,4 @@
-// Random bits for casts with AVX2: 16 or 8 for each element of a row, in order. Included by an ISA file only.
+// Random bits of casts with AVX2: 16 or 8 per element of a row, in element order. Included by an ISA file only.
 #pragma once
 
 #include "kernels/common/philox_lanes.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kRandomColumns = 1024;
 
-// Bits of adjacent elements, from a whole Philox block on.
+// Random bits of adjacent elements, starting at a Philox block boundary.
 struct RandomSlab {
   alignas(32) uint8_t bytes[2 * (kRandomColumns + 32)];
 };
@@ -18,7 +18,7 @@ struct RandomPair {
   __m256i low, high;  // blocks 0 and 1, 2 and 3
 };
 
-// The words of four counters after some rounds; the upper halves of the lanes hold leftovers.
+// The words of four counters after some rounds. The upper halves of the lanes are undefined.
 struct PhiloxWords {
   __m256i word[4];
 };
@@ -42,7 +42,7 @@ struct PhiloxWords {
             philox_upper(product0, _mm256_xor_si256(words.word[3], all_pairs(key1))), product0}};
 }
 
-// Three rounds. Counters below 2^32 have half of the first two rounds in common.
+// Computes three rounds. Counters below 2^32 share half of the first two rounds.
 template <bool kIsBelow32>
 [[gnu::always_inline]] inline PhiloxWords philox_first_rounds(const PhiloxLanes &lanes, __m256i counters) {
   if constexpr (!kIsBelow32) {
@@ -59,7 +59,7 @@ template <bool kIsBelow32>
            philox_upper(product0, all_pairs(lanes.third2)), product0}};
 }
 
-// Four blocks; the counters stand so that interleaving the halves of the results gives them in order.
+// Computes four blocks. The order of the counters makes the interleaved halves of the results ascend.
 template <int kRounds, bool kIsBelow32>
 [[gnu::always_inline]] inline RandomPair philox_blocks(const PhiloxLanes &lanes, __m256i counters) {
   PhiloxWords words = philox_first_rounds<kIsBelow32>(lanes, counters);
@@ -81,14 +81,14 @@ void fill_blocks(const PhiloxLanes &shared, uint64_t block, int64_t bytes, uint8
   }
 }
 
-// Bits of `count` elements from `index` on, at most kRandomColumns; they begin where the result points.
+// Fills the random bits of `count` elements from `index` on, at most kRandomColumns. Returns a pointer to the first.
 inline const uint8_t *fill_random(const RandomSource &source, const PhiloxLanes &lanes, uint64_t index, int64_t count,
                                   RandomSlab &slab) {
   const uint64_t bytes_each = source.bits == 16 ? 2 : 1;
   const uint64_t head = index * bytes_each % 16;
   const uint64_t block = index / (16 / bytes_each);
   const int64_t bytes = static_cast<int64_t>(head + static_cast<uint64_t>(count) * bytes_each);
-  const bool is_below = block < (uint64_t{1} << 32) - kRandomColumns;  // and so are the slab's others
+  const bool is_below = block < (uint64_t{1} << 32) - kRandomColumns;  // and so are the other blocks of the slab
   const auto fill = source.rounds == 7 ? (is_below ? fill_blocks<7, true> : fill_blocks<7, false>)
                                        : (is_below ? fill_blocks<10, true> : fill_blocks<10, false>);
   fill(lanes, block, bytes, slab.bytes);

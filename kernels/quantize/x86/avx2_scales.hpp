@@ -1,5 +1,4 @@
-// Amax and scales of blocks with AVX2, eight blocks at a time: the rules of block_scale.hpp. Included by an ISA file
-// only.
+// Amax and scales of blocks with AVX2, eight blocks at a time, by the rules of block_scale.hpp. Included by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/x86/avx2_lanes.hpp"
@@ -11,13 +10,13 @@ namespace {
   return _mm256_and_si256(_mm256_castps_si256(value), all_lanes(0x7FFFFFFF));
 }
 
-// The first `count` lanes; the others are zero.
+// Loads the first `count` lanes; the other lanes are zero.
 [[gnu::always_inline]] inline __m256 load_some(const float *from, int64_t count) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_maskload_ps(from, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), lane));
 }
 
-// Largest magnitude of `count` numbers in each lane, as bits; infinities and NaN count.
+// Returns the largest magnitude of `count` elements in each lane, as bits; infinities and NaN count.
 inline __m256i largest_bits(const float *from, int64_t count) {
   __m256i largest[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
   int64_t at = 0;
@@ -32,7 +31,7 @@ inline __m256i largest_bits(const float *from, int64_t count) {
   return _mm256_max_epi32(largest[0], largest[1]);
 }
 
-// Lane i of the result is the largest lane of vector i.
+// Returns the largest lane of vector i in lane i.
 [[gnu::always_inline]] inline __m256i largest_of_each(const __m256i (&v)[8]) {
   __m256i pairs[4];
 #pragma GCC unroll 4
@@ -47,7 +46,7 @@ inline __m256i largest_bits(const float *from, int64_t count) {
   return _mm256_max_epi32(_mm256_permute2x128_si256(low, high, 0x20), _mm256_permute2x128_si256(low, high, 0x31));
 }
 
-// Eight whole blocks of 8 · kVectors numbers.
+// Returns the largest magnitudes of eight full blocks of 8 · kVectors elements.
 template <int kVectors>
 [[gnu::always_inline]] inline __m256i largest_of_blocks(const float *from) {
   __m256i v[8];
@@ -62,7 +61,7 @@ template <int kVectors>
   return largest_of_each(v);
 }
 
-// Raises slab[b] to the largest magnitude of block b of the `count` numbers, as bits, eight blocks at a time.
+// Raises slab[b] to the largest magnitude of block b of the `count` elements, as bits, eight blocks at a time.
 inline void raise_blocks(const float *from, int64_t count, int64_t block, uint32_t *slab) {
   for (int64_t first = 0; first < count; first += 8 * block, slab += 8) {
     const int64_t left = count - first;
@@ -92,18 +91,18 @@ inline uint32_t largest_lane(__m256i lanes) {
   return largest;
 }
 
-// ---- rules
+// Rules.
 
-// Eight codes, or f32 scales as bits, and what they stand for.
+// Eight codes, or the bits of f32 scales, and their values.
 struct BlockScales {
   __m256i codes;
   __m256 value;
 };
 
-// A rule that takes the power of two of (amax · t) / M, or the one above if its significand is above `threshold`.
+// A rule that selects the power of two of (amax · t) / M, or the next power if the significand is above `threshold`.
 struct PowerRule {
   int32_t shift;      // added to the exponent of amax · t
-  int32_t threshold;  // without the leading one
+  int32_t threshold;  // without the implicit leading one
 };
 
 inline PowerRule power_rule(const ScaleSpec &spec) {
@@ -124,7 +123,7 @@ inline PowerRule power_rule(const ScaleSpec &spec) {
   }
 }
 
-// The power of each lane + 127, for positive finite units.
+// Returns the exponent of each lane + 127, for positive finite units.
 [[gnu::always_inline]] inline __m256i biased_power(__m256 units, const PowerRule &rule) {
   const __m256i is_subnormal = _mm256_cmpgt_epi32(all_lanes(0x00800000), _mm256_castps_si256(units));
   const __m256 raised = _mm256_mul_ps(units, _mm256_set1_ps(0x1p24f));
@@ -170,7 +169,7 @@ inline PowerRule power_rule(const ScaleSpec &spec) {
   return _mm256_min_ps(_mm256_max_ps(scale, _mm256_set1_ps(kSmallestNormal)), _mm256_set1_ps(kLargestFloat));
 }
 
-// Rules that no vector knows, one block at a time.
+// Applies rules without a vector implementation, one block at a time.
 inline BlockScales scales_one_by_one(const ScaleSpec &spec, __m256 amax) {
   float each[8];
   uint32_t codes[8];
@@ -183,7 +182,7 @@ inline BlockScales scales_one_by_one(const ScaleSpec &spec, __m256 amax) {
   return {load_bytes(codes), _mm256_loadu_ps(values)};
 }
 
-// The scales of eight finite amax.
+// Returns the scales of eight finite amax.
 inline BlockScales block_scales(const ScaleSpec &spec, __m256 amax) {
   const __m256 tensor_inverse = _mm256_set1_ps(spec.tensor_inverse);
   const __m256 units = _mm256_mul_ps(amax, tensor_inverse);
@@ -202,7 +201,7 @@ inline BlockScales block_scales(const ScaleSpec &spec, __m256 amax) {
   return f32_scales(amax, _mm256_castsi256_ps(_mm256_slli_epi32(held, 23)));
 }
 
-// 1 / scale as inverse_scale() has it; NaN is the second operand, and stays.
+// Returns 1 / scale as inverse_scale() does. minps returns its second operand for a NaN, so that a NaN is kept.
 [[gnu::always_inline]] inline __m256 inverses_of(__m256 scale) {
   return _mm256_min_ps(_mm256_set1_ps(kLargestFloat), _mm256_div_ps(_mm256_set1_ps(1.0f), scale));
 }

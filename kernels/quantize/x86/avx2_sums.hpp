@@ -1,4 +1,4 @@
-// What became of numbers, with AVX2. Included by an ISA file only.
+// Isa of SumLanes for AVX2. Included by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/sums_lanes.hpp"
@@ -13,7 +13,7 @@ struct Avx2Sums {
   using Doubles = __m256d;
   using Flags = __m256;
 
-  // How many lanes had all bits set, of at most 2^31 vectors.
+  // Counts lanes with all bits set, over at most 2^31 vectors.
   struct Count {
     __m256i lanes = _mm256_setzero_si256();
     [[gnu::always_inline]] void add(__m256 flags) { lanes = _mm256_sub_epi32(lanes, _mm256_castps_si256(flags)); }
@@ -26,7 +26,7 @@ struct Avx2Sums {
     }
   };
 
-  // Finds what a block has for each of eight lanes. Narrow blocks have fewer than 16 columns.
+  // Returns the value of each lane's block, for eight lanes. Narrow blocks have fewer than 16 columns.
   struct Places {
     __m256i block_of_lane;
     int32_t log2_columns;
@@ -61,7 +61,7 @@ struct Avx2Sums {
   [[gnu::always_inline]] static __m256 scaled(__m256 a, __m256 b) { return _mm256_mul_ps(a, b); }
   [[gnu::always_inline]] static __m256 difference(__m256 a, __m256 b) { return _mm256_sub_ps(a, b); }
 
-  // The larger magnitude; a NaN may be lost or kept.
+  // Returns the larger magnitude. For a NaN operand, the result may be either operand.
   [[gnu::always_inline]] static __m256 larger_magnitude(__m256 largest, __m256 value) {
     return _mm256_max_ps(largest, magnitude(value));
   }
@@ -80,7 +80,7 @@ struct Avx2Sums {
     return _mm256_cmp_ps(value, limit, _CMP_GT_OQ);
   }
 
-  // What is not zero became zero.
+  // Returns true for a nonzero value that decodes to zero.
   [[gnu::always_inline]] static __m256 is_lost(__m256 value, __m256 decoded) {
     const __m256 zero = _mm256_setzero_ps();
     return _mm256_andnot_ps(_mm256_cmp_ps(value, zero, _CMP_EQ_OQ), _mm256_cmp_ps(decoded, zero, _CMP_EQ_OQ));
@@ -96,7 +96,7 @@ struct Avx2Sums {
     return _mm256_or_ps(_mm256_cmp_ps(moved, _mm256_setzero_ps(), _CMP_LT_OQ), is_above(moved, limit));
   }
 
-  // Adds squares of even numbers to the first vector and of odd ones to the second, as f64 of another size.
+  // Adds squares of even elements to the first vector and of odd elements to the second, as f64 scaled by kSumSize.
   [[gnu::always_inline]] static void add_squares(__m256d *sums, __m256 value) {
     const __m256i bits = _mm256_castps_si256(_mm256_mul_ps(value, value));
     const __m256i mask = _mm256_set1_epi64x(int64_t{0xFFFFFFFF} << 29);

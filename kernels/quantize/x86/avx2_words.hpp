@@ -11,7 +11,7 @@ constexpr int64_t random_bytes(WordRounding rounding) {
   return rounding == WordRounding::kDrawn16 ? 2 : rounding == WordRounding::kDrawn8 ? 1 : 0;
 }
 
-// Of eight numbers: `added`, or made of the random bits at `random`.
+// Returns the words of eight elements: `added`, or built from the random bits at `random`.
 template <WordRounding kRounding>
 [[gnu::always_inline]] inline __m256i words_at(const uint8_t *random, __m256i added) {
   if constexpr (kRounding == WordRounding::kDrawn16) return dwords_of_words(load_half_bytes(random));
@@ -22,7 +22,7 @@ template <WordRounding kRounding>
   return added;
 }
 
-// The whole part of numbers with 17 bits behind the point, with their words added.
+// Adds the words to values with 17 fraction bits and truncates.
 template <WordRounding kRounding>
 [[gnu::always_inline]] inline __m256i cut_at_17(__m256i fixed, __m256i words) {
   const __m256i last = all_lanes(kRounding == WordRounding::kDrawn16 ? 1 : 0);

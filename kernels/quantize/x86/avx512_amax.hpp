@@ -1,4 +1,4 @@
-// The largest magnitude of a matrix, and what a cast reports of it, with AVX-512. Included by ISA files: everything here has
+// Largest magnitude of a matrix, and the amax and NaN flag of a cast, with AVX-512. Included by ISA files: all names have
 // internal linkage.
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// Rows and columns, with a matrix that has no gaps taken as one row.
+// Rows and columns; a matrix without gaps counts as one row.
 struct Extent {
   int64_t rows, columns;
 };
@@ -19,7 +19,7 @@ inline Extent folded(const MatrixView &source, const MatrixView &target, bool ma
   return {source.rows, source.columns};
 }
 
-// The whole of a matrix with adjacent columns.
+// Amax and NaN flag of a matrix with adjacent columns.
 struct Magnitudes {
   float amax;
   bool has_nan;
@@ -61,7 +61,7 @@ inline void raise_amax(const QuantizeRequest &request, __m512i bits) {
   raise_amax(request, bits_float(_mm512_reduce_max_epu32(bits)));
 }
 
-// Reports the result of one pass without block scales. If infinity or NaN hid the amax, it is computed again.
+// Reports the result of one pass without block scales. If an infinity or NaN hides the amax, it is recomputed.
 inline void finish(const QuantizeRequest &request, __m512 magnitudes, bool has_nan) {
   if (has_nan && request.has_nan != nullptr) *request.has_nan = true;
   if (request.amax == nullptr) return;

@@ -1,5 +1,5 @@
-// Rows with block scales along them: slabs of blocks are read for their amax, get their scales sixteen at a time, and
-// are cast from the cache. Included by an ISA file only.
+// Casts rows with block scales: reads a slab of blocks for its amax, computes its scales sixteen at a time, and casts it from
+// the cache. Included by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/x86/avx512_candidates.hpp"
@@ -10,10 +10,10 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kCastBlocks = 64;       // at most
-constexpr int64_t kCastElements = 16384;  // stay in the cache between the two reads
+constexpr int64_t kCastBlocks = 64;       // maximum
+constexpr int64_t kCastElements = 16384;  // elements that remain in the cache between the two reads
 
-// Lane i of the result is the largest lane of vector i, as unsigned numbers.
+// Returns the largest lane of vector i in lane i, as unsigned integers.
 [[gnu::always_inline]] inline __m512i largest_of_each(__m512i (&v)[16]) {
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
@@ -35,7 +35,7 @@ constexpr int64_t kCastElements = 16384;  // stay in the cache between the two r
 
 [[gnu::always_inline]] inline __m512i magnitude_bits(__m512 value) { return _mm512_castps_si512(abs(value)); }
 
-// The largest magnitudes of sixteen whole blocks of one or two vectors per row, as bits; infinities and NaN count.
+// Returns the largest magnitudes of sixteen full blocks of one or two vectors per row, as bits; infinities and NaN count.
 template <Source kSource, int kVectors>
 [[gnu::always_inline]] inline __m512i whole_magnitudes(const RowSlab &slab) {
   constexpr int64_t kVector = 16 * bytes_of(kSource);
@@ -64,7 +64,7 @@ template <Source kSource, int kVectors>
   return largest_of_each(magnitudes);
 }
 
-// The same of one block of any width. NaN is the largest; or, if only finite numbers count, infinities and NaN are 0.
+// Returns the same for one block of any width. NaN is the largest; if is_finite_only, infinities and NaN count as 0.
 template <Source kSource>
 uint32_t block_magnitude(const RowSlab &slab, int64_t block, bool is_finite_only) {
   constexpr int64_t kBytes = bytes_of(kSource);
@@ -93,7 +93,7 @@ uint32_t block_magnitude(const RowSlab &slab, int64_t block, bool is_finite_only
   return _mm512_reduce_max_epu32(_mm512_max_epu32(largest[0], largest[1]));
 }
 
-// Sixteen blocks of a slab, or the last ones; lanes beyond are 0.
+// Returns the magnitudes of sixteen blocks of a slab, or of the last ones; lanes beyond them are 0.
 template <Source kSource>
 __m512i slab_magnitudes(const RowSlab &slab) {
   const bool is_whole = slab.columns >= 16 * slab.block;
@@ -106,7 +106,7 @@ __m512i slab_magnitudes(const RowSlab &slab) {
   return _mm512_load_si512(found);
 }
 
-// What an amax is where infinities or NaN were.
+// Finite amax of blocks that contain infinities or NaN.
 struct FiniteAmax {
   __m512i amax;
   __mmask16 has_nan;
@@ -123,9 +123,9 @@ template <Source kSource>
   return {_mm512_load_si512(amax), _mm512_cmpgt_epu32_mask(magnitudes, infinity)};
 }
 
-// Scales beside a matrix of blocks.
+// Memory of the scales of up to sixteen blocks.
 struct ScalePlace {
-  uint8_t *codes;  // of the first one
+  uint8_t *codes;  // of the first scale
   bool is_f32;
   __mmask16 mask;
 };
@@ -143,19 +143,19 @@ struct ScalePlace {
   return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(place.mask, place.codes));
 }
 
-// What the blocks of a request share.
+// State shared by all blocks of a request.
 struct BlockCast {
   RowCast rows;
   ScaleLanes scales;
-  ErrorLanes errors;  // of FOUR_OVER_SIX
+  ErrorLanes errors;  // for FOUR_OVER_SIX
   bool is_fixed;
   bool tries_four;
   bool is_quest;
   bool needs_amax;
-  bool gives_nan;  // to the scale of a block that has one
-  uint32_t nan;    // code of such a scale
+  bool gives_nan;  // a block with a NaN receives the scale `nan`
+  uint32_t nan;    // scale code of NaN
   int64_t scale_bytes;
-  __m512i amax;  // largest finite magnitude so far, as bits
+  __m512i amax;  // largest finite magnitude of the source, as bits
 };
 
 inline BlockCast block_cast(const QuantizeRequest &request, const Element &element) {
@@ -175,7 +175,7 @@ inline BlockCast block_cast(const QuantizeRequest &request, const Element &eleme
   return cast;
 }
 
-// Stores the scales of sixteen blocks; what comes back are the inverses.
+// Stores the scales of sixteen blocks and returns their inverses.
 [[gnu::always_inline]] inline __m512 settled(const BlockCast &cast, const FoundScales &scales, __mmask16 has_nan,
                                              const ScalePlace &place) {
   const __m512i nan = _mm512_set1_epi32(static_cast<int>(cast.nan));
@@ -208,21 +208,23 @@ template <Source kSource>
   return found;
 }
 
-// How many blocks make a slab: whole bytes of codes, whole vectors of scales, and no more than stay in the cache.
+// Returns the blocks of a slab: full bytes of codes, full vectors of scales, and no more than the cache holds.
 inline int64_t slab_blocks(int64_t block_rows, int64_t block_columns) {
   int64_t blocks = block_columns == 16 ? 64 : block_columns == 32 ? 32 : 16;
   while (blocks > 1 && blocks * block_rows * block_columns > kCastElements && blocks * block_columns > 64) blocks /= 2;
   return blocks;
 }
 
-// log2 of the vectors in a block; so much that every vector is of the first block, if there is one only.
+// Returns log2 of the vectors in a block, or a shift that maps every vector to the first block if only one exists.
 inline int32_t block_shift_of(const BlockGrid &grid) {
   return grid.columns <= 1 ? 62 : __builtin_ctzll(static_cast<uint64_t>(grid.block_columns / 16));
 }
 
-constexpr int64_t kBandBytes = int64_t{512} << 10;  // of blocks of several rows: the next one waits in the second cache
+constexpr int64_t kBandBytes = int64_t{512} << 10;  // bytes; in a band of blocks of several rows, the next band is
+                                                    // prefetched into the L2 cache
 
-// Where a reader in the order of memory would be that had read as much of these rows, and the group before the next ones.
+// Returns the prefetch base of a slab. It is the address that a reader in memory order has after equally many bytes of this
+// band, plus the bytes of a band, minus one prefetch group.
 template <Source kSource>
 const char *address_in_band(const QuantizeRequest &request, int64_t row, int64_t rows, int64_t column,
                             int64_t band_bytes) {
@@ -238,7 +240,7 @@ void cast_slabs(const QuantizeRequest &request, BlockCast &cast, CastRows cast_r
   const int64_t blocks = slab_blocks(grid.block_rows, grid.block_columns);
   const int64_t bits = cast.rows.store_bits;
   const int64_t row_bytes = target.columns * bytes_of(kSource);
-  // Blocks of several rows are not read in the order of memory; but the next ones can be requested in it.
+  // Blocks of several rows are not read in memory order, but the next band can be prefetched in memory order.
   const int64_t band_bytes = grid.block_rows * row_bytes;
   const bool is_band = grid.block_rows > 1;
   const bool is_near = band_bytes >= static_cast<int64_t>(kRequestedGroup) && band_bytes <= kBandBytes &&

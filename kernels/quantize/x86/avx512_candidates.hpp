@@ -1,5 +1,5 @@
-// The rule FOUR_OVER_SIX: of two scales the one with the smaller squared error, for sixteen blocks of e2m1fn at a time.
-// Included by an ISA file only.
+// The rule FOUR_OVER_SIX: selects from two scales the one with the smaller squared error, for sixteen blocks of e2m1fn at a
+// time. Included by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/x86/avx512_rows.hpp"
@@ -18,7 +18,7 @@ inline ErrorLanes error_lanes() {
           _mm512_set_ps(0, 0, 0, 0, 0, 0, 0, 0, 6.0f, 4.0f, 3.0f, 2.0f, 1.5f, 1.0f, 0.5f, 0)};
 }
 
-// Squares of what finite numbers lose; 0 for others.
+// Returns the squared rounding errors of finite elements, 0 for others.
 [[gnu::always_inline]] inline __m512 lost_squares(__m512 numbers, __m512 scale, __m512 inverse,
                                                   const ErrorLanes &lanes) {
   const __m512 magnitude = abs(numbers);
@@ -29,7 +29,7 @@ inline ErrorLanes error_lanes() {
   return _mm512_maskz_mul_ps(is_finite, error, error);
 }
 
-// Lane i of the result is the sum of vector i, added up as striped_sum() does: upper halves to lower ones.
+// Returns the sum of vector i in lane i, in the order of striped_sum(): adds the upper half of the lanes to the lower half.
 [[gnu::always_inline]] inline __m512 sum_of_each(__m512 (&v)[16]) {
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
@@ -52,7 +52,7 @@ inline ErrorLanes error_lanes() {
   return _mm512_permutexvar_ps(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), transposed_copy);
 }
 
-// The scale that one code of a block stands for, and its inverse, for sixteen blocks.
+// One candidate code of sixteen blocks, with its scale and inverse.
 struct Candidate {
   __m512i codes;
   alignas(64) float scale[16];
@@ -67,7 +67,7 @@ inline Candidate candidate_of(__m512 amax, float factor, const ScaleLanes &lanes
   return candidate;
 }
 
-// Squared errors of sixteen blocks along rows, or of the first ones of `slab`.
+// Returns the squared errors of sixteen blocks along rows, or of the first blocks of `slab`.
 template <Source kSource>
 [[gnu::noinline]] __m512 slab_errors(const RowSlab &slab, const Candidate &candidate, const ErrorLanes &lanes) {
   const bool is_whole = slab.columns >= 16 * slab.block;
@@ -101,7 +101,8 @@ FoundScales four_over_six(const RowSlab &slab, __m512 amax, const ScaleLanes &sc
           _mm512_mask_mov_ps(_mm512_load_ps(six.inverse), is_four, _mm512_load_ps(four.inverse))};
 }
 
-// Squared errors of blocks across lines [0, lines) of memory, for sixteen numbers of each line; `mask` has those there.
+// Returns the squared errors of blocks that span lines [0, lines) of memory, for sixteen elements per line; `mask` selects
+// valid elements.
 template <Source kSource>
 [[gnu::noinline]] __m512 line_errors(const char *from, int64_t stride, int64_t lines, __mmask16 mask,
                                      const Candidate &candidate, const ErrorLanes &lanes) {

@@ -1,5 +1,5 @@
-// Codes → numbers with AVX-512, 64 at a time, in three steps: a source loads f32, the scales of their blocks multiply
-// them, a target stores them. Included by an ISA file only.
+// Decodes codes with AVX-512, 64 per step: a source loads them as f32, the scales of their blocks multiply them, a target
+// stores them. Included by an ISA file only.
 #pragma once
 
 #include "kernels/common/prefetcher.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 [[gnu::always_inline]] inline __m512i set1(uint32_t value) { return _mm512_set1_epi32(static_cast<int>(value)); }
 
-// What decode() gives for sixteen codes of at most 8 bits that are no list.
+// Computes decode() of sixteen codes of at most 8 bits, except lists.
 [[gnu::always_inline]] inline __m512 decoded(const Element &element, __m512i codes) {
   if (element.is_integer) {
     const __m128i unused = _mm_cvtsi32_si128(element.is_signed ? 32 - element.bits : 0);
@@ -41,14 +41,14 @@ namespace {
   return _mm512_castsi512_ps(bits);
 }
 
-// Codes as they lie, and what they stand for. The upper bytes of an f32 are its bf16, which holds every element of at
-// most 8 bits but lists: one table for each byte of it.
+// Tables of the values of codes. The upper bytes of an f32 are its bf16, which holds every element of at most 8 bits except
+// lists: one table per byte.
 struct CodeTables {
   alignas(64) uint8_t low[256];
   alignas(64) uint8_t high[256];
   alignas(64) float value[16];
-  alignas(64) uint8_t spread[64];  // eight codes lie in `bits` bytes: they go to one lane of 64 bits
-  alignas(64) uint8_t shift[64];   // where each of them begins in it
+  alignas(64) uint8_t spread[64];  // eight codes take `bits` bytes; moves them to one 64-bit lane
+  alignas(64) uint8_t shift[64];   // bit position of each code in the lane
   int32_t bits;
   Prefetcher prefetcher = {nullptr, 0};
 };
@@ -77,16 +77,16 @@ inline void fill_tables(const Element &element, CodeTables &tables) {
 [[gnu::always_inline]] inline __m512 joined(__m512i low, __m512i high, int part) {
   const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i number = _mm512_add_epi32(lane, _mm512_set1_epi32(16 * part));
-  // Byte 2 of a lane takes from `low`, byte 3 from `high` (index 64 and up); bytes 0 and 1 are zero.
+  // Byte 2 of a lane is from `low`, byte 3 from `high` (index 64 and up); bytes 0 and 1 are zero.
   const __m512i index = _mm512_or_si512(_mm512_slli_epi32(number, 16),
                                         _mm512_slli_epi32(_mm512_add_epi32(number, _mm512_set1_epi32(64)), 24));
   return _mm512_castsi512_ps(_mm512_maskz_permutex2var_epi8(0xCCCCCCCCCCCCCCCC, low, index, high));
 }
 
-// ---- sources: `count` numbers, at most 64. kKeepsNan: any NaN may come, else only the quiet one. What they know
-// stays in registers: a byte that is stored could be any other part of memory.
+// Sources: each loads `count` elements, at most 64. kKeepsNan: any NaN may occur, else only the quiet NaN. Sources copy their
+// constants to registers, because a byte store may alias any other memory.
 
-// Codes of at most 8 bits, one to each byte.
+// Codes of at most 8 bits, one per byte.
 struct PackedCodes {
   __m512i spread, shift, mask;
   int64_t bits;
@@ -118,7 +118,7 @@ struct ByteTable {
   }
 };
 
-// Bytes 0 of two vectors, then bytes 1, and so on: permutex2var's places of the first 32.
+// Indices for permutex2var that interleave the first 32 bytes of two vectors: bytes 0, then bytes 1, and so on.
 struct PairsOfBytes {
   alignas(64) uint8_t place[64];
   constexpr PairsOfBytes() : place() {
@@ -140,7 +140,7 @@ struct ByteSource {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) value[i] = joined(low, high, i);
   }
-  // The bf16 that the codes stand for.
+  // Loads the bf16 values of the codes.
   [[gnu::always_inline]] inline void load_bf16(const uint8_t *from, __m512i (&value)[2]) const {
     const __m512i codes = packed.load(from, 64);
     const __m512i low = low_table.at(codes);
@@ -197,8 +197,8 @@ struct FloatSource {
   }
 };
 
-// ---- targets: `count` numbers, at most 64; whole vectors go past the caches if they are streamed, which takes 64-byte
-// places
+// Targets: each stores `count` elements, at most 64. Streaming stores of full vectors bypass the caches and require 64-byte
+// alignment.
 
 [[gnu::always_inline]] inline void store_vector(uint8_t *to, __m512i value, int64_t count_bytes, bool is_streamed) {
   if (count_bytes < 64) {
@@ -221,7 +221,8 @@ struct FloatTarget {
   }
 };
 
-// To nearest even; what is too large carries into infinity. The NaN keeps its place, as its lower half is zero.
+// Rounds to nearest even; values that are too large carry into infinity. The quiet NaN does not change, because its lower half
+// is zero.
 struct Bf16Target {
   static constexpr int64_t kBytes = 2;
   [[gnu::always_inline]] static inline void store(uint8_t *to, const __m512 (&value)[4], int64_t count,
@@ -259,9 +260,9 @@ struct F16Target {
   }
 };
 
-// ---- scales
+// Scales.
 
-// Reads sixteen block scales from block `index` on, of which those in the mask are there.
+// Loads sixteen block scales from block `index` on; `mask` selects existing blocks.
 [[gnu::always_inline]] inline __m512 load_scales(const MatrixView &view, int64_t index, __mmask16 mask) {
   if (view.format.block_scale == LPT_FORMAT_F32) {
     return _mm512_maskz_loadu_ps(mask, static_cast<const float *>(view.block_scales) + index);
@@ -272,7 +273,7 @@ struct F16Target {
   return decoded(kElementE4m3fn, codes);
 }
 
-// Blocks `first` to `first + count - 1` of the scales' memory.
+// Loads the scales of blocks `first` to `first + count - 1`, in order of memory.
 inline void fill_slab(const MatrixView &view, ScaleSlab &slab, float tensor_scale, int64_t first, int64_t count) {
   constexpr int kNanZeroInfinity = 0x80 | 0x10 | 0x08 | 0x04 | 0x02 | 0x01;
   slab.is_in_range = true;
@@ -287,7 +288,7 @@ inline void fill_slab(const MatrixView &view, ScaleSlab &slab, float tensor_scal
   }
 }
 
-// The NaN of every row: quiet, with the sign of the element.
+// Replaces a NaN by the NaN of all kernels: quiet, with the sign of the element.
 [[gnu::always_inline]] inline __m512 with_plain_nan(__m512 scaled_value, __m512 element) {
   const __m512i nan =
       _mm512_ternarylogic_epi32(set1(0x80000000), _mm512_castps_si512(element), set1(kFloatNanBits), 0xCA);
@@ -295,9 +296,9 @@ inline void fill_slab(const MatrixView &view, ScaleSlab &slab, float tensor_scal
                             _mm512_castsi512_ps(nan));
 }
 
-// ---- spans
+// Spans.
 
-// What a span knows of its scales, in registers.
+// The scales of a span, in registers.
 struct SlabLanes {
   const float *scale, *zero;
   __m512i block_of_lane;
@@ -316,7 +317,7 @@ struct SlabLanes {
   }
 };
 
-// `count` numbers, at most 64, of which the first stands in column `column` of the slab.
+// Decodes `count` elements, at most 64, of which the first is in column `column` of the slab.
 template <typename Source, typename Target>
 [[gnu::always_inline]] inline void decode_group(const Source &source, const SlabLanes &slab, int64_t column,
                                                 const uint8_t *from, uint8_t *to, int64_t count, bool is_streamed) {
@@ -331,7 +332,7 @@ template <typename Source, typename Target>
   Target::store(to, value, count, is_streamed);
 }
 
-// `count` adjacent numbers from the slab's first column on.
+// Decodes `count` adjacent elements from the first column of the slab on.
 template <typename Source, typename Target>
 void decode_span(const CodeTables &tables, const ScaleSlab &scales, const uint8_t *from, uint8_t *to, int64_t count,
                  bool may_stream) {
@@ -349,7 +350,7 @@ void decode_span(const CodeTables &tables, const ScaleSlab &scales, const uint8_
   decode_group<Source, Target>(source, slab, at, from + at * bits / 8, to + at * Target::kBytes, count - at, false);
 }
 
-// The same of bf16 that no scale changes.
+// Does the same for bf16 targets; if the only scale is 1, copies the bf16 values of the tables.
 inline void decode_span_as_it_is(const CodeTables &tables, const ScaleSlab &scales, const uint8_t *from, uint8_t *to,
                                  int64_t count, bool may_stream) {
   if (!scales.is_one) return decode_span<ByteSource, Bf16Target>(tables, scales, from, to, count, may_stream);

@@ -1,9 +1,9 @@
-// A small element as vectors of constants, so that one path of code casts to all of them. Included by an ISA file only.
+// A small element as vectors of constants, so that one code path casts to all of them. Included by an ISA file only.
 //
-// The path, for a magnitude m held to the largest element: with E the exponent of m, or of the smallest normal if that is
-// more, adding 2^(E + 23 - M - x) leaves m, rounded to M + x mantissa bits, at the foot of the sum. The addend has the
-// code of E's first number in its own mantissa already, so that the foot of the sum is the whole code with x bits below
-// the point. An integer is the case of one exponent.
+// The path for a magnitude m, clamped to the largest element: let E be the exponent of m, or that of the smallest normal if
+// larger. Adding 2^(E + 23 - M - x) rounds m to M + x mantissa bits, in the lowest bits of the sum. The mantissa of the addend
+// already holds the code of the first value of exponent E. Therefore the lowest bits of the sum are the full code with x
+// fraction bits. An integer is the case of one exponent.
 #pragma once
 
 #include "kernels/common/simd_avx512.hpp"
@@ -12,7 +12,7 @@
 namespace lpt {
 namespace {
 
-// How a path rounds. Bits below the point of the code: none, but 16 or 9 of the random ones.
+// Rounding of a path. Fraction bits of the code: none, or 16 or 9 for random rounding.
 enum class Kind { kEven, kAway, kZero, kRandom16, kRandom16OfIntegers, kRandom8 };
 
 constexpr int bits_below(Kind kind) { return kind == Kind::kRandom16 ? 16 : kind == Kind::kRandom8 ? 9 : 0; }
@@ -22,8 +22,8 @@ struct ElementLanes {
   __m512i smallest;    // bits of the smallest normal; integers: 0
   __m512 addends[2];   // by the low five bits of the exponent field
   __m512 units;        // of an integer: 2^17 in units of its last place
-  __m512i sign;        // of a code in a byte
-  __m512i nan;         // magnitude code, or the one code, of NaN
+  __m512i sign;        // sign bit of a code in a byte
+  __m512i nan;         // magnitude code of NaN, or its only code
   __m512i all;         // the bits of a code
   __m128i sign_shift;  // from the top of a byte
   int32_t bits;
@@ -57,14 +57,14 @@ inline ElementLanes element_lanes(const Element &element, Kind kind) {
   return lanes;
 }
 
-constexpr int kSmallerMagnitude = 10;  // of vrangeps: the smaller magnitude, without a sign
+constexpr int kSmallerMagnitude = 10;  // vrangeps: the smaller magnitude, without sign
 constexpr int kLargerMagnitude = 11;
 
-// The magnitude of a product, at most that of the largest element, which also stands for NaN.
+// Returns the magnitude of a scaled value, at most that of the largest element. A NaN becomes the largest element.
 template <Kind kKind>
 [[gnu::always_inline]] inline __m512 held_magnitude(__m512 scaled_value, const ElementLanes &element) {
   if constexpr (kKind == Kind::kAway || kKind == Kind::kRandom16) {
-    // A lowest bit that is set leaves no ties: what was one is above the middle. No element keeps that bit.
+    // A set lowest bit removes ties: a tie becomes larger than the midpoint. No element keeps that bit.
     const __m512i odd = _mm512_ternarylogic_epi32(_mm512_castps_si512(scaled_value), _mm512_set1_epi32(0x7FFFFFFF),
                                                   _mm512_set1_epi32(1), 0xEA);
     return _mm512_min_ps(_mm512_castsi512_ps(odd), element.largest);
@@ -72,7 +72,7 @@ template <Kind kKind>
   return _mm512_range_ps(scaled_value, element.largest, kSmallerMagnitude);
 }
 
-// The code of a product's magnitude with the kind's bits below the point, at the foot of each lane; anything above.
+// Returns the magnitude code with the fraction bits of kKind in the lowest bits of each lane, with undefined bits above.
 template <Kind kKind>
 [[gnu::always_inline]] inline __m512i rounded(__m512 scaled_value, const ElementLanes &element) {
   const __m512 held = held_magnitude<kKind>(scaled_value, element);
@@ -93,14 +93,14 @@ alignas(64) constexpr uint8_t kByteOfLane[64] = {0,  4,  8,  12, 16, 20, 24, 28,
                                                  0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
                                                  64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
 
-// Byte `byte` of each lane of four vectors, in order.
+// Returns byte `byte` of each lane of four vectors, in order.
 [[gnu::always_inline]] inline __m512i bytes_of_lanes(const __m512i (&lanes)[4], int byte) {
   const __m512i index = _mm512_add_epi8(_mm512_load_si512(kByteOfLane), _mm512_set1_epi8(static_cast<char>(byte)));
   return _mm512_mask_blend_epi64(0xF0, _mm512_permutex2var_epi8(lanes[0], index, lanes[1]),
                                  _mm512_permutex2var_epi8(lanes[2], index, lanes[3]));
 }
 
-// 16 random bits are the 16 bits below the point; of the sum only the carry counts.
+// Adds 16 random bits to the 16 fraction bits; only the carry of the sum is used.
 [[gnu::always_inline]] inline __m512i carried16(__m512i (&sums)[4], const RandomU16x64 &random) {
   const __m512i lane = _mm512_set_epi16(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4,
                                         4, 3, 3, 2, 2, 1, 1, 0, 0);
@@ -125,7 +125,7 @@ alignas(64) constexpr uint8_t kUpperOfWord[64] = {
 alignas(64) constexpr uint16_t kLowerOfLane[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
                                                    32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
 
-// psi + 2R + 1 >= 2^9 of encode() is a carry out of nine bits, and vpavgw adds the one and drops the last bit.
+// psi + 2R + 1 >= 2^9 of encode() is a carry out of nine bits; vpavgw adds the one and drops the last bit.
 [[gnu::always_inline]] inline __m512i carried8(const __m512i (&sums)[4], __m512i random) {
   const __m512i index = _mm512_load_si512(kLowerOfLane);
   const __m512i low = _mm512_permutex2var_epi16(sums[0], index, sums[1]);
@@ -137,7 +137,7 @@ alignas(64) constexpr uint16_t kLowerOfLane[32] = {0,  2,  4,  6,  8,  10, 12, 1
                                   _mm512_avg_epu16(high, high_twice));
 }
 
-// The magnitude codes of 64 products, one in a byte.
+// Returns the magnitude codes of 64 scaled values, one per byte.
 template <Kind kKind>
 [[gnu::always_inline]] inline __m512i magnitudes_of(const __m512 (&scaled_values)[4], const ElementLanes &element,
                                                     const RandomU16x64 &random) {
@@ -149,7 +149,7 @@ template <Kind kKind>
   return bytes_of_lanes(sums, 0);
 }
 
-// Codes from magnitude codes and bytes with the numbers' signs on top.
+// Returns codes from magnitude codes and bytes that have the signs of the elements in their top bits.
 [[gnu::always_inline]] inline __m512i signed_codes(__m512i magnitudes, __m512i signs, const ElementLanes &element) {
   if (element.is_integer) {
     const __mmask64 is_negative = _mm512_movepi8_mask(signs);
@@ -162,13 +162,13 @@ template <Kind kKind>
   return _mm512_ternarylogic_epi32(element.sign, signs, magnitudes, 0xCA);
 }
 
-// The code of NaN with the signs given, if it has one.
+// Returns the code of NaN with the given signs, if the element has signed NaN.
 inline __m512i nan_codes(__m512i signs, const ElementLanes &element) {
   if (element.is_integer || element.is_fnuz) return element.nan;
   return _mm512_ternarylogic_epi32(element.sign, _mm512_srl_epi16(signs, element.sign_shift), element.nan, 0xCA);
 }
 
-// The codes of 64 elements, packed from the lowest byte on.
+// Packs the codes of 64 elements from the lowest byte on.
 [[gnu::always_inline]] inline __m512i packed(__m512i codes, int32_t bits) {
   if (bits == 8) return codes;
   if (bits == 4) {
@@ -187,13 +187,13 @@ inline __m512i nan_codes(__m512i signs, const ElementLanes &element) {
   return _mm512_castsi128_si512(_mm512_cvtepi32_epi8(fours));
 }
 
-// The first `count` of 64 elements; the bits behind the last one are cleared.
+// Stores the first `count` of 64 elements and clears the remaining bits of the last byte.
 [[gnu::noinline]] inline void store_some(uint8_t *to, __m512i codes, int32_t bits, int64_t count) {
   const __m512i kept = _mm512_maskz_mov_epi8(lane_mask(0, count), codes);
   _mm512_mask_storeu_epi8(to, lane_mask(0, (count * bits + 7) / 8), packed(kept, bits));
 }
 
-// Past the caches if `is_streamed`: then the place is on a whole vector.
+// Bypasses the caches if `is_streamed`, which requires alignment to full vectors.
 [[gnu::always_inline]] inline void store_codes(uint8_t *to, __m512i codes, int32_t bits, int64_t count,
                                                bool is_streamed) {
   if (count < 64) [[unlikely]]

@@ -1,5 +1,5 @@
-// The QUEST rules: e8m0fnu scales from the deviations of sixteen blocks along rows at a time, and the sums of rows that
-// rules of whole tensors read. Sums are those of striped_sum(). Included by an ISA file only.
+// The QUEST rules: e8m0fnu scales from the standard deviations of sixteen blocks along rows at a time, and the row sums for
+// rules of whole tensors. Sums have the order of striped_sum(). Included by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/x86/avx512_candidates.hpp"
@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// Finite numbers; 0 for others.
+// Returns finite elements, 0 for others.
 [[gnu::always_inline]] inline __m512 finite_numbers(__m512 numbers) {
   const __mmask16 is_finite = _mm512_cmp_ps_mask(abs(numbers), _mm512_set1_ps(kLargestFloat), _CMP_LE_OQ);
   return _mm512_maskz_mov_ps(is_finite, numbers);
@@ -53,7 +53,7 @@ FoundScales quest_scales(const RowSlab &slab, __m512 amax, const ScaleLanes &lan
   const __m512 largest = _mm512_set1_ps(kLargestFloat);
   const __m512 mean = _mm512_div_ps(sums.sum, sums.count);
   __m512 variance = _mm512_sub_ps(_mm512_div_ps(sums.squares, sums.count), _mm512_mul_ps(mean, mean));
-  // A NaN, of sums beyond f32, is no variance.
+  // If the sums exceed f32, the variance is NaN; max replaces it by 0.
   variance = _mm512_min_ps(_mm512_max_ps(variance, _mm512_setzero_ps()), largest);
   const __m512 clip = _mm512_mul_ps(_mm512_sqrt_ps(variance), _mm512_set1_ps(2.92247856f / 6.0f));
   const __m512 ideal = _mm512_add_ps(_mm512_mul_ps(clip, lanes.tensor_inverse), _mm512_set1_ps(1e-8f));
@@ -65,7 +65,7 @@ FoundScales quest_scales(const RowSlab &slab, __m512 amax, const ScaleLanes &lan
   return {codes, inverses_of(codes, lanes)};
 }
 
-// The upper half of the lanes on the lower one, until one is left.
+// Adds the upper half of the lanes to the lower half until one lane remains.
 inline float lanes_sum(__m512 lanes) {
   alignas(64) float lane[16];
   _mm512_store_ps(lane, lanes);
@@ -75,8 +75,8 @@ inline float lanes_sum(__m512 lanes) {
   return lane[0];
 }
 
-// Sums of the magnitudes of each row, and of their squares. One row would wait for each of its additions, whose order
-// is settled: four rows go side by side.
+// Computes the sums of magnitudes of each row and of their squares. The order of the additions is fixed, so that one row is
+// bound by their latency: four rows run concurrently.
 template <Source kSource>
 void sum_rows(const MagnitudeSumRequest &request) {
   const MatrixView &source = request.source;

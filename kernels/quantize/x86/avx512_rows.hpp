@@ -1,4 +1,4 @@
-// Rows of numbers → packed codes of a small element, 128 at a time with AVX-512. Included by an ISA file only.
+// Casts rows to packed codes of a small element, 128 per step with AVX-512. Included by an ISA file only.
 #pragma once
 
 #include <cstring>
@@ -35,30 +35,30 @@ template <Source kSource>
   return _mm512_range_ps(a, b, kLargerMagnitude);
 }
 
-// Where the inverse of a scale comes from: one for all, one per block of whole vectors, or one per column. An amax is
-// found on the way where no block scale needed it before.
+// Source of the inverse scale: one for all, one per block of full vectors, or one per column. kOneAndAmax computes the amax in
+// the same pass; block scales already need it.
 enum class Inverses { kOne, kOneAndAmax, kBlocks, kColumns };
 
-// What all rows of a cast share.
+// State shared by all rows of a cast.
 struct RowCast {
   ElementLanes element;
-  __m512 inverse;       // of kOne
+  __m512 inverse;       // for kOne
   int32_t block_shift;  // log2 of the vectors in a block
-  int32_t store_bits;   // of an element in the target
+  int32_t store_bits;   // bits of an element in the target
   PhiloxLanes philox;
   int32_t rounds;
-  bool is_streamed;  // past the caches, where the target is aligned
-  __m512 amax;       // of kOneAndAmax: the largest magnitude so far, infinity too; NaN may hide others
-  bool has_nan;      // a NaN came
+  bool is_streamed;  // stores bypass the caches where the target is aligned
+  __m512 amax;       // for kOneAndAmax: largest magnitude including infinity; a NaN may hide others
+  bool has_nan;      // a NaN occurred
 };
 
-// In line: where a request is a part of longer rows, its neighbour will come next.
+// Returns an in-line prefetcher. If a request is a part of longer rows, its neighbor is cast next.
 inline Prefetcher prefetcher_in_line(int64_t row_bytes) {
   constexpr int64_t kMost = 4096;
   return {nullptr, row_bytes < kMost ? row_bytes : kMost};
 }
 
-// Of a request that reads its source in the order of memory, in rows of so many bytes.
+// Returns the prefetcher of a request that reads its source in memory order, in rows of `row_bytes` bytes.
 inline Prefetcher prefetcher_of(const QuantizeRequest &request, int64_t row_bytes) {
   const MatrixView &source = request.source;
   const bool has_gaps = source.column_stride != 1 || source.row_stride != source.columns;
@@ -66,7 +66,7 @@ inline Prefetcher prefetcher_of(const QuantizeRequest &request, int64_t row_byte
   return request.is_streamed && !has_gaps ? make_prefetcher(source.data, in_line.distance) : in_line;
 }
 
-// Some rows. Strides are bytes.
+// A set of rows. Strides are in bytes.
 struct Rows {
   const char *from;
   int64_t from_stride;
@@ -74,33 +74,34 @@ struct Rows {
   uint8_t *to;
   int64_t to_stride;
   int64_t rows, count;
-  uint64_t index;         // random, of the first number
-  uint64_t index_stride;  // from row to row
-  const float *inverses;  // at least one; of blocks or columns, the same in all rows; readable past the end
-  const char *address;    // see Slab
+  uint64_t index;         // random index of the first element
+  uint64_t index_stride;  // between rows
+  const float *inverses;  // at least one; of blocks or columns, shared by all rows; readable past the end
+  const char *address;    // see RowSlab
 };
 
 [[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Part of a matrix of numbers: `columns` of each row, in blocks of `block` columns.
+// A part of a matrix: `columns` elements of each row, in blocks of `block` columns.
 struct RowSlab {
   const char *from;
   int64_t stride;  // bytes
   Prefetcher prefetcher;
   int64_t rows, columns, block;
-  // Spread, of blocks of several rows: beside what half of the next ones is requested while this is read. NULL: as it is.
+  // Prefetch base for spread prefetching of blocks of several rows. The amax pass and the cast pass each prefetch half of the
+  // next band relative to it. NULL: prefetch relative to the rows.
   const char *address;
 };
 
 constexpr int64_t kUnit = 128;
 
-// Random bits of 128 numbers from `index` on, for each 64 of them.
+// Random bits of 128 elements from `index` on, in two groups of 64.
 template <Kind kKind>
 struct RandomUnit {
   RandomU16x64 part[2];
 };
 
-// Of a first index that is not the first of its block.
+// Returns the random bits for a first index that is not at a Philox block boundary.
 template <Kind kKind>
 [[gnu::noinline]] RandomUnit<kKind> random_unit_between(const RowCast &cast, uint64_t index) {
   constexpr uint64_t kPerBlock = kKind == Kind::kRandom8 ? 16 : 8;
@@ -139,8 +140,8 @@ template <Kind kKind>
   }
 }
 
-// The codes with NaN's where `is_nan` has products that are, with the signs of the sources. These are read again: handing
-// them over would cost the hot path a store of each.
+// Replaces the codes of NaN values in `is_nan` by codes of NaN with the signs of the sources. Reloads the sources, because
+// passing them costs the hot path one store each.
 template <Source kSource>
 [[gnu::noinline]] __m512i with_nan(__m512i codes, uint64_t is_nan, const char *from, const ElementLanes &element,
                                    bool &has_nan) {
@@ -153,15 +154,15 @@ template <Source kSource>
   return _mm512_mask_mov_epi8(codes, is_nan, nan_codes(bytes_of_lanes(lanes, 3), element));
 }
 
-// What a loop over groups holds in registers.
+// The state of a loop over groups, in registers.
 struct GroupCast {
-  __m512 inverse;  // of kOne
+  __m512 inverse;  // for kOne
   int32_t block_shift;
   __m512 amax;
   bool has_nan;
 };
 
-// The codes of 64 numbers, whose first vector is number `vector` of its row.
+// Returns the codes of 64 elements, whose first vector has index `vector` in its row.
 template <Source kSource, Kind kKind, Inverses kInverses>
 [[gnu::always_inline]] inline __m512i codes_of(GroupCast &found, const ElementLanes &element, const char *from,
                                                const float *inverses, int64_t vector, const RandomU16x64 &random) {
@@ -194,7 +195,7 @@ template <Source kSource, Kind kKind, Inverses kInverses>
   return codes;
 }
 
-// The last numbers of a row, on their own, with zeros behind.
+// The last elements of a row in a zero-padded buffer.
 struct Staged {
   alignas(64) char numbers[kUnit * 4];
   alignas(64) float inverses[kUnit];
@@ -259,7 +260,7 @@ using CastRows = void (*)(RowCast &, const Rows &);
 template <Source kSource, Kind kKind>
 CastRows rows_of(Inverses inverses) {
   if (inverses == Inverses::kColumns) return cast_rows<kSource, kKind, Inverses::kColumns>;
-  // Where speed matters less, an amax that no one wants saves code.
+  // For rarely used rounding modes, one instantiation with an unused amax reduces code size.
   constexpr bool is_frequent = kKind == Kind::kEven || kKind == Kind::kRandom16 || kKind == Kind::kRandom8;
   if constexpr (is_frequent) {
     if (inverses == Inverses::kOne) return cast_rows<kSource, kKind, Inverses::kOne>;

@@ -1,8 +1,7 @@
-// The rules of block_scale.hpp that read amax alone, for sixteen blocks at a time with AVX-512. Included by an ISA file
-// only.
+// Rules of block_scale.hpp that depend on amax only, for sixteen blocks at a time with AVX-512. Included by an ISA file only.
 //
-// All rules of powers of two are one here:  power = exponent of units + base + (significand > above[0]) +
-// (significand > above[1]),  units = amax · t.
+// All power-of-two rules have one form: power = exponent of units + base + (significand > above[0]) + (significand > above[1]),
+// where units = amax · t.
 #pragma once
 
 #include "kernels/quantize/quantize.hpp"
@@ -15,7 +14,7 @@ namespace {
 struct ScaleLanes {
   ScaleSpec spec;
   bool is_power;
-  __m512 largest;  // of the element
+  __m512 largest;  // largest element
   __m512 tensor_inverse;
   __m512 tensor_scale;
   __m512 base;
@@ -24,11 +23,11 @@ struct ScaleLanes {
 };
 
 struct FoundScales {
-  __m512i codes;  // bits of f32 ones
+  __m512i codes;  // for f32 scales: their bits
   __m512 inverse;
 };
 
-// floor(√2 · value), for 24 bits.
+// Returns floor(√2 · value) for a 24-bit value.
 inline uint32_t times_root_two(uint32_t value) {
   const uint64_t square = 2 * uint64_t{value} * value;
   auto result = static_cast<uint64_t>(__builtin_sqrt(static_cast<double>(square)));
@@ -40,7 +39,7 @@ inline uint32_t times_root_two(uint32_t value) {
 inline void set_powers(ScaleLanes &lanes) {
   const FloatParts largest = float_parts(lanes.spec.largest);
   int32_t base = -largest.exponent;
-  uint32_t above[2] = {0x02000000, 0x02000000};  // never
+  uint32_t above[2] = {0x02000000, 0x02000000};  // exceeds every significand
   switch (lanes.spec.rule) {
     case LPT_SCALE_RULE_FLOOR:
     case LPT_SCALE_RULE_THREE_QUARTERS:
@@ -95,7 +94,7 @@ inline ScaleLanes scale_lanes(const QuantizeRequest &request) {
   return lanes;
 }
 
-// The powers, as whole numbers; hugely negative for zero.
+// Returns the exponents as integers; for zero a large negative integer.
 [[gnu::always_inline]] inline __m512i powers(__m512 units, const ScaleLanes &lanes) {
   const __m512 significand = _mm512_getmant_ps(units, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
   const __m512i one = _mm512_set1_epi32(1);
@@ -177,7 +176,7 @@ inline __m512 f32_scales(__m512 amax, const ScaleLanes &lanes) {
   return _mm512_mask_mov_ps(scale, is_zero, _mm512_set1_ps(1.0f));
 }
 
-// The scales that codes stand for.
+// Returns the values of scale codes.
 [[gnu::always_inline]] inline __m512 scale_values(lpt_format kind, __m512i codes) {
   if (kind == LPT_FORMAT_E8M0FNU) return e8m0fnu_values(codes);
   return kind == LPT_FORMAT_E4M3FN ? e4m3fn_values(codes) : _mm512_castsi512_ps(codes);
@@ -186,11 +185,12 @@ inline __m512 f32_scales(__m512 amax, const ScaleLanes &lanes) {
 [[gnu::always_inline]] inline __m512 inverses_of(__m512i codes, const ScaleLanes &lanes) {
   const __m512 scale = _mm512_mul_ps(scale_values(lanes.spec.kind, codes), lanes.tensor_scale);
   const __m512 inverse = _mm512_div_ps(_mm512_set1_ps(1.0f), scale);
-  // A NaN stays: it is the second operand. The sign is the source's alone.
+  // minps returns its second operand for a NaN, so that a NaN is kept. abs() is applied because the sign of a code is that of
+  // the source only.
   return abs(_mm512_min_ps(_mm512_set1_ps(kLargestFloat), inverse));
 }
 
-// The scales of sixteen finite amax.
+// Returns the scales of sixteen finite amax and their inverses.
 [[gnu::always_inline]] inline FoundScales found_scales(__m512 amax, const ScaleLanes &lanes) {
   __m512i codes;
   if (lanes.spec.kind == LPT_FORMAT_E8M0FNU) {

@@ -1,4 +1,4 @@
-// Words of added_words.hpp for groups of numbers with AVX-512. Included by an ISA file only.
+// Words of added_words.hpp for groups of elements with AVX-512. Included by an ISA file only.
 #pragma once
 
 #include "kernels/quantize/added_words.hpp"
@@ -7,16 +7,16 @@
 namespace lpt {
 namespace {
 
-constexpr int kSmallerMagnitudeSigned = 2;  // of vrangeps: the smaller magnitude with the first one's sign
+constexpr int kSmallerMagnitudeSigned = 2;  // vrangeps: the smaller magnitude, with the sign of the first operand
 
 constexpr Kind kind_of(WordRounding rounding) {
   return rounding == WordRounding::kDrawn16 ? Kind::kRandom16 : Kind::kRandom8;
 }
 
-// What words are made of.
+// Source of the added words.
 struct WordSource {
-  __m512i added;  // of kAdded
-  RowCast draw;   // of its random bits only
+  __m512i added;  // for kAdded
+  RowCast draw;   // only its random members are used
 };
 
 inline WordSource word_source(const QuantizeRequest &request) {
@@ -27,7 +27,7 @@ inline WordSource word_source(const QuantizeRequest &request) {
   return source;
 }
 
-// Of 128 numbers, in four groups.
+// The words of 128 elements, in four groups.
 struct WordUnit {
   __m512i group[4];
 };
@@ -49,12 +49,12 @@ template <WordRounding kRounding>
   return words;
 }
 
-// The first or last sixteen words of a group, one in a lane.
+// Returns the first or last sixteen words of a group, one per lane.
 [[gnu::always_inline]] inline __m512i words_in_lanes(__m512i group, int half) {
   return dwords_of_words(half == 0 ? _mm512_castsi512_si256(group) : _mm512_extracti64x4_epi64(group, 1));
 }
 
-// The whole part of numbers with 17 bits behind the point, with their words added.
+// Adds the words to values with 17 fraction bits and truncates.
 template <WordRounding kRounding>
 [[gnu::always_inline]] inline __m512i cut_at_17(__m512i fixed, __m512i words) {
   const __m512i last = _mm512_set1_epi32(kRounding == WordRounding::kDrawn16 ? 1 : 0);

@@ -1,4 +1,4 @@
-// Casts with AVX2: what AVX-512 does in x86_avx512.cpp, eight lanes wide; ends of rows go through a small buffer.
+// Amax and dequantize with AVX2, eight lanes wide; see x86_avx512.cpp. Ends of rows are copied through a small buffer.
 #include <cstring>
 
 #include "kernels/quantize/kernels.hpp"
@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// Largest magnitudes of a row as bits: of all numbers, and of the finite ones.
+// Largest magnitudes of a row as bits: of all elements, and of finite elements.
 struct RowMagnitudes {
   uint32_t largest, finite;
 };
@@ -34,7 +34,7 @@ uint32_t largest_half(__m256i halves) {
   return largest_lane(_mm256_max_epi32(_mm256_srli_epi32(halves, 16), _mm256_and_si256(halves, all_lanes(0xFFFF))));
 }
 
-// The same for halves, whose bits rise with their magnitudes too.
+// Returns the same for f16 and bf16, whose bits are ordered like their magnitudes.
 RowMagnitudes half_magnitudes(const uint16_t *from, int64_t count, uint16_t infinity) {
   __m256i largest = _mm256_setzero_si256();
   __m256i finite = _mm256_setzero_si256();

@@ -1,7 +1,7 @@
 // Squared errors of casts with several scales, with AVX2.
 //
-// Numbers are read once: a span of a row stays in the L1 cache while all scales are tried. Signs do not matter but for
-// a list. Numbers that are not finite become zeros, whose error is zero.
+// Elements are read from memory once: a span of a row remains in the L1 cache for all scales. Signs matter only for a list.
+// Elements that are not finite become zeros, whose error is zero.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_candidates.hpp"
 #include "kernels/quantize/x86/avx2_random.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kErrorSpan = 512;
 
-// The exponents of bf16 leave no space for the sum of RoundedFloatLanes.
+// The exponents of bf16 leave no range for the sum of RoundedFloatLanes.
 struct RoundedBf16Lanes {
   __m256 limit = _mm256_set1_ps(decode(kElementBf16, kElementBf16.max_code));
 
@@ -25,7 +25,7 @@ struct RoundedBf16Lanes {
 
 struct ErrorSpan {
   alignas(32) float numbers[kErrorSpan];
-  int64_t count;  // a multiple of 16: zeros fill the last vectors
+  int64_t count;  // a multiple of 16; zeros fill the last vectors
   float lowest, highest;
 };
 
@@ -45,11 +45,11 @@ void fill_span(const float *from, int64_t count, ErrorSpan &span) {
   span.highest = Avx2Sums::largest_of(highest);
 }
 
-// Adds to sixteen lanes of sums, which stand as in SumLanes.
+// Adds to sixteen lanes of sums, in the order of SumLanes.
 template <typename Lanes>
 void add_squared_errors(const Lanes &shared, const ErrorSpan &span, float scale, float inverse,
                         double (&lane_sums)[16]) {
-  const Lanes lanes = shared;  // in registers
+  const Lanes lanes = shared;  // a copy in registers
   const __m256 scales = _mm256_set1_ps(scale), inverses = _mm256_set1_ps(inverse);
   __m256d sums[4];
 #pragma GCC unroll 4
@@ -66,7 +66,7 @@ void add_squared_errors(const Lanes &shared, const ErrorSpan &span, float scale,
   for (int i = 0; i < 4; ++i) _mm256_store_pd(lane_sums + 4 * i, sums[i]);
 }
 
-// Whether a number becomes an infinity or a NaN. Products rise with their numbers, so that the extremes tell.
+// Returns true if an element becomes an infinity or a NaN. Scaling is monotonic, so that testing the extremes suffices.
 inline bool leaves_numbers(const CastErrorsRequest &request, const Element &element, const ErrorSpan &span,
                            float inverse) {
   const auto is_finite = [&](float value) {
@@ -78,7 +78,7 @@ inline bool leaves_numbers(const CastErrorsRequest &request, const Element &elem
 
 template <typename Lanes>
 void add_cast_errors(const Lanes &lanes, const CastErrorsRequest &request, const Element &element) {
-  // Errors are at most twice as large as their numbers, so that squares of errors stay finite.
+  // Errors are at most twice the magnitudes of their elements, so that their squares are finite below this limit.
   constexpr float kLargestSquared = 0x1p62f;
   const bool may_leave = request.overflow == LPT_OVERFLOW_INFINITE || (!element.is_signed && element.levels == nullptr);
   const MatrixView &source = request.source;

@@ -1,5 +1,4 @@
-// f32, bf16 and f16 → f16 and bf16 with AVX2, with one inverse or none: what
-// x86_avx512_halves.cpp does.
+// Casts f32, bf16 and f16 to f16 and bf16 with AVX2, with one inverse or none; see x86_avx512_halves.cpp.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_decode.hpp"
 #include "kernels/quantize/x86/avx2_scales.hpp"
@@ -10,23 +9,24 @@ namespace {
 
 struct HalfCast {
   __m256 inverse;
-  __m256 limit;    // the largest element where overflow saturates, else infinity
-  uint16_t added;  // of kAdded
+  __m256 limit;    // the largest element if overflow saturates, else infinity
+  uint16_t added;  // for kAdded
   bool may_stream;
-  bool has_facts;                    // those below are requested
-  uint32_t largest = 0, finite = 0;  // magnitudes of the source so far, as bits: of all, and of finite numbers
+  bool has_facts;                    // `largest` and `finite` are needed
+  uint32_t largest = 0, finite = 0;  // magnitudes of the source as bits: of all elements, of finite ones
 };
 
-// The product with the source's sign, held; a NaN stays one, as minps gives its second operand then.
+// Returns the clamped scaled value with the sign of the source. minps returns its second operand for a NaN, so that a NaN is
+// kept.
 [[gnu::always_inline]] inline __m256 held_product(__m256 source, __m256 inverse, __m256 limit) {
   const __m256 scaled_value = _mm256_and_ps(_mm256_mul_ps(source, inverse), all_floats(0x7FFFFFFF));
   const __m256 held = with_plain_nan(_mm256_min_ps(limit, scaled_value), source);
   return _mm256_or_ps(held, _mm256_and_ps(source, all_floats(0x80000000)));
 }
 
-// ---- held products and a word for each → codes, one in a lane
+// Scaled values and their added words to codes, one per lane.
 
-// A word has as many bits as bf16 drops; a carry is at most the one into infinity, and NaN has none.
+// A word has as many bits as bf16 drops. A carry reaches at most infinity, and NaN has none.
 struct AddedBf16 {
   template <WordRounding kRounding>
   [[gnu::always_inline]] static inline __m256i codes(__m256 held, __m256i words) {
@@ -34,7 +34,7 @@ struct AddedBf16 {
   }
 };
 
-// Subnormals are counted in 2^-24.
+// Subnormals are counted in units of 2^-24.
 struct AddedF16 {
   template <WordRounding kRounding>
   [[gnu::always_inline]] static inline __m256i codes(__m256 held, __m256i words) {
@@ -52,7 +52,7 @@ struct AddedF16 {
   }
 };
 
-// 32 held products with the words of their places; `random` are the bits of the first.
+// Stores 32 clamped scaled values with their words added; `random` points to the random bits of the first.
 template <typename Added, WordRounding kRounding>
 [[gnu::always_inline]] inline void store_added(uint8_t *to, const __m256 (&held)[4], __m256i added,
                                                const uint8_t *random, bool is_streamed) {
@@ -69,7 +69,7 @@ template <typename Added, WordRounding kRounding>
   }
 }
 
-// `count` adjacent numbers; `random` are the bits of the first.
+// Casts `count` adjacent elements; `random` points to the random bits of the first.
 template <typename Source, typename Target, typename Added, WordRounding kRounding>
 void half_span(HalfCast &cast, int64_t source_bytes, const uint8_t *from, uint8_t *to, int64_t count,
                const uint8_t *random) {

@@ -1,4 +1,4 @@
-// Casts a matrix with AVX2: panel by panel, first the scales of its blocks, then spans of its rows.
+// Casts a matrix with AVX2: for each panel, computes the scales of its blocks, then casts spans of its rows.
 #include "kernels/common/simd_avx2.hpp"
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_candidates.hpp"
@@ -12,13 +12,13 @@ namespace {
 constexpr int64_t kPanelColumns = kRandomColumns;
 constexpr int64_t kPanelBlocks = kPanelColumns / 16;
 
-// Random bits of eight rows, 16 for each element, where those of a column are adjacent.
+// Random bits of eight rows, 16 per element, if the bits of a column are adjacent.
 struct RandomTile {
   alignas(32) uint8_t row[8][2 * kPanelColumns];
-  int64_t first;  // row of the tile that is the request's first
+  int64_t first;  // row of the tile that is the first row of the request
 };
 
-// What one request needs while it runs.
+// State of one request.
 struct CastState {
   Coder coder;
   const RandomTile *tile = nullptr;  // NULL: random bits run along rows
@@ -27,7 +27,7 @@ struct CastState {
   RandomSlab random;
   alignas(32) float numbers[kPanelColumns];
   alignas(32) uint32_t amax[kPanelBlocks + 8];  // magnitudes of blocks, as bits
-  alignas(32) float inverse[kPanelBlocks + 8];  // of their scales, or of the whole
+  alignas(32) float inverse[kPanelBlocks + 8];  // of block scales, or the only one
   int32_t log2_columns;                         // of a block
 
   explicit CastState(const QuantizeRequest &request) : coder(coder_of(request)), bits(coder.element.bits) {
@@ -35,12 +35,12 @@ struct CastState {
   }
 };
 
-// Adjacent elements of a row; the first stands in column `slab_column` of the panel.
+// Adjacent elements of a row; the first is in column `slab_column` of the panel.
 struct CastSpan {
   int64_t row, column, count, slab_column;
 };
 
-// A part of a request that begins at a block, and at a byte of the target.
+// Returns a part of a request that begins at a block boundary and at a byte of the target.
 inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int64_t row, int64_t rows, int64_t column,
                                int64_t columns) {
   QuantizeRequest part = request;
@@ -62,7 +62,7 @@ inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int
   return part;
 }
 
-// A few elements that share an inverse, by the reference.
+// Casts a few elements with one inverse by the reference kernel.
 [[gnu::noinline]] void cast_plainly(const QuantizeRequest &request, const CastState &state, const CastSpan &span) {
   for (int64_t at = 0; at < span.count; at += 16) {
     QuantizeRequest part = part_of(request, state.bits, span.row, 1, span.column + at, least(16, span.count - at));
@@ -72,9 +72,9 @@ inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int
   }
 }
 
-// ---- spans
+// Spans.
 
-// Inverses of blocks along a row, or the one of all.
+// Inverses of blocks along a row, or one for all.
 struct InverseLanes {
   BlockLanes blocks;
   const float *slab;
@@ -88,7 +88,7 @@ struct InverseLanes {
   [[gnu::always_inline]] inline __m256 of(int64_t column) const { return is_one ? one : blocks.of(slab, column); }
 };
 
-// One group of 32 numbers. False: nothing was done.
+// Casts one group of 32 elements. Returns false if nothing was stored.
 template <typename Lanes>
 [[gnu::always_inline]] inline bool cast_group(const Lanes &lanes, const InverseLanes &inverses, int64_t slab_column,
                                               const float *from, const uint8_t *random, int64_t bits, uint8_t *to,
@@ -110,7 +110,7 @@ template <typename Lanes>
   return true;
 }
 
-// `from` are the numbers of the span. Gives the largest magnitude of those that vectors cast, as bits.
+// Casts a span whose elements are at `from`. Returns the largest magnitude of the elements cast by vectors, as bits.
 template <typename Lanes, Rounding kRounding>
 uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastSpan &span, const float *from,
                    const uint8_t *random, uint8_t *to) {
@@ -174,7 +174,7 @@ inline uint32_t cast_span(const QuantizeRequest &request, const CastState &state
   }
 }
 
-// One row of a panel, in spans for which there is space.
+// Casts one row of a panel, in spans that fit the buffers.
 inline uint32_t cast_row(const QuantizeRequest &request, CastState &state, const CastSpan &row) {
   const bool is_direct = request.source.format.element == LPT_FORMAT_F32 && !is_drawn(state.coder.rounding);
   const int64_t width = is_direct ? row.count : kPanelColumns;
@@ -198,13 +198,13 @@ inline uint32_t cast_row(const QuantizeRequest &request, CastState &state, const
   return amax;
 }
 
-// ---- panels
+// Panels.
 
 inline void raise_amax(const QuantizeRequest &request, uint32_t bits) {
   if (request.amax != nullptr && bits_float(bits) > *request.amax) *request.amax = bits_float(bits);
 }
 
-// Magnitudes of the blocks of a panel into state.amax. Gives the largest of them, as bits.
+// Computes the magnitudes of the blocks of a panel into state.amax. Returns the largest, as bits.
 inline uint32_t look_at_panel(const QuantizeRequest &request, CastState &state, int64_t row, int64_t rows,
                               int64_t column, int64_t columns) {
   const int64_t blocks = state.log2_columns == kEndless ? 1 : (columns >> state.log2_columns) + 1;
@@ -223,7 +223,7 @@ inline uint32_t look_at_panel(const QuantizeRequest &request, CastState &state, 
   return largest_lane(largest);
 }
 
-// Scales of `count` blocks from block `index` of the scales' memory on, and their inverses.
+// Computes and writes `count` scales from block `index` on, and computes their inverses.
 inline void settle_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, int64_t index,
                           int64_t count) {
   const MatrixView &target = request.target;
@@ -241,14 +241,14 @@ inline void settle_scales(const QuantizeRequest &request, const ScaleSpec &spec,
   }
 }
 
-// Some rows and columns that begin on block edges.
+// Rows and columns that begin at block boundaries.
 struct Panel {
   int64_t row, rows, column, columns;
 };
 
-constexpr int64_t kErrorColumns = 32;  // after so many squared errors candidates are compared
+constexpr int64_t kErrorColumns = 32;  // columns of squared errors between two comparisons of candidates
 
-// The same by a rule that tries several scales.
+// Does the same for a rule that compares several scales.
 template <typename Lanes>
 void search_scales(const Lanes &shared, const QuantizeRequest &request, const ScaleSpec &spec, CastState &state,
                    const Panel &panel, int64_t index, int64_t count) {
@@ -276,7 +276,7 @@ inline void search_scales(const QuantizeRequest &request, const ScaleSpec &spec,
                      [&](const auto &lanes) { search_scales(lanes, request, spec, state, panel, index, count); });
 }
 
-// Blocks that have an infinity or a NaN are the reference's, with all of their panel.
+// A panel that has a block with an infinity or a NaN is cast by the reference kernel.
 inline void cast_blocks(const QuantizeRequest &request, CastState &state) {
   const MatrixView &target = request.target;
   const Format &format = target.format;
@@ -327,12 +327,12 @@ inline void cast_adjacent(const QuantizeRequest &request, CastState &state) {
   for (int64_t row = 0; row < rows; ++row) raise_amax(request, cast_row(request, state, {row, 0, columns, 0}));
 }
 
-// ---- sources whose columns are lines of memory: tiles of some rows are transposed
+// Sources with adjacent rows: tiles are transposed, then cast as rows.
 
-constexpr int64_t kTransposedRows = 32;      // two whole lines of the cache of f32, so that they are read once
-constexpr int64_t kTransposedColumns = 128;  // or a block
+constexpr int64_t kTransposedRows = 32;      // two full cache lines of f32, so that each line is read once
+constexpr int64_t kTransposedColumns = 128;  // or one block
 
-// Rows are eight numbers longer than the columns in them: lengths of powers of two would crowd each other out of the cache.
+// Rows are padded by eight elements, because strides of powers of two cause cache set conflicts.
 struct FloatTile {
   alignas(32) float numbers[8 * (kPanelColumns + 8)];
   int64_t stride, rows;
@@ -343,7 +343,7 @@ struct FloatTile {
   float *row(int64_t index) { return numbers + index * stride; }
 };
 
-// Eight lines that are columns of the target, of which `lines` are there with `rows` numbers each.
+// Loads eight lines of memory, which are columns of the target; `lines` of them exist, with `rows` elements each.
 [[gnu::noinline]] void load_lines(const MatrixView &source, int64_t row, int64_t rows, int64_t column, int64_t lines,
                                   __m256 *v) {
   MatrixView view = source;
@@ -354,14 +354,14 @@ struct FloatTile {
   }
 }
 
-// Eight numbers of a line.
+// Loads eight elements of a line.
 template <lpt_format kPlain>
 [[gnu::always_inline]] inline __m256 load_line(const void *from, int64_t first) {
   if constexpr (kPlain == LPT_FORMAT_F32) return _mm256_loadu_ps(static_cast<const float *>(from) + first);
   return halves_to_floats(load_half_bytes(static_cast<const uint16_t *>(from) + first), kPlain == LPT_FORMAT_F16);
 }
 
-// At most tile.rows rows from `row` on, columns from `column` on.
+// Transposes at most tile.rows rows from `row` on, and columns from `column` on.
 template <lpt_format kPlain>
 void transpose_values(const MatrixView &source, int64_t row, int64_t rows, int64_t column, int64_t columns,
                       FloatTile &tile) {
@@ -385,7 +385,7 @@ void transpose_values(const MatrixView &source, int64_t row, int64_t rows, int64
   }
 }
 
-// Eight blocks of eight random numbers → the first of each, the second of each, ...
+// Transposes eight blocks of eight 16-bit random words.
 [[gnu::always_inline]] inline void transpose_halves(const __m128i (&block)[8], uint8_t *to, int64_t stride) {
   __m128i pairs[8];
 #pragma GCC unroll 4
@@ -429,7 +429,7 @@ void fill_tile_rounds(const PhiloxLanes &shared, uint64_t block, uint64_t stride
   }
 }
 
-// The bits of the eight rows around the index; columns are `stride` apart, a multiple of 8.
+// Fills the random bits of the eight rows around the index; columns are `stride` apart, a multiple of 8.
 inline void fill_tile(int32_t rounds, const PhiloxLanes &lanes, uint64_t index, uint64_t stride, int64_t columns,
                       RandomTile &tile) {
   tile.first = static_cast<int64_t>(index % 8);
@@ -440,7 +440,7 @@ inline void fill_tile(int32_t rounds, const PhiloxLanes &lanes, uint64_t index, 
   }
 }
 
-// Rows are taken as their random bits stand together.
+// Casts rows in groups that share a tile of random bits.
 inline void cast_transposed(const QuantizeRequest &request, CastState &state) {
   const int32_t block = request.target.format.block_columns;
   const int64_t panel = block > kTransposedColumns ? block : kTransposedColumns;

@@ -1,4 +1,4 @@
-// Codes of 8 or 4 bits transposed, with AVX2.
+// Transposes codes of 8 or 4 bits with AVX2.
 #include <cstring>
 
 #include "kernels/quantize/kernels.hpp"
@@ -12,7 +12,7 @@ struct CodeTranspose {
   static constexpr int64_t kRows = 16;
   static constexpr int64_t kColumns = 32;
 
-  // 32 codes as bytes.
+  // Loads 32 codes as bytes.
   template <bool kIsPacked>
   [[gnu::always_inline]] static inline __m256i load(const uint8_t *from) {
     if constexpr (!kIsPacked) return load_bytes(from);
@@ -22,7 +22,7 @@ struct CodeTranspose {
     return _mm256_set_m128i(_mm_unpackhi_epi8(low, high), _mm_unpacklo_epi8(low, high));
   }
 
-  // Up to 16 codes that lie in bytes; those behind the last one are zero, so that the last byte of a row ends in zeros.
+  // Stores up to 16 codes from bytes. Bytes after the last code are zero, so that the last byte of a row is padded with zeros.
   template <bool kIsPacked>
   [[gnu::always_inline]] static inline void store(uint8_t *to, __m128i codes, int64_t count) {
     if constexpr (kIsPacked) codes = _mm_packus_epi16(_mm_maddubs_epi16(codes, _mm_set1_epi16(0x1001)), codes);
@@ -52,8 +52,8 @@ struct CodeTranspose {
       }
       for (int i = 0; i < kRows; ++i) v[i] = load<kIsPacked>(staged[i]);
     }
-    // Interleaving row i with row i + 8 rotates the bits of a byte's place by one; after four times rows are columns, those
-    // of the first 16 codes of each row in the low halves.
+    // Interleaving row i with row i + 8 rotates the bits of a byte's index by one. After four rounds rows are columns; those of
+    // the first 16 codes of each row are in the low halves.
 #pragma GCC unroll 4
     for (int transpose = 0; transpose < 4; ++transpose) {
       __m256i w[kRows];

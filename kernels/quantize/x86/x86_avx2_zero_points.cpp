@@ -1,5 +1,4 @@
-// f32, bf16 and f16 → unsigned integers with zero points, in rows of blocks, with AVX2: what
-// x86_avx512_zero_points.cpp does.
+// Casts f32, bf16 and f16 to unsigned integers with zero points, in rows of blocks, with AVX2; see x86_avx512_zero_points.cpp.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx2_encode.hpp"
 #include "kernels/quantize/x86/avx2_random.hpp"
@@ -10,18 +9,18 @@
 namespace lpt {
 namespace {
 
-// What all groups of a cast share.
+// Constants shared by all groups of a cast.
 struct ZeroLanes {
-  __m256 bound;   // the largest magnitude of a product that is a number
+  __m256 bound;   // the largest magnitude of a scaled value that is valid
   __m256i most;   // the largest code, in bytes
   __m256i added;  // word of kAdded
   int64_t bits;
 };
 
-// At this bound a scaled number and a zero point exceed every code, so that clamping does not change a code.
+// A scaled value and a zero point of this magnitude exceed every code, so that clamping does not change a code.
 constexpr float kLargestScaled = 1023.0f;
 
-// The scaled numbers, rounded to integers. If not `kIsCareful`, they are finite and small.
+// Returns the scaled values rounded to integers. If not `kIsCareful`, they are finite and small.
 template <WordRounding kRounding, bool kIsCareful>
 [[gnu::always_inline]] inline __m256i whole_numbers(__m256 scaled_value, __m256i words, const ZeroLanes &lanes) {
   __m256 magnitude = _mm256_castsi256_ps(magnitude_bits(scaled_value));
@@ -33,7 +32,7 @@ template <WordRounding kRounding, bool kIsCareful>
       kRounding == WordRounding::kEven
           ? _mm256_cvtps_epi32(magnitude)
           : cut_at_17<kRounding>(_mm256_cvttps_epi32(_mm256_mul_ps(magnitude, _mm256_set1_ps(0x1p17f))), words);
-  // A product of zero bits has no whole part to lose.
+  // vpsignd returns 0 for zero bits, whose integer is 0.
   return _mm256_sign_epi32(whole, _mm256_castps_si256(scaled_value));
 }
 
@@ -46,7 +45,7 @@ struct ZeroBlocks {
   [[gnu::always_inline]] inline int64_t of(int64_t column) const { return column >> log2_columns; }
 };
 
-// The codes of 32 numbers, the first of which stands in column `column` of the slab.
+// Returns the codes of 32 elements, of which the first is in column `column` of the slab.
 template <WordRounding kRounding, bool kIsCareful>
 [[gnu::always_inline]] inline __m256i zero_codes(const ZeroLanes &lanes, const ZeroBlocks &blocks, int64_t column,
                                                  const float *from, const uint8_t *random) {
@@ -65,7 +64,7 @@ template <WordRounding kRounding, bool kIsCareful>
   return _mm256_min_epu8(_mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order), lanes.most);
 }
 
-// `count` numbers from column `column` of the slab on.
+// Casts `count` elements from column `column` of the slab on.
 template <WordRounding kRounding, bool kIsCareful>
 void zero_span(const ZeroLanes &shared, const ZeroBlocks &blocks, int64_t column, int64_t count, const float *from,
                const uint8_t *random, uint8_t *to) {
@@ -77,7 +76,7 @@ void zero_span(const ZeroLanes &shared, const ZeroBlocks &blocks, int64_t column
     store_codes(codes, lanes.bits, to + at * lanes.bits / 8);
   }
   if (at == count) return;
-  // Zeros behind the last number, and then no code behind the last one.
+  // Pads the elements with zeros, and clears the codes after the last one.
   float rest[32] = {};
   alignas(32) uint8_t codes[32];
   memcpy(rest, from + at, static_cast<size_t>(count - at) * sizeof(float));
@@ -106,13 +105,13 @@ ZeroSpan zero_span_of(WordRounding rounding) {
   }
 }
 
-// The least and the largest numbers of a block in each lane, or 0; a NaN is left out.
+// Smallest and largest elements of a block in each lane, or 0; NaN is excluded.
 struct EndLanes {
   __m256 low, high, has_nan;
 };
 
-// Raises `ends` by some numbers. The ends are the second operand, which stays where the number is a NaN or another zero.
-// Not inlined: among the calls around it gcc would keep the ends in memory.
+// Extends `ends` by `count` elements. minps and maxps return the second operand, the current extreme, if the element is a NaN
+// or another zero. Not inlined: among the calls around it gcc keeps the extremes in memory.
 [[gnu::noinline]] void add_numbers(const float *from, int64_t count, EndLanes &ends) {
   __m256 low = ends.low, high = ends.high, has_nan = ends.has_nan;
   const auto add = [&](__m256 number) __attribute__((always_inline)) {
@@ -133,7 +132,7 @@ struct EndLanes {
 struct ZeroPointCast {
   const QuantizeRequest &request;
   ZeroLanes lanes;
-  float largest;  // code, as a number
+  float largest;  // largest code, as f32
   PhiloxLanes philox;
   RandomSlab random;
   alignas(32) float numbers[kRandomColumns];
@@ -192,7 +191,7 @@ struct ZeroPointCast {
     for (int i = 0; i < kZeroBlocks; i += 8) {
       const __m256 depth = _mm256_load_ps(slab.depth + i);
       const __m256 high = _mm256_load_ps(slab.high + i);
-      // Halves, so that the width of a block of both signs fits f32.
+      // Uses halves of the extremes, so that the width of a block with both signs is in the range of f32.
       const __m256 half = _mm256_add_ps(_mm256_mul_ps(high, one_half), _mm256_mul_ps(depth, one_half));
       const __m256 ideal = clamped(_mm256_div_ps(half, _mm256_mul_ps(most, one_half)));
       const __m256 scale = f32_scales(half, ideal).value;

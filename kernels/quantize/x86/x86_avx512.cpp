@@ -13,7 +13,7 @@ void amax_x86_avx512(const AmaxRequest &request) {
   *request.has_nan = found.has_nan;
 }
 
-// One inverse for all, or none.
+// Casts with one inverse or none.
 void quantize_x86_avx512(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;

@@ -1,4 +1,4 @@
-// f32, bf16 and f16 → f16 and bf16 with AVX-512, with one inverse or none.
+// Casts f32, bf16 and f16 to f16 and bf16 with AVX-512, with one inverse or none.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx512_amax.hpp"
 #include "kernels/quantize/x86/avx512_words.hpp"
@@ -8,15 +8,15 @@ namespace {
 
 struct HalfCast {
   __m512 inverse;
-  __m512 limit;  // the largest element where overflow saturates, else infinity
+  __m512 limit;  // the largest element if overflow saturates, else infinity
   WordSource words;
-  __m512 amax;   // largest magnitude so far, infinity too; NaN may hide others
-  bool has_nan;  // a NaN came
+  __m512 amax;   // largest magnitude including infinity; a NaN may hide others
+  bool has_nan;  // a NaN occurred
   bool is_streamed;
   Prefetcher prefetcher;
 };
 
-// f32 whose upper halves are bf16.
+// Returns f32 whose upper halves are bf16, rounded to nearest even.
 [[gnu::always_inline]] inline __m512i rounded_bf16(__m512 held) {
   const __m512i bits = _mm512_castps_si512(held);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
@@ -26,7 +26,7 @@ struct HalfCast {
 alignas(64) constexpr uint16_t kUpperOfLane[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
                                                    33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
 
-// The codes of 32 products to nearest even, in order; those of NaN are another number's.
+// Returns the codes of 32 scaled values rounded to nearest even, in order; those of NaN are undefined.
 template <bool kIsF16>
 [[gnu::always_inline]] inline __m512i half_codes(__m512 low, __m512 high, __m512 limit) {
   low = _mm512_range_ps(low, limit, kSmallerMagnitudeSigned);
@@ -39,7 +39,7 @@ template <bool kIsF16>
   return _mm512_permutex2var_epi16(rounded_bf16(low), _mm512_load_si512(kUpperOfLane), rounded_bf16(high));
 }
 
-// The f16 code of each product, with its words added. Subnormals are counted in 2^-24.
+// Returns the f16 code of each scaled value with its word added. Subnormals are counted in units of 2^-24.
 template <WordRounding kRounding>
 [[gnu::always_inline]] inline __m512i added_f16(__m512 scaled_value, __m512i words, __m512 limit) {
   const __m512 held = _mm512_range_ps(scaled_value, limit, kSmallerMagnitude);
@@ -54,7 +54,7 @@ template <WordRounding kRounding>
   return _mm512_ternarylogic_epi32(most, signs, _mm512_set1_epi32(0x8000), 0xF8);  // most | (signs & 0x8000)
 }
 
-// The codes of 32 products with their words added, in order; those of NaN are another number's.
+// Returns the codes of 32 scaled values with their words added, in order; those of NaN are undefined.
 template <bool kIsF16, WordRounding kRounding>
 [[gnu::always_inline]] inline __m512i added_codes(__m512 low, __m512 high, __m512i words, __m512 limit) {
   const __m512i low_words = words_in_lanes(words, 0);
@@ -63,14 +63,14 @@ template <bool kIsF16, WordRounding kRounding>
     return _mm512_permutex2var_epi16(added_f16<kRounding>(low, low_words, limit), _mm512_load_si512(kLowerOfLane),
                                      added_f16<kRounding>(high, high_words, limit));
   }
-  // A word has as many bits as bf16 drops; a carry is at most the one into infinity.
+  // A word has as many bits as bf16 drops. A carry reaches at most infinity.
   const __m512i low_bits = _mm512_castps_si512(_mm512_range_ps(low, limit, kSmallerMagnitudeSigned));
   const __m512i high_bits = _mm512_castps_si512(_mm512_range_ps(high, limit, kSmallerMagnitudeSigned));
   return _mm512_permutex2var_epi16(_mm512_add_epi32(low_bits, low_words), _mm512_load_si512(kUpperOfLane),
                                    _mm512_add_epi32(high_bits, high_words));
 }
 
-// Puts the codes of NaN, with the sources' signs, where the products are NaN.
+// Replaces the codes of NaN values by codes of NaN with the signs of the sources.
 template <bool kIsF16>
 inline __m512i with_half_nan(__m512i codes, __m512 low, __m512 high, uint32_t is_nan) {
   const __m512i signs =
@@ -81,13 +81,13 @@ inline __m512i with_half_nan(__m512i codes, __m512 low, __m512 high, uint32_t is
   return _mm512_mask_mov_epi16(codes, is_nan, nan);
 }
 
-// What a loop over groups holds in registers.
+// The state of a loop over groups, in registers.
 struct HalfGroup {
   __m512 inverse, limit, amax;
   bool has_nan, is_streamed;
 };
 
-// One group of 32 with their words; lanes outside `mask` are neither read nor written.
+// Casts one group of 32 elements with their words. Lanes outside `mask` are neither read nor written.
 template <Source kSource, bool kIsF16, WordRounding kRounding, bool kIsWhole>
 [[gnu::always_inline]] inline void half_group(HalfGroup &cast, const char *from, uint16_t *to, __mmask32 mask,
                                               __m512i words) {
@@ -122,8 +122,8 @@ template <Source kSource, bool kIsF16, WordRounding kRounding, bool kIsWhole>
   }
 }
 
-// `count` adjacent numbers from the one of random index `index` on. The first group starts before them, where the
-// target is aligned, if there is such an index.
+// Casts `count` adjacent elements, of which the first has random index `index`. The first group starts at an aligned address of
+// the target before them, if the random index permits it.
 template <Source kSource, bool kIsF16, WordRounding kRounding>
 void half_span(HalfCast &shared, const char *from, uint16_t *to, int64_t count, uint64_t index) {
   constexpr int64_t kBytes = bytes_of(kSource);
@@ -192,7 +192,7 @@ inline HalfCast half_cast(const QuantizeRequest &request) {
 
 }  // namespace
 
-// f16 and bf16, with one inverse or none.
+// Casts to f16 and bf16, with one inverse or none.
 void quantize_halves_x86_avx512(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;

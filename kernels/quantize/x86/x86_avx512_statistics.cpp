@@ -18,7 +18,7 @@ struct Avx512Sums {
     [[gnu::always_inline]] int64_t total() const { return flags; }
   };
 
-  // Finds what a block has for each of sixteen lanes. Narrow blocks have fewer than 16 columns.
+  // Returns the value of each lane's block, for sixteen lanes. Narrow blocks have fewer than 16 columns.
   struct Places {
     __m512i block_of_lane;
     int32_t log2_columns;
@@ -54,9 +54,9 @@ struct Avx512Sums {
   [[gnu::always_inline]] static __m512 scaled(__m512 a, __m512 b) { return _mm512_mul_ps(a, b); }
   [[gnu::always_inline]] static __m512 difference(__m512 a, __m512 b) { return _mm512_sub_ps(a, b); }
 
-  // The larger magnitude; a NaN may be lost or kept.
+  // Returns the larger magnitude. For a NaN operand, the result may be either operand.
   [[gnu::always_inline]] static __m512 larger_magnitude(__m512 largest, __m512 value) {
-    constexpr int kMagnitude = 11;  // of vrangeps: the larger magnitude, without a sign
+    constexpr int kMagnitude = 11;  // vrangeps: the larger magnitude, without sign
     return _mm512_range_ps(largest, value, kMagnitude);
   }
   static float largest_of(__m512 values) { return _mm512_reduce_max_ps(values); }
@@ -68,7 +68,7 @@ struct Avx512Sums {
     return _mm512_cmp_ps_mask(value, limit, _CMP_GT_OQ);
   }
 
-  // What is not zero became zero.
+  // Returns true for a nonzero value that decodes to zero.
   [[gnu::always_inline]] static __mmask16 is_lost(__m512 value, __m512 decoded) {
     const __mmask16 is_zero = _mm512_cmp_ps_mask(decoded, _mm512_setzero_ps(), _CMP_EQ_OQ);
     return _mm512_mask_cmp_ps_mask(is_zero, value, _mm512_setzero_ps(), _CMP_NEQ_OQ);
@@ -86,7 +86,7 @@ struct Avx512Sums {
     return static_cast<__mmask16>(_mm512_cmp_ps_mask(moved, _mm512_setzero_ps(), _CMP_LT_OQ) | is_above(moved, limit));
   }
 
-  // Adds squares of even numbers to the first vector and of odd ones to the second, as f64 of another size.
+  // Adds squares of even elements to the first vector and of odd elements to the second, as f64 scaled by kSumSize.
   [[gnu::always_inline]] static void add_squares(__m512d *sums, __m512 value) {
     const __m512i even = _mm512_castps_si512(_mm512_maskz_mul_ps(0x5555, value, value));
     const __m512i odd = _mm512_castps_si512(_mm512_maskz_mul_ps(0xAAAA, value, value));

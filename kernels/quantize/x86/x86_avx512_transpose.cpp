@@ -1,5 +1,5 @@
-// Casts of a source whose columns are lines of memory, with AVX-512: lines are cast as they lie, so that random bits come
-// in their order, and tiles of bytes are transposed.
+// Casts a source with adjacent rows with AVX-512. Lines of memory are cast in order, so that random bits are used in order, and
+// tiles of bytes are transposed.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx512_amax.hpp"
 #include "kernels/quantize/x86/avx512_blocks.hpp"
@@ -8,23 +8,23 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kTileLines = 128;
-constexpr int64_t kTileNumbers = kUnit;  // of a line: rows of the target
+constexpr int64_t kTileNumbers = kUnit;  // elements of a line: rows of the target
 
 struct ByteTile {
   alignas(64) uint8_t line[kTileLines][kTileNumbers];
   alignas(64) uint8_t transposed_copy[kTileNumbers][kTileLines];
-  alignas(64) float inverses[kTileLines / 16][kTileNumbers];  // of the numbers of a line, for each block of lines
+  alignas(64) float inverses[kTileLines / 16][kTileNumbers];  // of the elements of a line, per block of lines
 };
 
-// Writes byte r of line c to byte c of line r of `transposed`; lines from `lines` on hold anything.
+// Writes byte r of line c to byte c of line r of `transposed_copy`. Lines from `lines` on are undefined.
 inline void transpose(ByteTile &tile, int64_t lines, int64_t numbers) {
   for (int64_t half = 0; half < numbers; half += 64) {
     for (int64_t first = 0; first < lines; first += 16) {
       __m512i v[16];
 #pragma GCC unroll 16
       for (int i = 0; i < 16; ++i) v[i] = _mm512_load_si512(tile.line[first + i] + half);
-        // Interleaving line i with line i + 8 rotates the bits of a byte's place by one; after four times lines are
-        // columns, inside each quarter of 16 bytes.
+        // Interleaving line i with line i + 8 rotates the bits of a byte's index by one. After four rounds lines are columns,
+        // within each quarter of 16 bytes.
 #pragma GCC unroll 4
       for (int round = 0; round < 4; ++round) {
         __m512i w[16];
@@ -50,23 +50,23 @@ inline void transpose(ByteTile &tile, int64_t lines, int64_t numbers) {
   }
 }
 
-// Some rows of the target: `numbers` of each of its lines of memory.
+// Rows of the target: `numbers` elements of each line of memory.
 struct Lines {
   const char *from;
-  int64_t stride;  // bytes from line to line
+  int64_t stride;  // bytes between lines
   int64_t numbers;
-  int64_t prefetch;  // distance in bytes of what is read some time later
+  int64_t prefetch;  // prefetch distance in bytes
 };
 
-// The numbers of the lines of a block, close together: lines a power of two apart would crowd each other out of the
-// nearest cache before they are read again.
+// A contiguous copy of the lines of a block. Lines whose distance is a power of two conflict in the sets of the L1 cache, and
+// are evicted before the second read.
 constexpr int64_t kNearLines = 32;
 
 struct NearLines {
   alignas(64) float numbers[kNearLines][kTileNumbers];
 };
 
-// The largest of each `group` adjacent numbers, in all of their places.
+// Replaces each `group` adjacent values by their largest.
 inline void spread_largest(uint32_t *numbers, int64_t count, int64_t group) {
   for (int64_t first = 0; first < count; first += group) {
     uint32_t largest = 0;
@@ -75,12 +75,13 @@ inline void spread_largest(uint32_t *numbers, int64_t count, int64_t group) {
   }
 }
 
-// Magnitudes of all numbers of a part of a line; whole blocks across them.
+// Magnitudes of the elements of a part of a line, over whole blocks across lines.
 struct LineAmax {
   alignas(64) uint32_t bits[kTileNumbers];
 };
 
-// Largest magnitudes over lines [begin, end), as bits; infinities and NaN count. The numbers go to `near` as well, if any.
+// Computes the largest magnitudes over lines [begin, end), as bits; infinities and NaN count. Copies the elements to `near`,
+// unless NULL.
 template <Source kSource>
 void find_line_amax(const Lines &in, int64_t begin, int64_t end, LineAmax &amax, NearLines *near) {
   constexpr int64_t kVector = 16 * bytes_of(kSource);
@@ -111,7 +112,7 @@ void find_line_amax(const Lines &in, int64_t begin, int64_t end, LineAmax &amax,
   for (int i = 0; i < 8; ++i) _mm512_store_si512(amax.bits + 16 * i, largest[i]);
 }
 
-// The same where infinities and NaN do not count.
+// Does the same without infinities and NaN.
 template <Source kSource>
 [[gnu::noinline]] void find_finite_line_amax(const Lines &in, int64_t begin, int64_t end, LineAmax &amax) {
   const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
@@ -128,14 +129,14 @@ template <Source kSource>
   }
 }
 
-// Sixteen numbers of some lines of memory, in blocks across these.
+// Sixteen elements of several lines of memory, in blocks across lines.
 struct LinePart {
   const char *from;
   int64_t stride, lines;
   __mmask16 mask;
 };
 
-// The sum over the rows of a block, in turn, in all of its places.
+// Replaces the values of each group, the rows of a block, by their sum in ascending order.
 inline __m512 sum_of_groups(__m512 sums, int64_t group) {
   if (group == 1) return sums;
   alignas(64) float each[16];
@@ -171,7 +172,7 @@ __m512 settle_line_part(BlockCast &cast, const FiniteAmax &found, const LinePart
   return settled(cast, scales, found.has_nan, place);
 }
 
-// Scales of the blocks over lines [begin, end). `scales` is the place of the first one; they are `stride` bytes apart.
+// Computes the scales of the blocks over lines [begin, end). `scales` points to the first; they are `stride` bytes apart.
 template <Source kSource>
 void settle_line_scales(BlockCast &cast, const Lines &in, int64_t begin, int64_t end, int64_t group, uint8_t *scales,
                         int64_t stride, float *inverses, NearLines *near) {
@@ -239,14 +240,14 @@ struct Part {
   int64_t row, rows, first, last;
 };
 
-// How lines are cast: as they lie, or from `near`.
+// How lines are cast: from the source, or from `near`.
 struct LineCast {
   CastRows rows;
   bool is_streamed;
   NearLines *near;
 };
 
-// At most kTileNumbers rows.
+// Casts a part of at most kTileNumbers rows.
 template <Source kSource>
 void cast_transposed_part(const QuantizeRequest &request, BlockCast &cast, const LineCast &line_cast, const Part &part,
                           ByteTile &tile) {
@@ -257,7 +258,7 @@ void cast_transposed_part(const QuantizeRequest &request, BlockCast &cast, const
   const int64_t block = has_blocks ? grid.block_columns : kTileLines;
   const int64_t bits = cast.rows.element.bits;
   const int64_t line_bytes = source.column_stride * bytes_of(kSource);
-  // Large matrices are walked in bands of lines: the next one is requested while this one is cast.
+  // Large matrices are processed in bands of lines: the next band is prefetched while this one is cast.
   const Lines in = {static_cast<const char *>(source.data) + part.row * bytes_of(kSource), line_bytes, part.rows,
                     line_cast.is_streamed ? target.columns * line_bytes : kTileNumbers * bytes_of(kSource)};
   const int64_t scale_stride = target.block_scale_stride * cast.scale_bytes;
@@ -294,7 +295,7 @@ void cast_transposed_part(const QuantizeRequest &request, BlockCast &cast, const
   }
 }
 
-// Of the one scale of a cast without blocks, in place of all blocks'.
+// Stores the only inverse of a cast without block scales in the entries of block inverses.
 inline void set_inverse(ByteTile &tile, float inverse) {
   const __m512 magnitude = abs(_mm512_set1_ps(inverse));
   for (int64_t at = 0; at < kTileNumbers; at += 16) _mm512_store_ps(tile.inverses[0] + at, magnitude);
@@ -306,7 +307,7 @@ void cast_transposed(const QuantizeRequest &request, BlockCast &cast, const Line
   memset(&tile, 0, sizeof tile);
   set_inverse(tile, request.tensor_inverse);
   cast.rows.store_bits = 8;
-  // Some lines of memory at a time, for as long as pages and caches hold what is written.
+  // Bounds the rows that are written concurrently, so that TLB and caches hold their pages.
   constexpr int64_t kNearRows = 4 * kTileNumbers;
   const MatrixView &target = request.target;
   const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
@@ -324,7 +325,7 @@ void cast_transposed(const QuantizeRequest &request, BlockCast &cast, const Line
 
 }  // namespace
 
-// The source's columns are lines of memory; with block scales or without.
+// Casts a source with adjacent rows, with block scales or without.
 void quantize_transposed_x86_avx512(const QuantizeRequest &request) {
   const MatrixView &target = request.target;
   const Element element = element_of(target.format.element);

@@ -1,4 +1,4 @@
-// Codes of 8 or 4 bits transposed, with AVX-512.
+// Transposes codes of 8 or 4 bits with AVX-512.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/transpose_codes_loop.hpp"
 #include "kernels/quantize/x86/avx512_blocks.hpp"
@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// Number j of row i goes to row j, place i.
+// Moves element j of row i to element i of row j.
 [[gnu::always_inline]] inline void transpose_words(__m512i (&rows)[8]) {
   __m512i pairs[8];
 #pragma GCC unroll 4
@@ -27,13 +27,13 @@ namespace {
   }
 }
 
-// Byte 8c + i takes byte 8i + c: eight rows of eight bytes, transposed.
+// Byte 8c + i is byte 8i + c of the source: transposes eight rows of eight bytes.
 alignas(64) constexpr uint8_t kTransposedBytes[64] = {0, 8,  16, 24, 32, 40, 48, 56, 1, 9,  17, 25, 33, 41, 49, 57,
                                                       2, 10, 18, 26, 34, 42, 50, 58, 3, 11, 19, 27, 35, 43, 51, 59,
                                                       4, 12, 20, 28, 36, 44, 52, 60, 5, 13, 21, 29, 37, 45, 53, 61,
                                                       6, 14, 22, 30, 38, 46, 54, 62, 7, 15, 23, 31, 39, 47, 55, 63};
 
-// Reads up to 64 codes of a row as bytes.
+// Loads up to 64 codes of a row as bytes.
 template <bool kIsPacked>
 [[gnu::always_inline]] inline __m512i load_codes(const uint8_t *from, int64_t count) {
   if constexpr (!kIsPacked) {
@@ -46,7 +46,7 @@ template <bool kIsPacked>
   }
 }
 
-// Writes up to 64 codes that lie in bytes; those behind the last one are zero, so that the last byte of a row ends in zeros.
+// Stores up to 64 codes from bytes. Bytes after the last code are zero, so that the last byte of a row is padded with zeros.
 template <bool kIsPacked>
 [[gnu::always_inline]] inline void store_codes(uint8_t *to, __m512i codes, int64_t count, bool is_streamed) {
   if constexpr (!kIsPacked) {
@@ -62,8 +62,7 @@ template <bool kIsPacked>
   }
 }
 
-// Words of eight bytes are transposed, then the bytes of 8 × 8, then the words of eight such groups: 448 shuffles for 4096
-// codes.
+// Transposes words of eight bytes, then the bytes of 8 × 8, then the words of eight such groups: 448 shuffles for 4096 codes.
 struct CodeTranspose {
   static constexpr int64_t kRows = 64;
   static constexpr int64_t kColumns = 64;

@@ -1,4 +1,4 @@
-// f32, bf16 and f16 → unsigned integers with zero points, in rows of blocks, with AVX-512.
+// Casts f32, bf16 and f16 to unsigned integers with zero points, in rows of blocks, with AVX-512.
 #include "kernels/quantize/kernels.hpp"
 #include "kernels/quantize/x86/avx512_amax.hpp"
 #include "kernels/quantize/x86/avx512_blocks.hpp"
@@ -8,18 +8,18 @@
 namespace lpt {
 namespace {
 
-// What all groups of a cast share.
+// Constants shared by all groups of a cast.
 struct ZeroLanes {
-  __m512 bound;  // the largest magnitude of a product that is a number
+  __m512 bound;  // the largest magnitude of a scaled value that is valid
   __m512i most;  // the largest code, in bytes
   int32_t bits, block_shift;
   bool is_streamed;
 };
 
-// At this bound a scaled number and a zero point exceed every code, so that clamping does not change a code.
+// A scaled value and a zero point of this magnitude exceed every code, so that clamping does not change a code.
 constexpr float kLargestScaled = 1023.0f;
 
-// The scaled numbers, rounded to integers. If not `kIsCareful`, they are finite and small.
+// Returns the scaled values rounded to integers. If not `kIsCareful`, they are finite and small.
 template <WordRounding kRounding, bool kIsCareful>
 [[gnu::always_inline]] inline __m512i whole_numbers(__m512 scaled_value, __m512i words, const ZeroLanes &lanes) {
   if constexpr (kIsCareful) {
@@ -34,7 +34,7 @@ template <WordRounding kRounding, bool kIsCareful>
   return _mm512_mask_sub_epi32(whole, is_negative, _mm512_setzero_si512(), whole);
 }
 
-// Four vectors of whole numbers as bytes in order, held to 0 .. 255.
+// Returns four vectors of integers as bytes in order, clamped to 0 .. 255.
 [[gnu::always_inline]] inline __m512i held_bytes(const __m512i (&lanes)[4]) {
   const __m512i low = _mm512_packs_epi32(lanes[0], lanes[1]);
   const __m512i high = _mm512_packs_epi32(lanes[2], lanes[3]);
@@ -42,7 +42,7 @@ template <WordRounding kRounding, bool kIsCareful>
   return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
 }
 
-// The codes of 64 numbers, whose first vector is number `vector` of the slab.
+// Returns the codes of 64 elements, whose first vector has index `vector` in the slab.
 template <Source kSource, WordRounding kRounding, bool kIsCareful>
 [[gnu::always_inline]] inline __m512i zero_codes(const ZeroLanes &lanes, const char *from, const ZeroSlab &slab,
                                                  int64_t vector, const __m512i (&words)[2]) {
@@ -102,8 +102,8 @@ ZeroSpan zero_span_of(WordRounding rounding) {
   }
 }
 
-// The least and the largest numbers in each lane, or 0. A NaN is left out, as it is the first operand, and so is -0:
-// among the bits of what is left, the largest unsigned number is the end.
+// Smallest and largest elements in each lane, or 0. minps and maxps return the second operand for a NaN or another zero, which
+// excludes NaN and -0. As unsigned integers, the largest bits of the remaining values are the extreme.
 struct EndLanes {
   __m512 low, high;
 
@@ -113,13 +113,13 @@ struct EndLanes {
   }
 };
 
-// Set one by one: an array of them with initial values would be kept in memory.
+// Sets the members one at a time, because gcc keeps an initialized array in memory.
 [[gnu::always_inline]] inline void set_none(EndLanes (&ends)[4]) {
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) ends[i] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
 }
 
-// Four blocks: lane i of each quarter has an end of block i.
+// Extremes of four blocks: lane i of each quarter holds an extreme of block i.
 struct FourEnds {
   __m512i low, high;
 };
@@ -137,14 +137,14 @@ struct FourEnds {
           four_in_quarters(ends[0].high, ends[1].high, ends[2].high, ends[3].high)};
 }
 
-// Lane 4 · i + j of the result is block j of four i.
+// Returns block j of operand i in lane 4 · i + j.
 [[gnu::always_inline]] inline __m512i in_order(__m512i a, __m512i b, __m512i c, __m512i d) {
   const __m512i low = _mm512_max_epu32(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xDD));
   const __m512i high = _mm512_max_epu32(_mm512_shuffle_i32x4(c, d, 0x88), _mm512_shuffle_i32x4(c, d, 0xDD));
   return _mm512_max_epu32(_mm512_shuffle_i32x4(low, high, 0x88), _mm512_shuffle_i32x4(low, high, 0xDD));
 }
 
-// Adds one of four vectors to each of the ends.
+// Adds one of four vectors to each of the extremes.
 template <Source kSource>
 [[gnu::always_inline]] inline void add_four(EndLanes (&ends)[4], const char *from, int64_t stride,
                                             const Prefetcher &prefetcher, __mmask16 &has_nan) {
@@ -160,7 +160,7 @@ template <Source kSource>
   has_nan = _kor_mask16(has_nan, _kor_mask16(first, second));
 }
 
-// Four narrow blocks, side by side.
+// Computes the extremes of four narrow blocks at once.
 template <Source kSource>
 [[gnu::always_inline]] inline FourEnds narrow_ends(const char *from, int64_t block, const Prefetcher &prefetcher,
                                                    __mmask16 &has_nan) {
@@ -173,7 +173,7 @@ template <Source kSource>
   return in_quarters(ends);
 }
 
-// Any block: memory is read fastest in one stream.
+// Computes the extremes of a block of any width. Reads memory in one stream, which is fastest.
 template <Source kSource>
 [[gnu::always_inline]] inline EndLanes wide_ends(const char *from, int64_t count, const Prefetcher &prefetcher,
                                                  __mmask16 &has_nan) {
@@ -224,7 +224,7 @@ struct ZeroPointCast {
   ZeroLanes lanes;
   WordSource words;
   const RandomSource &random;
-  __m512 largest;  // code, as a number
+  __m512 largest;  // largest code, as f32
   Prefetcher prefetcher;
   ZeroSpan plain, careful;
 
@@ -249,7 +249,7 @@ struct ZeroPointCast {
   void settle(ZeroSlab &slab) const {
     const __m512 depth = _mm512_load_ps(slab.depth);
     const __m512 one_half = _mm512_set1_ps(0.5f);
-    // Halves, so that the width of a block of both signs fits f32.
+    // Uses halves of the extremes, so that the width of a block with both signs is in the range of f32.
     const __m512 half =
         _mm512_add_ps(_mm512_mul_ps(_mm512_load_ps(slab.high), one_half), _mm512_mul_ps(depth, one_half));
     const __mmask16 is_zero = _mm512_cmp_ps_mask(half, _mm512_setzero_ps(), _CMP_EQ_OQ);

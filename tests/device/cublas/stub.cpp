@@ -1,8 +1,8 @@
-// A libcublasLt.so.13 for machines without a GPU: it holds descriptions to what the documentation of cuBLAS says of them, which
-// the real library does only when a way to run them is requested, and multiplies in plain loops.
+// A libcublasLt.so.13 for machines without a GPU. It checks descriptors against the documentation of cuBLAS, as the real
+// library does only in its heuristics, and multiplies in scalar loops.
 //
-// What tests change by the environment: LPT_TEST_CUBLASLT_VERSION; LPT_TEST_CUBLASLT_FAILS: create, find, find_fast, find_nothing
-// or multiply; LPT_TEST_CAPABILITY, the device's.
+// Environment variables for tests: LPT_TEST_CUBLASLT_VERSION; LPT_TEST_CUBLASLT_FAILS: create, find, find_fast, find_nothing or
+// multiply; LPT_TEST_CAPABILITY, the compute capability of the device.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -55,9 +55,9 @@ int32_t capability() { return number("LPT_TEST_CAPABILITY", 90); }
 
 bool is_byte_float(int32_t type) { return type == kE4m3fn || type == kE5m2; }
 
-// ---- what the documentation demands
+// Requirements of the documentation.
 
-// A GEMM with its shape: op(A) is m × k, op(B) k × n, D m × n.
+// A GEMM with its shape: op(A) is m × k, op(B) is k × n, D is m × n.
 struct Gemm {
   const DescriptionOpaque &d;
   const LayoutOpaque &a, &b, &c;
@@ -80,7 +80,7 @@ bool do_shapes_fit(const Gemm &p) {
   return m == p.m && n == p.n && b_k == p.k && holds(p.a) && holds(p.b) && holds(p.c);
 }
 
-// Matrices on `bytes`, A as it is transposed and B as it is not: what narrow precisions request.
+// Returns true if rows are aligned to `bytes`, A is transposed and B is not: the requirement of narrow precisions.
 bool is_narrow_layout(const Gemm &p, int64_t bytes) {
   const bool is_tn = p.d.operation_a == kTransposed && p.d.operation_b == kAsStored;
   return is_tn && p.a.leading * bits_of(p.a.type) % (8 * bytes) == 0 &&
@@ -121,7 +121,7 @@ bool is_wide_gemm_right(const Gemm &p) {
   return is_bias && (p.c.type == p.a.type || p.c.type == kF32);
 }
 
-// Of FP8 by scales of tensors and rows, on the devices where it has an effect.
+// Returns true for FP8 with tensor or row scales, on devices where fast accumulation has an effect.
 bool may_be_fast(const Gemm &p) {
   const bool is_of_blocks = p.d.mode_a == kVector128 || p.d.mode_a == kBlock128;
   return is_byte_float(p.a.type) && is_byte_float(p.b.type) && !is_of_blocks && capability() <= 90;
@@ -135,16 +135,16 @@ bool is_right(const Gemm &p) {
   return is_narrow ? is_narrow_gemm_right(p) : is_wide_gemm_right(p);
 }
 
-// ---- numbers
+// Elements.
 
-// Scales of tiles: 128 × 4, each of 32 rows of 4 × 4 bytes.
+// Scales in tiles of 128 × 4, each stored as 32 rows of 4 × 4 bytes.
 double tile_scale(const void *scales, int64_t lane, int64_t step, int64_t steps, const Element &element) {
   const int64_t tiles = (steps + 3) / 4;
   const int64_t place = (lane / 128 * tiles + step / 4) * 512 + lane % 32 * 16 + lane % 128 / 32 * 4 + step % 4;
   return decode(element, static_cast<const uint8_t *>(scales)[place]);
 }
 
-// What the number at `p` of a lane is multiplied by; `lanes` is m for A and n for B.
+// Returns the factor of element `p` of a lane; `lanes` is m for A and n for B.
 double scale_at(int32_t mode, const void *scales, int64_t lane, int64_t p, int64_t lanes, int64_t k) {
   const auto *const floats = static_cast<const float *>(scales);
   switch (mode) {
@@ -326,7 +326,9 @@ LPT_STUB int32_t cublasLtMatmul(Handle, Description d, const void *alpha, const 
   const bool is_placed = is_on(a, boundary) && is_on(b, boundary) && is_on(c, boundary) && is_on(workspace, 256);
   if (workspace_bytes < kWorkspace[way] || !is_placed) return kInvalidValue;
   if (workspace_bytes > 0) std::memset(workspace, 0x5A, workspace_bytes);
-  if (way == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the likeliest is not the fastest
+  if (way == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the first suggestion of the heuristic is
+                                                                // not the fastest
   multiply(gemm, factor_at(d->factor, alpha), a, b, factor_at(d->factor, beta), c);
   last_way = static_cast<int32_t>(way);
   last_pointer_mode = d->pointer_mode;
@@ -335,7 +337,7 @@ LPT_STUB int32_t cublasLtMatmul(Handle, Description d, const void *alpha, const 
   return kSuccess;
 }
 
-// For tests: the way of the last GEMM, where its factors lay, whether it was fast, and how many GEMMs there were.
+// For tests: algorithm of the last GEMM, its pointer mode, whether it was fast, and the number of GEMMs.
 LPT_STUB int32_t lpt_stub_last_way() { return last_way; }
 LPT_STUB int32_t lpt_stub_last_pointer_mode() { return last_pointer_mode; }
 LPT_STUB int32_t lpt_stub_last_is_fast() { return last_is_fast; }

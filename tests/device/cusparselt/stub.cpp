@@ -1,9 +1,9 @@
-// A libcusparseLt.so.0 for machines without a GPU: it holds calls and descriptors to what the documentation of cuSPARSELt 0.10
-// says of them, compresses in an order of its own, and multiplies what was compressed in plain loops.
-// LPT_CUSPARSELT_MINOR defined as 7: as release 0.7, where selections are not destroyed.
+// A libcusparseLt.so.0 for machines without a GPU. It checks calls and descriptors against the documentation of cuSPARSELt
+// 0.10, compresses in a private layout, and multiplies compressed operands in scalar loops. With LPT_CUSPARSELT_MINOR defined
+// as 7 it is release 0.7, in which selections are not destroyed.
 //
-// What tests change by the environment: LPT_TEST_CUSPARSELT_MINOR, of the version; LPT_TEST_CUSPARSELT_FAILS: init, plan,
-// compress or multiply; LPT_TEST_CAPABILITY, the device's.
+// Environment variables for tests: LPT_TEST_CUSPARSELT_MINOR, the minor version; LPT_TEST_CUSPARSELT_FAILS: init, plan,
+// compress or multiply; LPT_TEST_CAPABILITY, the compute capability of the device.
 #ifndef LPT_CUSPARSELT_MINOR
 #define LPT_CUSPARSELT_MINOR 10
 #endif
@@ -25,7 +25,7 @@ constexpr size_t kHeadBytes = 16, kBufferBytes = 512, kWorkspaceBytes = 1024;
 
 int32_t multiplied = 0;
 
-// What is in the caller's structs.
+// Contents of the opaque structs of the caller.
 struct MatrixInside {
   uint64_t kind;
   int64_t rows, columns, leading;
@@ -54,7 +54,7 @@ struct HandleInside {
   uint64_t kind;
 };
 
-// nullptr: it was not made, or destroyed.
+// Returns nullptr if the struct is not initialized, or destroyed.
 template <typename Inside>
 const Inside *look(const Opaque *opaque, uint64_t kind) {
   const auto *const inside = reinterpret_cast<const Inside *>(opaque->bytes);
@@ -88,7 +88,7 @@ bool fails(const char *what) {
 bool is_started(const Handle *handle) { return look<HandleInside>(handle, kHandle) != nullptr; }
 bool is_on(const void *address, uintptr_t boundary) { return reinterpret_cast<uintptr_t>(address) % boundary == 0; }
 
-// ---- what the documentation demands
+// Requirements of the documentation.
 
 bool is_known(int32_t type) {
   return type == cublas::kF32 || type == cublas::kF16 || type == cublas::kBf16 || type == cublas::kInt8 ||
@@ -108,7 +108,7 @@ int32_t keep_matrix(const Handle *handle, Matrix *out, const MatrixInside &m, ui
 
 bool is_byte_float(int32_t type) { return type == cublas::kE4m3fn || type == cublas::kE5m2; }
 
-// The table of types, C and D being one.
+// Table of supported types; C and D have one type.
 bool are_types_right(int32_t ab, int32_t c, int32_t compute, int32_t capability) {
   if (ab == cublas::kF16 || ab == cublas::kBf16) return c == ab && compute == kComputeF32 && capability >= 80;
   const bool is_half = c == cublas::kF16 || c == cublas::kBf16;
@@ -116,7 +116,7 @@ bool are_types_right(int32_t ab, int32_t c, int32_t compute, int32_t capability)
   return is_byte_float(ab) && (is_half || c == cublas::kF32) && compute == kComputeF32 && capability >= 90;
 }
 
-// Bytes lie along k on both sides.
+// Byte elements must be adjacent along k in both operands.
 bool is_layout_right(const DescriptionInside &d, const MatrixInside &a, const MatrixInside &b) {
   if (cublas::bits_of(a.type) > 8) return true;
   return (a.order == kInRows) == (d.operation_a == kAsStored) && (b.order == kInRows) == (d.operation_b == kTransposed);
@@ -128,7 +128,7 @@ struct Gemm {
   int64_t m, n, k;
 };
 
-// What the structs at hand describe, where all of them are alive and fit.
+// Reads the GEMM of the given structs, if all of them are valid and consistent.
 int32_t read(const DescriptionInside *d, Gemm &out) {
   if (d == nullptr) return kInvalidValue;
   const auto *const a = look<MatrixInside>(d->a, kMatrix), *const b = look<MatrixInside>(d->b, kMatrix);
@@ -152,11 +152,11 @@ int32_t read(const Handle *handle, const Plan *opaque, Gemm &out) {
   return read(look<DescriptionInside>(plan->description, kDescription), out);
 }
 
-// ---- compressed: a head, two numbers of each four of a row, then their places
+// Compressed layout: a header, two elements of each group of four of a row, then their indices.
 
 struct Halves {
   uint8_t *numbers, *places;
-  int64_t bytes;  // of a number
+  int64_t bytes;  // of an element
 };
 
 Halves halves_of(const MatrixInside &a, void *compressed) {
@@ -169,7 +169,7 @@ size_t compressed_bytes(const MatrixInside &a) {
   return kHeadBytes + static_cast<size_t>(a.rows * a.columns / 2 * (cublas::bits_of(a.type) / 8 + 1));
 }
 
-// Whether two at most of the four from (row, 4 · group) are not 0.
+// Returns true if at most two of the four elements from (row, 4 · group) on are not 0.
 bool compress_group(const MatrixInside &a, const uint8_t *dense, int64_t row, int64_t group, const Halves &to) {
   const int64_t first = (row * a.columns + 4 * group) / 2;
   int64_t kept = 0;
@@ -257,7 +257,7 @@ LPT_STUB int32_t cusparseLtMatmulDescriptorInit(const Handle *handle, Descriptio
                                                 int32_t operation_b, const Matrix *a, const Matrix *b, const Matrix *c,
                                                 const Matrix *d, int32_t compute) {
   if (!is_started(handle)) return kNotInitialized;
-  if (c != d) return kNotSupported;  // of all that the documentation takes, only what is tested
+  if (c != d) return kNotSupported;  // supports only the documented cases that tests use
   const DescriptionInside inside{kDescription, a, b, c, operation_a, operation_b, compute};
   Gemm gemm;
   const int32_t status = read(&inside, gemm);
@@ -321,12 +321,14 @@ LPT_STUB int32_t cusparseLtMatmul(const Handle *handle, const Plan *plan, const 
   if (status != kSuccess || fails("multiply")) return status != kSuccess ? status : int32_t{kExecutionFailed};
   const bool is_placed = is_on(a, 16) && is_on(b, 16) && is_on(d, 16) && is_on(workspace, 16) && c == d;
   if (!is_placed || streams == nullptr || stream_count != 1) return kInvalidValue;
-  if (std::memcmp(a, &kCompressed, sizeof kCompressed) != 0) return kExecutionFailed;  // nothing was compressed there
+  if (std::memcmp(a, &kCompressed, sizeof kCompressed) != 0)
+    return kExecutionFailed;  // the memory has no compressed
+                              // operand
   std::memset(workspace, 0x5A, kWorkspaceBytes);
   multiply(gemm, *static_cast<const float *>(alpha), const_cast<void *>(a), b, *static_cast<const float *>(beta), d);
   ++multiplied;
   return kSuccess;
 }
 
-// For tests: how many GEMMs there were.
+// For tests: the number of GEMMs.
 LPT_STUB int32_t lpt_stub_sparse_multiplied() { return multiplied; }

@@ -1,16 +1,20 @@
-// The part of the CUDA runtime that LPT's backend calls, for a machine without a GPU: its memory is the host's, but locked
-// save while the runtime or a kernel is at work, so that whoever else touches it dies.
+// The part of the CUDA runtime that LPT's backend calls, for a machine without a GPU. Device memory is host memory, locked
+// except while the runtime or a kernel runs, so that any other access ends the process.
 //
-// Work is done when it is queued; with LPT_TEST_LATE, when its stream is waited for: then work that was queued on another
-// stream than the caller's shows. Messages of ranks (nccl_stub.cpp) end when the other rank has come, and what is queued behind
-// them waits for that.
+// Work runs when it is queued. With LPT_TEST_LATE it runs when its stream is synchronized, which detects work on a stream other
+// than the caller's. Messages of ranks (nccl_stub.cpp) complete when the other rank has queued its message; work queued after
+// them waits for them.
 //
-// What else tests change by the environment: CUDA_VISIBLE_DEVICES, as CUDA; LPT_TEST_DRIVER, a driver's version, 0: none;
-// LPT_TEST_DEVICES, how many, 2 without it; LPT_TEST_CAPABILITY, that of all devices; LPT_TEST_FAILS_AT, the piece of queued work
-// that fails after it was queued; LPT_TEST_STEPS, a file to whose name the device's number is added, for a line for each piece of
-// queued work: "context kernel", "comm message". The default stream is the context's; a mark is an event that is recorded.
-// LPT_TEST_CONTEXTS, a file to whose name the device's number is added, which is made when a device gets a context;
-// LPT_TEST_NO_MEMORY, every allocation fails.
+// Other environment variables for tests:
+//   CUDA_VISIBLE_DEVICES  as in CUDA
+//   LPT_TEST_DRIVER       version of the driver, 0: none
+//   LPT_TEST_DEVICES      number of devices, default 2
+//   LPT_TEST_CAPABILITY   compute capability of all devices
+//   LPT_TEST_FAILS_AT     number of the queued work item that fails after it is queued
+//   LPT_TEST_STEPS        file name, to which the device number is appended; receives one line per queued work item: "context
+//                         kernel", "comm message". The default stream is "context"; a mark is a recorded event
+//   LPT_TEST_CONTEXTS     file name, to which the device number is appended; created when a device creates a context
+//   LPT_TEST_NO_MEMORY    every allocation fails
 #pragma once
 
 #include <stddef.h>
@@ -100,14 +104,14 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);
 
-// Lets the caller's kernels at the memory of all devices, and takes it away; one thread at a time.
+// Unlocks and locks the memory of all devices for the caller's kernels; used by one thread at a time.
 void unlock_devices();
 void lock_devices();
 
-// What the stub of NCCL needs of this runtime, handed to it by lpt_test_connect() of the stub.
+// Interface of this runtime for the NCCL stub, passed to its lpt_test_connect().
 struct PendingWork {
   void *self;
-  bool (*has_ended)(void *self);  // gets it on, too
+  bool (*has_ended)(void *self);  // also makes progress
   void (*drop)(void *self);
 };
 struct TestRuntime {
@@ -118,5 +122,5 @@ struct TestRuntime {
 };
 const TestRuntime &test_runtime();
 
-// Takes a kernel's work as that of the runtime itself.
+// Queues the work of a kernel.
 void queue_kernel(void *stream, std::function<void()> work);

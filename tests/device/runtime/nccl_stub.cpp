@@ -1,8 +1,8 @@
-// libnccl.so.2 for tests: ranks are threads of this process, their memory that of the CUDA runtime of tests, which hands itself
-// over by lpt_test_connect(). Calls and numbers are those of NCCL's public interface.
+// libnccl.so.2 for tests. Ranks are threads of this process, and their memory is that of the CUDA test runtime, which passes
+// its interface to lpt_test_connect(). Calls and constants are those of NCCL's public interface.
 //
-// What tests change by the environment: LPT_TEST_NCCL_VERSION, 22809 without it; LPT_TEST_NCCL_FAILS_AT, the group of messages
-// of rank 0 after which its communicator tells of an error of another rank; LPT_TEST_NCCL_REJECTS_RANK, a rank that is rejected.
+// Environment variables for tests: LPT_TEST_NCCL_VERSION, default 22809; LPT_TEST_NCCL_FAILS_AT, the group of messages of rank
+// 0 after which its communicator reports an error of another rank; LPT_TEST_NCCL_REJECTS_RANK, a rank that is rejected.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -40,7 +40,7 @@ Result rejected(Result result, const std::string &words) {
   return result;
 }
 
-// A message that is under way; its bytes lie where the sender has them.
+// A message in transfer; its bytes are in the memory of the sender.
 struct Layout {
   const void *data;
   size_t bytes;
@@ -53,7 +53,7 @@ struct Team {
   int ranks() const { return static_cast<int>(devices.size()); }
 
   std::mutex mutex;
-  std::vector<int> devices;  // of the ranks that have come
+  std::vector<int> devices;  // of the ranks that have joined
   int come = 0;
   bool is_aborted = false;
   std::map<std::pair<int, int>, std::deque<std::shared_ptr<Layout>>> mail;  // by sender and receiver
@@ -78,7 +78,7 @@ struct ncclComm {
   int rank, device;
   int groups = 0, splits = 0;
   std::atomic<bool> has_failed{false};
-  ncclComm **split_place = nullptr;  // of a split that waits for others
+  ncclComm **split_place = nullptr;  // of a split that waits for other ranks
 };
 
 namespace {
@@ -90,13 +90,14 @@ struct Message {
   int peer;
 };
 
-// What was queued at once: ends when all its messages have come and have been taken, or its communicator is aborted.
+// Messages that were queued as one group. The group completes when all its messages have been received, or its communicator is
+// aborted.
 struct Group {
   std::shared_ptr<Team> team;
   int rank;
   std::vector<Message> messages;
   std::function<void()> finish;
-  std::vector<char> space;  // that messages may use
+  std::vector<char> space;  // scratch for the messages
   bool has_begun = false, has_finished = false;
   std::vector<std::shared_ptr<Layout>> sent;
   std::vector<bool> is_present;
@@ -122,7 +123,7 @@ void begin(Group &self) {
   }
 }
 
-// False: it has not come yet, or it is of another size, which NCCL does not find out.
+// Returns false if the message has not arrived, or has another size, which NCCL does not detect.
 bool take(Group &self, const Message &message) {
   auto &mail = self.team->mail[{message.peer, self.rank}];
   if (mail.empty() || mail.front()->bytes != message.bytes) return false;
@@ -189,7 +190,7 @@ Result join(const std::shared_ptr<Team> &team, int rank, ncclComm **out) {
   return kInProgress;
 }
 
-// The part of one color, once all ranks of the whole have said theirs.
+// Creates the communicator of one color after all ranks of the parent have called split.
 void finish_split(ncclComm *comm) {
   const std::lock_guard<std::mutex> hold(comm->team->mutex);
   Team::Split &split = comm->team->splits[comm->splits];
@@ -213,7 +214,7 @@ float joined(int operation, float a, float b) {
   return operation == 2 ? std::max(a, b) : operation == 3 ? std::min(a, b) : a + b;
 }
 
-// What a real one adds in an order of its own is added backwards here, so that no one takes it for the order of ranks.
+// NCCL adds in an unspecified order. The stub adds in reverse, so that tests detect a dependence on rank order.
 Result sum(const void *input, void *output, size_t count, size_t begin, size_t length, int type, int operation,
            ncclComm *comm, cudaStream_t stream) {
   if (type != 7) return rejected(kInvalidArgument, "the stub adds f32 alone");
@@ -313,7 +314,7 @@ STUB Result ncclCommDestroy(ncclComm *comm) {
   return kSuccess;
 }
 
-// The others' work ends too: a real one tells them by an error, or not at all.
+// Also ends the work of the other ranks; the real NCCL reports an error to them, or nothing.
 STUB Result ncclCommAbort(ncclComm *comm) {
   {
     const std::lock_guard<std::mutex> hold(comm->team->mutex);

@@ -1,4 +1,4 @@
-// The CUDA plugin's host side and its kernels, on the runtime of tests.
+// The host code and the kernels of the CUDA plugin, on the test runtime.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -22,7 +22,7 @@ int32_t leave_locked(int32_t index, int32_t previous, char *error, size_t error_
   return lpt::cuda_backend().leave(index, previous, error, error_bytes);
 }
 
-// The stub of NCCL, which LPT_NCCL names, gets at this runtime.
+// Connects the NCCL stub, which LPT_NCCL names, to this runtime.
 int32_t check_and_connect(char *error, size_t error_bytes) {
   const int32_t code = lpt::nccl_wire().check(error, error_bytes);
   if (code != LPT_OK) return code;
@@ -39,7 +39,7 @@ extern "C" __attribute__((visibility("default"))) const lpt::DevicePlugin *lpt_p
   lpt::simt::set_queue(queue_kernel);
   backend.enter = enter_unlocked;
   backend.leave = leave_locked;
-  setenv("LPT_NCCL", LPT_NCCL_STUB, 0);  // a test may have named another
+  setenv("LPT_NCCL", LPT_NCCL_STUB, 0);  // a test may have set another
   static lpt::DeviceTransport wire = lpt::nccl_wire();
   wire.check = check_and_connect;
   static const lpt::DevicePlugin kPlugin = {lpt::kDevicePluginAbi,

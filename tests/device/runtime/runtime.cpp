@@ -21,25 +21,25 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr int kPoison = 0xA5;
-constexpr size_t kMemory = size_t{1} << 30;  // of a device
+constexpr size_t kMemory = size_t{1} << 30;  // bytes per device
 
 struct Block {
   size_t bytes;
   int device;
 };
 
-// A piece of queued work; false: it has not ended, and is to be requested again.
+// A queued work item. Returns false if it is not complete; then it is called again.
 using Work = std::function<bool()>;
-using Stream = std::pair<int, void *>;  // its device, and which
+using Stream = std::pair<int, void *>;  // device and handle
 
-std::recursive_mutex machine;                    // one thing at a time
-std::map<uintptr_t, Block> blocks;               // by their first byte
-int queued = 0;                                  // pieces of work
-int unlocked = 0;                                // how often memory was unlocked
-std::map<Stream, std::deque<Work>> streams;      // what is not done yet
-std::map<void *, std::shared_ptr<bool>> events;  // whether a stream has come to where they were recorded last
+std::recursive_mutex machine;                    // serializes all calls
+std::map<uintptr_t, Block> blocks;               // by address
+int queued = 0;                                  // number of queued work items
+int unlocked = 0;                                // nesting of unlock_devices()
+std::map<Stream, std::deque<Work>> streams;      // incomplete work
+std::map<void *, std::shared_ptr<bool>> events;  // true if the stream has reached the last record of the event
 thread_local int current = 0;                    // of cudaSetDevice()
-thread_local int entered[8];                     // of cuCtxPushCurrent(): the last one counts
+thread_local int entered[8];                     // of cuCtxPushCurrent(): the last one is current
 thread_local size_t entered_count = 0;
 thread_local cudaError_t last = cudaSuccess;
 
@@ -57,20 +57,20 @@ void protect(int rights) {
   for (const auto &[begin, block] : blocks) mprotect(reinterpret_cast<void *>(begin), block.bytes, rights);
 }
 
-// What was queued and failed later is reported by every call from then on, as by a broken context.
+// If queued work has failed, every later call reports it, as with a broken CUDA context.
 cudaError_t broken() {
   const int fails_at = number("LPT_TEST_FAILS_AT", 0);
   return fails_at != 0 && queued >= fails_at ? reported(cudaErrorIllegalAddress) : cudaSuccess;
 }
 
-// What CUDA does where a device is used first; a device that no call names has none.
+// CUDA creates a context at the first use of a device; unused devices have none.
 void start_context(int device) {
   const char *const path = std::getenv("LPT_TEST_CONTEXTS");
   FILE *const file = path == nullptr ? nullptr : std::fopen((path + std::to_string(device)).c_str(), "a");
   if (file != nullptr) std::fclose(file);
 }
 
-// The device of a thread's driver context, else that of cudaSetDevice().
+// Returns the device of the current driver context of the thread, else that of cudaSetDevice().
 int device_here() { return entered_count == 0 ? current : entered[entered_count - 1]; }
 
 int use_device() {
@@ -86,7 +86,7 @@ void get_all_on() {
   for (auto &[stream, works] : streams) get_on(works);
 }
 
-// A rank that never comes would hold a test for ever.
+// Limits the wait, because a missing rank otherwise blocks a test without limit.
 template <typename Condition>
 void wait_until(const Condition &is_present) {
   const auto begin = std::chrono::steady_clock::now();
@@ -118,7 +118,7 @@ bool is_late() { return number("LPT_TEST_LATE", 0) != 0; }
 
 int device_count() { return number("LPT_TEST_DEVICES", 2); }
 
-// A line of LPT_TEST_STEPS.
+// Appends a line to LPT_TEST_STEPS.
 void tell_step(const char *work, void *stream) {
   const char *const path = std::getenv("LPT_TEST_STEPS");
   if (path == nullptr) return;
@@ -136,7 +136,7 @@ void push(int device, void *stream, const char *name, Work work) {
   if (!is_late()) get_on(works);
 }
 
-// Work that ends in its order.
+// Work that completes when it runs.
 Work at_once(std::function<void()> work) {
   return [work = std::move(work)] {
     unlock_devices();
@@ -153,14 +153,14 @@ cudaError_t queue(cudaStream_t stream, const char *name, std::function<void()> w
   return cudaSuccess;
 }
 
-// The device of a place, -1 of the CPU's.
+// Returns the device of an address, -1 for host memory.
 int device_of(const void *memory) {
   cudaPointerAttributes facts;
   cudaPointerGetAttributes(&facts, memory);
   return facts.device;
 }
 
-// As CUDA does it where memory of the CPU takes part: the caller finds the copy done.
+// Like CUDA with host memory: the copy is complete when the call returns.
 cudaError_t queue_copy(const void *target, const void *source, cudaStream_t stream, std::function<void()> work) {
   const cudaError_t error = queue(stream, "copy", std::move(work));
   if (error == cudaSuccess && (device_of(target) < 0 || device_of(source) < 0)) do_work_of(stream);
@@ -234,11 +234,11 @@ cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= device_count()) return reported(cudaErrorInvalidDevice);
   current = device;
   if (entered_count != 0) entered[entered_count - 1] = device;
-  start_context(device);  // as from CUDA 12.0 on
+  start_context(device);  // as in CUDA 12.0 and later
   return cudaSuccess;
 }
 
-// ---- the driver's contexts: a device's primary one is its number and one
+// Contexts of the driver: the primary context of a device is its number plus one.
 
 using DriverContext = struct CUctx_st *;
 
@@ -299,7 +299,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   return cudaSuccess;
 }
 
-// Waits for all that is queued on its device, as CUDA does.
+// Waits for all work on the device, as CUDA does.
 cudaError_t cudaFree(void *memory) {
   const int device = use_device();
   wait_until([device] {
@@ -341,7 +341,7 @@ cudaError_t cudaMemcpy2DAsync(void *target, size_t target_stride, const void *so
                     [=] { copy_rows(target, target_stride, source, source_stride, row_bytes, rows); });
 }
 
-// Memory of another device than is said is rejected.
+// Rejects memory that is not on the given devices.
 cudaError_t cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device, size_t bytes,
                                 cudaStream_t stream) {
   if (device_of(target) != target_device || device_of(source) != source_device) return reported(cudaErrorInvalidValue);
