@@ -109,7 +109,7 @@ Status CastPipeline::choose_rotation(CastOutput &job) {
 Status CastPipeline::select_kernels(CastOutput &job) {
   QuantizeRequest request = job.request;
   request.source = kernel_source(job);
-  // Kernels that do not report a NaN reject a request with `has_nan`.
+  // Kernels that do not compute an amax or report a NaN reject requests with these pointers.
   AmaxResult requested;
   if (job.has_amax) request.amax = &requested.amax;
   if (job.hides_nan && !job.looks) request.has_nan = &requested.has_nan;
