@@ -58,7 +58,7 @@ lpt_status guard(lpt_context *context, Body &&body) noexcept {
   }
 }
 
-// guard() for functions that need no context. Without a context, the error text is lost.
+// guard() for functions that need no context. Without a context, no error text is stored.
 template <typename Body>
 lpt_status guard_optional(lpt_context *context, Body &&body) noexcept {
   if (context != nullptr) return guard(context, [&](Context &) { return body(); });

@@ -183,7 +183,8 @@ LPT_HOST_DEVICE static inline float gelu_tanh_f32(float x) {
   if (x != x) return x;
   const float magnitude = magnitude_of(x);
   const float a = K::kHighest < magnitude ? K::kHighest : magnitude;
-  // Each step keeps its rounding error: z is up to 100, and an absolute error of z is a relative error of exp(-z).
+  // The low parts track the rounding error of each step: z is up to 100, and an absolute error of z is a relative error of
+  // exp(-z).
   const float s = a * a;
   const float s_low = fused_multiply_add(a, a, -s);
   const float g = fused_multiply_add(K::kCubic, s, K::kLinear);

@@ -32,7 +32,7 @@ Status check_tensor_extents(int32_t rank, const int64_t *extents) {
   for (int32_t i = 0; i < rank; ++i) {
     if (extents[i] < 0)
       return invalid("extents[%d] is %lld: expected at least 0", i, static_cast<long long>(extents[i]));
-    // The limit keeps counts of bits in range, too.
+    // The limit prevents overflow of bit counts.
     if (!multiply(total, extents[i] == 0 ? 1 : extents[i], total) || total > (int64_t{1} << 56)) {
       return invalid("extents[%d] is %lld: the product of the extents does not fit: expected at most 2^56", i,
                      static_cast<long long>(extents[i]));

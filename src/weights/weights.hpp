@@ -12,7 +12,7 @@ Status unpack_weights(Context &context, const Tensor *packed, Tensor *weights);
 Status order_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, int32_t *order,
                      int64_t &out_given_count, int64_t &out_count);
 
-// Returns the bytes of scratch that take_unpacked() takes.
+// Returns the scratch bytes of take_unpacked().
 size_t unpacking_bytes(const Context &context, const MatrixView &packed);
 
 // Unpacks packed weights to scratch of the context. The rows have the same codes, with blocks of scales that are one row
