@@ -118,7 +118,7 @@ Status choose_steps(Context &context, const QuantizeRequest &request, const Cast
   return select_kernel(context, "quantize", request, {source, target}, &steps.quantize);
 }
 
-// The output of an AmaxRequest and of a scaler. The codes represent a NaN, so has_nan is not read.
+// The output of an AmaxRequest and of a scaler. The quantize kernel reports NaNs, so has_nan is not read.
 struct DeviceAmax {
   float amax;
   bool has_nan;

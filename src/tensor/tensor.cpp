@@ -85,7 +85,7 @@ Status set_unit_parts(const MatrixView &view) {
   return {};
 }
 
-// set_unit_parts() for a GPU, whose memory is zeroed. Only f32 scales are not a repeated byte, so that they are copied.
+// set_unit_parts() for a GPU, whose memory is zeroed. Only f32 scales are not a repeated byte, so they are copied.
 Status queue_unit_parts(const Queue &queue, const MatrixView &view) {
   const auto count = static_cast<size_t>(block_scale_count(view.format, view.rows, view.columns));
   const bool has_wide_scales = view.format.block_scale == LPT_FORMAT_F32 && count > 0;
