@@ -6,7 +6,7 @@ using namespace lpt;
 
 namespace {
 
-// Checks the comm, reads the options of a reduction, runs body(context, comm, options).
+// Checks the comm, reads the options of a reduction, and runs body(context, comm, options).
 template <typename Body>
 lpt_status reduce(lpt_context *context, lpt_comm *comm, const lpt_reduce_options *options, const Body &body) {
   return guard(context, [&](Context &self) -> Status {

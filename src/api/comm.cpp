@@ -9,7 +9,7 @@ using namespace lpt;
 
 namespace {
 
-// The options with the defaults of what the caller does not know; `emulation` is never NULL.
+// The options, with defaults for members that the struct of the caller lacks. `emulation` is never NULL.
 struct KnownCommOptions {
   lpt_comm_options comm = LPT_COMM_OPTIONS_INIT;
   lpt_comm_emulation emulation = LPT_COMM_EMULATION_INIT;
@@ -22,7 +22,7 @@ struct KnownCommOptions {
   }
 };
 
-// Calls close() of functions that no comm has taken.
+// Calls close() in its destructor unless a comm has taken ownership of the functions.
 class UntakenFunctions {
  public:
   UntakenFunctions(const lpt_comm_functions *functions, void *user) : user_(user) {

@@ -11,7 +11,7 @@ lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **
     Status status = read_options(options, "options", known);
     if (status.is_ok()) status = check_out(out_context, "out_context");
     if (status.is_ok()) status = create_context(known, out_context);
-    // No context exists to keep the text.
+    // Without a context, the error text is returned in the buffer of the options.
     if (!status.is_ok() && known.error_text != nullptr && known.error_text_bytes > 0) {
       std::snprintf(known.error_text, known.error_text_bytes, "%s", status.message().c_str());
     }
@@ -35,7 +35,7 @@ const char *lpt_context_explanation(const lpt_context *context) {
   if (context == nullptr || context->kind != HandleKind::kContext) return "";
   const ContextUse use(*context);
   if (!use.is_granted()) return "";
-  // The text is cached: a caller sees no change of the context.
+  // The text is a cache, so the cast does not change the observable state of the context.
   auto *self = const_cast<lpt_context *>(context);
   const lpt_status status = guard_optional(nullptr, [&]() -> Status {
     self->explanation = choices_text(*context);

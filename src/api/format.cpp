@@ -28,7 +28,7 @@ lpt_status lpt_format_from_name(lpt_context *context, const char *name, lpt_form
 
 namespace {
 
-// Copies a text of a format, as much of it as fits.
+// Copies a text of a format to the buffer, truncated to its size.
 template <typename Text>
 lpt_status write_text(lpt_context *context, lpt_format format, char *buffer, size_t buffer_bytes,
                       size_t *out_needed_bytes, Text &&text_of) {

@@ -1,4 +1,4 @@
-// Options of a GEMM as this release knows them.
+// Options of a GEMM in the version of this release.
 #pragma once
 
 #include "lpt/research/emulation.h"
@@ -6,7 +6,8 @@
 
 namespace lpt {
 
-// The options with defaults for the members that the caller does not know, also in the structs that they point to.
+// The options, with defaults for members that the structs of the caller lack, including the structs that the options point
+// to.
 struct KnownGemmOptions {
   lpt_gemm_options gemm = LPT_GEMM_OPTIONS_INIT;
   lpt_quantize_options quantize = LPT_QUANTIZE_OPTIONS_INIT;

@@ -1,4 +1,5 @@
-// The border: handles and options are checked, errors become texts, nothing is thrown across it.
+// The boundary of the C API: checks handles and options, and converts errors to status codes and texts. No exception leaves
+// it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace lpt {
 
-// Marks a context as in use for one call. A second call, from another thread or from a callback, does not get it.
+// Marks a context as in use for one call. A concurrent call from another thread or from a callback is not granted.
 class ContextUse {
  public:
   explicit ContextUse(const lpt_context &context)
@@ -32,8 +33,8 @@ class ContextUse {
   const bool is_granted_;
 };
 
-// Runs `body(context)` and keeps its error text in the context. Nothing else in the library catches but what ranks and
-// threads of its own run, and destructors.
+// Runs body(context) and stores its error text in the context. Other code catches exceptions only in communication between
+// ranks and in threads of the library.
 template <typename Body>
 lpt_status guard(lpt_context *context, Body &&body) noexcept {
   if (context == nullptr || context->kind != HandleKind::kContext) return LPT_INVALID_ARGUMENT;
@@ -48,7 +49,7 @@ lpt_status guard(lpt_context *context, Body &&body) noexcept {
     context->error = status.message();
     return status.code();
   } catch (const std::bad_alloc &) {
-    // Both texts fit the string's capacity or exist already: this cannot throw again.
+    // The texts fit in the inline storage of the string, so assign() does not throw.
     context->error.assign("out of memory");
     return LPT_OUT_OF_MEMORY;
   } catch (...) {
@@ -57,7 +58,7 @@ lpt_status guard(lpt_context *context, Body &&body) noexcept {
   }
 }
 
-// The guard of functions that need no context: with NULL there is no error text.
+// guard() for functions that need no context. Without a context, no error text is stored.
 template <typename Body>
 lpt_status guard_optional(lpt_context *context, Body &&body) noexcept {
   if (context != nullptr) return guard(context, [&](Context &) { return body(); });
@@ -70,10 +71,10 @@ lpt_status guard_optional(lpt_context *context, Body &&body) noexcept {
   }
 }
 
-// Of a struct of any release: a larger size is no size.
+// Limit of struct_size in all releases; a larger value is invalid.
 constexpr size_t kMostStructBytes = size_t{1} << 16;
 
-// Of a struct named lpt_gemm_options the macro is LPT_GEMM_OPTIONS_INIT. Names of the Itanium ABI begin with a length.
+// The initializer of the struct lpt_gemm_options is LPT_GEMM_OPTIONS_INIT. Type names of the Itanium ABI begin with a length.
 inline Status invalid_struct_size(const char *name, size_t size, size_t expected, const std::type_info &type) {
   const std::string_view mangled = type.name();
   std::string macro(mangled.substr(mangled.find_first_not_of("0123456789")));
@@ -84,7 +85,7 @@ inline Status invalid_struct_size(const char *name, size_t size, size_t expected
       size, expected, macro.c_str());
 }
 
-// Copies the members that both sides know over the defaults in `known`. NULL leaves the defaults.
+// Copies the members that both versions of a struct have to `known`. If `given` is NULL, `known` keeps its defaults.
 template <typename Options>
 Status read_options(const Options *given, const char *name, Options &known) {
   if (given == nullptr) return {};
@@ -103,7 +104,7 @@ Status read_options(const Options *given, const char *name, Options &known) {
   return {};
 }
 
-// A struct of answers, before the work is done.
+// Checks an output struct before the operation runs.
 template <typename Values>
 Status check_values(const Values *out_info, const char *name) {
   if (out_info == nullptr) return invalid("%s is NULL: expected memory for the result", name);
@@ -114,7 +115,7 @@ Status check_values(const Values *out_info, const char *name) {
   return {};
 }
 
-// Writes a struct of answers, as much of it as the caller's struct holds.
+// Writes an output struct, truncated to the size of the caller's struct.
 template <typename Values>
 Status write_values(const Values &values, const char *name, Values *out_info) {
   LPT_TRY(check_values(out_info, name));
@@ -124,7 +125,7 @@ Status write_values(const Values &values, const char *name, Values *out_info) {
   return {};
 }
 
-// Writes a struct's defaults, never past the caller's size.
+// Writes the defaults of a struct, truncated to the size of the caller's struct.
 template <typename Options>
 void write_defaults(Options *options, size_t struct_size, const Options &defaults) {
   if (options == nullptr || struct_size < sizeof(size_t)) return;
@@ -142,7 +143,7 @@ Status check_handle(const Handle *handle, HandleKind kind, const char *name) {
   return {};
 }
 
-// Outputs. NULL and dead handles are found by the checks of the operation.
+// Rejects read-only outputs. The operation checks for NULL and destroyed handles.
 inline Status check_writable(const lpt_tensor *tensor, const char *name) {
   if (tensor == nullptr || tensor->kind != HandleKind::kTensor || !tensor->is_read_only) return {};
   return invalid("%s is read-only: expected a tensor whose memory may be written", name);
@@ -159,7 +160,7 @@ inline Status check_out(const void *out, const char *name) {
   return out != nullptr ? Status() : invalid("%s is NULL: expected memory for the result", name);
 }
 
-// Ends a handle's life: a second destroy finds no live handle.
+// Destroys a handle. The kind is cleared, so that a second call is ignored.
 template <typename Handle>
 void destroy(Handle *handle, HandleKind kind) {
   if (handle == nullptr || handle->kind != kind) return;

@@ -142,7 +142,7 @@ lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lp
 lpt_status lpt_linear_saved_size(lpt_context *context, const lpt_linear *linear, int64_t rows, size_t *out_size_bytes) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_linear(linear));
-    const int64_t most = (int64_t{1} << 56) / linear->input_columns;  // as of any tensor's elements
+    const int64_t most = (int64_t{1} << 56) / linear->input_columns;  // limit of the elements of a tensor
     if (rows < 0 || rows > most) {
       return invalid("rows is %lld: expected 0 to %lld", static_cast<long long>(rows), static_cast<long long>(most));
     }

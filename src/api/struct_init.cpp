@@ -1,4 +1,4 @@
-// Defaults of structs by the name of their type, for languages that cannot use the macros of the headers.
+// Defaults of structs by type name, for languages that cannot use the macros of the headers.
 #include <cstring>
 
 #include "lpt/research.h"
@@ -16,7 +16,7 @@ int32_t write(void *object, size_t struct_size, const Struct &defaults) {
 
 }  // namespace
 
-// A comparison for each struct; a binding calls the function once per new struct.
+// One comparison per struct is sufficient: a binding calls the function once per created struct.
 #define LPT_STRUCT(type, defaults) \
   if (std::strcmp(name, #type) == 0) return write(object, struct_size, type defaults);
 

@@ -116,7 +116,7 @@ namespace {
 
 bool is_live(const Tensor *tensor) { return tensor != nullptr && tensor->kind == HandleKind::kTensor; }
 
-// The index of an axis; negative ones count from the last. -1 where there is none.
+// Returns the index of an axis, or -1 if it does not exist. Negative values count from the last axis.
 int32_t axis_of(const Tensor *tensor, int32_t axis) {
   if (!is_live(tensor)) return -1;
   const int32_t index = axis < 0 ? axis + tensor->rank : axis;

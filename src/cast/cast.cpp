@@ -1,4 +1,4 @@
-// What casts on the CPU and on devices share.
+// Helper functions of casts on the CPU and on devices.
 #include "src/cast/cast.hpp"
 
 #include <algorithm>

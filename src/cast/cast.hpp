@@ -1,4 +1,4 @@
-// Casts between formats, as operations use them: views and numbers, no handles of the caller's options.
+// Casts between formats for other operations. Arguments are views and numbers, not handles of the public options.
 #pragma once
 
 #include "kernels/hadamard/hadamard.hpp"
@@ -8,66 +8,69 @@
 
 namespace lpt {
 
-// What happens to the source before its scales are found. Vectors in f32.
+// Preprocessing of the source before its scales are computed. Vectors are f32.
 struct CastPreprocess {
   int32_t hadamard_size = 0;       // 0: no rotation
   const float *signs = nullptr;    // 1 or -1
-  int64_t sign_count = 0;          // hadamard_size, or the columns of the output
-  const float *factors = nullptr;  // one for each column of the source, or none
+  int64_t sign_count = 0;          // hadamard_size, or the number of columns of the output
+  const float *factors = nullptr;  // one for each column of the source, or NULL
 
   bool is_needed() const { return hadamard_size != 0 || factors != nullptr; }
 };
 
-// How to cast.
+// Parameters of a cast.
 struct Cast {
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
   lpt_overflow overflow = LPT_OVERFLOW_SATURATE;
   lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
   RandomSource random{};
   Scaler *scaler = nullptr;
-  const uint8_t *smoothing = nullptr;  // e8m0fnu factors of the source's columns, which become the target's scales
+  const uint8_t *smoothing = nullptr;  // e8m0fnu factors of the columns of the source; the block scales of the target
   bool is_transposed = false;          // the target is columns × rows
   bool keeps_tensor_scale = false;
   const float *scale_list = nullptr;  // NULL: the list of Gaudi 2
   int32_t scale_list_count = 0;
   CastPreprocess preparation;
-  CastStatistics *sums = nullptr;  // added to
+  CastStatistics *sums = nullptr;  // NULL, or the statistics that the cast adds to
 };
 
 void add_sums(const CastStatistics &from, CastStatistics &to);
 
-// The rule that DEFAULT stands for, or a rejection if the target's scales have no such rule.
+// Resolves DEFAULT to a rule. Rejects a rule that does not apply to the scales of the target.
 Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule rule, lpt_scale_rule &out_rule);
 
-// Whether nothing in a format's elements or block scales can tell of a NaN; rejected where an infinity has to be reported too.
+// Finds out whether neither elements nor block scales of a format can represent a NaN. Rejects such a format if overflow is
+// INFINITE, because it cannot represent an infinity either.
 Status find_hidden_nan(const Format &target, lpt_overflow overflow, bool &out_hides_nan);
 
-// The error of a cast that found such a NaN, where no tensor scale carries it.
+// Returns the error for a source with a NaN that neither the codes nor a tensor scale of the target can represent.
 Status unrepresentable_nan(const Format &target);
 
-// A target without its block scales: what is cast where smoothing factors become them.
+// Returns the view of a target without its block scales. A cast with e8m0fnu smoothing writes it; the smoothing factors
+// become the block scales.
 Status without_block_scales(const MatrixView &target, MatrixView &out_inner);
 
-// What follows runs where the context works; views are checked. With `is_check_only` it selects kernels and stops.
+// The functions below run on the device of the context. Callers check the views. With `is_check_only` they only select
+// kernels.
 
 // Casts `source` to `target`.
 Status cast_matrix(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                    bool is_check_only);
 
-// Casts `source` to the outputs that have a format, the first as it is, the second transposed; on the CPU in one read.
+// Casts `source` to each output that has a format. The second output is transposed. The CPU reads the source once for both.
 Status cast_outputs(Context &context, const MatrixView &source, const MatrixView (&outputs)[2], const Cast &cast,
                     bool is_check_only);
 
-// Casts `source` to `format` and back into `target`, which may lie where the source does.
+// Casts `source` to `format` and back to `target`. `target` may be the same memory as `source`.
 Status cast_and_back(Context &context, const MatrixView &source, const Format &format, const MatrixView &target,
                      const Cast &cast, bool is_check_only);
 
 Status dequantize_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only);
 
-// Rotates rows of wide floats to wide floats.
+// Rotates the rows of a wide float matrix. The result is a wide float matrix.
 Status rotate_matrix(Context &context, const HadamardRequest &rotation, bool is_check_only);
 
-// The same numbers in another wide format; a copy where the formats agree.
+// Converts a matrix to another wide float format. Copies it if the formats are equal.
 Status widen_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only);
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// Casts where the context works: on the CPU by a pipeline over tiles, on a device kernel by kernel.
+// Dispatch of casts to the device of the context. The CPU runs a pipeline over tiles; other devices run one kernel per step.
 #include "src/cast/casting.hpp"
 #include "src/cast/device_cast.hpp"
 #include "src/formats/element.hpp"
@@ -6,7 +6,8 @@
 namespace lpt {
 namespace {
 
-// Divides the columns by powers of two, into f32 scratch: exact, except at the ends of f32's range.
+// Stores 1 / factor of each column as f32 in scratch. The inverses of powers of two are exact, except at the limits of the
+// range of f32.
 Status inverse_factors(Context &context, const uint8_t *factors, int64_t columns, const float **out_inverse) {
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(columns) * sizeof(float), &memory));
@@ -16,7 +17,8 @@ Status inverse_factors(Context &context, const uint8_t *factors, int64_t columns
   return {};
 }
 
-// A cast with smoothing: the smoothed source, cast as if there were no column scales; the factors become these scales.
+// Casts with e8m0fnu smoothing: divides the source by the factors and casts it without column scales. The factors become the
+// column scales.
 Status cast_smoothed(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                      bool is_check_only) {
   MatrixView inner;

@@ -1,4 +1,4 @@
-// What a cast does around its outputs: sources, selection of kernels, the end.
+// The sequence of a cast: amax sources, kernel selection, and final checks.
 #include "src/cast/casting.hpp"
 
 #include <cmath>
@@ -109,7 +109,7 @@ Status CastPipeline::choose_rotation(CastOutput &job) {
 Status CastPipeline::select_kernels(CastOutput &job) {
   QuantizeRequest request = job.request;
   request.source = kernel_source(job);
-  // A kernel that does not report a NaN rejects these.
+  // Kernels that do not compute an amax or report a NaN reject requests with these pointers.
   AmaxResult requested;
   if (job.has_amax) request.amax = &requested.amax;
   if (job.hides_nan && !job.looks) request.has_nan = &requested.has_nan;

@@ -1,4 +1,4 @@
-// One casting: a source, and its one or two outputs, which are cast in the same walk over it.
+// The pipeline of a cast on the CPU: one source and one or two outputs that are written in the same pass over the source.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@ struct Tile {
   int64_t row, rows, column, columns;
 };
 
-// How a source is cut in tiles that stay in a cache between the steps of a cast. It depends on shapes alone, so that
-// sums over tiles do not depend on threads.
+// Partition of a source into tiles that fit in a cache across the steps of a cast. It depends on shapes only, so that sums
+// over tiles do not depend on the number of threads.
 struct Tiles {
   int64_t rows, columns;            // of the source
   int64_t tile_rows, tile_columns;  // of a tile
-  int64_t down, across;             // tiles
+  int64_t down, across;             // number of tiles
 
   int64_t count() const { return down * across; }
   Tile at(int64_t index) const;
 };
 
-// An output, as far as its cut goes.
+// The properties of an output that determine the tiles.
 struct TileTarget {
   Format format;
   bool is_transposed;
@@ -39,19 +39,19 @@ Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targ
 // One output of a cast.
 struct CastOutput {
   bool is_transposed = false;
-  bool is_in_scratch = false;  // its codes are not kept
-  bool hides_nan = false;      // nothing in the target's elements or block scales can tell of a NaN
-  bool has_amax = false;       // the request shall find the amax on its way
-  bool looks = false;          // the tensor scale follows from the source's amax
+  bool is_in_scratch = false;  // codes are discarded
+  bool hides_nan = false;      // neither elements nor block scales of the target can represent a NaN
+  bool has_amax = false;       // the quantize kernel also computes the amax
+  bool looks = false;          // the tensor scale is computed from the amax of the source
   float delayed_amax = 0.0f;
   QuantizeRequest request{};
   const KernelEntry<QuantizeRequest> *kernel = nullptr;
-  const KernelEntry<DequantizeRequest> *decode_kernel = nullptr;    // of a cast and back
-  const KernelEntry<TransposeRequest> *transpose_kernel = nullptr;  // of a second output with the codes of the first
+  const KernelEntry<DequantizeRequest> *decode_kernel = nullptr;    // for a cast and back
+  const KernelEntry<TransposeRequest> *transpose_kernel = nullptr;  // for a second output with the codes of the first
   MatrixView decoded;
 };
 
-// What one task found.
+// The result of one task.
 struct AmaxResult {
   float amax = 0.0f;
   bool has_nan = false;
@@ -64,44 +64,45 @@ class CastPipeline {
 
   Status add(const MatrixView &target, bool is_transposed);
 
-  // A cast whose codes are not kept: into scratch, and back into `decoded` if it is requested.
+  // Adds a cast whose codes are discarded: casts to scratch, and back to `decoded` unless it is NULL.
   Status add_and_back(const Format &format, const MatrixView *decoded, bool is_transposed);
 
   Status run();
 
  private:
-  // Scratch of each part of a loop over tiles.
+  // Scratch of each task of a loop over tiles.
   struct Scratch {
     std::vector<std::byte *> prepared;  // a tile
-    std::vector<std::byte *> codes;     // of a cast and back
+    std::vector<std::byte *> codes;     // codes that are discarded
   };
 
-  // Where the tensor's amax comes from: the target, the past, or a look at the source.
+  // Selects the source of the tensor amax: given by the caller, from the history of a scaler, or computed from the source.
   Status resolve_sources(CastOutput &job);
 
-  // Codes that do not depend on the direction are cast as the source is, into scratch, and transposed, where that is fast.
+  // Prepends an output without transposition in scratch if the codes do not depend on the orientation and a fast transpose
+  // kernel exists.
   Status add_source_of_transpose();
 
-  // The kernels see prepared tiles as dense f32.
+  // Returns the source that kernels read. Preprocessed tiles are dense f32.
   MatrixView kernel_source(const CastOutput &job) const;
   HadamardRequest rotation_of(const CastOutput &job) const;
   Status choose_rotation(CastOutput &job);
   Status select_kernels(CastOutput &job);
 
-  // Whether the codes of an output do not depend on its direction: where scales do not, and sums of blocks, whose order
-  // does, are not requested.
+  // Returns whether the codes of an output are the same in both orientations. Block scales must be equal in both. Rules that
+  // sum over blocks are excluded because the order of their sums depends on the orientation.
   bool can_transpose(const CastOutput &job) const;
 
-  // Whether the second output holds the codes of the first one, transposed.
+  // Returns whether the second output has the codes of the first one, transposed.
   bool is_transpose(const CastOutput &job) const;
 
-  // The same once tensor scales are settled: those that are kept may differ.
+  // Checks is_transpose() after the tensor scales are resolved: tensor scales that the caller supplies can differ.
   bool has_transposed_codes(const CastOutput &job) const {
     return job.transpose_kernel != nullptr && job.request.tensor_inverse == jobs_[0].request.tensor_inverse;
   }
 
-  // casting_scale.cpp: the amax, where a job must know it first - rotated rows have another one than rotated columns -
-  // and the tensor scale that follows.
+  // casting_scale.cpp: the amax of jobs that require it before the cast, and the resulting tensor scale. With a rotation the
+  // two outputs have different amaxes, because one rotates rows and the other columns.
   Status compute_amax();
   Status compute_amax_of_lines(const KernelEntry<AmaxRequest> &kernel, AmaxResult &found);
   Status compute_amax_of_tiles(CastOutput &job, const KernelEntry<AmaxRequest> &kernel, AmaxResult &found);
@@ -113,7 +114,7 @@ class CastPipeline {
   Status sawb_scale(const ScaleSpec &spec, float amax, float &out_scale);
   Status searched_scale(const CastOutput &job, const ScaleSpec &spec, float amax, float &out_scale);
 
-  // casting_tiles.cpp: the walk over the source.
+  // casting_tiles.cpp: the loop over the source.
   bool needs_tiles() const;
   bool is_streamed(const CastOutput &job) const;
   Status run_lines(CastOutput &job);

@@ -1,4 +1,4 @@
-// The tensor scale of a cast: given, of the past, of a look at the source, or searched.
+// The tensor scale of a cast: given, from an amax history, from the amax of the source, or searched.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,7 +29,7 @@ Status CastPipeline::compute_amax() {
 }
 
 Status CastPipeline::compute_amax_of_lines(const KernelEntry<AmaxRequest> &kernel, AmaxResult &found) {
-  constexpr int64_t kPiece = 4096;  // of a lone row, which is cut along
+  constexpr int64_t kPiece = 4096;  // elements of a segment of a single row
   const bool is_one_row = source_.rows == 1;
   const int64_t extent = is_one_row ? source_.columns : source_.rows, unit = is_one_row ? kPiece : 1;
   const Parts parts = split(context_, (extent + unit - 1) / unit, is_one_row ? unit : source_.columns);
@@ -106,7 +106,7 @@ Status CastPipeline::find_tensor_scale(const CastOutput &job, float amax, float 
   return {};
 }
 
-// Sums of rows in the order of striped_sum(), added up in f64.
+// Computes one sum for each row in the order of striped_sum(), and adds the row sums in f64.
 Status CastPipeline::sum_magnitudes(double &out_sum, double &out_squares) {
   if (cast_.preparation.is_needed()) {
     return unsupported("scale_rule is %s with smoothing or a rotation: it takes the source as it is",
@@ -139,8 +139,8 @@ Status CastPipeline::mean_scale(float &out_scale) {
   return {};
 }
 
-// LUQ's fit of the clip that is best for 4 bits (arXiv 2112.10769). Where it is no clip, as for numbers of one magnitude,
-// or one beyond them all, the amax stays.
+// Computes the optimal clip for 4 bits as LUQ fits it (arXiv 2112.10769). The scale remains that of the amax if the clip is
+// not in (0, amax). An example is a matrix whose elements have equal magnitudes.
 Status CastPipeline::sawb_scale(const ScaleSpec &spec, float amax, float &out_scale) {
   double sum = 0.0, squares = 0.0;
   LPT_TRY(sum_magnitudes(sum, squares));
@@ -151,7 +151,7 @@ Status CastPipeline::sawb_scale(const ScaleSpec &spec, float amax, float &out_sc
   return {};
 }
 
-// The first of the candidates with the smallest squared error.
+// Selects the first candidate with the smallest squared error.
 Status CastPipeline::searched_scale(const CastOutput &job, const ScaleSpec &spec, float amax, float &out_scale) {
   float scales[kMostCastScales];
   const int32_t count = candidate_count(spec);

@@ -1,4 +1,4 @@
-// Casts line by line, or tile by tile.
+// Casts row by row or tile by tile.
 #include <algorithm>
 #include <bit>
 
@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// The part of a job's view that a tile covers.
+// Returns the part of a view of the job that a tile covers.
 MatrixView cut(const CastOutput &job, const MatrixView &view, const Tile &tile) {
   if (job.is_transposed) return cut_columns(cut_rows(view, tile.column, tile.columns), tile.row, tile.rows);
   return cut_columns(cut_rows(view, tile.row, tile.rows), tile.column, tile.columns);
@@ -34,7 +34,7 @@ Status CastPipeline::run_lines(CastOutput &job) {
   const bool is_one_row = whole.target.rows == 1 && format.block_columns != LPT_BLOCK_EXTENT_FULL;
   const int64_t block = !format.has_block_scale() ? 1 : is_one_row ? format.block_columns : format.block_rows;
   const int64_t extent = is_one_row ? whole.target.columns : whole.target.rows;
-  // Columns are cut where bytes and random blocks are whole.
+  // Columns are cut at multiples of a byte, a block, and a block of random bits.
   const int64_t unit = block == LPT_BLOCK_EXTENT_FULL ? std::max<int64_t>(extent, 1)
                        : is_one_row ? std::max<int64_t>(block, 1024) * packing_of(format.element).elements
                                     : block;
@@ -61,13 +61,13 @@ void CastPipeline::run_part(const CastOutput &job, QuantizeRequest &part, AmaxRe
   job.kernel->run(part);
 }
 
-// Rows are walked whole where they are not too long: memory is read fastest in one stream. A transposed output gets its
-// rows in pieces, as long as a tile is high.
+// Chooses the tiles. A tile contains full rows of moderate length, because one sequential stream reads memory fastest. A row
+// of a transposed output is written in segments of the height of a tile.
 Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targets,
                    const CastPreprocess &preparation) {
   constexpr int64_t kHighTile = 128;
   constexpr int64_t kWideTile = 4096;
-  constexpr int64_t kPreparedTile = 1024;  // of these each thread keeps some in f32
+  constexpr int64_t kPreparedTile = 1024;  // each thread has f32 scratch for a preprocessed tile
   constexpr int64_t kTileElements = int64_t{1} << 16;
   bool has_transposed = false;
   int64_t rows = 1, columns = 64;
@@ -82,14 +82,14 @@ Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targ
     raise(target.is_transposed ? rows : columns, format.block_columns,
           target.is_transposed ? source.rows : source.columns);
     raise(target.is_transposed ? rows : columns, preparation.hadamard_size, 0);
-    const bool has_odd_packs = 512 % packing_of(format.element).elements != 0;  // five ternary codes to a byte
+    const bool has_odd_packs = 512 % packing_of(format.element).elements != 0;  // ternary: five codes in one byte
     raise(target.is_transposed ? rows : columns, has_odd_packs ? LPT_BLOCK_EXTENT_FULL : 1,
           target.is_transposed ? source.rows : source.columns);
   }
-  // Extents are powers of two, or the whole: packs, blocks and groups are whole.
+  // Tile extents are powers of two or full extents, so that each tile contains complete packs, blocks and Hadamard groups.
   if (has_transposed) rows = std::max(rows, kHighTile);
   const auto wide = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(source.columns, 1))));
-  // A whole row or column may have any length: what is left for the other extent is a power of two again.
+  // A full row or column can have any length. The other extent is rounded down to a power of two.
   const auto space = [](int64_t elements) {
     return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(elements, 1))));
   };
@@ -109,8 +109,8 @@ Tiles CastPipeline::cut_in_tiles() const {
   return lpt::cut_in_tiles(source_, targets, cast_.preparation);
 }
 
-// Whether an output is so large that it would only push others out of the caches. The pieces of transposed rows push out
-// each other before that.
+// Returns whether an output is written with non-temporal stores, because its size would evict other data from the caches. The
+// row segments of a transposed output evict each other from a smaller size on.
 bool CastPipeline::is_streamed(const CastOutput &job) const {
   constexpr double kStreamedBytes = 16 << 20;
   constexpr double kScatteredBytes = 4 << 20;

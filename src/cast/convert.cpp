@@ -15,7 +15,7 @@ namespace {
 
 using CodeTable = std::array<uint8_t, 256>;
 
-// Which scales take 2^power, by which the same codes mean less in the output.
+// The scales that are multiplied by 2^power, because the same codes have smaller values in the output format.
 enum class Carrier { kNone, kTensorScale, kBlockScales };
 
 struct Plan {
@@ -31,7 +31,8 @@ bool is_float8(lpt_format plain) {
   return element.bits == 8 && element.is_signed && !element.is_integer;
 }
 
-// With as many mantissa bits; so the exponent has as many as well.
+// Returns whether both are 8-bit floats with the same number of mantissa bits, and hence of exponent bits. The target must
+// have a NaN if the source has one.
 bool are_relatives(lpt_format a, lpt_format b) {
   if (!is_float8(a) || !is_float8(b) || element_of(a).mantissa_bits != element_of(b).mantissa_bits) return false;
   return element_of(a).nan_code == 0 || element_of(b).nan_code != 0;
@@ -63,9 +64,9 @@ Status plan_formats(Plan &plan) {
   return {};
 }
 
-// ---- scales
+// Scales.
 
-// 0, infinity and NaN stay what they are.
+// Returns whether scale · 2^power is exact. 0, infinity and NaN do not change.
 bool can_move(float scale, int32_t power) {
   const float result = std::ldexp(scale, power);
   if (scale == 0.0f || !std::isfinite(scale)) return true;
@@ -95,7 +96,7 @@ Status check_scales(const Plan &plan) {
 }
 
 void move_scales(const Plan &plan) {
-  // A tensor scale is the carrier wherever the power is not 0.
+  // If the power is not 0, a tensor scale is the carrier.
   if (plan.source.format.has_tensor_scale()) {
     *plan.output.tensor_scale = std::ldexp(*plan.source.tensor_scale, plan.power);
   }
@@ -109,7 +110,7 @@ void move_scales(const Plan &plan) {
   }
 }
 
-// Scales that share memory would be changed under the source.
+// Rejects outputs whose scales share memory with those of the source: writing them would modify the source.
 Status check_scales_apart(const Plan &plan) {
   if (plan.source.format.has_tensor_scale()) {
     LPT_TRY(check_no_overlap(vector_view(LPT_FORMAT_F32, plan.output.tensor_scale, 1), "output's tensor scale",
@@ -120,7 +121,7 @@ Status check_scales_apart(const Plan &plan) {
                           "source's block scales");
 }
 
-// ---- codes
+// Codes.
 
 uint8_t converted(const Plan &plan, uint32_t code) {
   const float value = decode(plan.from, code);
@@ -130,7 +131,7 @@ uint8_t converted(const Plan &plan, uint32_t code) {
       encode(plan.to, std::ldexp(value, -plan.power), LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
 }
 
-// Between equal elements even the bits of a NaN stay.
+// Between equal elements the table is the identity, so that NaNs keep their bits.
 CodeTable make_table(const Plan &plan) {
   CodeTable table;
   const bool is_same = plan.source.format.element == plan.output.format.element;
@@ -148,10 +149,10 @@ void convert_rows(const CodeTable &table, const MatrixView &source, const Matrix
   }
 }
 
-// ---- statistics: the source's numbers against the output's, by the kernels of casts
+// Statistics: cast kernels compare the elements of the source with those of the output.
 
 struct Counting {
-  CastStatistics *sums = nullptr;  // of the caller; NULL: nothing is counted
+  CastStatistics *sums = nullptr;  // statistics of the caller; NULL: none
   const KernelEntry<DequantizeRequest> *decode_kernel = nullptr;
   const KernelEntry<CastStatisticsRequest> *sums_kernel = nullptr;
 };
@@ -174,7 +175,8 @@ Status plan_counting(Context &context, const Plan &plan, lpt_statistics *statist
 
 Status run(Context &context, const Plan &plan, const Counting &counting) {
   const MatrixView &source = plan.source;
-  // Units of whole blocks, by the shape alone: sums over them do not depend on threads.
+  // Units contain complete blocks and depend on the shape only, so that sums over units do not depend on the number of
+  // threads.
   const int64_t unit = std::max<int64_t>(16, source.format.block_rows);
   const int64_t units = (source.rows + unit - 1) / unit;
   const int64_t unit_elements = std::min(unit, source.rows) * source.columns;

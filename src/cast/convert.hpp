@@ -1,4 +1,4 @@
-// lpt_convert(): codes of one element become those of a relative, which differs in its bias and its special values.
+// lpt_convert(): converts codes to another 8-bit float with the same mantissa width and other bias or special values.
 #pragma once
 
 #include "src/call/context.hpp"

@@ -12,14 +12,15 @@ Status dequantize_matrix(Context &context, const MatrixView &source, const Matri
   if (!is_on_cpu(context)) return queue_kernel(context, *kernel, whole);
   const ProfileScope measure(context, "dequantize", kernel->name, view_bytes(source) + view_bytes(target));
   const Format &format = source.format;
-  // A single row is cut where its bytes and blocks are whole. A block of a whole axis serves any part of it.
+  // A single row is cut at multiples of a byte and a block. A block that spans a full axis applies to any part of it.
   const bool is_one_row = source.rows == 1;
   const int64_t unit = is_one_row ? std::max<int64_t>(format.block_columns, 1024) * packing_of(format.element).elements
                                   : std::max<int64_t>(format.block_rows, 1);
   const int64_t extent = is_one_row ? source.columns : source.rows;
   const auto cut = is_one_row ? cut_columns : cut_rows;
   const Parts parts = split_reported(context, (extent + unit - 1) / unit, unit * (is_one_row ? 1 : source.columns));
-  if (parts.count == 1 && context.progress == nullptr) {  // small ones come by the thousand
+  // Avoids the overhead of parallel_for for frequent small requests.
+  if (parts.count == 1 && context.progress == nullptr) {
     kernel->run(whole);
     return {};
   }

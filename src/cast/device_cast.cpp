@@ -27,12 +27,12 @@ QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, c
   return request;
 }
 
-// ---- what happens to the source first
+// Preprocessing of the source.
 
-// The random bits of the source, or the caller's, in the order of its columns.
+// Transposes the random bits of the source to the order of the target. The bits are those of the caller, or are drawn.
 Status transpose_bits(Context &context, const MatrixView &source, const RandomSource &random, bool is_check_only,
                       QuantizeRequest &request) {
-  const lpt_format kept = random.bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16;  // of as many bits
+  const lpt_format kept = random.bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16;  // a format of the same size
   MatrixView bits = dense_view(kept, const_cast<uint8_t *>(random.words), source.rows, source.columns);
   bits.row_stride = random.row_stride;
   if (random.words == nullptr) {
@@ -48,7 +48,7 @@ Status transpose_bits(Context &context, const MatrixView &source, const RandomSo
   return {};
 }
 
-// Rotated and smoothed, in f32.
+// Rotates and smooths the source. The result is f32 in scratch.
 Status prepare_source(Context &context, const Cast &cast, bool is_check_only, MatrixView &source) {
   const CastPreprocess &preparation = cast.preparation;
   HadamardRequest request{};
@@ -62,7 +62,8 @@ Status prepare_source(Context &context, const Cast &cast, bool is_check_only, Ma
   return {};
 }
 
-// What the kernel of the cast reads: as the source is where it takes that.
+// Sets the source of the cast kernel: the given source if the kernel can read it, otherwise a transposed or preprocessed
+// copy.
 Status resolve_source(Context &context, const MatrixView &given, const Cast &cast, bool is_check_only,
                       QuantizeRequest &request) {
   const bool is_prepared = cast.preparation.is_needed();
@@ -73,23 +74,23 @@ Status resolve_source(Context &context, const MatrixView &given, const Cast &cas
   return is_prepared ? prepare_source(context, cast, is_check_only, request.source) : Status();
 }
 
-// ---- the cast
+// The cast.
 
-// The rows of one cast, in the order of their work. Those of the tensor scale are NULL where it is given.
+// The kernels of one cast in launch order. Those of the tensor scale are NULL if the scale is given.
 struct Steps {
   const KernelEntry<AmaxRequest> *amax = nullptr;
-  const KernelEntry<LookRequest> *look = nullptr;  // in place of the amax, where a scaler may have one
+  const KernelEntry<LookRequest> *look = nullptr;  // replaces `amax` if the scaler may supply it
   const KernelEntry<ScalerAmaxRequest> *pick = nullptr;
   const KernelEntry<TensorScaleRequest> *scale = nullptr;
   const KernelEntry<QuantizeRequest> *quantize = nullptr;
-  const KernelEntry<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
+  const KernelEntry<NanScaleRequest> *nan_scale = nullptr;  // for a NaN that only the tensor scale can represent
 };
 
 bool is_delayed(const Cast &cast) {
   return cast.scaler != nullptr && cast.scaler->options.kind == LPT_SCALER_KIND_DELAYED;
 }
 
-// A delayed scaler looks at the source where its history is zero, which only the device knows.
+// A delayed scaler computes the amax of the source if its history is zero. Only the device has the history.
 Status choose_amax(Context &context, const QuantizeRequest &request, const Cast &cast, Steps &steps) {
   const AmaxRequest amax{request.source, nullptr, nullptr};
   const lpt_format source = request.source.format.id;
@@ -101,7 +102,7 @@ Status choose_amax(Context &context, const QuantizeRequest &request, const Cast 
   return select_kernel(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
 }
 
-// Of the tensor scale.
+// Returns the spec of the tensor scale.
 ScaleSpec spec_of(const QuantizeRequest &request) {
   return scale_spec(request.target.format, request.rule, 1.0f, request.scale_list, request.scale_list_count);
 }
@@ -117,11 +118,11 @@ Status choose_steps(Context &context, const QuantizeRequest &request, const Cast
   return select_kernel(context, "quantize", request, {source, target}, &steps.quantize);
 }
 
-// What an AmaxRequest finds. The NaN is reported by the codes.
+// The output of an AmaxRequest and of a scaler. The quantize kernel reports NaNs, so has_nan is not read.
 struct DeviceAmax {
   float amax;
   bool has_nan;
-  float picked;  // the amax that a scaler gives
+  float picked;  // the amax that the scaler selects
 };
 
 Status queue_pick(Context &context, const Steps &steps, const Scaler &scaler, DeviceAmax *found) {
@@ -145,7 +146,7 @@ Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRe
   return queue_kernel(context, *steps.scale, {spec, *out_amax, request.target.tensor_scale});
 }
 
-// ---- a NaN that codes and block scales cannot tell
+// NaNs that neither codes nor block scales can represent.
 
 Status clear_nan(Context &context, QuantizeRequest &request) {
   std::byte *memory = nullptr;
@@ -154,7 +155,7 @@ Status clear_nan(Context &context, QuantizeRequest &request) {
   return context.queue.fill(request.has_nan, 0, sizeof(bool));
 }
 
-// Without a tensor scale it is an error of the call, which waits for that.
+// Reports a NaN of the source. Without a tensor scale, a NaN is an error of the call, and the function waits for the device.
 Status tell_nan(Context &context, const Steps &steps, const QuantizeRequest &request) {
   if (steps.nan_scale != nullptr) {
     return queue_kernel(context, *steps.nan_scale, {request.has_nan, request.target.tensor_scale});
@@ -165,7 +166,8 @@ Status tell_nan(Context &context, const Steps &steps, const QuantizeRequest &req
   return has_nan ? unrepresentable_nan(request.target.format) : Status();
 }
 
-// Column scales of e8m0fnu: the smoothed source, cast as if there were none; the factors become these scales.
+// Casts with e8m0fnu smoothing: divides the source by the factors and casts it without column scales. The factors become the
+// column scales.
 Status cast_smoothed_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                                bool is_check_only) {
   Cast plain = cast;
@@ -179,7 +181,7 @@ Status cast_smoothed_on_device(Context &context, const MatrixView &source, const
   return is_check_only ? Status() : context.queue.copy({target.block_scales, count, cast.smoothing, count, count, 1});
 }
 
-// Scales of 1, as a new tensor has them, without waiting: those of f32 are factors of a sign above 0.
+// Fills scratch with f32 scales of 1 without waiting for the device: the factors of a positive sign are 1.
 Status take_ones(Context &context, int64_t count, bool is_check_only, float *&out_ones) {
   std::byte *sign = nullptr;
   const float *ones = nullptr;
@@ -205,7 +207,7 @@ Status set_block_scales(Context &context, bool is_check_only, MatrixView &codes)
                        : context.queue.fill(codes.block_scales, static_cast<uint8_t>(one), static_cast<size_t>(count));
 }
 
-// Codes in scratch; what no one finds of their scales is 1.
+// Takes scratch for the codes. Scales that the cast does not compute are set to 1.
 Status take_codes(Context &context, const MatrixView &source, const Format &format, lpt_scale_rule rule,
                   bool is_check_only, MatrixView &out_codes) {
   LPT_TRY(take_matrix(context, format, source.rows, source.columns, is_check_only, out_codes));
@@ -216,7 +218,7 @@ Status take_codes(Context &context, const MatrixView &source, const Format &form
 
 Status go_and_come_back(Context &context, const MatrixView &source, const Format &format, const MatrixView &target,
                         const Cast &cast, bool is_check_only) {
-  MatrixView codes[2];  // as casts of two outputs have them
+  MatrixView codes[2];  // count_on_device() reads two outputs
   LPT_TRY(take_codes(context, source, format, cast.rule, is_check_only, codes[0]));
   LPT_TRY(cast_on_device(context, source, codes[0], cast, is_check_only));
   if (cast.sums != nullptr) LPT_TRY(count_on_device(context, source, codes, cast, is_check_only));
@@ -251,7 +253,7 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   const bool is_scale_given =
       !target.format.has_tensor_scale() || cast.keeps_tensor_scale || rule == LPT_SCALE_RULE_FIXED;
   Steps steps;
-  // What has not looked at all numbers before finds their amax on its way.
+  // If no amax kernel reads the source, the quantize kernel computes the amax for the scaler.
   const bool is_finding = cast.scaler != nullptr && (is_scale_given || is_delayed(cast));
   if (is_finding) request.amax = &numbers_of(*cast.scaler)->running_amax;
   LPT_TRY(choose_steps(context, request, cast, is_scale_given, steps));
@@ -273,7 +275,7 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   return hides_nan ? tell_nan(context, steps, request) : Status();
 }
 
-// Both outputs are checked before any work is queued.
+// Checks both outputs before it queues work.
 Status cast_outputs_on_device(Context &context, const MatrixView &source, const MatrixView (&outputs)[2],
                               const Cast &cast, bool is_check_only) {
   Cast own = cast;

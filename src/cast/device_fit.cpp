@@ -12,7 +12,7 @@ ScaleSpec fitted_spec_of(const QuantizeRequest &request) {
   return scale_spec(request.target.format, request.rule, 1.0f, nullptr, 0);
 }
 
-// ---- sums of magnitudes
+// Sums of magnitudes.
 
 Status fit_by_sums(Context &context, const MatrixView &source, const QuantizeRequest &request, const Cast &cast,
                    const float *amax, bool is_check_only) {
@@ -35,9 +35,9 @@ Status fit_by_sums(Context &context, const MatrixView &source, const QuantizeReq
   return run_on_device(context, "fitted_scale", fitted, {request.target.format.id}, is_check_only);
 }
 
-// ---- trials
+// Trials.
 
-// One cast each, whose codes are not kept, and the sums of its errors.
+// Casts with each candidate scale, whose codes are discarded, and the sums of their errors.
 struct Trials {
   QuantizeRequest cast;
   TileSumsRequest sums;
@@ -80,7 +80,7 @@ Status run_trials(Context &context, const QuantizeRequest &request, const float 
 
 Status fit_by_trials(Context &context, const MatrixView &source, const QuantizeRequest &request, const Cast &cast,
                      const float *amax, bool is_check_only) {
-  // The CPU adds up errors in the order of the source's tiles, which kernels do not walk in the other direction.
+  // The CPU adds the errors in the order of the tiles of the source. No device kernel sums a transposed output in this order.
   if (cast.is_transposed) {
     return unsupported("scale_rule is LPT_SCALE_RULE_MSE: on %s no tensor scale of a transposed output is searched",
                        device_text(context.queue.device()).c_str());

@@ -1,4 +1,4 @@
-// Tensor scales of casts on a device by the rules that read more of a matrix than its amax: MEAN, SAWB, MSE.
+// Tensor scales of casts on a device by rules that read more than the amax of a matrix: MEAN, SAWB, MSE.
 #pragma once
 
 #include "src/cast/cast.hpp"
@@ -11,8 +11,8 @@ inline bool is_fitted_rule(const QuantizeRequest &request) {
           request.rule == LPT_SCALE_RULE_MSE);
 }
 
-// Behind the scale of `amax`, which is on the device, and takes its place. `source` is the caller's, the request's what the
-// kernel reads.
+// Replaces the tensor scale that was computed from `amax`. `amax` is in device memory. `source` is that of the caller,
+// request.source is the matrix that the kernel reads.
 Status fit_tensor_scale(Context &context, const MatrixView &source, const QuantizeRequest &request, const Cast &cast,
                         const float *amax, bool is_check_only);
 

@@ -24,7 +24,7 @@ Status count_on_device(Context &context, const MatrixView &source, const MatrixV
     return unsupported("statistics is given without quantized: on %s it counts no transposed output",
                        device_text(context.queue.device()).c_str());
   }
-  // The CPU counts what rotation and smoothing made of the numbers, which the cast has kept for itself.
+  // The CPU counts the elements after rotation and smoothing. On devices the cast does not return these elements.
   if (cast.preparation.is_needed() || cast.smoothing != nullptr) {
     return unsupported("statistics is given with %s: on %s it counts the source as it is",
                        cast.preparation.hadamard_size != 0 ? "hadamard_size" : "smoothing",

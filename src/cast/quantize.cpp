@@ -15,7 +15,7 @@ Status check_hadamard_size(const char *name, int32_t size) {
   return invalid("%s is %d: expected 16, 32, 64 or 128", name, size);
 }
 
-// A dense vector of the caller's in f32, one number for each of `count`, repeated from a shorter period.
+// Takes scratch for `count` f32 elements.
 Status take_floats(Context &context, int64_t count, float **out_numbers) {
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(count) * sizeof(float), &memory));
@@ -23,7 +23,8 @@ Status take_floats(Context &context, int64_t count, float **out_numbers) {
   return {};
 }
 
-// Signs of `count` columns: the vector has `size` of them or all. Those of a GPU are not looked at, here and below.
+// Reads the signs of `count` columns. The vector has `size` or `count` elements and is repeated. Values in GPU memory are not
+// checked, also in read_smoothing().
 Status read_signs(Context &context, const Tensor *tensor, const char *name, int32_t size, int64_t count,
                   bool needs_data, const float **out_signs) {
   if (tensor == nullptr) return {};
@@ -52,7 +53,7 @@ Status read_signs(Context &context, const Tensor *tensor, const char *name, int3
   return {};
 }
 
-// F32 smoothing factors become inverses, which the source is multiplied by.
+// Reads smoothing factors. The source is multiplied by the inverses of f32 factors; e8m0fnu factors become column scales.
 Status read_smoothing(Context &context, const Tensor *tensor, int64_t columns, bool needs_data, Cast &cast) {
   void *data = nullptr;
   const Device &device = context.queue.device();
@@ -107,7 +108,7 @@ Status read_scale_list(const Tensor *tensor, bool needs_data, Cast &cast) {
   return {};
 }
 
-// The caller's own random bits: as many bytes as elements, or twice as many.
+// Reads the random bits of the caller: one or two bytes for each element.
 Status read_random_words(const Tensor *tensor, const MatrixView &source, const lpt_quantize_options &options,
                          bool needs_data, const Device &device, Cast &cast) {
   if (tensor == nullptr) return {};
@@ -129,7 +130,7 @@ Status read_random_words(const Tensor *tensor, const MatrixView &source, const l
   return {};
 }
 
-// What the options say of any cast of this source.
+// Reads the options that are independent of the target.
 Status read_cast(Context &context, const lpt_quantize_options &options, const MatrixView &source, bool needs_data,
                  Cast &cast) {
   cast.rounding = options.rounding;
@@ -159,7 +160,7 @@ Status read_cast(Context &context, const lpt_quantize_options &options, const Ma
   return {};
 }
 
-// The options against one format.
+// Checks the options against one target format.
 Status check_target_format(const Format &format, const char *name, bool is_transposed,
                            const lpt_quantize_options &options, const Cast &cast) {
   LPT_TRY(check_holds_numbers(format.id, name));
@@ -236,7 +237,7 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
     LPT_TRY(check_no_overlap(views[0], kNames[0], views[1], kNames[1]));
   }
   if (options.hadamard_signs != nullptr) {
-    // One vector serves both outputs where it has the size of a group; else it fits the columns of either.
+    // A vector of one group applies to both outputs. A longer vector must match the columns of each output.
     const int64_t columns = quantized != nullptr ? source_view.columns : source_view.rows;
     const int64_t count = std::max(columns, transposed != nullptr ? source_view.rows : columns);
     LPT_TRY(read_signs(context, options.hadamard_signs, "hadamard_signs", options.hadamard_size, count, needs_data,

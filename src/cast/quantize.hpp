@@ -1,4 +1,5 @@
-// lpt_quantize(), lpt_fake_quantize(), lpt_dequantize() and lpt_hadamard(): options and tensors become casts.
+// lpt_quantize(), lpt_fake_quantize(), lpt_dequantize(), lpt_hadamard() and lpt_random_signs(): check arguments and call
+// casts.
 #pragma once
 
 #include "src/cast/cast.hpp"
@@ -7,7 +8,7 @@
 
 namespace lpt {
 
-// Numbers of lpt_quantize_options, in range.
+// Rejects numbers of lpt_quantize_options that are out of range.
 Status check_cast_options(const lpt_quantize_options &options);
 
 Status quantize(Context &context, const Tensor *source, const lpt_quantize_options &options, Tensor *quantized,

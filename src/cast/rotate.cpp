@@ -12,7 +12,7 @@ HadamardRequest cut_rotation(const HadamardRequest &whole, int64_t begin, int64_
   return part;
 }
 
-// Kernels of the CPU rotate to f32: some rows at a time are rotated in scratch and then rounded.
+// Rotates 16 rows at a time to f32 scratch and rounds them, because kernels of the CPU write f32.
 Status rotate_and_round(Context &context, const HadamardRequest &whole, bool is_check_only) {
   constexpr int64_t kRows = 16;
   const int64_t rows = whole.source.rows, columns = whole.source.columns;

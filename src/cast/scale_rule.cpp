@@ -1,4 +1,4 @@
-// Which rule goes with which scales.
+// The scale rules that each kind of scale supports.
 #include "src/cast/cast.hpp"
 
 namespace lpt {

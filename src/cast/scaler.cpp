@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// The numbers, then the history.
+// Returns the bytes of device memory: ScalerNumbers, then the history.
 size_t bytes_of(const Scaler &scaler) { return sizeof(ScalerNumbers) + scaler.history.size() * sizeof(float); }
 
 Status copy(const Queue &queue, void *target, const void *source, size_t bytes) {
@@ -166,7 +166,7 @@ void write_scaler(const Scaler &scaler, BlobWriter &writer) {
   writer.f32(scaler.running_amax);
   writer.i64(scaler.update_count);
   for (const float value : scaler.history) writer.f32(value);
-  // Rules came later than the format of the blob: only a scaler that has them says so.
+  // The format of the blob precedes these members. They are written only if an option differs from its default.
   if (!has_rules(scaler.options)) return;
   writer.u32(static_cast<uint32_t>(scaler.options.history_rule));
   writer.u32(static_cast<uint32_t>(scaler.options.zero_rule));

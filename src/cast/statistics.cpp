@@ -32,7 +32,7 @@ Status read_statistics(Context &context, const lpt_statistics &statistics, CastS
   return context.queue.synchronize();
 }
 
-// Zeros of every kind are zero bytes.
+// Zero bytes are zeros of every member.
 Status reset_statistics(Context &context, lpt_statistics &statistics) {
   LPT_TRY(check_statistics_place(context, statistics));
   statistics.sums = {};

@@ -6,8 +6,8 @@
 namespace lpt {
 namespace {
 
-// Decoded at a time: on the CPU a mebibyte of f32; on a device 16, so that a launch has work for all of it and finds the
-// numbers in its cache.
+// Elements that are decoded at a time. CPU: 1 MiB of f32. Device: 16 MiB, so that a launch occupies the device and the
+// decoded elements fit in its cache.
 constexpr int64_t kElements = int64_t{1} << 18, kDeviceElements = int64_t{1} << 22;
 
 bool is_wide(const MatrixView &view) { return is_wide_float(view.format.id); }

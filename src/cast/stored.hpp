@@ -1,5 +1,5 @@
-// Activations that a backward pass reads: wide floats, or codes that are decoded rows at a time, so that what was stored in
-// few bytes never stands whole in many.
+// Activations that a backward pass reads: wide floats, or codes. Codes are decoded some rows at a time, so that the decoded
+// matrix is never in memory as a whole.
 #pragma once
 
 #include <vector>
@@ -9,32 +9,32 @@
 
 namespace lpt {
 
-// check_matrix() of a matrix of wide floats, or of codes whose blocks are one row high.
+// Checks a matrix of wide floats, or of codes whose blocks are one row high. See check_matrix().
 Status check_stored_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
                            const Device &device = {});
 
 class Stored {
  public:
-  // Chooses how to decode `view`, and takes scratch for `rows` rows of it. Wide floats need neither.
+  // Selects the kernel that decodes `view` and takes scratch for `rows` rows. Wide floats need neither.
   Status prepare(Context &context, const MatrixView &view, int64_t rows, bool is_check_only);
 
-  // What a kernel sees instead of the whole: numbers.
+  // Returns the view of decoded elements for kernel selection.
   MatrixView numbers() const { return numbers_; }
 
-  // On the CPU: rows begin .. begin + count as numbers; `chunk_begin` is the first row of the scratch. Safe from many threads
-  // for rows of their own.
+  // CPU: decodes rows begin .. begin + count and returns them. `chunk_begin` is the first row of the scratch. Threads may
+  // call it concurrently for disjoint rows.
   MatrixView rows(int64_t chunk_begin, int64_t begin, int64_t count) const;
 
-  // On a device: the same, until the next call. Work that is queued in between comes before it.
+  // Device: queues the decoding of rows. The next call overwrites them, after the work that is queued in between.
   Status queue_rows(Context &context, int64_t begin, int64_t count, MatrixView &out_rows) const;
 
  private:
   MatrixView view_;
-  MatrixView numbers_;  // `view_`, or the scratch
+  MatrixView numbers_;  // `view_`, or the f32 scratch
   const KernelEntry<DequantizeRequest> *kernel_ = nullptr;
 };
 
-// Rows that are decoded at a time, in whole units of `unit` rows; all rows where nothing is decoded.
+// Returns the number of rows to decode at a time, a multiple of `unit`; all rows if no view is decoded.
 int64_t stored_chunk(const Context &context, std::initializer_list<const MatrixView *> views, int64_t unit);
 
 }  // namespace lpt

@@ -1,36 +1,36 @@
-// How scales follow from amax: exact rules, shared by the reference rows, the SIMD rows, CUDA, and the tests.
+// Exact rules that derive scales from amax. Reference kernels, SIMD kernels, CUDA code and tests share them.
 //
-// M is the element's largest finite value, t the tensor scale's inverse (1 without one), amax the largest finite
-// magnitude of the block, E = floor(log2 M).
+// M is the largest finite value of the element; t is the inverse of the tensor scale, or 1 without a tensor scale. amax is
+// the largest finite magnitude of the block; E = floor(log2 M).
 //
 //   block scale  rule                   value                                              bounds             zero block
 //   f32          AMAX                   (amax / M) · t                                     2^-126 .. largest  1
 //                POWER_OF_TWO           smallest power of two >= (amax · t) / M            2^-126 .. 2^127    1
 //                POWER_OF_TWO_DOWN      largest power of two <= (amax · t) / M             2^-126 .. 2^127    1
-//                POWER_OF_TWO_NEAREST   DOWN, times two if the rest is above sqrt(2)       2^-126 .. 2^127    1
-//                LIST                   first of the list >= (amax / M) · t, or the last   those of the list  the first
+//                POWER_OF_TWO_NEAREST   DOWN, doubled if ratio / DOWN > sqrt(2)           2^-126 .. 2^127    1
+//                LIST                   first of the list >= (amax / M) · t, or the last   within the list    the first
 //                MEAN                   mean magnitude · t                                 2^-126 .. largest  1
-//                SAWB                   of a tensor: (12.1 · sqrt(mean square) - 12.2 · mean magnitude) / M, or AMAX's
+//                SAWB                   per tensor: (12.1 · sqrt(mean square) - 12.2 · mean magnitude) / M, or AMAX
 //   e8m0fnu      ROUND_UP               smallest power of two >= (amax · t) / M            2^-127 .. 2^127    2^-127
 //                FLOOR                  2^(floor(log2 (amax · t)) - E)                     2^-127 .. 2^127    2^-127
-//                THREE_QUARTERS         FLOOR with t · 4/3 for t: FLOOR of amax            2^-127 .. 2^127    2^-127
+//                THREE_QUARTERS         FLOOR with t · 4/3 instead of t: FLOOR of amax     2^-127 .. 2^127    2^-127
 //                CEIL                   2^(ceil(log2 (amax · t)) - E)                      2^-127 .. 2^127    2^-127
 //                EVEN                   FLOOR of amax · t rounded to M's mantissa, ties up 2^-127 .. 2^127    2^-127
 //                QUEST_...              2^f(log2 (2.92247856 · deviation · t / 6 + 1e-8))  2^-127 .. 2^127    2^-127
 //   e4m3fn       NEAREST                (amax / M) · t, to nearest even                    2^-9 .. 448        2^-9
-//                ROUND_UP               (amax / M) · t, to the code above                  2^-9 .. 448        2^-9
+//                ROUND_UP               (amax / M) · t, rounded up to a code               2^-9 .. 448        2^-9
 //                HEADROOM               (amax / M) · t · (17/16), to nearest even          2^-9 .. 448        2^-9
 //                FOUR_OVER_SIX          NEAREST, or NEAREST of (amax / M) · t · 1.5 if its squared error is smaller
-//   tensor f32   -             as f32 with t = 1; beside an e4m3fn block scale amax / (M · 448), HEADROOM and FOUR_OVER_SIX
-//                amax / (M · 256); beside an e8m0fnu one by THREE_QUARTERS 4/3
+//   tensor f32   -             as f32 with t = 1; with an e4m3fn block scale amax / (M · 448), or amax / (M · 256) by
+//                              HEADROOM and FOUR_OVER_SIX; with an e8m0fnu block scale and THREE_QUARTERS 4/3
 //
-// Each operation that is written is one f32 operation; powers of two are found by integers, so no log2 rounds.
-// MSE tries the candidates in turn and keeps the first of the smallest squared error; see striped_sum() for
-// the order of the sums of squares, of deviations and of means.
-// An element is encode(source · inverse) with inverse = 1 / (block scale · tensor scale), the sign is the source's.
-// A block that holds a NaN (or an infinity that shall not saturate) keeps the scale of its finite rest if that scale is
-// f32 and the element has a NaN; else its scale becomes NaN. Its codes are those of the finite scale: NaN, or zero where
-// the element has none. A scale that is given is never changed.
+// Each arithmetic operator above is one f32 operation. Powers of two are found by integer arithmetic, so no log2 is rounded.
+// MSE tries its candidates in order and keeps the first with the smallest squared error. striped_sum() defines the order of
+// the sums of squares, deviations and means. An element is encode(source · inverse) with inverse = 1 / (block scale · tensor
+// scale); its sign is that of the source.
+// A block can contain a NaN, or an infinity in an overflow mode that does not saturate. Such a block keeps the scale of its
+// finite elements if the scale is f32 and the element has a NaN. Otherwise the scale is NaN. The codes are those of the
+// finite scale: NaN, or zero if the element has no NaN. A scale that the caller supplies is not changed.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ constexpr float kLargestFloat = 0x1.fffffep+127f;
 constexpr uint32_t kFloatInfinityBits = 0x7F800000u;
 constexpr uint32_t kFloatNanBits = 0x7FC00000u;
 
-// IEEE 754 roots are exact everywhere; the builtin keeps <cmath> out of files with instruction sets of their own.
+// IEEE 754 square roots are exact on every machine. The builtin keeps <cmath> out of files that are compiled for one
+// instruction set.
 LPT_HOST_DEVICE static inline float root(float value) { return __builtin_sqrtf(value); }
 
 // value = significand · 2^(exponent - 23), 2^23 <= significand < 2^24, for a positive finite value.
@@ -66,27 +67,27 @@ LPT_HOST_DEVICE static inline FloatParts float_parts(float value) {
   return parts;
 }
 
-// The k of the smallest power of two 2^k >= numerator / denominator.
+// Returns the k of the smallest power of two 2^k >= numerator / denominator.
 LPT_HOST_DEVICE static inline int32_t ceil_log2_ratio(float numerator, float denominator) {
   const FloatParts above = float_parts(numerator);
   const FloatParts below = float_parts(denominator);
   return above.exponent - below.exponent + (above.significand > below.significand ? 1 : 0);
 }
 
-// The k of the largest power of two 2^k <= numerator / denominator.
+// Returns the k of the largest power of two 2^k <= numerator / denominator.
 LPT_HOST_DEVICE static inline int32_t floor_log2_ratio(float numerator, float denominator) {
   const FloatParts above = float_parts(numerator);
   const FloatParts below = float_parts(denominator);
   return above.exponent - below.exponent - (above.significand < below.significand ? 1 : 0);
 }
 
-// The k that is nearest to log2(numerator / denominator): the ratio's square is above 2^(2k + 1) or it is not. Both
-// squares fit 64 bits; equality cannot be, as 2 has no rational root.
+// Returns the k that is nearest to log2(numerator / denominator): it is rounded up if the square of the ratio is above
+// 2^(2k + 1). Both squares fit 64 bits. They are never equal because sqrt(2) is irrational.
 LPT_HOST_DEVICE static inline int32_t nearest_log2_ratio(float numerator, float denominator) {
   const int32_t power = floor_log2_ratio(numerator, denominator);
   const FloatParts above = float_parts(numerator);
   const FloatParts below = float_parts(denominator);
-  // significand of the ratio in [1, 2): above · 2^conversion / below
+  // Significand of the ratio in [1, 2): lifted / below.
   const uint64_t lifted = uint64_t{above.significand} << (above.significand < below.significand ? 1 : 0);
   return power + (lifted * lifted > 2 * uint64_t{below.significand} * below.significand ? 1 : 0);
 }
@@ -96,30 +97,30 @@ LPT_HOST_DEVICE static inline float clamp_scale(float scale) {
   return scale > kLargestFloat ? kLargestFloat : scale;
 }
 
-// Hardware scales of Gaudi 2: what LIST takes where no list is given.
+// Scales that Gaudi 2 applies in hardware. LIST uses them if the caller supplies no list.
 constexpr float kGaudi2Scales[] = {0x1p-8f, 0x1p-4f, 1.0f, 0x1p4f};
 
-// What a rule needs to know beside the block.
+// The parameters of a scale rule other than the block.
 struct ScaleSpec {
-  lpt_format kind;  // format of the block scale; F32 for a tensor scale alone
+  lpt_format kind;  // format of the block scale; F32 for a tensor scale without block scales
   lpt_scale_rule rule;
   float largest;          // M
   int32_t mantissa_bits;  // of the element
   float tensor_inverse;   // t
-  const float *list;      // of LIST
+  const float *list;      // for LIST
   int32_t list_count;
 };
 
-// What a rule reads of a block. Sums are those of striped_sum().
+// The statistics of a block that scale rules read. Sums are those of striped_sum().
 struct BlockStats {
-  float amax;             // finite
-  float low, high;        // least and largest finite value and 0
+  float amax;             // of finite elements
+  float low, high;        // min and max of the finite elements and 0
   float magnitude_sum;    // for MEAN
   float sum, square_sum;  // for QUEST
-  float count;            // of elements
+  float count;            // number of elements
 };
 
-// 2^power, or the nearest of those that are normal.
+// Returns 2^power with the exponent clamped to the normal range.
 LPT_HOST_DEVICE static inline float held_power_of_two(int32_t power) {
   if (power < -126) power = -126;
   if (power > 127) power = 127;
@@ -175,7 +176,7 @@ LPT_HOST_DEVICE static inline uint32_t e8m0fnu_scale(const ScaleSpec &spec, floa
   }
 }
 
-// QuEST (arXiv 2502.05003, as in Quartet): the clip that is best for normal numbers, in powers of two.
+// QuEST (arXiv 2502.05003, as in Quartet): the clip that is optimal for normally distributed elements, as a power of two.
 LPT_HOST_DEVICE static inline uint32_t quest_scale(const ScaleSpec &spec, const BlockStats &facts) {
   if (facts.amax == 0.0f) return 0;
   const float mean = facts.sum / facts.count;
@@ -189,11 +190,11 @@ LPT_HOST_DEVICE static inline uint32_t quest_scale(const ScaleSpec &spec, const 
   return e8m0fnu_code(nearest_log2_ratio(requested, 1.0f));
 }
 
-// (amax / M) · t times a factor, as a code of e4m3fn that is not zero.
+// Returns (amax / M) · t · factor as a nonzero code of e4m3fn.
 LPT_HOST_DEVICE static inline uint32_t e4m3fn_code(const ScaleSpec &spec, float amax, float factor) {
   float units = (amax / spec.largest) * spec.tensor_inverse;
   if (factor != 1.0f) units = units * factor;
-  constexpr Element element = kElementE4m3fn;  // a copy: device code takes no reference to what is in host memory
+  constexpr Element element = kElementE4m3fn;  // a copy: device code cannot reference host memory
   uint32_t code = encode(element, units, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0);
   if (spec.rule == LPT_SCALE_RULE_ROUND_UP && code < element.max_code && decode(element, code) < units) ++code;
   return code == 0 ? 1 : code;
@@ -203,7 +204,7 @@ LPT_HOST_DEVICE static inline uint32_t e4m3fn_scale(const ScaleSpec &spec, float
   return e4m3fn_code(spec, amax, spec.rule == LPT_SCALE_RULE_HEADROOM ? 17.0f / 16.0f : 1.0f);
 }
 
-// The code of a block's scale by a rule that reads amax alone; the bits themselves for f32.
+// Returns the code of a block scale for a rule that reads amax only. For f32, the code is the bits of the scale.
 LPT_HOST_DEVICE static inline uint32_t block_scale_code(const ScaleSpec &spec, float amax) {
   if (spec.kind == LPT_FORMAT_E8M0FNU) return e8m0fnu_scale(spec, amax);
   if (spec.kind == LPT_FORMAT_E4M3FN) return e4m3fn_scale(spec, amax);
@@ -230,9 +231,10 @@ LPT_HOST_DEVICE static inline bool is_rule_of_amax(lpt_scale_rule rule) {
   }
 }
 
-// ---- candidates: rules that try several scales
+// Candidates of rules that try several scales.
 
-// Of MSE, in the order of trial: 32, 31 … 17 parts of 32 of AMAX's scale. E8m0fnu tries ROUND_UP's power and three below it.
+// Returns the factor of an MSE candidate. Candidates 0 to 15 are 32/32, 31/32 … 17/32 of the AMAX scale. For e8m0fnu the four
+// candidates are the power of ROUND_UP and the next three below it.
 LPT_HOST_DEVICE static inline float mse_share(int32_t candidate) {
   return static_cast<float>(32 - candidate) * 0x1p-5f;
 }
@@ -256,8 +258,8 @@ LPT_HOST_DEVICE static inline uint32_t candidate_code(const ScaleSpec &spec, flo
   return float_bits(clamp_scale((amax / spec.largest) * spec.tensor_inverse * mse_share(candidate)));
 }
 
-// Adds up `count` numbers in the order that vectors of sixteen lanes have: lane i takes i, i + 16, i + 32 ... in turn, then
-// lanes 8 to 15 are added to 0 to 7, 4 to 7 to 0 to 3, and so on.
+// Adds `count` elements in the order of a vector of 16 lanes. Lane i sums the elements i, i + 16, i + 32 ... in order. Then
+// lanes 8 to 15 are added to lanes 0 to 7, lanes 4 to 7 to lanes 0 to 3, and so on.
 template <typename Number>
 LPT_HOST_DEVICE static inline float striped_sum(int64_t count, const Number &number) {
   float lane[16] = {};
@@ -281,29 +283,29 @@ LPT_HOST_DEVICE static inline uint32_t block_scale_nan(lpt_format block_scale) {
   return block_scale == LPT_FORMAT_E4M3FN ? kElementE4m3fn.nan_code : kFloatNanBits;
 }
 
-// Whether a block with a NaN gets a NaN scale, or says so by its elements.
+// Returns whether a NaN in a block makes its scale NaN. Otherwise the codes of the elements hold the NaN.
 LPT_HOST_DEVICE static inline bool nan_goes_to_scale(lpt_format block_scale, const Element &element) {
   return block_scale != LPT_FORMAT_F32 || element.nan_code == 0;
 }
 
-// 1 / scale. The largest f32 stands for what is beyond it, so that 0 · inverse stays 0; a NaN stays NaN.
+// Returns 1 / scale. Overflow becomes the largest f32, so that 0 · inverse is 0. A NaN is returned as NaN.
 LPT_HOST_DEVICE static inline float inverse_scale(float scale) {
   const float inverse = 1.0f / scale;
   return inverse > kLargestFloat ? kLargestFloat : inverse;
 }
 
-// source · inverse with the source's sign, also for NaN: which NaN a product hands on differs between machines.
+// Returns source · inverse with the sign of the source, also for NaN: machines differ in which NaN a multiplication returns.
 LPT_HOST_DEVICE static inline float scaled(float source, float inverse) {
   return bits_float((float_bits(source * inverse) & 0x7FFFFFFFu) | (float_bits(source) & 0x80000000u));
 }
 
-// element · scale; a NaN is the quiet one with the element's sign.
+// Returns element · scale. A NaN becomes the quiet NaN with the sign of the element.
 LPT_HOST_DEVICE static inline float unscaled(float element, float scale) {
   const float scaled_value = element * scale;
   return scaled_value == scaled_value ? scaled_value : bits_float((float_bits(element) & 0x80000000u) | kFloatNanBits);
 }
 
-// The tensor scale beside block scales of the spec's kind (NONE: alone), by a resolved rule.
+// Returns the tensor scale that belongs to block scales of format spec.kind (NONE: no block scales). The rule is resolved.
 LPT_HOST_DEVICE static inline float tensor_scale_value(ScaleSpec spec, float amax) {
   if (spec.kind == LPT_FORMAT_E4M3FN) {
     if (amax == 0.0f) return 1.0f;
@@ -315,12 +317,12 @@ LPT_HOST_DEVICE static inline float tensor_scale_value(ScaleSpec spec, float ama
   return f32_scale(spec, amax);
 }
 
-// The spec of a format's scales.
+// Returns the spec of a format's scales.
 static inline ScaleSpec scale_spec(const Format &format, lpt_scale_rule rule, float tensor_inverse,
                                    const float *list = kGaudi2Scales, int32_t list_count = 4) {
   ScaleSpec spec = {format.block_scale, rule, largest_of(format.element), 0, tensor_inverse, list, list_count};
   if (has_element(format.element)) spec.mantissa_bits = element_of(format.element).mantissa_bits;
-  // The tensor scale of 4/3 is the headroom, not a part of what is floored: (1 / (4/3)) · (4/3) is 1 in f32, too.
+  // The factor 4/3 only adds headroom and must cancel before the floor: (1 / (4/3)) · (4/3) is 1 in f32, too.
   if (rule == LPT_SCALE_RULE_THREE_QUARTERS) spec.tensor_inverse *= 4.0f / 3.0f;
   return spec;
 }

@@ -1,8 +1,9 @@
-// The 8-bit dynamic tree of bitsandbytes' optimizers (arXiv 2110.02861): an element of optimizer states alone.
+// The 8-bit dynamic tree of the optimizers of bitsandbytes (arXiv 2110.02861). Only optimizer states use this element.
 //
-// Seven decades 10^-6 .. 1, decade i cut in 2^i even parts of [0.1, 1] (2^(i + 1) without a sign): a level is the middle
-// of a part. Beside them 0 and 1. Codes count the levels upward, from -0.99296874 or from 0. The numbers are those of
-// the f32 arithmetic that bitsandbytes' create_dynamic_map() does, bit for bit.
+// The decades 10^-6 .. 1 have index i = 0 .. 6. Decade i is divided into 2^i equal parts of [0.1, 1], or 2^(i + 1) parts
+// without a sign. A level is the center of a part; 0 and 1 are levels, too. Codes count the levels upward from -0.99296874,
+// or from 0 without a sign. Levels equal those of create_dynamic_map() of bitsandbytes bit for bit: the code repeats its f32
+// arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +13,21 @@
 
 namespace lpt {
 
-// Elements that no tensor has: numbers of the library's inside, beyond those of lpt_format.
-constexpr lpt_format kDynamicSigned = -1;    // of first moments
-constexpr lpt_format kDynamicUnsigned = -2;  // of second moments
+// Internal element identifiers outside the range of lpt_format. No tensor has such an element.
+constexpr lpt_format kDynamicSigned = -1;    // for first moments
+constexpr lpt_format kDynamicUnsigned = -2;  // for second moments
 
 LPT_HOST_DEVICE constexpr bool is_dynamic(lpt_format element) {
   return element == kDynamicSigned || element == kDynamicUnsigned;
 }
 
 struct DynamicTree {
-  float level[256];      // by code, rising
-  float threshold[255];  // a number above threshold[i] is nearer to level[i + 1]; a tie takes the lower one
+  float level[256];      // by code, in ascending order
+  float threshold[255];  // a value above threshold[i] rounds to level[i + 1] or higher; ties round down
   int32_t zero;          // code of 0
 };
 
-// Boundary `i` of `parts` even parts of [0.1, 1], from the nearer end, with one rounding.
+// Returns boundary `i` of `parts` equal parts of [0.1, 1]. It is computed from the nearer end and rounded once.
 constexpr float dynamic_boundary(int32_t parts, int32_t i) {
   const double step = static_cast<double>((1.0f - 0.1f) / static_cast<float>(parts));
   return i < (parts + 1) / 2 ? static_cast<float>(static_cast<double>(0.1f) + step * i)
@@ -57,7 +58,7 @@ constexpr DynamicTree make_dynamic_tree(bool is_signed) {
 constexpr DynamicTree kSignedTree = make_dynamic_tree(true);
 constexpr DynamicTree kUnsignedTree = make_dynamic_tree(false);
 
-// The code of the nearest level: how many thresholds are below the value. NaN goes to the least code.
+// Returns the code of the nearest level: the number of thresholds below the value. NaN gets code 0.
 LPT_HOST_DEVICE static inline uint32_t encode_dynamic(const DynamicTree &tree, float value) {
   uint32_t code = 0;
   for (uint32_t half = 128; half > 0; half /= 2) {

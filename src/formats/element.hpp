@@ -1,10 +1,10 @@
-// What one element means: encode and decode, shared by the reference rows, the SIMD tails, CUDA, and the tests.
+// The value of one element: encode and decode. Reference kernels, SIMD tail loops, CUDA code and tests share them.
 //
 // A float element of M mantissa bits whose smallest normal is 2^e_min has the magnitude codes
 //   code = (max(e, e_min) - e_min) · 2^M + q,   q = significand in units of 2^(max(e, e_min) - M),
-// which is one formula for subnormals (e < e_min), normals, and the carry into the next exponent. An integer is the
-// case of one exponent only: q counts ones, or fractions of one where it has mantissa bits below the point.
-// A list is a table of levels; its code is the place in the table.
+// The formula covers subnormals (e < e_min), normals, and the carry into the next exponent. An integer has a single exponent:
+// q counts ones, or fractions of one if the integer has mantissa bits below the binary point. A list is a table of levels;
+// its code is the index in the table.
 #pragma once
 
 #include <bit>
@@ -16,14 +16,14 @@
 
 namespace lpt {
 
-// How codes lie in memory: `elements` of them in `bytes` bytes, the first one lowest.
+// Storage of codes in memory: `elements` codes in `bytes` bytes, with the first code in the lowest bits.
 struct Packing {
   int32_t elements;
   int32_t bytes;
 };
 
-// The levels of a list in rising order, with their codes, and where the nearest level changes: a value above
-// threshold[i] is nearer to level[i + 1].
+// The levels of a list in ascending order, their codes, and the thresholds between adjacent levels. A value above
+// threshold[i] is nearer to level[i + 1] than to level[i].
 struct LevelList {
   float level[16];
   float threshold[15];
@@ -31,20 +31,20 @@ struct LevelList {
   float value[16];  // by code
 };
 
-// Plain numbers, so that a kernel can take it by value. Magnitude codes leave out the sign.
+// All members are plain numbers, so that kernels can copy it by value. Magnitude codes exclude the sign.
 struct Element {
-  int32_t bits;            // of a code
+  int32_t bits;            // of one code
   int32_t mantissa_bits;   // stored
-  int32_t min_exponent;    // of the smallest normal; integers: 0
+  int32_t min_exponent;    // of the smallest normal; 0 for integers
   uint32_t max_code;       // magnitude code of the largest finite value
-  uint32_t infinity_code;  // what overflow to infinity gives: infinity, else NaN, else max_code
-  uint32_t nan_code;       // magnitude code of NaN, or the whole code of the one NaN; 0: the element has none
+  uint32_t infinity_code;  // result of overflow to infinity: infinity, else NaN, else max_code
+  uint32_t nan_code;       // magnitude code of NaN, or the full code of a single NaN; 0: no NaN
   bool is_signed;
   bool is_integer;
-  bool is_fnuz = false;               // NaN stands where -0 would
-  bool has_no_zero = false;           // code 0 is the value below the smallest normal: e8m0fnu
-  bool is_ternary = false;            // the codes of int2, five to a byte
-  const LevelList *levels = nullptr;  // a list
+  bool is_fnuz = false;               // the code of -0 is NaN
+  bool has_no_zero = false;           // e8m0fnu: code 0 is the value below the smallest normal
+  bool is_ternary = false;            // codes of int2, five in one byte
+  const LevelList *levels = nullptr;  // of a list
 };
 
 constexpr Element kElementF16 = {16, 10, -14, 0x7BFF, 0x7C00, 0x7E00, true, false};
@@ -60,9 +60,9 @@ constexpr Element kElementE3m2fn = {6, 2, -2, 0x1F, 0x1F, 0, true, false};
 constexpr Element kElementE2m3fn = {6, 3, 0, 0x1F, 0x1F, 0, true, false};
 constexpr Element kElementE2m1fn = {4, 1, 0, 0x7, 0x7, 0, true, false};
 constexpr Element kElementE3m0 = {4, 0, -2, 0x7, 0x7, 0, true, false};
-// Code 0 is 2^-127, where the formula above has zero: a scale has no zero. Up to 2^-127 all values give it, zero too.
-// Between 2^-127 and 2^-126 the fraction is that of 2^-126, so that the nearest is up; any other tie goes up as well, as
-// its quotient 1 is odd. All of this but zero is as in ml_dtypes.
+// Code 0 is 2^-127, whereas the formula above has zero: a scale is never zero. Every value up to 2^-127 is encoded as code 0,
+// including zero. Between 2^-127 and 2^-126 the fraction is that of 2^-126, so the nearest code is the upper one. Other ties
+// are rounded up as well, because their quotient 1 is odd. Except for zero, this is the behavior of ml_dtypes.
 constexpr Element kElementE8m0fnu = {8, 0, -126, 0xFE, 0xFF, 0xFF, false, false, false, true};
 constexpr Element kElementInt8 = {8, 0, 0, 127, 127, 0, true, true};
 constexpr Element kElementUint8 = {8, 0, 0, 255, 255, 0, false, true};
@@ -103,7 +103,7 @@ LPT_HOST_DEVICE static inline float bits_float(uint32_t bits) {
   return value;
 }
 
-// Places the sign of `value` beside a magnitude code. An integer takes the two's complement, and so has no -0.
+// Adds the sign of `value` to a magnitude code. Integers use two's complement, so they have no -0.
 LPT_HOST_DEVICE static inline uint32_t with_sign(const Element &element, uint32_t magnitude, bool is_negative) {
   if (!is_negative || !element.is_signed) return magnitude;
   if (element.is_fnuz && (magnitude == 0 || magnitude == element.nan_code)) return magnitude;
@@ -111,7 +111,7 @@ LPT_HOST_DEVICE static inline uint32_t with_sign(const Element &element, uint32_
   return magnitude | (1u << (element.bits - 1));
 }
 
-// The code of the nearest level; ties go to the lower one. NaN goes to zero's.
+// Returns the code of the nearest level. Ties round to the lower level. NaN gets the code of zero.
 LPT_HOST_DEVICE static inline uint32_t encode_level(const LevelList &list, float value) {
   if (value != value) value = 0.0f;
   int32_t place = 0;
@@ -119,12 +119,14 @@ LPT_HOST_DEVICE static inline uint32_t encode_level(const LevelList &list, float
   return list.code[place];
 }
 
-// Rounds f32 to the element. `random` holds the random bits of stochastic rounding, `random_bits` (16 or 8) of them.
+// Rounds an f32 value to the element. `random` holds the `random_bits` (16 or 8) random bits of stochastic rounding.
 //
-// Stochastic: psi = floor(f · 2^(b+1) / 2^s) is the dropped part cut to b + 1 bits; up if psi + 2R + 1 >= 2^(b+1).
-// Up to s = b bits the probability is exactly the fraction; beyond, it is the fraction rounded to b bits, halves up.
-// An unsigned element has no code for a negative value: it gives NaN, or zero where there is none.
-// Stochastic underflow rounds so below the smallest positive code, and to nearest even above. A list rounds to nearest.
+// Stochastic: psi = floor(f · 2^(b+1) / 2^s) is the dropped fraction truncated to b + 1 bits. The value is rounded up if
+// psi + 2R + 1 >= 2^(b+1). For s <= b dropped bits the probability is exactly the fraction. For s > b it is the fraction
+// rounded to b bits, halves up.
+// An unsigned element has no code for a negative value: the result is NaN, or zero if the element has no NaN. Stochastic
+// underflow applies this rule below the smallest positive code, and rounds to nearest even above it. A list always rounds to
+// nearest.
 LPT_HOST_DEVICE static inline uint32_t encode(const Element &element, float value, lpt_rounding rounding,
                                               lpt_overflow overflow, uint32_t random, int32_t random_bits) {
   if (element.levels != nullptr) return encode_level(*element.levels, value);
@@ -135,14 +137,14 @@ LPT_HOST_DEVICE static inline uint32_t encode(const Element &element, float valu
   if (is_negative && !element.is_signed && magnitude != 0) return element.nan_code;
   const uint32_t beyond = overflow == LPT_OVERFLOW_INFINITE ? element.infinity_code : element.max_code;
   if (magnitude == 0x7F800000u) return with_sign(element, beyond, is_negative);
-  if (element.has_no_zero && magnitude <= 0x00400000u) return 0;  // up to 2^-127
+  if (element.has_no_zero && magnitude <= 0x00400000u) return 0;  // at most 2^-127
 
   const bool is_subnormal = magnitude < 0x00800000u;
   const uint64_t significand = is_subnormal ? magnitude : (magnitude & 0x007FFFFFu) | 0x00800000u;
   const int32_t exponent = is_subnormal ? -126 : static_cast<int32_t>(magnitude >> 23) - 127;
   const int32_t grid = exponent < element.min_exponent || element.is_integer ? element.min_exponent : exponent;
-  int32_t dropped = grid - element.mantissa_bits - (exponent - 23);  // bits below the target's last place
-  // A float drops 23 - 10 bits at least. An integer drops none from 2^23 on: no integer element reaches that far.
+  int32_t dropped = grid - element.mantissa_bits - (exponent - 23);  // bits below the last bit of the target
+  // A float drops at least 23 - 10 bits. An integer drops none from 2^23 on, where every integer element has overflowed.
   if (dropped < 1) return with_sign(element, beyond, is_negative);
   if (dropped > 60) dropped = 60;
 
@@ -153,15 +155,15 @@ LPT_HOST_DEVICE static inline uint32_t encode(const Element &element, float valu
       rounding == LPT_ROUNDING_STOCHASTIC || (rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW && is_under);
   if (!is_drawn && rounding != LPT_ROUNDING_TOWARD_ZERO) {
     const uint64_t half = uint64_t{1} << (dropped - 1);
-    // Without mantissa bits a normal's quotient is always 1: there the exponent tells even codes from odd ones. A scale
-    // (has_no_zero) goes up, as in ml_dtypes.
+    // Without mantissa bits, the quotient of a normal is always 1, so the parity of the exponent decides whether a code is
+    // even. A scale (has_no_zero) rounds ties up, as in ml_dtypes.
     const bool is_exponent_odd = ((grid - element.min_exponent) & 1) != 0;
     const bool is_odd = element.mantissa_bits == 0 && !element.is_integer && !element.has_no_zero
                             ? ((quotient & 1) != 0) != is_exponent_odd
                             : (quotient & 1) != 0;
     quotient += rest > half || (rest == half && (is_odd || rounding == LPT_ROUNDING_NEAREST_AWAY));
   } else if (is_drawn) {
-    // rest < 2^24, so the shifted value fits; a drop beyond 40 bits leaves psi = 0 exactly.
+    // rest < 2^24, so the shifted value fits in 64 bits. If more than 40 bits are dropped, psi is exactly 0.
     const int32_t wide = random_bits + 1;
     const uint64_t psi = (rest << wide) >> dropped;
     quotient += psi + 2 * uint64_t{random} + 1 >= (uint64_t{1} << wide);
@@ -170,7 +172,7 @@ LPT_HOST_DEVICE static inline uint32_t encode(const Element &element, float valu
   return with_sign(element, code > element.max_code ? beyond : static_cast<uint32_t>(code), is_negative);
 }
 
-// Gives the number a code stands for. Exact: every element fits f32.
+// Returns the value of a code. The result is exact because every element fits f32.
 LPT_HOST_DEVICE static inline float decode(const Element &element, uint32_t code) {
   if (element.levels != nullptr) return element.levels->value[code & 15];
   if (element.is_integer) {
@@ -202,7 +204,7 @@ LPT_HOST_DEVICE static inline float decode(const Element &element, uint32_t code
   return bits_float(float_bits(static_cast<float>(fraction) * unit) | sign);
 }
 
-// The code of element `index`, counted from `data`.
+// Returns the code of element `index` of the array at `data`.
 LPT_HOST_DEVICE static inline uint32_t load_code(const Element &element, const void *data, int64_t index) {
   const auto *bytes = static_cast<const uint8_t *>(data);
   if (element.bits == 8) return bytes[index];
@@ -220,8 +222,8 @@ LPT_HOST_DEVICE static inline uint32_t load_code(const Element &element, const v
   return code;
 }
 
-// Writes the code of element `index`. The elements of a row come in order, the first one on a byte: each clears the bits
-// behind it in its last byte, so that the last byte of a row ends in zeros.
+// Writes the code of element `index`. Callers write the elements of a row in order, and a row begins on a byte. Each call
+// clears the bits of the byte above its code, so that the last byte of a row is padded with zeros.
 LPT_HOST_DEVICE static inline void store_code(const Element &element, void *data, int64_t index, uint32_t code) {
   auto *bytes = static_cast<uint8_t *>(data);
   if (element.bits == 8) {

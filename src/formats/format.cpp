@@ -1,16 +1,16 @@
-// A format that is no preset spells its parts in its bits:
+// A format that is not a preset is described by the bits of its identifier:
 //
-//   62          set, so that it is no preset
+//   62          1: not a preset
 //   0-7         element
 //   8-15        block scale
 //   16-23       tensor scale
-//   24-28       log2 of block_rows; 31 stands for LPT_BLOCK_EXTENT_FULL
-//   29-33       log2 of block_columns; 31 stands for LPT_BLOCK_EXTENT_FULL
+//   24-28       log2 of block_rows; 31 means LPT_BLOCK_EXTENT_FULL
+//   29-33       log2 of block_columns; 31 means LPT_BLOCK_EXTENT_FULL
 //   34-41       zero point
-//   42-59       an element of the caller's own, while 0-7 is zero: see own_element.hpp
+//   42-59       custom element if bits 0-7 are zero: see own_element.hpp
 //   60          2:4
 //
-// All other bits are zero, absent parts too.
+// All other bits are zero. The bits of absent parts are zero.
 #include "src/formats/format.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace lpt {
 namespace {
 
-// ---- presets
+// Presets.
 
 constexpr Format per_tensor(lpt_format id, lpt_format element) {
   return {.id = id, .element = element, .tensor_scale = LPT_FORMAT_F32};
@@ -89,7 +89,7 @@ bool has_same_parts(const Format &a, const Format &b) {
          a.block_rows == b.block_rows && a.block_columns == b.block_columns && a.zero_point == b.zero_point;
 }
 
-// ---- described formats
+// Described formats.
 
 constexpr int32_t kLargestBlockExtent = 1 << 20;
 constexpr int kWholeLog2 = 31;
@@ -133,7 +133,7 @@ Format described_parts(lpt_format id) {
   return parts;
 }
 
-// "e2m1fn" quoted; a number where there is no name.
+// Returns the name of a format for messages: "e2m1fn", "none", or "format <number>" for an invalid identifier.
 std::string said(lpt_format id) { return id == LPT_FORMAT_NONE ? "none" : format_name(id); }
 
 Status check_extent(const char *member, int32_t extent) {
@@ -162,8 +162,8 @@ Status check_parts(const Format &parts) {
     return invalid("element is %s, expected a plain format such as e4m3fn", said(parts.element).c_str());
   }
   LPT_TRY(check_zero_point(parts));
-  // A scale multiplies what is encoded: neither scales (e8m0fnu) nor wide floats; and integers without a sign need zero
-  // points, or half of all numbers were lost.
+  // A scale multiplies encoded elements, so neither scale formats (e8m0fnu) nor f32 and f64 can have scales. Unsigned
+  // integers need zero points; otherwise negative values are lost.
   const bool is_scalable = found.is_encoded && !found.element.has_no_zero;
   const bool needs_zero = found.element.is_integer && !found.element.is_signed;
   if (!parts.is_plain() && (!is_scalable || (needs_zero && !parts.has_zero_point()))) {
@@ -193,7 +193,7 @@ Status check_parts(const Format &parts) {
   return {};
 }
 
-// What is not stored is zero, code 0.
+// Elements that are not stored are zero, so code 0 of the element must be zero.
 Status check_sparse(const Format &parts) {
   if (!parts.is_sparse) return {};
   const FoundPlain found = find_plain(parts.element);
@@ -304,9 +304,11 @@ bool find_format(lpt_format id, Format &out_format) {
     out_format = {.id = id, .element = id};
     return true;
   }
-  // A lone element that is none is no format: the text that rejects one requests its name, and so for its format.
+  // The identifier of a custom element that is invalid is not a format. Return early: the error message of make_format()
+  // contains its name, and format_name() calls find_format().
   if (id < kDescribedBit || (id & ~(kDescribedBit | kOwnMask)) == 0) return false;
-  // Parts that a preset has get the number of the preset: a release that adds one reads numbers saved by earlier releases.
+  // Parts that equal a preset get the identifier of the preset. If a release adds a preset, identifiers saved by earlier
+  // releases remain valid.
   const Format parts = described_parts(id);
   lpt_format canonical = LPT_FORMAT_NONE;
   if (!make_format(parts, canonical).is_ok() || described_id(parts) != id || canonical == parts.element) return false;
@@ -368,7 +370,7 @@ Status describe_format(lpt_format id, lpt_format_description &out_description) {
 
 namespace {
 
-// The element that is named, or that the four numbers describe.
+// Returns the named element, or the custom element that the four numbers describe.
 Status described_element(const lpt_format_description &description, lpt_format &out_element) {
   out_element = description.element;
   if (description.element != LPT_FORMAT_NONE || description.exponent_bits == 0) return {};
@@ -420,7 +422,7 @@ Status format_from_description(const lpt_format_description &description, lpt_fo
 }
 
 BlockGrid block_grid(const Format &format, int64_t rows, int64_t columns) {
-  // Without block scales, block extents are 0: the matrix is one block, as with LPT_BLOCK_EXTENT_FULL.
+  // Without block scales, the extents are 0 and the matrix is one block, as with LPT_BLOCK_EXTENT_FULL.
   const auto extent = [](int32_t block, int64_t whole) { return block > 0 ? block : std::max<int64_t>(whole, 1); };
   const auto blocks = [](int64_t whole, int64_t block) { return whole / block + (whole % block != 0); };
   const int64_t block_rows = extent(format.block_rows, rows);

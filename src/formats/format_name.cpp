@@ -1,4 +1,4 @@
-// Names of formats, and the way back.
+// Names of formats: printing and parsing.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -19,7 +19,7 @@ std::string block_name(const Format &format) {
   return extent_name(format.block_rows) + "x" + extent_name(format.block_columns);
 }
 
-// Digits without a leading zero, or "whole".
+// Parses digits without a leading zero, or "whole".
 bool parse_extent(std::string_view word, int32_t &out_extent) {
   if (word == "whole") {
     out_extent = LPT_BLOCK_EXTENT_FULL;
@@ -59,13 +59,13 @@ std::vector<std::string_view> split(std::string_view name) {
   return words;
 }
 
-// As make_format(), with the word that stands for LPT_BLOCK_EXTENT_FULL in a name.
+// Checks an extent like make_format(). The message contains `whole`, the name of LPT_BLOCK_EXTENT_FULL.
 Status check_extent(bool is_tensor, const char *member, int32_t extent) {
   if (is_tensor || is_block_extent(extent)) return {};
   return invalid("%s is %d, expected a power of two up to %d, or whole", member, extent, kLargestBlockExtent);
 }
 
-// Alphanumeric characters of a name in lower case; float8 of other libraries is f8.
+// Returns the alphanumeric characters of a name in lower case. float8 of other libraries becomes f8.
 std::string folded(std::string_view name) {
   std::string result;
   for (const char c : name) {
@@ -76,7 +76,7 @@ std::string folded(std::string_view name) {
   return place == result.npos ? result : result.erase(place + 1, 4);
 }
 
-// The Levenshtein distance.
+// Returns the Levenshtein distance.
 size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<size_t> edits(b.size() + 1);
   std::iota(edits.begin(), edits.end(), size_t{0});
@@ -91,8 +91,8 @@ size_t edits_between(std::string_view a, std::string_view b) {
   return edits[b.size()];
 }
 
-// "; similar: " and up to three presets whose names contain the given one or are contained in it, or else are a few edits
-// away; "" if there are none.
+// Returns "; similar: " and up to three presets. The presets contain the given name or are contained in it; otherwise they
+// are a few edits away. Returns "" if no preset is similar.
 std::string similar_presets(std::string_view name) {
   constexpr size_t kShortest = 3, kLongest = 64, kMostNames = 3;
   const std::string given = folded(name);
@@ -120,7 +120,7 @@ std::string similar_presets(std::string_view name) {
   return text;
 }
 
-// Reads element/block/scale[/tensor scale][/zero point]; a message begins with the word that is wrong.
+// Parses element/block/scale[/tensor scale][/zero point]. An error message begins with the wrong part.
 Status parse_parts(std::span<const std::string_view> words, Format &parts) {
   const auto wrong = [](const char *part, std::string_view word, const char *expected) {
     return invalid("%s is \"%.*s\", expected %s", part, static_cast<int>(word.size()), word.data(), expected);
@@ -152,7 +152,7 @@ namespace {
 
 constexpr std::string_view kSparseName = "/2:4";
 
-// The format of all that stands before /2:4.
+// Parses a name with the suffix /2:4.
 Status sparse_from_name(const char *name, lpt_format &out_format) {
   const std::string dense(name, std::string_view(name).size() - kSparseName.size());
   lpt_format id = LPT_FORMAT_NONE;

@@ -1,4 +1,4 @@
-// What the bytes of a format mean, in lines for people.
+// Describes the meaning of the bytes of a format in readable lines.
 #include <cmath>
 
 #include "src/formats/format.hpp"

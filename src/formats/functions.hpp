@@ -1,10 +1,10 @@
-// exp, the logistic function and GELU in f32: one sequence of IEEE operations, so that scalar, SIMD and CUDA agree bit
-// for bit.
+// exp, the logistic function and GELU in f32. Each is one sequence of IEEE operations, so that scalar, SIMD and CUDA results
+// are equal bit for bit.
 //
-// Every fused multiply-add is written out; nothing else may be contracted. A NaN gives a NaN, whose sign and payload
-// are the machine's own. Largest errors over all 2^32 arguments, in units of the last place: exp 0.90, its subnormal
-// results 0.86, sigmoid 2.8, silu 3.6 (above -87; below, where sigmoid has few bits left, silu is smaller than 2^-118),
-// gelu 6.3, gelu by tanh 3.5, both down to their last subnormal result.
+// Every fused multiply-add is explicit. The compiler must not contract other operations. The result for a NaN is a NaN whose
+// sign and payload depend on the machine. Largest errors over all 2^32 arguments, in units of the last place (ULP): exp 0.90,
+// its subnormal results 0.86, sigmoid 2.8, gelu 6.3, gelu by tanh 3.5. The errors of GELU include subnormal results. silu:
+// 3.6 above -87; below -87, sigmoid has few significant bits and silu is smaller than 2^-118.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ExpConstants {
   static constexpr float kLowest = -104.0f;  // below ln 2^-150: the result is 0
   static constexpr float kHighest = 89.0f;   // above ln 2^128: the result is infinity
   static constexpr float kLog2E = 0x1.715476p+0f;
-  static constexpr float kRoundBias = 0x1.8p+23f;  // adding it leaves the nearest integer in the low bits
+  static constexpr float kRoundBias = 0x1.8p+23f;  // adding it rounds to an integer in the low bits
   static constexpr float kLn2High = 0x1.62e4p-1f;  // 15 bits: n · high is exact
   static constexpr float kLn2Low = 0x1.7f7d1cp-20f;
   static constexpr float kC2 = 0x1.fffffcp-2f;
@@ -30,7 +30,7 @@ struct ExpConstants {
   static constexpr float kC6 = 0x1.6a23cap-10f;
 };
 
-// a · b + c, rounded once.
+// Returns a · b + c, rounded once.
 LPT_HOST_DEVICE static inline float fused_multiply_add(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
   return __fmaf_rn(a, b, c);
@@ -39,7 +39,7 @@ LPT_HOST_DEVICE static inline float fused_multiply_add(float a, float b, float c
 #endif
 }
 
-// Minus zero gives zero.
+// Returns |x|; minus zero becomes zero.
 LPT_HOST_DEVICE static inline float magnitude_of(float x) {
 #if defined(__CUDA_ARCH__)
   return fabsf(x);
@@ -48,7 +48,7 @@ LPT_HOST_DEVICE static inline float magnitude_of(float x) {
 #endif
 }
 
-// 2^n for n in [-126, 127].
+// Returns 2^n for n in [-126, 127].
 LPT_HOST_DEVICE static inline float power_of_two(int32_t n) {
   const uint32_t bits = static_cast<uint32_t>(n + 127) << 23;
   float value;
@@ -56,15 +56,15 @@ LPT_HOST_DEVICE static inline float power_of_two(int32_t n) {
   return value;
 }
 
-// value · 2^n for an integer n in [-252, 254]. Two steps, since 2^n may be no f32. The first product is exact unless
-// value is far from one: only the second one rounds, or overflows.
+// Returns value · 2^n for an integer n in [-252, 254]. It multiplies in two steps because 2^n can exceed the range of f32.
+// Unless value is far from one, the first multiplication is exact: only the second one rounds or overflows.
 LPT_HOST_DEVICE static inline float times_power_of_two(float value, float n) {
   const int32_t exponent = static_cast<int32_t>(n);
   const int32_t half = exponent >> 1;
   return value * power_of_two(half) * power_of_two(exponent - half);
 }
 
-// p(r).
+// Returns p(r).
 LPT_HOST_DEVICE static inline float exp_polynomial(float r) {
   using K = ExpConstants;
   float p = fused_multiply_add(K::kC6, r, K::kC5);
@@ -77,7 +77,7 @@ LPT_HOST_DEVICE static inline float exp_polynomial(float r) {
 
 LPT_HOST_DEVICE static inline float exp_f32(float x) {
   using K = ExpConstants;
-  // Comparisons with NaN are false: a NaN stays.
+  // Comparisons with NaN are false, so x remains NaN.
   x = K::kLowest > x ? K::kLowest : x;
   x = K::kHighest < x ? K::kHighest : x;
   if (x != x) return x;
@@ -94,7 +94,7 @@ struct Sigmoid {
   float complement;
 };
 
-// e = exp(-|x|),  i = 1 / (1 + e):  the larger of the two is i, the smaller e · i.
+// e = exp(-|x|), i = 1 / (1 + e). The larger of the two results is i, the smaller one e · i.
 LPT_HOST_DEVICE static inline Sigmoid sigmoid_f32(float x) {
   const float e = exp_f32(x < 0.0f ? x : -x);
   const float larger = 1.0f / (1.0f + e);
@@ -102,7 +102,7 @@ LPT_HOST_DEVICE static inline Sigmoid sigmoid_f32(float x) {
   return x < 0.0f ? Sigmoid{smaller, larger} : Sigmoid{larger, smaller};
 }
 
-// silu(x) = x · sigmoid(x). As in x / (1 + exp(-x)), minus infinity gives NaN.
+// silu(x) = x · sigmoid(x). The result for minus infinity is NaN, as for x / (1 + exp(-x)).
 LPT_HOST_DEVICE static inline float silu_f32(float x) { return x * sigmoid_f32(x).value; }
 
 // silu'(x) = sigmoid(x) · (1 + x · sigmoid(-x)).
@@ -111,8 +111,8 @@ LPT_HOST_DEVICE static inline float silu_derivative_f32(float x) {
   return sigmoid.value * fused_multiply_add(x, sigmoid.complement, 1.0f);
 }
 
-// exp(-(high + low)) = fraction · 2^power for high in [0, 120], low a few units of high's last place: the exponent of a
-// tail needs more bits than one f32 has. The power is left to the caller, so that a subnormal result is rounded once.
+// exp(-(high + low)) = fraction · 2^power for high in [0, 120] and |low| of a few ULP of high. The exponent of a tail needs
+// more bits than one f32 has. The caller applies the power, so that a subnormal result is rounded once.
 struct ScaledExp {
   float fraction;
   float power;
@@ -126,13 +126,13 @@ LPT_HOST_DEVICE static inline ScaledExp exp_of_minus(float high, float low) {
   return {exp_polynomial(r - low), n};
 }
 
-// Both kinds of GELU are x · s(x) with s(-x) = 1 - s(x). With the tail t = |x| · s(-|x|), which is a product and so keeps
-// its relative accuracy, that is -t for negative x, and x - t for others. -0 gives -0, minus infinity too.
+// Both kinds of GELU are x · s(x) with s(-x) = 1 - s(x). The tail t = |x| · s(-|x|) is a product, so its relative accuracy is
+// kept. GELU is -t for negative x and x - t otherwise. It is -0 for -0 and for minus infinity.
 
-// Q(a) = erfc(a / sqrt(2)) / 2 = exp(-a² / 2) · N(a) / D(a) for a in [0, 14.5]: relative error 2^-26.6. All coefficients
-// are positive: nothing cancels.
+// Q(a) = erfc(a / sqrt(2)) / 2 = exp(-a² / 2) · N(a) / D(a) for a in [0, 14.5]. The relative error is 2^-26.6. All
+// coefficients are positive, so no cancellation occurs.
 struct GeluConstants {
-  static constexpr float kHighest = 14.5f;  // beyond, a · Q(a) is below 2^-150
+  static constexpr float kHighest = 14.5f;  // above, a · Q(a) is below 2^-150
   static constexpr float kN0 = 0.5f;
   static constexpr float kN1 = 0x1.c0d06p-2f;
   static constexpr float kN2 = 0x1.7743f4p-3f;
@@ -167,13 +167,13 @@ LPT_HOST_DEVICE static inline float gelu_f32(float x) {
   return (x < 0.0f ? -0.0f : x) - tail;
 }
 
-// z(a) = a · g(a²),  g(s) = linear + cubic · s: twice the argument of tanh, as (1 + tanh(z / 2)) / 2 = 1 / (1 + exp(-z)).
-// Each constant is the sum of two f32.
+// z(a) = a · g(a²) with g(s) = linear + cubic · s. z is twice the argument of tanh, because (1 + tanh(z / 2)) / 2
+// = 1 / (1 + exp(-z)). Each constant is the sum of two f32 values.
 struct GeluTanhConstants {
-  static constexpr float kHighest = 11.0f;         // beyond, a · exp(-z(a)) is below 2^-150
+  static constexpr float kHighest = 11.0f;         // above, a · exp(-z(a)) is below 2^-150
   static constexpr float kLinear = 0x1.98846p+0f;  // 2 · sqrt(2 / pi). 20 bits: g - linear is exact
   static constexpr float kLinearLow = -0x1.985794p-21f;
-  static constexpr float kCubic = 0x1.2444f2p-4f;  // 0.044715 times that
+  static constexpr float kCubic = 0x1.2444f2p-4f;  // 0.044715 · linear
   static constexpr float kCubicLow = 0x1.49b16ap-29f;
 };
 
@@ -183,7 +183,8 @@ LPT_HOST_DEVICE static inline float gelu_tanh_f32(float x) {
   if (x != x) return x;
   const float magnitude = magnitude_of(x);
   const float a = K::kHighest < magnitude ? K::kHighest : magnitude;
-  // What each step rounds off is carried along: z reaches 100, and an error of z is a relative one of exp(-z).
+  // The low parts track the rounding error of each step: z is up to 100, and an absolute error of z is a relative error of
+  // exp(-z).
   const float s = a * a;
   const float s_low = fused_multiply_add(a, a, -s);
   const float g = fused_multiply_add(K::kCubic, s, K::kLinear);

@@ -1,4 +1,4 @@
-// How plain rows read and write the numbers of a matrix, its scales apart.
+// Access of reference kernels to the elements of a matrix, without its scales.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@ namespace lpt {
 
 inline Element element_or_none(lpt_format plain) { return has_element(plain) ? element_of(plain) : Element{}; }
 
-// f32 and f64 have no element; their numbers are read and written as they are.
+// f32 and f64 have no element: their values are loaded and stored directly.
 struct Numbers {
   explicit Numbers(const MatrixView &matrix) : view(matrix), element(element_or_none(matrix.format.element)) {}
   int64_t index(int64_t row, int64_t column) const { return row * view.row_stride + column * view.column_stride; }
@@ -32,7 +32,7 @@ struct Numbers {
                  encode(element, value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0));
     }
   }
-  // The same format: the code itself, so that a NaN keeps its bits.
+  // Copies the code of an element of the same format, so that a NaN keeps its bits.
   void copy(const Numbers &source, int64_t row, int64_t column) const {
     const size_t bytes = static_cast<size_t>(row_bytes(view.format.element, 1));
     std::memmove(

@@ -122,7 +122,7 @@ bool own_from_name(std::string_view name, OwnElement &out_own) {
        {LPT_ELEMENT_SPECIAL_IEEE, LPT_ELEMENT_SPECIAL_NAN_ONES, LPT_ELEMENT_SPECIAL_FNUZ, LPT_ELEMENT_SPECIAL_NONE}) {
     if (std::string_view(suffix) == special_suffix(special)) own.special = special;
   }
-  // The name is the canonical one: no plus, no leading zeros, nothing behind it.
+  // Accept only the canonical spelling: no plus sign, no leading zeros, no suffix.
   if (rest[length] != 0 || !check_own(own).is_ok() || own_name(own) != word) return false;
   out_own = own;
   return true;

@@ -1,5 +1,5 @@
-// Eight adjacent codes of at most 8 bits, the first of which begins a byte: they take as many bytes as a code has bits.
-// Ternary digits are packed otherwise.
+// Eight adjacent codes of at most 8 bits that begin on a byte boundary. They occupy as many bytes as a code has bits. The
+// packing of ternary digits differs.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace lpt {
 
-// Eight codes as they lie in memory, the first one lowest. Nothing behind them is read.
+// Loads eight packed codes, with the first in the lowest bits. No byte after them is read.
 static inline uint64_t load_eight_codes(const uint8_t *from, int32_t bits) {
   uint64_t codes = 0;
   if (bits == 8) {
     memcpy(&codes, from, 8);
     return codes;
   }
-  int32_t at = 0;  // bytes that were read
+  int32_t at = 0;  // bytes read
   if ((bits & 4) != 0) {
     uint32_t four;
     memcpy(&four, from, 4);
@@ -31,7 +31,7 @@ static inline uint64_t load_eight_codes(const uint8_t *from, int32_t bits) {
   return codes;
 }
 
-// The first `count` of eight codes; the others are zero.
+// Loads the first `count` of eight codes; the others are zero.
 static inline uint64_t load_some_codes(const uint8_t *from, int32_t bits, int64_t count) {
   if (count >= 8) return load_eight_codes(from, bits);
   uint64_t codes = 0;
@@ -39,7 +39,8 @@ static inline uint64_t load_some_codes(const uint8_t *from, int32_t bits, int64_
   return count > 0 ? codes & ((uint64_t{1} << count * bits) - 1) : 0;
 }
 
-// Masks of the parts that spread_codes() and join_codes() move: of a code in each word, of two in each dword, of four.
+// Masks of the fields that spread_codes() and join_codes() move: one code in each word, two in each dword, four in each
+// qword.
 struct CodeMasks {
   uint64_t ones, twos, fours;
 
@@ -49,7 +50,7 @@ struct CodeMasks {
         fours((uint64_t{1} << 4 * bits) - 1) {}
 };
 
-// Eight codes as bytes.
+// Unpacks eight codes to one byte each.
 static inline uint64_t spread_codes(uint64_t codes, int32_t bits) {
   const CodeMasks masks(bits);
   codes = (codes & masks.fours) | (codes >> 4 * bits & masks.fours) << 32;
@@ -57,7 +58,7 @@ static inline uint64_t spread_codes(uint64_t codes, int32_t bits) {
   return (codes & masks.ones) | (codes >> bits & masks.ones) << 8;
 }
 
-// Eight bytes as codes.
+// Packs eight bytes to codes.
 static inline uint64_t join_codes(uint64_t bytes, int32_t bits) {
   const CodeMasks masks(bits);
   bytes = (bytes & masks.ones) | (bytes >> 8 & masks.ones) << bits;

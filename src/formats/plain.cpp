@@ -6,8 +6,8 @@
 namespace lpt {
 namespace {
 
-// Levels of QLoRA's NormalFloat 4 (arXiv 2305.14314): quantiles of a normal distribution. Code i is level i; the nearest
-// level changes halfway.
+// Levels of NormalFloat 4 of QLoRA (arXiv 2305.14314): quantiles of a normal distribution. Code i is level i. A threshold is
+// the midpoint of two levels.
 constexpr LevelList normal_levels() {
   LevelList list = {{-1.0f, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f,
                      -0.18477343022823334f, -0.09105003625154495f, 0.0f, 0.07958029955625534f, 0.16093020141124725f,
@@ -27,8 +27,8 @@ constexpr LevelList normal_levels() {
   return list;
 }
 
-// Levels of bitsandbytes' FP4: by the three lower bits of the code a twelfth of {0, 1/16, 8, 12, 4, 6, 2, 3}, with a sign
-// above them. A tie goes to the smaller magnitude; -0 is the code of what is negative and small.
+// Levels of FP4 of bitsandbytes. The three low bits of a code select one of {0, 1/16, 8, 12, 4, 6, 2, 3} / 12; the bit above
+// is the sign. A tie rounds to the smaller magnitude. Small negative values get the code of -0.
 constexpr LevelList bnb_levels() {
   constexpr double kTwelfths[8] = {0, 0.0625, 2, 3, 4, 6, 8, 12};
   constexpr uint8_t kCodes[8] = {0, 1, 6, 7, 4, 5, 2, 3};
@@ -45,7 +45,7 @@ constexpr LevelList bnb_levels() {
   }
   for (int i = 0; i < 7; ++i) {
     list.threshold[8 + i] = kMiddles[i];
-    // One place further from zero, so that the tie itself counts as above.
+    // The threshold is one ULP farther from zero, so that a tie is above it.
     list.threshold[6 - i] = -std::bit_cast<float>(std::bit_cast<uint32_t>(kMiddles[i]) + 1);
   }
   list.threshold[7] = -std::bit_cast<float>(uint32_t{1});
@@ -107,7 +107,7 @@ int64_t plain_count() {
 }
 
 const PlainPreset *find_plain_preset(lpt_format id) {
-  // Lookups are frequent, so the index in the table is the number less 1.
+  // Lookups are frequent, so the index in the table is the number minus 1.
   return id >= 1 && id <= plain_count() ? &kPlains[id - 1] : nullptr;
 }
 

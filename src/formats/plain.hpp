@@ -1,4 +1,4 @@
-// The table of plain formats: each is one element, without scales.
+// The table of plain formats: each is one element without scales.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace lpt {
 
-// What a plain format is by itself.
+// The properties of a plain format.
 struct Plain {
   int32_t bits = 0;
   int32_t exponent_bits = 0;
@@ -16,23 +16,23 @@ struct Plain {
   int32_t exponent_bias = 0;
   lpt_element_special special = LPT_ELEMENT_SPECIAL_NONE;
   double largest = 0;
-  const Element *element = nullptr;  // nullptr: it is not encoded
+  const Element *element = nullptr;  // nullptr: not encoded
 };
 
-// A row of the table.
+// An entry of the table.
 struct PlainPreset {
   const char *name;
   lpt_format id;
   Plain plain;
 };
 
-// They have the numbers 1 to plain_count().
+// The plain presets have the numbers 1 to plain_count().
 int64_t plain_count();
 
-// nullptr where there is none.
+// Return nullptr if no preset matches.
 const PlainPreset *find_plain_preset(lpt_format id);
 const PlainPreset *find_plain_preset(std::string_view name);
 
-// The preset with the same bits, bias and special values.
+// Returns the preset with the same bits, bias and special values, or nullptr.
 const PlainPreset *find_equal_preset(const Plain &plain);
 }  // namespace lpt

@@ -9,20 +9,20 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kGatheredBytes = 512 << 10;  // of a: with what the GEMM packs of it the second cache holds it
+constexpr int64_t kGatheredBytes = 512 << 10;  // of gathered rows of a: they and their packed copy fit in the L2 cache
 
-// The columns of one line of tiles, as runs of tiles side by side.
+// Adjacent stored tiles of one line.
 struct Run {
-  int64_t first, count;  // tiles
+  int64_t first, count;  // in tiles
 };
 
 struct TileRow {
-  int64_t tiles;  // kept
+  int64_t tiles;  // number of stored tiles
   std::vector<Run> runs;
-  const KernelEntry<GemmRequest> *kernel;  // NULL where nothing is kept
+  const KernelEntry<GemmRequest> *kernel;  // NULL if the line has no stored tiles
 };
 
-// How all lines are multiplied: rows of a in chunks, and scratch of a thread.
+// The partition of a GEMM: rows of a in chunks, and scratch of a thread.
 struct Work {
   std::vector<TileRow> tile_rows;
   int64_t chunk, chunks;
@@ -48,7 +48,7 @@ std::vector<Run> runs_of(const MatrixView &tiles, int64_t tile_row) {
   return runs;
 }
 
-// The shapes of gathered operands of so many tiles, laid out at `memory`; NULL: without data.
+// Returns the shape of the gathered columns of a, at `memory`. If `memory` is NULL, the view has no data.
 MatrixView gathered_a(const MatrixView &a, int64_t rows, int64_t columns, std::byte *memory, size_t &out_bytes) {
   MatrixView gathered = a;
   gathered.rows = rows;
@@ -71,8 +71,8 @@ size_t gathered_scale_bytes(const MatrixView &tiles, int64_t count) {
   return aligned(static_cast<size_t>(panels * panel_size(tiles.format, count * tiles.tile_columns).scales));
 }
 
-// Copies the pieces of a row that runs name: `unit` bytes for each tile, of `whole` bytes that there are; what a cut tile
-// lacks is zero.
+// Copies the segments of a row that the runs select: `unit` bytes for each tile of a row of `whole` bytes. The missing bytes
+// of an incomplete last tile are zero.
 void gather_row(const std::vector<Run> &runs, const std::byte *from, int64_t whole, int64_t unit, std::byte *to) {
   for (const Run &run : runs) {
     const int64_t begin = run.first * unit, bytes = run.count * unit;
@@ -102,13 +102,13 @@ void gather_a(const MatrixView &a, const TileRow &tile_row, int64_t tile_columns
   }
 }
 
-// Rows of b that a line serves.
+// The rows of b that belong to a line.
 int64_t first_lane(const MatrixView &tiles, int64_t tile_row) { return tile_row * tiles.tile_rows; }
 int64_t lanes_of(const MatrixView &tiles, int64_t tile_row) {
   return std::min<int64_t>(tiles.tile_rows, tiles.rows - first_lane(tiles, tile_row));
 }
 
-// A line as panels of the columns that it has; scales along k are those of `memory`.
+// Returns a line as panels of its stored columns. Scales along k are at `memory`.
 MatrixView line_panels(const MatrixView &tiles, int64_t tile_row, int64_t kept, std::byte *memory) {
   const SparseLine shape = sparse_line(tiles);
   MatrixView panels = panels_shape(cut_packed_rows(tiles, first_lane(tiles, tile_row), lanes_of(tiles, tile_row)));
@@ -121,7 +121,8 @@ MatrixView line_panels(const MatrixView &tiles, int64_t tile_row, int64_t kept, 
   return panels;
 }
 
-// Scales of a panel lie block after block, a lane's beside the next one's. Blocks that a cut tile lacks have scale 0.
+// Gathers the scales of a line. The scales of a panel are stored block by block, with adjacent lanes next to each other.
+// Missing blocks of an incomplete last tile have the scale 0.
 void gather_scales(const MatrixView &tiles, int64_t index, const TileRow &tile_row, const MatrixView &panels) {
   if (!has_blocks_along_k(tiles.format)) return;
   const int64_t bytes = kPanelLanes * (element_bits(tiles.format.block_scale) / 8);
@@ -134,7 +135,7 @@ void gather_scales(const MatrixView &tiles, int64_t index, const TileRow &tile_r
   }
 }
 
-// One line by some rows of a. Operands may be without data.
+// Returns the request for one line and some rows of a. The operands may have no data.
 GemmRequest line_request(const GemmRequest &whole, int64_t index, int64_t row, const MatrixView &a,
                          const MatrixView &panels) {
   GemmRequest request = columns_of(whole, panels, first_lane(whole.b, index));
@@ -145,7 +146,7 @@ GemmRequest line_request(const GemmRequest &whole, int64_t index, int64_t row, c
   return request;
 }
 
-// The kernel that was planned for all columns, if it runs a tile row of fewer; else the first that does.
+// Returns the planned kernel if it supports the shape of a tile row; otherwise the first kernel that does.
 const KernelEntry<GemmRequest> *find_tile_row_kernel(const Context &context, const KernelEntry<GemmRequest> *planned,
                                                      const GemmRequest &request) {
   if (planned != nullptr && rejection_of(*planned, request, context.machine).is_none()) return planned;
@@ -180,7 +181,7 @@ Status plan_work(Context &context, const KernelEntry<GemmRequest> *planned, cons
   return {};
 }
 
-// c without a GEMM: beta · c + bias, by the reference kernel and no k.
+// Computes c = beta · c + bias by the reference kernel with k = 0.
 void run_empty(const GemmRequest &whole, int64_t index, int64_t row, int64_t rows) {
   const MatrixView a = dense_view(LPT_FORMAT_F32, nullptr, rows, 0);
   const MatrixView b = dense_view(LPT_FORMAT_F32, nullptr, lanes_of(whole.b, index), 0);

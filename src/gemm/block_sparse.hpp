@@ -1,4 +1,4 @@
-// GEMMs by weights in tiles: each line of tiles is a packed matrix of the columns that it has, multiplied by the same
+// GEMMs with block-sparse weights. Each line of tiles is a packed matrix of its stored columns. It is multiplied by the same
 // columns of a.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace lpt {
 
-// Whether a's columns can be gathered for such weights. Not in the portable order: where an infinity or a NaN is multiplied by what
-// is left out, bits would be those of the kernel that runs.
+// Returns whether the columns of a can be gathered for block-sparse weights. The portable order does not allow it: if a has
+// infinities or NaNs at omitted tiles, the result depends on the kernel.
 bool takes_tiles(const GemmRequest &request);
 
-// Room for all threads. `whole` has sparse packed weights as its b; `planned` may be NULL.
+// Computes the scratch of all threads. b of `whole` is sparse packed weights; `planned` may be NULL.
 Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
                      WorkQueue &out_queue);
 

@@ -18,7 +18,7 @@ Status cast_first_operand(Context &context, const lpt_gemm_options &options, Mat
   LPT_TRY(take_matrix(context, LPT_FORMAT_BF16, source.rows, source.columns, is_check, a));
   MatrixView shape;
   out_bytes = lay_out_matrix(a.format, a.rows, a.columns, nullptr, shape);
-  const SuppressProgress silence(context);  // progress is that of the GEMM
+  const SuppressProgress silence(context);  // the progress reports are those of the GEMM
   return widen_matrix(context, source, a, is_check);
 }
 

@@ -9,7 +9,7 @@
 namespace lpt {
 namespace {
 
-// Bits that an arithmetic may be given; none where `most` is 0.
+// The valid range of lpt_gemm_emulation.bits; `most` is 0 if the arithmetic has no bits.
 struct BitRange {
   int32_t least, most;
 };
@@ -20,7 +20,7 @@ BitRange bits_of(lpt_gemm_arithmetic arithmetic) {
   return {0, 0};
 }
 
-// Each kernel states the formats of its arithmetic.
+// Checks the emulation. Each kernel checks the formats that it emulates.
 Status check_emulation(const lpt_gemm_emulation &emulation) {
   LPT_TRY(check_choice("emulation->arithmetic", emulation.arithmetic, LPT_GEMM_ARITHMETIC_TENSOR_CORE));
   const BitRange range = bits_of(emulation.arithmetic);
@@ -33,7 +33,7 @@ Status check_emulation(const lpt_gemm_emulation &emulation) {
                  emulation.arithmetic);
 }
 
-// One matrix of packed weights.
+// Returns one matrix of packed weights.
 Status check_panels(const Tensor &tensor, int64_t expert, bool is_transposed, MatrixView &out_view) {
   if (!is_transposed) {
     return invalid("b is packed weights, %s: expected is_b_transposed 1", tensor_text(tensor).c_str());

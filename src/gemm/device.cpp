@@ -1,4 +1,4 @@
-// GEMMs on a device: a kernel of ours, or a vendor's library with our kernels before and after it.
+// GEMMs on a device: by a kernel of LPT, or by a vendor library with kernels of LPT before and after it.
 #include "kernels/quantize/quantize.hpp"
 #include "src/call/launch.hpp"
 #include "src/gemm/library.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kWorkspaceBoundary = 256;
 
-// Memory of one call, taken, or counted where nothing runs.
+// Takes the scratch of one call. If the call does not run, it only counts the bytes.
 class Scratch {
  public:
   Scratch(Context &context, bool is_counted) : context_(context), is_counted_(is_counted) {}
@@ -28,10 +28,10 @@ class Scratch {
   size_t bytes_ = 0;
 };
 
-// An operand on its way to the library: what is written out of it first, and where.
+// The preparation of an operand for the library: its conversion, the target of the conversion, and its scales.
 struct OperandPlan {
-  MatrixView source;  // as the kernels below read it
-  MatrixView target;  // what the library reads; the source itself where nothing is written out
+  MatrixView source;  // input of the conversion
+  MatrixView target;  // operand of the library; equal to the source without a conversion
   const KernelEntry<OperandConversionRequest> *conversion = nullptr;
   const KernelEntry<DequantizeRequest> *dequantize = nullptr;
   bool has_scales = false;
@@ -41,7 +41,7 @@ struct OperandPlan {
   const void *library_scales = nullptr;
 };
 
-// A GEMM by the library, decided.
+// The steps of a GEMM by the library.
 struct Steps {
   LibraryPlan plan;
   LibrarySession *library = nullptr;
@@ -57,7 +57,7 @@ bool is_dequantized(lpt_format element) {
          element == LPT_FORMAT_E2M3FN || element == LPT_FORMAT_E2M1FN;
 }
 
-// The same codes without the scales that a conversion leaves aside.
+// Returns the view without the scales that the conversion does not apply.
 MatrixView without_late_scales(MatrixView view, OperandConversion conversion) {
   if (conversion != OperandConversion::kNumbers) view.format.tensor_scale = LPT_FORMAT_NONE;
   if (conversion == OperandConversion::kCodes) view.format.block_scale = LPT_FORMAT_NONE;
@@ -87,7 +87,8 @@ int64_t length_of_step(LibraryScales layout) {
   return layout == LibraryScales::kTiles16 ? 16 : layout == LibraryScales::kTiles32 ? 32 : 128;
 }
 
-// Scales that the library reads where they lie, or in an order of its own; what is folded has its own already.
+// Selects the scales that the library reads: those of the operand, or a reordered copy. A folded conversion writes its own
+// scales.
 Status choose_order(Context &context, const MatrixView &view, LibraryScales layout, OperandPlan &way) {
   if (layout == LibraryScales::kNone || way.is_folded) return {};
   if (layout == LibraryScales::kTensor || layout == LibraryScales::kLanes) {
@@ -124,7 +125,7 @@ Status take_for(Scratch &scratch, OperandPlan &way) {
   return {};
 }
 
-// Where the sums go that a kernel of ours finishes: c itself, or a place of f32 or int32.
+// Takes memory for the sums that the epilogue reads: c, or scratch of f32 or int32.
 Status take_target(Scratch &scratch, const GemmRequest &request, Steps &steps) {
   steps.target = static_cast<std::byte *>(request.c.data);
   if (!steps.plan.has_finish || steps.plan.is_in_place || request.k == 0) return {};
@@ -143,7 +144,7 @@ Status take_workspace(Scratch &scratch, Steps &steps) {
   return {};
 }
 
-// Where the scales lie that sums are multiplied by; NULL: there are none.
+// The scales that the epilogue multiplies the sums by; NULL: none.
 struct EpilogueFactors {
   const float *rows = nullptr;
   int64_t step = 0;
@@ -189,7 +190,7 @@ GemmEpilogueRequest finish_request(const GemmRequest &request, const Steps &step
   return epilogue;
 }
 
-// All kernels of a GEMM by the library, before anything is queued.
+// Selects all kernels of a GEMM by the library, before any work is queued.
 Status choose_steps(Context &context, const GemmRequest &request, Steps &steps) {
   const LibraryPlan &plan = steps.plan;
   LPT_TRY(choose_conversion(context, request.a, plan.a_conversion, plan.gemm.a, steps.a));
@@ -233,7 +234,7 @@ LibraryAddresses addresses_of(const GemmRequest &request, const Steps &steps) {
   return addresses;
 }
 
-// One after the other on the stream. Libraries take no GEMM without a sum: there is none to run then.
+// Queues all steps on the stream. If k is 0, only the epilogue runs, because libraries do not support an inner size of 0.
 Status queue_steps(Context &context, const char *kernel, const GemmRequest &request, const Steps &steps) {
   if (request.k != 0) {
     LPT_TRY(queue_way(context, steps.a));
@@ -244,13 +245,13 @@ Status queue_steps(Context &context, const char *kernel, const GemmRequest &requ
   return steps.epilogue == nullptr ? Status() : queue_kernel(context, *steps.epilogue, finish_request(request, steps));
 }
 
-// A 2:4 operand that is written out before it is multiplied; no kernel reads one as it is stored.
+// A 2:4 operand that is decompressed before the GEMM, because no kernel reads it directly.
 struct DeviceDenseCopy {
   const KernelEntry<DecompressRequest> *kernel = nullptr;  // nullptr: the operand is dense
   DecompressRequest request{};
 };
 
-// Elements alone: the dense operand has its scales where the sparse one has them.
+// Selects the decompression of the elements. The scales of the dense operand are those of the sparse operand.
 Status expand_to_dense(Context &context, Scratch &scratch, MatrixView &operand, DeviceDenseCopy &out_written) {
   if (operand.layout != Layout::kSparse) return {};
   const MatrixView sparse = operand;
@@ -271,14 +272,14 @@ Status queue_written_out(Context &context, const GemmRequest &request, const Dev
   return queue_kernel(context, *written.kernel, written.request);
 }
 
-// What was selected: a kernel of LPT, or one of the library.
+// The selected kernel: of LPT or of a library.
 struct SelectedKernel {
   const KernelEntry<GemmRequest> *kernel = nullptr;
   const LibraryKernelEntry *library_kernel = nullptr;
   Steps steps;
 };
 
-// Whether a kernel of the library has a way to run it; a reason that is not nullptr says why not.
+// Prepares a GEMM by a kernel of the library. `out_reason` is nullptr, or the reason why the library cannot run it.
 Status try_library_kernel(LibrarySession &library, const LibraryMachine &machine, const LibraryKernelEntry &kernel,
                           const GemmRequest &request, Steps &steps, const char **out_reason) {
   *out_reason = library_rejection(kernel, machine, request);
@@ -313,8 +314,8 @@ Status select_library_kernel(Context &context, LibrarySession *library, std::spa
   return {};
 }
 
-// `requested` is the request before its 2:4 operand is written out. The library compresses that again in every call, which may cost
-// more than it saves.
+// Selects a kernel for 2:4 operands. `requested` is the request before decompression. The library compresses the operand in
+// every call, which can take more time than it saves.
 Status select_sparse_kernel(Context &context, const GemmRequest &requested, SelectedKernel &selected) {
   if (requested.a.layout != Layout::kSparse && requested.b.layout != Layout::kSparse) return {};
   if (!context.machine.options.has_sparse_library) {
@@ -369,7 +370,7 @@ Status multiply_many_on_device(Context &context, const std::vector<GemmCall> &ca
   const Arena::Mark mark = context.device_arena->mark();
   for (const GemmCall &call : calls) {
     LPT_TRY(multiply_on_device(context, call, false, nullptr));
-    context.device_arena->give_back(mark);  // the next one is queued behind it
+    context.device_arena->give_back(mark);  // the next GEMM in the queue runs after this one
   }
   return {};
 }

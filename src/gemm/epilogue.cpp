@@ -44,7 +44,7 @@ Status run_finish(Context &context, const GemmEpilogue &epilogue, const MatrixVi
                 {out.rows, epilogue.columns, view_bytes(epilogue.target) + view_bytes(out)}, slice);
 }
 
-// A tensor around a view of plain rows.
+// Returns a tensor for a view of plain rows.
 Tensor tensor_around(const MatrixView &view, const Device &device) {
   Tensor tensor;
   tensor.device = device;
@@ -66,7 +66,8 @@ Status encode(Context &context, const GemmEpilogue &epilogue, const MatrixView &
   return quantize(context, &source, options, epilogue.c, nullptr);
 }
 
-// Where GEMMs of `rows` go on their way: c itself where it can hold them, or a copy, with what c holds if it is read.
+// Sets the target of GEMMs with `rows` rows: c if it can store their sums, otherwise an f32 copy. The copy is filled with c
+// if beta is not 0.
 Status take_target(Context &context, int64_t rows, bool is_check_only, bool is_read, GemmEpilogue &epilogue) {
   const MatrixView &c = epilogue.c_view;
   const bool is_read_later = epilogue.residual.data != nullptr && is_same_place(epilogue.residual, c);
@@ -80,7 +81,7 @@ Status take_target(Context &context, int64_t rows, bool is_check_only, bool is_r
   return is_read ? widen_matrix(context, c, epilogue.target, is_check_only) : Status();
 }
 
-// What would be rejected is said before anything is multiplied; the explanation tells of it when it runs.
+// Checks the epilogue before the GEMM runs. Its kernels are reported only when it runs.
 Status check_end(Context &context, const GemmEpilogue &epilogue) {
   const size_t reported = context.choices.size();
   const Status status = end_epilogue(context, epilogue, true);

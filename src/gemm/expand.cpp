@@ -7,18 +7,18 @@
 namespace lpt {
 namespace {
 
-// A slab stays in the caches. A smaller one that the second cache holds is slower: a is packed again for each.
+// A slab fits in the caches. Slabs that fit in the L2 cache are slower, because a is packed once per slab.
 constexpr int64_t kSlabBytes = 4 << 20;
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// ExpandPlan begin where the GEMM may be cut and where a block of scales begins.
+// Returns the unit of slab edges: a multiple of the column unit of GEMMs and of a block of scales.
 int64_t unit_of(const Format &format) {
   const bool has_blocks = format.has_block_scale() && format.block_rows != LPT_BLOCK_EXTENT_FULL;
   return has_blocks ? std::max<int64_t>(kGemmColumnUnit, format.block_rows) : kGemmColumnUnit;
 }
 
-// Writes a slab out: a 2:4 matrix as rows, bitmask panels as panels. Scales are those of b, where they lie.
+// Expands a slab: a 2:4 matrix to rows, bitmask panels to panels. The scales are those of b.
 class SlabWriter {
  public:
   Status select_gemm_kernel(Context &context, const MatrixView &b) {
@@ -26,7 +26,7 @@ class SlabWriter {
     return select_kernel(context, "expand", expand_kernels(), ExpandRequest{}, {}, &fill_);
   }
 
-  // Rows `begin` to `begin + count` of b, at `memory`.
+  // Writes rows `begin` to `begin + count` of b to `memory` and returns them.
   MatrixView write(const MatrixView &b, const MatrixView &shape, int64_t begin, int64_t count,
                    std::byte *memory) const {
     if (b.layout == Layout::kSparse) {
@@ -54,7 +54,7 @@ class SlabWriter {
   const KernelEntry<ExpandRequest> *fill_ = nullptr;
 };
 
-// Bytes of a row of the dense shape.
+// Returns the bytes of a row in the dense shape.
 int64_t line_bytes_of(const MatrixView &shape) {
   if (shape.layout == Layout::kRows) return row_bytes(shape.format.element, shape.row_stride);
   return panel_size(shape.format, shape.columns).payload / kPanelLanes;

@@ -10,7 +10,7 @@
 namespace lpt {
 namespace {
 
-// What every call of one GEMM or a batch begins with.
+// Checks the arguments that a GEMM and a batch share.
 Status check_call(const Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
                   const Tensor *c, GemmCall &out_common) {
   const Device &device = context.queue.device();
@@ -26,7 +26,7 @@ bool do_axes_fold(const Tensor &tensor) {
   return tensor.rank <= 2 || matrix_of(tensor, "", view).code() == LPT_OK;
 }
 
-// One matrix by one matrix. With `out_decision` it only reports what it would run.
+// Multiplies two matrices. With `out_dispatch` it only reports the kernel and the scratch.
 Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, GemmCall call,
                     Tensor *c, GemmDispatch *out_dispatch) {
   const bool is_check = is_check_only(options.flags);
@@ -70,15 +70,15 @@ Status check_count(const Tensor *tensor, const char *name, int64_t count) {
                  number(matrix_count(*tensor)), number(count));
 }
 
-// A batch on its way: where its results go, and what no operand may overlap.
+// A batch: the output, and the memory that no operand may overlap.
 struct Batch {
   int64_t m;              // of one GEMM
-  GemmEpilogue epilogue;  // of all GEMMs together, except where they write c themselves
+  GemmEpilogue epilogue;  // of all GEMMs, unless they write c directly
   MatrixView whole;
-  bool is_whole;  // c is in one, matrix behind matrix
+  bool is_whole;  // the matrices of c fold into one
 };
 
-// Where the GEMM at `index` writes.
+// Returns the output of the GEMM at `index`.
 Status result_at(const Tensor &c, const Batch &batch, int64_t index, bool needs_data, MatrixView &out_view) {
   if (!batch.epilogue.is_direct) {
     out_view = cut_rows(batch.epilogue.target, index * batch.m, batch.m);
@@ -89,11 +89,11 @@ Status result_at(const Tensor &c, const Batch &batch, int64_t index, bool needs_
   return check_wide_matrix(&matrix, "c", needs_data, out_view, c.device);
 }
 
-// The GEMM at `index` of a batch.
+// Sets the GEMM at `index` of a batch.
 Status gemm_at(const Tensor &a, const Tensor &b, const lpt_gemm_options &options, const Tensor &c, const Batch &batch,
                int64_t index, GemmCall &call) {
   const bool needs_data = !is_check_only(options.flags);
-  const Device &device = c.device;  // the context's, as check_call() found
+  const Device &device = c.device;  // device of the context, see check_call()
   call.is_a_transposed = options.is_a_transposed != 0;
   call.is_b_transposed = options.is_b_transposed != 0;
   LPT_TRY(check_operand_at(a, "a", index, needs_data, call.is_a_transposed, call.a, device));
@@ -111,7 +111,7 @@ Status gemm_at(const Tensor &a, const Tensor &b, const lpt_gemm_options &options
   return {};
 }
 
-// One matrix of a for all GEMMs is cast once. The explanation has the cast of the first one.
+// Casts the first operands. A matrix that consecutive GEMMs share is cast once. The explanation contains only the first cast.
 Status cast_first_operands(Context &context, const lpt_gemm_options &options, std::vector<GemmCall> &calls) {
   const void *last = nullptr;
   MatrixView cast;
@@ -130,7 +130,7 @@ Status cast_first_operands(Context &context, const lpt_gemm_options &options, st
   return {};
 }
 
-// The GEMMs of a batch: matrices of a, or one, by matrices of b, or one, each to a matrix of c.
+// Runs the GEMMs of a batch. a and b have one matrix per GEMM or one for all; c has one per GEMM.
 Status multiply_batch(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
                       const GemmCall &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);
@@ -160,7 +160,7 @@ Status multiply_batch(Context &context, const Tensor *a, const Tensor *b, const 
 Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c) {
   GemmCall common;
   LPT_TRY(check_call(context, a, b, options, c, common));
-  // Leading axes of a alone are rows, if they fold into such.
+  // If only a has leading axes and they fold, they are rows of one GEMM.
   const bool is_batch = c->rank > 2 && (b->rank > 2 || (a->rank > 2 && options.is_a_transposed != 0) ||
                                         !do_axes_fold(*a) || !do_axes_fold(*c));
   return is_batch ? multiply_batch(context, a, b, options, common, c)
@@ -181,7 +181,7 @@ Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt
   LPT_TRY(check_call(context, a, b, options, c, common));
   if (a->rank > 2 || b->rank > 2 || c->rank > 2) return unsupported("a plan is for matrices: a batch has no plan");
   LPT_TRY(check_no_outliers(options, "a plan"));
-  // Nothing is written: only checks run.
+  // c is not written because only checks run.
   return multiply_one(context, a, b, options, common, const_cast<Tensor *>(c), &out_dispatch);
 }
 

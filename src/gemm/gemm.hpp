@@ -1,4 +1,4 @@
-// lpt_gemm() and lpt_gemm_grouped(): tensors and options become GEMMs, and what is done to their results.
+// lpt_gemm() and lpt_gemm_grouped(): check tensors and options, run GEMMs, and apply epilogues.
 #pragma once
 
 #include "src/gemm/run.hpp"
@@ -10,11 +10,11 @@ Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_o
 Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const Tensor *group_ends,
                     const lpt_gemm_options &options, Tensor *c);
 
-// A GEMM whose row was picked before.
+// Runs a GEMM with a kernel that was selected by a plan.
 Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
                     const KernelEntry<GemmRequest> *kernel, Tensor *c);
 
-// All checks of gemm(), and what it would do.
+// Runs all checks of gemm() and reports its kernel and scratch.
 Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
                    GemmDispatch &out_dispatch);
 

@@ -49,7 +49,7 @@ Status check_axes(const Tensor *tensor, const char *name, int32_t rank, const De
   return invalid("%s is %s: expected %d axes", name, tensor_text(*tensor).c_str(), rank);
 }
 
-// Groups begin anywhere, so no block of scales spans them.
+// Rejects blocks of scales that span rows, because groups can begin at any row.
 Status check_rows(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view, const Device &device) {
   LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   const Format &format = out_view.format;
@@ -65,7 +65,7 @@ Status check_group_count(const Tensor *tensor, const char *name, int64_t count) 
                  number(count));
 }
 
-// One bias for all groups, or one for each.
+// Sets one bias for all groups, or one for each.
 Status set_bias(const lpt_gemm_options &options, int64_t n, const MatrixView &c, const Device &device,
                 std::vector<GemmCall> &calls) {
   if (calls.empty()) return {};
@@ -78,7 +78,7 @@ Status set_bias(const lpt_gemm_options &options, int64_t n, const MatrixView &c,
   return {};
 }
 
-// Rows of groups by a matrix for each group.
+// Multiplies the rows of each group of a by the matrix of the group.
 Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
                      const lpt_gemm_options &options, const GemmCall &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);
@@ -115,7 +115,7 @@ Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const G
   return end_epilogue(context, epilogue, is_check);
 }
 
-// The transposed rows of each group of a by those of b: sums along the rows.
+// Multiplies the transposed rows of each group of a by the rows of the same group of b. The sums are along the rows.
 Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
                              const lpt_gemm_options &options, const GemmCall &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);

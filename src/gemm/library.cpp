@@ -5,10 +5,10 @@
 namespace lpt {
 namespace {
 
-constexpr size_t kMostPrepared = 1024;  // some kB each: a program with ever new shapes starts again
+constexpr size_t kMostPrepared = 1024;  // some kB each; all are released at this limit
 constexpr size_t kErrorBytes = 512;
 
-// Calls a function of the library with the device as the thread's own.
+// Calls a function of the library while the device is the current device of the thread.
 template <typename Call>
 Status call(const Queue &queue, const char *name, const Call &function) {
   char error[kErrorBytes] = "";
@@ -45,7 +45,7 @@ LibrarySession::~LibrarySession() {
     forget_all();
     library_.close(session_);
   });
-  static_cast<void>(unheard);  // no one is there to be reported
+  static_cast<void>(unheard);  // a destructor cannot report an error
 }
 
 void LibrarySession::forget_all() {

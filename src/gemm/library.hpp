@@ -1,4 +1,4 @@
-// A vendor's library of GEMMs, opened for one context. What it prepared for a GEMM is kept for the next call.
+// A session of a vendor library of GEMMs, for one context. Prepared GEMMs are cached for later calls.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace lpt {
 
 class LibrarySession {
  public:
-  // The library may be missing: then every GEMM is rejected with reason().
+  // If the library is missing, reason() is not nullptr and no GEMM is run.
   LibrarySession(const Queue &queue, const GemmLibrary &library, bool is_tuned);
   ~LibrarySession();
   LibrarySession(const LibrarySession &) = delete;
@@ -23,14 +23,15 @@ class LibrarySession {
   int64_t version() const { return version_; }
 
   struct Prepared {
-    void *gemm = nullptr;  // NULL: the library has no way to run it
+    void *gemm = nullptr;  // NULL: the library cannot run it
     size_t workspace_bytes = 0;
     bool is_tuned = false;
   };
 
   Status prepare(const LibraryGemm &gemm, Prepared **out_prepared);
 
-  // Queues it on the context's stream. If the session is tuned, the first call times all ways, and waits for each.
+  // Queues the GEMM on the stream of the context. If the session is tuned, the first call measures all algorithms and waits
+  // for each.
   Status run(const Queue &queue, const char *kernel, const LibraryGemm &gemm, Prepared &prepared,
              const LibraryAddresses &addresses);
 
@@ -46,10 +47,10 @@ class LibrarySession {
   std::map<LibraryGemm, Prepared> prepared_;
 };
 
-// The context's session; NULL: its device's plugin brings no library.
+// Returns the session of the context; NULL if the plugin of its device has no library.
 LibrarySession *library_of(Context &context);
 
-// Likewise the one for 2:4 operands.
+// Returns the session for 2:4 operands, or NULL.
 LibrarySession *sparse_library_of(Context &context);
 
 }  // namespace lpt

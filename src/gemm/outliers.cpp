@@ -29,7 +29,7 @@ std::vector<int64_t> find_outliers(const MatrixView &a, float threshold) {
   return outliers;
 }
 
-// Moves the columns of outliers to a matrix of their own, and leaves zeros.
+// Moves the columns with outliers to another matrix and replaces them by zeros.
 void move_columns(const MatrixView &a, const std::vector<int64_t> &outliers, const MatrixView &aside) {
   for (int64_t i = 0; i < a.rows; ++i) {
     float *const from = row_of(a, i);
@@ -41,8 +41,8 @@ void move_columns(const MatrixView &a, const std::vector<int64_t> &outliers, con
   }
 }
 
-// Columns of b, n × k: some rows at a time, so that b is never decoded whole. They lie in one block of scales, or are
-// whole blocks, whose heights are powers of two.
+// Decodes columns of b (n × k), some rows at a time, so that b is never decoded completely. The rows of a step are in one
+// block of scales or are complete blocks, whose heights are powers of two.
 Status decode_columns(Context &context, const MatrixView &b, const std::vector<int64_t> &outliers,
                       const MatrixView &aside) {
   const int64_t step = std::min<int64_t>(64, b.rows);
@@ -58,7 +58,7 @@ Status decode_columns(Context &context, const MatrixView &b, const std::vector<i
   return {};
 }
 
-// Rows of b, k × n, transposed.
+// Decodes rows of b (k × n) and transposes them.
 Status decode_rows(Context &context, const MatrixView &b, const std::vector<int64_t> &outliers,
                    const MatrixView &aside) {
   MatrixView decoded;
@@ -70,7 +70,7 @@ Status decode_rows(Context &context, const MatrixView &b, const std::vector<int6
   return {};
 }
 
-// What b has at the places of outliers, as n × outliers.
+// Decodes the columns of b at the indices of outliers. The result is n × outliers.
 Status decode_outliers(Context &context, const GemmCall &call, const std::vector<int64_t> &outliers,
                        const MatrixView &aside) {
   if (!call.is_b_transposed) return decode_rows(context, call.b, outliers, aside);

@@ -15,7 +15,7 @@ OperandShape shape_of_operand(const Tensor &tensor) {
   return shape;
 }
 
-// How an operand is stored, behind its extents and format.
+// Returns the storage of an operand as text, which follows its extents and format.
 std::string storage_text(const OperandShape &shape) {
   switch (shape.layout) {
     case Layout::kRows:
@@ -46,7 +46,7 @@ Status check_as_planned(const Tensor *tensor, const char *name, const OperandSha
                  storage_text(planned).c_str(), number(planned.column_stride));
 }
 
-// The plan's kernel runs where the context works.
+// Rejects a plan whose kernel does not run on the device of the context.
 Status check_place(const Context &context, const GemmPlan &plan) {
   const KernelEntry<GemmRequest> *const kernel = plan.dispatch.kernel;
   if ((kernel == nullptr) != is_on_cpu(context)) {

@@ -1,4 +1,4 @@
-// GEMMs that are checked and decided once.
+// GEMMs whose checks and kernel selection run once.
 #pragma once
 
 #include "lpt/research/emulation.h"
@@ -6,13 +6,13 @@
 
 namespace lpt {
 
-// What an operand of a plan looks like.
+// The properties of an operand of a plan.
 struct OperandShape {
   lpt_format format;
   int64_t extents[2];
   int64_t column_stride;
   Layout layout;
-  int32_t tile_rows, tile_columns;  // of weights in tiles
+  int32_t tile_rows, tile_columns;  // for kBlockSparse
 };
 
 }  // namespace lpt
@@ -20,7 +20,7 @@ struct OperandShape {
 struct lpt_gemm_plan {
   lpt::HandleKind kind = lpt::HandleKind::kGemmPlan;
   lpt_gemm_options options;        // without handles
-  lpt_gemm_emulation emulation{};  // what options.emulation points to
+  lpt_gemm_emulation emulation{};  // target of options.emulation
   lpt::GemmDispatch dispatch;
   lpt::OperandShape a, b, c;
 };

@@ -18,16 +18,16 @@ struct GemmRegion {
   int64_t row, column, rows, columns;
 };
 
-// An area cut into a grid of parts.
+// The partition of a region into a grid of parts.
 struct Grid {
-  int64_t rows, columns;  // parts
+  int64_t rows, columns;  // in parts
   int64_t row_length, column_length;
 
   int64_t count() const { return rows * columns; }
 };
 
-// Cuts an area into `count` parts or fewer, each as square as the units allow, since a part packs its share of a and b
-// again.
+// Divides a region into at most `requested` parts. They are as square as the units allow, because each part packs its rows of
+// a and columns of b.
 Grid make_grid(const GemmRegion &area, int64_t requested) {
   const int64_t row_units = (area.rows + kGemmRowUnit - 1) / kGemmRowUnit;
   const int64_t column_units = (area.columns + kGemmColumnUnit - 1) / kGemmColumnUnit;
@@ -37,7 +37,7 @@ Grid make_grid(const GemmRegion &area, int64_t requested) {
     const int64_t columns = requested / rows;
     const int64_t row_length = (row_units + rows - 1) / rows * kGemmRowUnit;
     const int64_t column_length = (column_units + columns - 1) / columns * kGemmColumnUnit;
-    // The longest part decides: its multiply-adds, and what it packs, worth some 32 of them an element.
+    // The largest part determines the cost: its multiply-adds, and the elements that it packs, at 32 multiply-adds each.
     const double cost = static_cast<double>(row_length) * static_cast<double>(column_length) +
                         32.0 * static_cast<double>(row_length + column_length);
     if (cost >= best_cost) continue;
@@ -48,8 +48,8 @@ Grid make_grid(const GemmRegion &area, int64_t requested) {
   return grid;
 }
 
-// The part at a place of the grid that an area is cut into. The last ones of a row or a column may be smaller, or
-// nothing where the grid is that of a larger area.
+// Returns the part of a region at an index of the grid. The last parts of a row or column can be smaller, or empty if the
+// grid is that of a larger region.
 GemmRegion cut(const GemmRegion &area, const Grid &grid, int64_t index) {
   const int64_t row = index / grid.columns * grid.row_length;
   const int64_t column = index % grid.columns * grid.column_length;
@@ -71,8 +71,8 @@ int64_t threads_for(const Context &context, const GemmRegion &area, int64_t k) {
                        static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k));
 }
 
-// In how many steps a GEMM runs: one, if no one wants to know how far it has come. A step packs its share of a and b
-// again, so it has many elements.
+// Returns the number of steps of a GEMM: one without a progress callback. Each step packs its rows of a and columns of b, so
+// steps have many elements.
 int64_t steps_for(const Context &context, const GemmRegion &area) {
   constexpr int64_t kReportedElements = 1 << 19;
   constexpr int64_t kMostReports = 100;
@@ -80,8 +80,8 @@ int64_t steps_for(const Context &context, const GemmRegion &area) {
   return std::clamp<int64_t>(area.rows * area.columns / kReportedElements, 1, kMostReports);
 }
 
-// How a GEMM is cut: into steps, each of them shared among the threads. The first step is the largest, and so is its
-// first part: all are cut alike and get scratch of its size.
+// The partition of a GEMM into steps, which are divided among the threads. All steps use the partition of the first, which is
+// the largest, and scratch for its first part, which is the largest part.
 struct GemmPartition {
   GemmRegion all;
   Grid steps, parts;
@@ -108,7 +108,7 @@ GemmPartition partition_gemm(const Context &context, const KernelEntry<GemmReque
   return cutting;
 }
 
-// The part of a GEMM that `all` names, which begins on units.
+// Runs the region `all` of a GEMM. The region begins at multiples of the units.
 Status run_kernel_on_region(Context &context, const KernelEntry<GemmRequest> &kernel, const GemmRequest &whole,
                             const GemmRegion &all) {
   const GemmPartition cutting = partition_gemm(context, kernel, whole, all);
@@ -130,8 +130,8 @@ double bytes_of(const GemmRequest &request) {
   return view_bytes(request.a) + view_bytes(request.b) + view_bytes(request.c);
 }
 
-// Whether the planned kernel, or any fast one, reads these panels, of sparse packed weights once they are written out or
-// gathered. Reference kernels read rows of elements only.
+// Returns whether the planned kernel, or any kernel that is not a reference kernel, reads these panels. Sparse packed weights
+// are expanded or gathered to panels. Reference kernels only read rows of elements.
 bool has_kernel_for_panels(const Context &context, const KernelEntry<GemmRequest> *planned, GemmRequest request) {
   if (request.b.layout == Layout::kBlockSparse && !takes_tiles(request)) return false;
   if (is_sparse_packed(request.b.layout)) request.b = panels_shape(request.b);
@@ -139,8 +139,8 @@ bool has_kernel_for_panels(const Context &context, const KernelEntry<GemmRequest
   return planned->needs.cpu != 0 && rejection_of(*planned, request, context.machine).is_none();
 }
 
-// A kernel that reads a sparse b as it is; NULL if there is none. Where there are fast kernels for dense matrices the
-// reference kernel for sparse ones is no gain.
+// Returns a kernel that reads a sparse b directly, or NULL. The reference kernel is only returned if it is planned or no CPU
+// features are available, because fast kernels for dense matrices are faster.
 const KernelEntry<GemmRequest> *find_sparse_kernel(const Context &context, const KernelEntry<GemmRequest> *planned,
                                                    const GemmRequest &request) {
   for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
@@ -151,12 +151,12 @@ const KernelEntry<GemmRequest> *find_sparse_kernel(const Context &context, const
   return nullptr;
 }
 
-// A sparse matrix that was written out: the GEMMs of a batch may share one. A single GEMM writes its b out in slabs.
+// A decompressed sparse matrix. The GEMMs of a batch can share it. A single GEMM decompresses its b in slabs.
 struct DenseCopy {
   bool is_shared = false;
   MatrixView sparse, dense;
 
-  // Matrices may have some of their parts in common.
+  // Compares all parts, because different matrices can share some of them.
   bool is_of(const MatrixView &other) const {
     return dense.data != nullptr && sparse.format.id == other.format.id && sparse.data == other.data &&
            sparse.rows == other.rows && sparse.columns == other.columns && sparse.row_stride == other.row_stride &&
@@ -166,7 +166,7 @@ struct DenseCopy {
   }
 };
 
-// Sparse operands that no kernel reads are written out, again if `last` is not the same one.
+// Decompresses sparse operands that no kernel reads directly, unless `last` is the same matrix.
 Status expand_to_dense(Context &context, bool is_check_only, GemmRequest &request, DenseCopy &last) {
   for (MatrixView *operand : {&request.a, &request.b}) {
     if (operand->layout != Layout::kSparse) continue;
@@ -183,14 +183,14 @@ Status expand_to_dense(Context &context, bool is_check_only, GemmRequest &reques
   return {};
 }
 
-// How b reaches the kernel.
+// How the kernel reads b.
 enum class SupplyOfB {
   kAsStored,
-  kExpanded,  // written out in slabs, each before its GEMM
-  kGathered,  // the kept tiles of a line, with the same columns of a
+  kExpanded,  // in slabs, each before its GEMM
+  kGathered,  // the stored tiles of a line, with the same columns of a
 };
 
-// A GEMM decided: the kernel, and the request with the operands that it reads.
+// The kernel of a GEMM, and the request with the operands that it reads.
 struct GemmRoute {
   GemmRequest request;
   const KernelEntry<GemmRequest> *kernel = nullptr;
@@ -211,7 +211,7 @@ SupplyOfB supply_of_b(const GemmCall &call, const GemmRequest &request) {
   }
 }
 
-// The kernel of a call: the planned one, or the first that runs it.
+// Selects the kernel of a call: the planned one, or the first that supports the request.
 Status select_route(Context &context, const GemmCall &call, bool is_check_only, DenseCopy &last, GemmRoute &route) {
   GemmRequest &request = route.request;
   request = request_of(call);
@@ -235,7 +235,7 @@ Status select_route(Context &context, const GemmCall &call, bool is_check_only, 
   return {};
 }
 
-// `call` has b as it is stored.
+// Runs a GEMM. b of `call` is in its original storage.
 Status run_route(Context &context, const GemmCall &call, const GemmRoute &route) {
   switch (route.supply) {
     case SupplyOfB::kExpanded:
@@ -247,13 +247,13 @@ Status run_route(Context &context, const GemmCall &call, const GemmRoute &route)
   }
 }
 
-// A part of one of many GEMMs.
+// A part of one of several GEMMs.
 struct GemmTask {
   const KernelEntry<GemmRequest> *kernel;
   GemmRequest request;
 };
 
-// Cuts a GEMM so that no piece has more than `most_work` multiply-adds, as far as its rows and columns allow.
+// Divides a GEMM so that no task has more than `most_work` multiply-adds, if its rows and columns allow it.
 void partition_into_tasks(const KernelEntry<GemmRequest> *kernel, const GemmRequest &whole, double most_work,
                           std::vector<GemmTask> &tasks) {
   const GemmRegion all{0, 0, whole.m, whole.n};
@@ -266,7 +266,7 @@ void partition_into_tasks(const KernelEntry<GemmRequest> *kernel, const GemmRequ
   }
 }
 
-// While it lives, GEMMs report to one whole, some hundred times at most.
+// During its lifetime, GEMMs report progress as parts of one operation, in about a hundred reports at most.
 class CombinedProgress {
  public:
   CombinedProgress(Context &context, int64_t whole)
@@ -282,7 +282,7 @@ class CombinedProgress {
   CombinedProgress(const CombinedProgress &) = delete;
   CombinedProgress &operator=(const CombinedProgress &) = delete;
 
-  // The GEMM that reports next begins behind what is done.
+  // Starts the reports of the next GEMM at the current count.
   void begin() { before_ = done_; }
   Status cancelled() const { return lpt::cancelled(done_, whole_); }
 
@@ -381,8 +381,8 @@ Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_d
 
 namespace {
 
-// Sparse packed weights are shared among the threads already: one GEMM after the other, each with the scratch of the last one,
-// so that those of experts are not written out all at once.
+// Runs GEMMs with sparse packed weights one after the other. Each one uses all threads and the same scratch, so that only the
+// weights of one expert are expanded at a time.
 Status multiply_in_order(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
   int64_t elements = 0;
   for (const GemmCall &call : calls) elements += call.c.rows * call.c.columns;
@@ -420,7 +420,7 @@ Status run_gemms(Context &context, const std::vector<GemmCall> &calls, bool is_c
   if (wholes.empty()) return {};
   const int64_t width = width_of(context);
   std::vector<GemmTask> tasks;
-  // One thread has no use for smaller pieces. The work may be 0: without k, c still gets its bias and beta.
+  // One thread gains nothing from smaller tasks. work is 0 if k is 0, but c still needs its bias and beta.
   const double most_work = width == 1 ? INFINITY : std::max(work / static_cast<double>(4 * width), kLeastWork);
   for (const GemmTask &whole : wholes) partition_into_tasks(whole.kernel, whole.request, most_work, tasks);
   size_t scratch_bytes = 0;

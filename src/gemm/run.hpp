@@ -1,4 +1,4 @@
-// GEMMs of checked views: which kernel, how cut, with what scratch.
+// GEMMs of checked views: kernel selection, partition and scratch.
 #pragma once
 
 #include <functional>
@@ -8,25 +8,25 @@
 
 namespace lpt {
 
-// Views are checked, and are where the context works.
+// Runs a GEMM of checked views that are on the device of the context.
 Status run_gemm(Context &context, const GemmCall &call, bool is_check_only);
 
-// The same piece by piece with the bits of the whole: whenever the first columns, `columns` of them or up to a unit more, of
-// some rows are in c, `after_rows(begin, count)` runs; at last come the other columns. Parts have `rows` rows or up to a unit
-// more. Where b is written out in slabs or gathered, all of c comes first.
+// Runs a GEMM in steps, with the same bits as run_gemm(). A step computes the first `columns` columns of `rows` rows, both
+// rounded up to units, and then calls `after_rows(begin, count)`. The other columns are computed last. If b is expanded in
+// slabs or gathered, all of c is computed before the first call.
 Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
                           const std::function<Status(int64_t begin, int64_t count)> &after_rows);
 
-// Selects the kernel of a GEMM whose tensors may be without data.
+// Selects the kernel of a GEMM whose tensors may have no data.
 Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_dispatch);
 
-// GEMMs that do not depend on each other. Formats are alike, shapes may differ. The CPU shares them among its threads
-// together; on a device all are selected before the first is queued.
+// Runs independent GEMMs of equal formats; shapes can differ. The CPU divides all of them among its threads. On a device all
+// kernels are selected before the first one is queued.
 Status run_gemms(Context &context, const std::vector<GemmCall> &calls, bool is_check_only);
 
-// ---- device.cpp: a kernel of ours, or a vendor's library with our kernels before and after it
+// device.cpp: GEMMs by a kernel of LPT, or by a vendor library with kernels of LPT before and after it.
 
-// With `out_dispatch` it only reports what it would run.
+// Runs a GEMM on a device. With `out_dispatch` it only reports the kernel and the scratch.
 Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_only, GemmDispatch *out_dispatch);
 Status multiply_many_on_device(Context &context, const std::vector<GemmCall> &calls, bool is_check_only);
 

@@ -1,4 +1,4 @@
-// dx = dy · w, dw = dyᵀ · x, db = the column sums of dy.
+// Backward pass: dx = dy · w, dw = dyᵀ · x, db = the column sums of dy.
 #include <cmath>
 
 #include "src/linear/parts.hpp"
@@ -7,12 +7,12 @@
 namespace lpt {
 namespace {
 
-// One backward call, its arguments checked.
+// The checked arguments of one backward call.
 struct Backward {
   MatrixView dy;
-  MatrixView dx, dw, db;  // outputs; without a format where they are not requested
+  MatrixView dx, dw, db;  // outputs; default views if not requested
   bool has_dx = false, has_dw = false, has_db = false;
-  std::byte *memory = nullptr;  // of what forward saved
+  std::byte *memory = nullptr;  // of the saved input
   SavedHeader header{};
   Saved saved;
 
@@ -26,7 +26,7 @@ Status check_gradient(const Call &call, const Tensor *tensor, const char *name, 
   return check_no_overlap(out_view, name, output_gradient, "output_gradient");
 }
 
-// Gradients that add up over micro-batches are f32 or f64.
+// Rejects gradients other than f32 and f64, because gradients can be accumulated over micro-batches.
 Status check_sum_format(const MatrixView &view, const char *name) {
   if (view.format.id == LPT_FORMAT_F32 || view.format.id == LPT_FORMAT_F64) return {};
   return unsupported("%s is %s: expected f32 or f64", name, format_name(view.format.id).c_str());
@@ -70,14 +70,14 @@ Status read_saved(const Call &call, const Linear &linear, const Tensor *saved, B
   LPT_TRY(check_no_overlap(backward.dx, "input_gradient", bytes, "saved"));
   LPT_TRY(check_no_overlap(backward.dw, "weight_gradient", bytes, "saved"));
   LPT_TRY(check_no_overlap(backward.db, "bias_gradient", bytes, "saved"));
-  // A device's is not waited for: it says itself what follows from it.
+  // On a device the host does not read the header, to avoid a wait. Device kernels read the seed from it.
   if (!call.is_check_only && !is_on_device(call))
     LPT_TRY(read_saved_header(backward.memory, linear, rows, backward.header));
   backward.saved = lay_out_saved(linear, rows, backward.header.is_smoothed != 0, backward.memory);
   return {};
 }
 
-// Wants column sums of dy: the GEMM of a row of ones with dy.
+// Computes the column sums of dy as the GEMM of a row of ones with dy.
 Status sum_columns(const Call &call, const MatrixView &gradient, double alpha, const MatrixView &sums) {
   MatrixView ones;
   LPT_TRY(take_ones(call, gradient.format.id, gradient.rows, ones));
@@ -90,7 +90,8 @@ Status sum_columns(const Call &call, const MatrixView &gradient, double alpha, c
   return multiply_views(call, gemm);
 }
 
-// What a backward GEMM that begins with forward's operand ends with.
+// Sets the epilogue of a backward GEMM that reads an operand of the forward GEMM: the clip mask and the inverse of the
+// forward rotation.
 Status make_ending(const Call &call, const Linear &linear, lpt_linear_gemm gemm, const std::byte *mask,
                    GradientEpilogue &out_epilogue) {
   if (call.gemm(gemm).source == LPT_LINEAR_SOURCE_PLAIN) return {};
@@ -127,7 +128,7 @@ Status compute_dx(const Call &call, const Linear &linear, const Backward &backwa
   return {};
 }
 
-// The saved input as wgrad multiplies it.
+// Returns the saved input in the form that wgrad multiplies.
 Status make_saved_input(const Call &call, const Backward &backward, const Rotation &rotation, Operand &out_input) {
   out_input = backward.saved.input;
   if (call.gemm(LPT_LINEAR_GEMM_WGRAD).source == LPT_LINEAR_SOURCE_PLAIN || is_input_kept(call.recipe)) return {};

@@ -1,4 +1,4 @@
-// y = x · wᵀ + bias, and what is saved for backward.
+// Forward pass: y = x · wᵀ + bias, and the input that is saved for the backward pass.
 #include <cmath>
 
 #include "src/linear/parts.hpp"
@@ -7,17 +7,17 @@
 namespace lpt {
 namespace {
 
-// One forward call, its arguments checked.
+// The checked arguments of one forward call.
 struct Forward {
   MatrixView x;
   GemmCall gemm;
   const uint8_t *smoothing = nullptr;
   bool is_saved = false;
-  std::byte *memory = nullptr;  // of what is saved
+  std::byte *memory = nullptr;  // of the saved input
   Rotation rotation;
 };
 
-// Whether a cast of the input is smoothed: where it has one tensor scale.
+// Returns whether a cast of the input is smoothed. The cast must have a single tensor scale.
 bool is_smoothed(const Call &call, const Forward &forward, lpt_linear_cast which) {
   const lpt_format format = call.cast(which).format;
   return forward.smoothing != nullptr && format != LPT_FORMAT_NONE && is_tensor_scaled(format_of(format));
@@ -75,7 +75,7 @@ Status read_bias(const Call &call, const Linear &linear, GemmCall &gemm) {
   return {};
 }
 
-// Casts the input for wgrad alone.
+// Casts the input for wgrad only.
 Status save_input(const Call &call, const Forward &forward, const Saved &saved) {
   Rotation rotation;
   Operand source;
@@ -90,7 +90,7 @@ Status save_input(const Call &call, const Forward &forward, const Saved &saved) 
   return cast_operand(call, which, source, forward.x.columns, draw, saved.input);
 }
 
-// The input as the forward GEMM multiplies it: in scratch, or where it is saved for backward.
+// Returns the input that the forward GEMM multiplies: in scratch, or in `place`, where it is saved for the backward pass.
 Status cast_input(const Call &call, const Forward &forward, const Operand &source, const Operand *place,
                   MatrixView &out_view) {
   const lpt_linear_cast which = LPT_LINEAR_CAST_FORWARD_INPUT;
@@ -109,13 +109,13 @@ Status cast_input(const Call &call, const Forward &forward, const Operand &sourc
   return cast_operand(call, which, source, forward.x.columns, draw, target);
 }
 
-// Casts the input for the GEMM, and saves what backward wants of it.
+// Casts the input for the GEMM, and saves the data that the backward pass needs.
 Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
   const bool is_shared = forward.is_saved && is_input_shared(call.recipe);
   const bool has_mask = forward.is_saved && is_clipped(call.recipe, LPT_LINEAR_GEMM_DGRAD);
   const bool has_factors = is_smoothed(call, forward, saved_cast(call.recipe));
   const Saved saved = lay_out_saved(linear, forward.x.rows, has_factors, forward.memory);
-  // What a call that ends early leaves behind is no saved input.
+  // If the call fails later, the cleared header marks the saved input as invalid.
   if (forward.is_saved && !call.is_check_only && !is_on_device(call)) clear_saved_header(forward.memory);
   Operand source;
   LPT_TRY(make_source(call, LPT_LINEAR_CAST_FORWARD_INPUT, forward.x, forward.rotation, has_mask, source));

@@ -1,4 +1,4 @@
-// A backward GEMM: dy, with its draws and parts, times the other operand.
+// Backward GEMMs: dy, as an average of random casts or a sum of two parts, times the other operand.
 #include "src/linear/parts.hpp"
 
 namespace lpt {
@@ -9,7 +9,7 @@ bool is_gradient_single(const Recipe &recipe, lpt_linear_gemm gemm) {
   return rule.hadamard_size == 0 && rule.draws == 1 && rule.parts == 1;
 }
 
-// How many casts of dy a GEMM adds up. Without a cast, or without chance, one says all.
+// Returns the number of random casts of dy that a GEMM averages: 1 without a cast or with deterministic rounding.
 int32_t count_draws(const Call &call, lpt_linear_gemm gemm) {
   const lpt_rounding rounding = call.cast(2 * gemm).rounding;
   const bool has_chance = rounding == LPT_ROUNDING_STOCHASTIC || rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW;
@@ -20,7 +20,7 @@ int32_t count_parts(const Call &call, lpt_linear_gemm gemm) {
   return call.cast(2 * gemm).format != LPT_FORMAT_NONE ? call.gemm(gemm).parts : 1;
 }
 
-// rest = source - cast, dense f32 of one shape.
+// Computes rest = source - decoded cast. `source` and `rest` are dense f32 matrices of one shape.
 Status subtract_cast(const Call &call, const MatrixView &source, const MatrixView &cast, const MatrixView &rest) {
   if (is_on_device(call)) {
     MatrixView decoded;
@@ -95,7 +95,7 @@ Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation 
   const bool is_sum = count_draws(call, gradient.which) * count_parts(call, gradient.which) > 1;
   const MatrixView target = gradient.gemm.c;
   const lpt_format wide = target.format.id;
-  // Sums are not rounded to halves on the way.
+  // Sums of several casts accumulate in f32, so that partial sums are not rounded to 16 bits.
   const bool has_scratch = epilogue.is_needed() || (is_sum && wide != LPT_FORMAT_F32 && wide != LPT_FORMAT_F64);
   if (has_scratch) {
     LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), target.rows, target.columns, gradient.gemm.c));

@@ -1,4 +1,4 @@
-// Making a layer, and what all its calls check.
+// Creation of layers, and the checks that all calls of a layer share.
 #include "src/linear/linear.hpp"
 
 #include "src/cast/scaler.hpp"

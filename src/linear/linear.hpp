@@ -1,4 +1,4 @@
-// A linear layer under a recipe.
+// A linear layer with a recipe.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace lpt {
 
-// Which numbers of a weight stay, from one selection to the next.
+// The elements of a weight that an N:M selection keeps until the next selection.
 struct SparseMask {
-  std::shared_ptr<std::byte> bits;  // as masks of what was clipped; NULL: not selected yet
-  uint32_t step = 0;                // at which it was selected
-  float factor = 1.0f;              // of rule SOFT_THRESHOLD
+  std::shared_ptr<std::byte> bits;  // bits as in write_mask(); NULL: not selected
+  uint32_t step = 0;                // step of the selection
+  float factor = 1.0f;              // for rule SOFT_THRESHOLD
 };
 
 // Memory of a layer.
@@ -23,17 +23,17 @@ struct Storage {
   size_t bytes = 0;
 };
 
-// What prepare makes of a weight; replaced as a whole.
+// The result of prepare for one weight. prepare replaces it completely.
 struct PreparedWeight {
-  std::shared_ptr<const Allocator> allocator;  // of its storage on the CPU
+  std::shared_ptr<const Allocator> allocator;  // of the storage on the CPU
   bool is_ready = false;
-  bool is_f64 = false;  // the weight is f64, and so is what is saved as it comes
-  // For the forward GEMM, output × input; for dgrad the same one, or one of its own, which is stored input × output
-  // where it has block scales or a rotation: along the inner size.
+  bool is_f64 = false;  // the weight is f64; so is a saved input without a cast
+  // `forward` is output × input. `dgrad` is the same view or a separate cast. It is stored input × output, along the inner
+  // size, if it has block scales or a rotation.
   MatrixView forward, dgrad;
   Storage forward_storage, dgrad_storage;
-  Storage mask;                         // of what the forward cast did not clip, where wgrad wants it
-  lpt_random random = LPT_RANDOM_INIT;  // signs of the forward and the dgrad GEMM are drawn from it
+  Storage mask;                         // elements that the forward cast did not clip, if wgrad needs them
+  lpt_random random = LPT_RANDOM_INIT;  // source of the signs of the forward and dgrad GEMMs
   SparseMask sparse;
 };
 
@@ -42,14 +42,14 @@ struct PreparedWeight {
 struct lpt_linear {
   lpt::HandleKind kind = lpt::HandleKind::kLinear;
   lpt_recipe recipe;
-  std::unique_ptr<lpt_recipe> next_recipe;  // from the next prepare on; or NULL
+  std::unique_ptr<lpt_recipe> next_recipe;  // NULL, or the recipe from the next prepare on
   int64_t input_columns = 0;
   int64_t output_columns = 0;
-  lpt::Device device;  // where its casts and scalers lie
+  lpt::Device device;  // device of its casts and scalers
   lpt::Scaler scalers[lpt::kOperandCount];
   lpt::PreparedWeight weight;
   bool is_watched = false;
-  lpt::CastStatistics sums[lpt::kCastCount];  // of what its casts did while it is watched
+  lpt::CastStatistics sums[lpt::kCastCount];  // statistics of its casts while the layer is watched
 };
 
 namespace lpt {
@@ -73,7 +73,7 @@ Status check_place(const Context &context, const Linear &linear);
 Status check_ranks(const Linear &linear, const lpt_linear_options &options);
 Status update_linears(Context &context, Linear *const *linears, int64_t count);
 
-// The state; that of a device is waited for.
+// State of the layer. For a device, the functions wait.
 size_t linear_state_bytes(const Linear &linear);
 Status save_linear(const Context &context, const Linear &linear, void *buffer, size_t buffer_bytes);
 Status load_linear(const Context &context, Linear &linear, const void *buffer, size_t buffer_bytes);

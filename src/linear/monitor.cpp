@@ -12,7 +12,7 @@
 namespace lpt {
 namespace {
 
-// Sums are taken over runs of this many elements of a row and added in their order: they do not depend on threads.
+// Rows are summed in runs of this many elements, which are added in order. Sums do not depend on the number of threads.
 constexpr int64_t kRun = 4096;
 
 Status check_name(const char *name) {
@@ -47,7 +47,7 @@ void add(PairSums &sums, const PairSums &more) {
   sums.nonfinite_count += more.nonfinite_count;
 }
 
-// The sums of each row, runs added in order.
+// Computes the sums of each row: the sums of its runs, added in order.
 void sum_rows(Context &context, const KernelEntry<PairSumsRequest> &kernel, const PairSumsRequest &formats,
               const MatrixView &first, const MatrixView &second, std::vector<PairSums> &out_sums) {
   const ProfileScope measure(context, "pair_sums", kernel.name, view_bytes(first) + view_bytes(second));
@@ -68,8 +68,8 @@ void sum_rows(Context &context, const KernelEntry<PairSumsRequest> &kernel, cons
   for (size_t i = 0; i < partial.size(); ++i) add(out_sums[i / static_cast<size_t>(runs)], partial[i]);
 }
 
-// Both norms from sums over the gradients and their noisy twins, or over two draws of the same noise: there
-// E|a - b|² = 2 σ² and E(a·b) = |gradient|².
+// Computes both norms from sums over gradients and the same gradients with noise, or over two draws of the noise. For two
+// draws, E|a - b|² = 2 σ² and E(a·b) = |gradient|².
 lpt_noise_info noise_values(lpt_noise_kind kind, const PairSums &sums) {
   lpt_noise_info values = LPT_NOISE_INFO_INIT;
   const bool is_drawn_twice = kind == LPT_NOISE_KIND_TWO_DRAWS;
@@ -83,7 +83,7 @@ lpt_noise_info noise_values(lpt_noise_kind kind, const PairSums &sums) {
   return values;
 }
 
-// A field of a CSV file (RFC 4180): in quotes where it must be, quotes doubled.
+// Returns a field of a CSV file (RFC 4180). Fields with special characters are quoted, and their quotes are doubled.
 std::string csv_field(std::string_view field) {
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
   std::string quoted = "\"";
@@ -199,7 +199,7 @@ Status record_linear(Context &context, Monitor &monitor, int64_t step, const cha
     LPT_TRY(record_number(monitor, step, text("%s/%s/amax", name, kOperands[i]).c_str(), amax));
   }
   for (int i = 0; i < kCastCount; ++i) {
-    if (linear.sums[i].elements == 0) continue;  // not watched, or it did not run
+    if (linear.sums[i].elements == 0) continue;  // not watched, or the cast did not run
     LPT_TRY(record_sums(monitor, step, text("%s/%s", name, kCasts[i]).c_str(), linear.sums[i]));
   }
   return {};

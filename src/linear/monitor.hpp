@@ -1,4 +1,4 @@
-// What a run is watched by: noise against gradients, alignment of SwiGLU's weights, and a record of numbers by step.
+// Monitoring of a run: noise of gradients, alignment of the weights of SwiGLU, and a record of numbers by step.
 #pragma once
 
 #include <string>

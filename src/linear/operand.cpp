@@ -1,4 +1,4 @@
-// Operands of a linear layer's GEMMs: where they are stored, and their casts.
+// Operands of the GEMMs of a linear layer: their storage and casts.
 #include <cassert>
 
 #include "src/linear/parts.hpp"
@@ -24,7 +24,8 @@ bool is_byte_float(const Format &format) {
   return format.element == LPT_FORMAT_E4M3FN || format.element == LPT_FORMAT_E5M2;
 }
 
-// GEMMs of bytes without block scales that a device's tensor cores take, where both operands lie along the inner size.
+// Returns whether the tensor cores of a device multiply 8-bit operands without block scales. Both operands must be stored
+// along the inner size.
 bool is_int8_gemm(const Recipe &recipe, lpt_linear_gemm gemm) {
   const lpt_format ids[2] = {recipe.casts[2 * gemm].format, recipe.casts[2 * gemm + 1].format};
   if (ids[0] == LPT_FORMAT_NONE || ids[1] == LPT_FORMAT_NONE) return false;
@@ -35,7 +36,8 @@ bool is_int8_gemm(const Recipe &recipe, lpt_linear_gemm gemm) {
   return is_byte_float(a) && is_byte_float(b) && !are_both_wide;
 }
 
-// Draws of one element differ in their role; after eight of them in their index, beyond that of any element.
+// Selects the random bits of a draw. Draws of one element differ in their role. From the ninth draw on, they also differ in
+// their offset, which is above the index of any element.
 void place_draw(int32_t draw, RandomSource &random) {
   if (draw == 0) return;
   constexpr uint32_t kFirstRole = 8;
@@ -60,7 +62,7 @@ Format with_column_factors(const Format &format) {
   result.block_rows = LPT_BLOCK_EXTENT_FULL;
   result.block_columns = 1;
   const Status status = make_format(result, result.id);
-  assert(status.is_ok());  // every element with one tensor scale takes column factors
+  assert(status.is_ok());  // every element with one tensor scale supports column factors
   return status.is_ok() ? result : format;
 }
 
@@ -112,7 +114,8 @@ Status make_source(const Call &call, lpt_linear_cast which, const MatrixView &so
                    bool is_f32, Operand &out_source) {
   out_source = Operand{source, false};
   if (rotation.size == 0 && !is_f32) return {};
-  // A rotation of dgrad's dy along its rows needs a transpose, unless blocks take it as it was.
+  // A rotation of dgrad's dy along its rows transposes the result. With is_f32 a second transpose restores the orientation of
+  // dy.
   const bool is_along_rows = rotation.size != 0 && call.gemm(gemm_of(which)).is_rotated_along_rows();
   out_source.is_transposed = is_along_rows || is_stored_transposed(call.recipe, which);
   const MatrixView from = out_source.is_transposed ? transposed_view(source) : source;

@@ -1,4 +1,4 @@
-// The weight's casts. A layer takes them when all are made.
+// Casts of the weight. The layer changes only after all casts succeed.
 #include <algorithm>
 
 #include "src/cast/scaler.hpp"
@@ -13,7 +13,7 @@ bool is_same(const lpt_scaler_options &a, const lpt_scaler_options &b) {
          a.history_rule == b.history_rule && a.zero_rule == b.zero_rule;
 }
 
-// What the layer becomes if prepare ends well.
+// The next state of the layer. It becomes the current state if prepare succeeds.
 struct Next {
   const Recipe &recipe;
   Scaler scalers[kOperandCount];
@@ -21,7 +21,7 @@ struct Next {
   CastStatistics sums[kCastCount];
 };
 
-// Those of a device are shared with the layer: its histories are not copied.
+// Copies the scalers. Scalers of a device share their history with those of the layer.
 Status copy_scalers(const Context &context, const Linear &linear, Next &next) {
   for (int i = 0; i < kOperandCount; ++i) {
     const bool is_kept = is_same(linear.recipe.scalers[i], next.recipe.scalers[i]);
@@ -31,7 +31,7 @@ Status copy_scalers(const Context &context, const Linear &linear, Next &next) {
   return {};
 }
 
-// A weight with scales, or of small elements, is decoded: its casts would share its parts.
+// Checks the weight and returns it as a wide float matrix. A weight with scales or small elements is decoded to f32 scratch.
 Status read_weight(const Call &call, const Tensor *tensor, const Linear &linear, MatrixView &out_view) {
   LPT_TRY(check_matrix(tensor, "weight", !call.is_check_only, out_view, device_of(call)));
   LPT_TRY(check_holds_numbers(out_view.format.id, "weight"));
@@ -54,7 +54,8 @@ Status read_weight(const Call &call, const Tensor *tensor, const Linear &linear,
   return {};
 }
 
-// Memory of the layer. On a device that of the weight before, where it has the size: to free it would wait.
+// Allocates memory of the layer. The CPU reuses spare memory of the context. A device reuses the memory of the previous
+// weight if the sizes match, because freeing it waits for the device.
 Status allocate_storage(const Call &call, size_t bytes, Storage &storage) {
   if (!is_on_device(call)) {
     std::vector<SpareMemory> &spares = call.context.spares;
@@ -69,7 +70,7 @@ Status allocate_storage(const Call &call, size_t bytes, Storage &storage) {
   return allocate_uncleared(call.context.device_allocator, storage.bytes = bytes, storage.memory);
 }
 
-// For a view that has only its shape.
+// Allocates memory for a view that has only a shape.
 Status allocate_view(const Call &call, MatrixView &view, Storage &storage) {
   const MatrixView shape = view;
   const size_t bytes = lay_out_matrix(shape.format, shape.rows, shape.columns, nullptr, view);
@@ -78,7 +79,7 @@ Status allocate_view(const Call &call, MatrixView &view, Storage &storage) {
   return {};
 }
 
-// Casts the weight for one GEMM into storage of the layer; as it comes, it is copied.
+// Casts the weight for one GEMM to storage of the layer. Without a cast, it copies the weight.
 Status prepare_cast(const Call &call, lpt_linear_cast which, const Operand &source, MatrixView &out_view,
                     Storage &storage) {
   const bool is_cast = call.cast(which).format != LPT_FORMAT_NONE;
@@ -135,7 +136,8 @@ Status prepare_weight(const Call &call, const Tensor *tensor, const Linear &line
   return prepare_dgrad(call, masked, weight);
 }
 
-// What a weight held becomes spare memory, if nothing else holds it: that of a few layers.
+// Moves the memory of a weight to the spare memory of the context, if it has no other owner. The context keeps the last eight
+// blocks of memory.
 void spare_memory(Context &context, PreparedWeight &weight) {
   constexpr size_t most = 8;
   if (!is_on_cpu(context) || weight.allocator != context.allocator) return;

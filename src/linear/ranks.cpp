@@ -1,14 +1,14 @@
-// A layer of which each rank has a slice: what is added up over ranks, and when.
+// Layers that are divided over ranks: sums over ranks and their order.
 #include "src/linear/parts.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr int kRankShift = 54;  // as wires draw: ten bits, for 1024 ranks
+constexpr int kRankShift = 54;  // bits 54 to 63 of the seed: at most 1024 ranks
 
 bool is_row_parallel(const lpt_linear_options &options) { return options.parallel == LPT_LINEAR_PARALLEL_ROWS; }
 
-// A sum of all columns, where no plan says otherwise.
+// Returns the plan of the options, or a plan that sums all columns.
 PartialPlan plan_of(const lpt_linear_options &options, int64_t columns) {
   if (options.plan != nullptr) return *options.plan;
   PartialPlan plan;
@@ -17,10 +17,10 @@ PartialPlan plan_of(const lpt_linear_options &options, int64_t columns) {
   return plan;
 }
 
-// One rank joins nothing with nothing.
+// Returns whether a plan changes nothing: one rank, and no scaled private columns.
 bool is_identity(const PartialPlan &plan) { return plan.ranks == 1 && (plan.shared == plan.hidden || plan.scale == 1); }
 
-// output += bias, in every row: a GEMM of no terms.
+// Adds the bias to every row of the output by a GEMM with an inner size of 0.
 Status add_bias(const Call &call, const GemmCall &gemm) {
   GemmCall sum;
   const Format format = format_of(is_f64_gemm(gemm) ? LPT_FORMAT_F64 : LPT_FORMAT_F32);
@@ -118,7 +118,7 @@ Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<P
 
 Status share_amax(Context &context, Comm &comm, Linear *const *linears, int64_t count) {
   for (int64_t i = 0; i < count; ++i) LPT_TRY(check_place(context, *linears[i]));
-  // Of every scaler two numbers: whether it has recorded something, and its amax.
+  // Each scaler sends two numbers: whether it recorded an amax, and the amax.
   std::vector<float> numbers;
   for (int64_t i = 0; i < count; ++i) {
     for (const Scaler &scaler : linears[i]->scalers) {

@@ -1,4 +1,4 @@
-// Recipes by name: a table of what the papers say. docs/reference/recipes.md tells where they disagree and what was chosen.
+// The table of named recipes from papers. docs/reference/recipes.md describes differences between the papers and the choices.
 #include "src/linear/recipe.hpp"
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace lpt {
 namespace {
 
 struct PresetCast {
-  const char *format = nullptr;  // NULL: as it comes
+  const char *format = nullptr;  // NULL: no cast
   lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
 };

@@ -1,4 +1,4 @@
-// What a recipe is: how the operands of a linear layer's three GEMMs are cast, and how the GEMMs are made.
+// Recipes: the casts of the operands of a linear layer's three GEMMs, and the options of the GEMMs.
 #pragma once
 
 #include "src/call/context.hpp"
@@ -10,7 +10,7 @@ constexpr int kCastCount = 6;     // lpt_linear_cast_values
 constexpr int kOperandCount = 3;  // lpt_linear_operand_values
 constexpr int kGemmCount = 3;     // lpt_linear_gemm_values
 
-// How one operand of one GEMM is cast; NONE: it is used as it comes.
+// The cast of one operand of one GEMM; format NONE: no cast.
 struct CastRule {
   lpt_format format = LPT_FORMAT_NONE;
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
@@ -22,7 +22,7 @@ struct CastRule {
   bool operator==(const CastRule &) const = default;
 };
 
-// How one GEMM is made of its casts: lpt_linear_gemm_options.
+// The options of one GEMM: lpt_linear_gemm_options.
 struct GemmRule {
   int32_t hadamard_size = 0;
   lpt_hadamard_signs hadamard_signs = LPT_HADAMARD_SIGNS_NONE;
@@ -37,7 +37,8 @@ struct GemmRule {
   bool is_rotated_along_rows() const { return hadamard_size != 0 && hadamard_axis == LPT_HADAMARD_AXIS_ROWS; }
 };
 
-// Which numbers of an operand stay: lpt_sparse_options without what belongs to a call. kept 0: all.
+// The elements of an operand that are kept: the members of lpt_sparse_options that are not specific to a call. kept is 0 for
+// a dense operand.
 struct SparseRule {
   int32_t kept = 0;
   int32_t of = 0;
@@ -47,7 +48,7 @@ struct SparseRule {
   int32_t iterations = 0;
   double sharpness = 0.0;
   int32_t philox_rounds = 7;
-  int32_t interval = 1;  // steps from one selection to the next
+  int32_t interval = 1;  // steps between selections
 
   bool is_used() const { return kept != 0; }
   bool operator==(const SparseRule &) const = default;
@@ -62,7 +63,7 @@ struct lpt_recipe {
   lpt_scaler_options scalers[lpt::kOperandCount] = {LPT_SCALER_OPTIONS_INIT, LPT_SCALER_OPTIONS_INIT,
                                                     LPT_SCALER_OPTIONS_INIT};
   lpt::SparseRule sparsity[lpt::kOperandCount];
-  bool is_for_device = false;  // of a layer there: its bytes are multiplied along rows alone
+  bool is_for_device = false;  // layer on a device: 8-bit operands of GEMMs are stored along the inner size
 };
 
 namespace lpt {
@@ -71,7 +72,7 @@ using Recipe = lpt_recipe;
 
 Status make_recipe(const char *name, Recipe &out_recipe);
 int64_t recipe_count();
-const char *recipe_name(int64_t index);  // nullptr where there is none
+const char *recipe_name(int64_t index);  // nullptr if no recipe has this index
 
 Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, const lpt_quantize_options &options);
 Status set_recipe_gemm(Recipe &recipe, lpt_linear_gemm gemm, const lpt_linear_gemm_options &options);

@@ -1,4 +1,4 @@
-// Changes to a recipe: of a cast, of a GEMM, and up to a high precision.
+// Changes to a recipe: options of a cast or a GEMM, sparsity, and higher precision.
 #include <utility>
 
 #include "src/cast/quantize.hpp"
@@ -15,7 +15,7 @@ Status check_no_random(const lpt_random &random) {
   return invalid("random is set: a recipe keeps no random numbers, they come with each call");
 }
 
-// What a recipe may not keep, since it belongs to one call.
+// Rejects options that belong to a single call.
 Status check_recipe_options(const lpt_quantize_options &options) {
   const std::pair<const char *, const void *> handles[] = {{"scaler", options.scaler},
                                                            {"smoothing", options.smoothing},
@@ -38,7 +38,7 @@ Status check_range(const char *name, int32_t value, int32_t last) {
   return value >= 1 && value <= last ? Status() : invalid("%s is %d: expected 1 to %d", name, value, last);
 }
 
-// What only backward GEMMs have.
+// Rejects options that only apply to backward GEMMs.
 Status check_forward_options(const lpt_linear_gemm_options &options) {
   if (options.source != LPT_LINEAR_SOURCE_PLAIN) {
     return unsupported("source is %d: the forward GEMM takes LPT_LINEAR_SOURCE_PLAIN", options.source);

@@ -1,4 +1,4 @@
-// Rotations and masks of a linear layer's operands and gradients.
+// Rotations and masks of the operands and gradients of a linear layer.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,7 +17,7 @@ float scale_at(const MatrixView &codes, int64_t block_row, int64_t block_column)
   return block_scale_value(codes.format.block_scale, static_cast<const uint8_t *>(codes.block_scales)[index]);
 }
 
-// The mask of columns [begin, end) of a row, which share a limit.
+// Sets the mask bits of columns [begin, end) of a row, which have the same limit.
 void mark(const float *numbers, int64_t begin, int64_t end, float limit, uint8_t *bits) {
   for (int64_t c = begin; c < end;) {
     const int64_t next = std::min((c / 8 + 1) * 8, end);
@@ -29,7 +29,7 @@ void mark(const float *numbers, int64_t begin, int64_t end, float limit, uint8_t
   }
 }
 
-// Blocks with zero points reach from end to end.
+// Returns the largest element that is not clipped. With zero points, the range of a block contains all of its elements.
 float largest_in(const Format &format) {
   return format.has_zero_point() ? std::numeric_limits<float>::infinity() : largest_of(format.element);
 }
@@ -49,7 +49,7 @@ void mask_row(const MatrixView &numbers, const MatrixView &codes, int64_t row, u
   }
 }
 
-// target += source, both in rows.
+// Adds source to target. Both are in row layout.
 template <typename Number>
 void add_rows(Context &context, const MatrixView &source, const MatrixView &target) {
   parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
@@ -118,7 +118,7 @@ Status apply_mask(const Call &call, const std::byte *mask, const MatrixView &num
       const auto *bits = reinterpret_cast<const uint8_t *>(mask) + r * bytes;
       float *line = static_cast<float *>(numbers.data) + r * numbers.row_stride;
       for (int64_t first = 0; first < numbers.columns; first += 8) {
-        if (bits[first / 8] == 0xFF) continue;  // most bytes: few numbers are clipped
+        if (bits[first / 8] == 0xFF) continue;  // most bytes: few elements are clipped
         for (int64_t c = first; c < std::min(first + 8, numbers.columns); ++c) {
           if ((bits[c / 8] >> (c % 8) & 1) == 0) line[c] = 0.0f;
         }

@@ -1,4 +1,4 @@
-// What a linear layer keeps from forward to backward, and from step to step.
+// Data of a linear layer that is saved from forward to backward, and its state that is saved between runs.
 #include <cstring>
 
 #include "kernels/linear/cuda_kernels.hpp"
@@ -14,7 +14,7 @@ constexpr uint32_t kSavedMagic = 0x5753504C;
 constexpr size_t kHeaderBytes = kAlignment;
 static_assert(sizeof(SavedHeader) <= kHeaderBytes && sizeof(WordsRequest::word) == kHeaderBytes);
 
-// The format that the saved input has. As it comes: f32, or f64 with an f64 weight; rotated: f32.
+// Returns the format of the saved input. Without a cast it is f32, or f64 for an f64 weight without a rotation.
 Format saved_format(const Linear &linear, lpt_linear_cast which) {
   const lpt_format id = linear.recipe.casts[which].format;
   if (id != LPT_FORMAT_NONE) return format_of(id);
@@ -36,7 +36,7 @@ Saved lay_out_saved(const Linear &linear, int64_t rows, bool is_smoothed, std::b
   saved.input.is_transposed = is_stored_transposed(linear.recipe, which);
   const int64_t stored_rows = saved.input.is_transposed ? linear.input_columns : rows;
   const int64_t stored_columns = saved.input.is_transposed ? rows : linear.input_columns;
-  // Column factors have their place in any case, since the size follows from the layer and the rows alone.
+  // Memory for column factors is always reserved, so that the size depends only on the layer and the rows.
   const bool may_be_smoothed = is_tensor_scaled(format);
   saved.bytes = kHeaderBytes;
   std::byte *const input = memory == nullptr ? nullptr : memory + saved.bytes;
@@ -117,7 +117,7 @@ Status read_saved_header(const std::byte *memory, const Linear &linear, int64_t 
 
 namespace {
 
-// Scalers as the host sees them.
+// Writes the state with scalers in host memory.
 void write_linear(const Linear &linear, const Scaler (&scalers)[kOperandCount], BlobWriter &writer) {
   writer.i64(linear.input_columns);
   writer.i64(linear.output_columns);

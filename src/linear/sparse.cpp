@@ -1,4 +1,4 @@
-// N:M masks of a layer's weight and output gradient.
+// N:M masks of the weight and the output gradient of a layer.
 #include <cmath>
 #include <cstring>
 
@@ -27,7 +27,7 @@ size_t bits_bytes(const Linear &linear) {
   return static_cast<size_t>(linear.output_columns * mask_row_bytes(linear.input_columns));
 }
 
-// A bit for each byte of a mask.
+// Packs a mask of bytes to bits.
 void pack_bits(const MatrixView &mask, std::byte *bits) {
   const int64_t row_bytes = mask_row_bytes(mask.columns);
   for (int64_t row = 0; row < mask.rows; ++row) {
@@ -47,7 +47,8 @@ void unpack_bits(const std::byte *bits, const MatrixView &mask) {
   }
 }
 
-// The factor that fits a masked weight to the weight best; 1 where it is all zero. Sums run in f64, row by row.
+// Returns the least-squares factor of a masked weight m for the weight w, w·m / m·m; 1 if m is zero. Sums are f64, row by
+// row.
 float fitting_factor(const MatrixView &weight, const MatrixView &masked) {
   double gemms = 0.0;
   double squares = 0.0;
@@ -70,8 +71,8 @@ void multiply_all(const MatrixView &matrix, float factor) {
   }
 }
 
-// Whether the mask of the last prepare still serves. Steps are the caller's, so that a run that was resumed selects when
-// the other one would have.
+// Returns whether the mask of the previous prepare is still valid. The caller counts the steps, so that a resumed run selects
+// at the same steps as an uninterrupted one.
 bool is_mask_kept(const Linear &linear, const SparseRule &rule, uint32_t step) {
   const SparseMask &mask = linear.weight.sparse;
   if (rule.interval == 1 || rule.rule != LPT_SPARSE_RULE_MAGNITUDE) return false;
@@ -79,7 +80,7 @@ bool is_mask_kept(const Linear &linear, const SparseRule &rule, uint32_t step) {
   return step >= mask.step && step - mask.step < static_cast<uint32_t>(rule.interval);
 }
 
-// Selects in `numbers`, f32, and leaves there what stays.
+// Selects a new mask for `numbers` (f32) and sets the other elements to zero.
 Status select_again(const Call &call, const Linear &linear, const SparseRule &rule, const MatrixView &numbers,
                     SparseMask &out_mask) {
   MatrixView mask;

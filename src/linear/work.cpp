@@ -1,4 +1,4 @@
-// A layer's memory and work: on the CPU, or queued on the device of its context.
+// Memory and operations of a layer: executed on the CPU, or queued on the device of its context.
 #include "kernels/gemm/library.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
 #include "src/call/launch.hpp"
@@ -26,7 +26,7 @@ Status check_served(const Call &call) {
 }
 
 Status take_view(const Call &call, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
-  // A check on the CPU has the memory as well: signs of a rotation are drawn in it.
+  // On the CPU a check also takes the memory, because make_rotation() writes signs to it.
   return take_matrix(call.context, format, rows, columns, call.is_check_only && is_on_device(call), out_view);
 }
 
@@ -56,7 +56,7 @@ Status multiply_views(const Call &call, const GemmCall &gemm) {
   if (!is_on_device(call)) return run_gemm(call.context, gemm, call.is_check_only);
   const Arena::Mark mark = call.context.device_arena->mark();
   LPT_TRY(run_gemm(call.context, gemm, call.is_check_only));
-  call.context.device_arena->give_back(mark);  // what comes next is queued behind it
+  call.context.device_arena->give_back(mark);  // later work in the queue runs after this GEMM
   return {};
 }
 
@@ -74,7 +74,7 @@ Status write_unit_scales(const Call &call, const MatrixView &view) {
   return run_on_device(call.context, "ones", OnesRequest{one}, {LPT_FORMAT_F32}, call.is_check_only);
 }
 
-// As sums of a GEMM whose `beta` is 1.
+// Runs the epilogue of a GEMM with `source` as its sums and beta = 1.
 Status add_on_device(const Call &call, const MatrixView &source, float factor, const MatrixView &target) {
   GemmEpilogueRequest epilogue{};
   epilogue.x = source.data;
@@ -86,7 +86,7 @@ Status add_on_device(const Call &call, const MatrixView &source, float factor, c
 }
 
 Status take_ones(const Call &call, lpt_format beside, int64_t count, MatrixView &out_ones) {
-  // A library multiplies numbers of one format.
+  // GEMMs of vendor libraries need operands of one format.
   const bool is_same = is_on_device(call) || beside == LPT_FORMAT_F64;
   const lpt_format format = is_same ? beside : lpt_format{LPT_FORMAT_F32};
   LPT_TRY(take_view(call, format_of(format), 1, count, out_ones));

@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// ---- attention in one kernel
+// Attention by one fused kernel.
 
 AttentionMatrix attention_matrix(const Heads &heads) {
   const int64_t *const strides = heads.tensor.strides;
@@ -30,7 +30,7 @@ AttentionShape attention_shape(const Attention &attention) {
           .window = window == 0 ? every : std::min(window, every)};
 }
 
-// Queries times keys, without those that no query sees.
+// Returns the number of query-key pairs, without pairs that the causal mask or the window excludes.
 double pairs_of(const AttentionShape &shape) {
   const auto queries = static_cast<double>(shape.queries), keys = static_cast<double>(shape.keys);
   const double seen = shape.is_causal ? std::max(keys - queries / 2, keys / 2) : keys;
@@ -40,7 +40,7 @@ double pairs_of(const AttentionShape &shape) {
 
 constexpr size_t aligned_bytes(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// run(item, scratch) for `count` items of a kernel.
+// Runs run(item, scratch) for `count` items of a kernel.
 template <typename Run>
 Status run_items(Context &context, const AttentionShape &shape, int64_t count, double multiply_adds,
                  size_t scratch_bytes, const Run &run) {
@@ -54,7 +54,7 @@ Status run_forward(Context &context, const KernelEntry<AttentionForwardRequest> 
   const AttentionShape &shape = whole.shape;
   const int64_t heads = shape.batch * shape.key_heads, blocks = attention_blocks(shape);
   if (heads * blocks == 0) return {};
-  // A part of a head packs its keys again: as few as keep the threads busy.
+  // Each part of a head packs the keys of that head, so a head has only as many parts as keep the threads busy.
   const int64_t most = width_of(context) == 1 ? 1 : (4 * width_of(context) + heads - 1) / heads;
   const int64_t length = (blocks + most - 1) / most, parts = (blocks + length - 1) / length;
   const double multiply_adds = pairs_of(shape) * static_cast<double>(shape.width + shape.value_width);
@@ -103,7 +103,7 @@ AttentionForwardRequest forward_request(const Attention &attention, const Heads 
   return request;
 }
 
-// What the backward pass uses of the forward pass, computed again: dense f32 in scratch.
+// Recomputes the results of the forward pass that the backward pass needs, as dense f32 in scratch.
 Status compute_again(Context &context, AttentionForwardRequest &request) {
   const AttentionShape &shape = request.shape;
   const int64_t heads = shape.key_heads * shape.group, rows = shape.batch * heads * shape.queries;

@@ -1,4 +1,4 @@
-// Scaled dot-product attention: by one kernel where there is one, else by GEMMs and softmax.
+// Scaled dot-product attention: by a fused kernel if one supports the request, otherwise by GEMMs and softmax.
 #pragma once
 
 #include "src/tensor/tensor.hpp"

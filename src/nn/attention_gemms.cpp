@@ -1,5 +1,5 @@
 // For each block of queries: scores = query · key^T, probabilities = softmax(scores), output = probabilities · value. The
-// matrices of some heads are in scratch at once, few enough for a cache.
+// matrices of a few heads are in scratch at once, so that they fit in a cache.
 #include <vector>
 
 #include "src/cast/cast.hpp"
@@ -10,21 +10,21 @@
 namespace lpt {
 namespace {
 
-// Queries of a block, and bytes of the scores of the heads of a block: those of a thread, or of a device.
+// Queries of a block, and bytes of the scores of all heads of a block: for each thread of the CPU, and for a device.
 constexpr int64_t kBlock = 128, kDeviceBlock = 2048;
 constexpr int64_t kScoreBytes = int64_t{1} << 20, kDeviceScoreBytes = int64_t{1} << 28;
 
-// Queries of a block.
+// Returns the number of queries of a block.
 int64_t block_of(const Attention &attention) { return is_on_cpu(attention.context) ? kBlock : kDeviceBlock; }
 
-// Keys that the last of some queries sees; the matrix of their scores has so many columns.
+// Returns the number of keys that the last of `count` queries attends to, which is the number of columns of their scores.
 int64_t keys_of(const Attention &attention, int64_t first, int64_t count) {
   const int64_t all = attention.key.positions();
   if (attention.options.is_causal == 0) return all;
   return std::clamp<int64_t>(first + count + all - attention.query.positions(), 0, all);
 }
 
-// Key heads whose scores are in scratch at once.
+// Returns the number of key heads whose scores are in scratch at once.
 int64_t heads_at_once(const Attention &attention) {
   Context &context = attention.context;
   const int64_t bytes = is_on_cpu(context) ? kScoreBytes * width_of(context) : kDeviceScoreBytes;
@@ -33,21 +33,21 @@ int64_t heads_at_once(const Attention &attention) {
   return std::clamp<int64_t>(bytes / std::max<int64_t>(each, 1), 1, std::max<int64_t>(attention.key.count(), 1));
 }
 
-// ---- one block of queries of some key heads
+// One block of queries of some key heads.
 
 struct Block {
   int64_t first_head, heads;   // of the keys
-  int64_t first, count, keys;  // queries, and the keys that they see
+  int64_t first, count, keys;  // queries, and the keys that they attend to
 
   int64_t rows(const Attention &attention) const { return heads * attention.group() * count; }
 };
 
-// The rows of a head in a matrix of all heads of a block.
+// Returns the rows of one head in a matrix of all heads of a block.
 MatrixView rows_of(const Attention &attention, const Block &block, const MatrixView &matrix, int64_t head, int64_t i) {
   return cut_rows(matrix, (head * attention.group() + i) * block.count, block.count);
 }
 
-// make(key head, i, call) sets the operands of head i of those that share a key head.
+// Runs one GEMM per head. make(key head, i, call) sets the operands of query head i of those that share a key head.
 template <typename Make>
 Status multiply(const Attention &attention, const Block &block, int64_t first, int64_t count, const Make &make) {
   std::vector<GemmCall> calls;
@@ -66,7 +66,7 @@ Status multiply(const Attention &attention, const Block &block, const Make &make
   return multiply(attention, block, 0, attention.group(), make);
 }
 
-// scores = alpha · left · right^T + beta · scores, of queries and keys.
+// Computes scores = alpha · left · right^T + beta · scores for the queries and keys of a block.
 Status multiply_by_keys(const Attention &attention, const Block &block, const Heads &left, const Heads &right,
                         const MatrixView &scores, double alpha = 1.0, double beta = 0.0) {
   return multiply(attention, block, [&](int64_t head, int64_t i, GemmCall &call) -> Status {
@@ -80,7 +80,7 @@ Status multiply_by_keys(const Attention &attention, const Block &block, const He
   });
 }
 
-// weights · right, with a row of weights for each query.
+// Computes weights · right, with a row of weights for each query.
 Status multiply_by_values(const Attention &attention, const Block &block, const MatrixView &weights, const Heads &right,
                           const Heads &output) {
   return multiply(attention, block, [&](int64_t head, int64_t i, GemmCall &call) -> Status {
@@ -90,7 +90,7 @@ Status multiply_by_values(const Attention &attention, const Block &block, const 
   });
 }
 
-// The mask takes the place of the scores, which are added to it; else `beta` is 0.
+// Copies the mask to the scores. The GEMM then adds the scores to the mask with beta = 1. Without a mask beta is 0.
 Status write_mask(const Attention &attention, const Block &block, const MatrixView &scores) {
   if (!attention.has_mask()) return {};
   for (int64_t head = 0; head < block.heads; ++head) {
@@ -116,7 +116,7 @@ Status write_log_sums(const Attention &attention, const Block &block, const Matr
   return {};
 }
 
-// Scores with a mask are scaled.
+// Computes the softmax. Scores with a mask are already scaled.
 Status compute_probabilities(const Attention &attention, const Block &block, const MatrixView &scores,
                              const MatrixView &probabilities, void *log_sums) {
   const lpt_attention_options &options = attention.options;
@@ -131,7 +131,7 @@ Status compute_probabilities(const Attention &attention, const Block &block, con
   return run_softmax_forward(attention.context, whole, attention.is_check());
 }
 
-// gradient of the scores = scale · p · (dp - sum(p · dp)).
+// Computes the gradient of the scores: scale · p · (dp - sum(p · dp)).
 Status compute_score_gradient(const Attention &attention, const MatrixView &probabilities, const MatrixView &gradient,
                               const MatrixView &scores) {
   return run_softmax_backward(attention.context, {probabilities, gradient, scores, attention.scale()},
@@ -145,7 +145,7 @@ Status compute_scores(const Attention &attention, const Block &block, const Matr
                           has_mask ? 1.0 : 0.0);
 }
 
-// run(block) for all blocks of queries of some key heads, the last queries first: they see all keys.
+// Runs run(block) for all blocks of queries of some key heads. The last queries are first because they attend to all keys.
 template <typename Run>
 Status run_blocks(const Attention &attention, int64_t first_head, int64_t heads, const Run &run) {
   Context &context = attention.context;
@@ -157,14 +157,14 @@ Status run_blocks(const Attention &attention, int64_t first_head, int64_t heads,
     const Arena::Mark mark = arena.mark();
     const size_t reported = context.choices.size();
     LPT_TRY(run(Block{first_head, heads, first, count, keys_of(attention, first, count)}));
-    arena.give_back(mark);  // what comes next is queued behind it
+    arena.give_back(mark);  // later work in the queue runs after this block
     const bool is_reported = first_head == 0 && i == blocks - 1;
     if (!is_reported) context.choices.resize(reported);
   }
   return {};
 }
 
-// run(first, count) for parts of the key heads; once under LPT_CHECK_ONLY.
+// Runs run(first, count) for groups of key heads; once under LPT_CHECK_ONLY.
 template <typename Run>
 Status run_heads(const Attention &attention, const Run &run) {
   const int64_t step = heads_at_once(attention);
@@ -175,25 +175,25 @@ Status run_heads(const Attention &attention, const Run &run) {
   return {};
 }
 
-// The format of sums.
+// Returns the format of sums.
 lpt_format sum_format(std::initializer_list<const Heads *> operands) {
   const bool is_f64 = std::any_of(operands.begin(), operands.end(),
                                   [](const Heads *heads) { return heads->format() == LPT_FORMAT_F64; });
   return is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
 }
 
-// Of what multiplies `other`: its own format, or `wide` where that is quantized.
+// Returns the format of the weights that multiply `other`: its format, or the format of `wide` if `other` is quantized.
 lpt_format weight_format(lpt_format sums, const Heads &other, const Heads &wide) {
   if (sums == LPT_FORMAT_F64) return sums;
   return is_wide_float(other.format()) ? other.format() : wide.format();
 }
 
-// ---- the backward pass
+// Backward pass.
 
-// The gradient of keys or values: f32 or f64 sums of some heads, then that of the caller.
+// The gradient of keys or values: the tensor of the caller, and f32 or f64 sums of some heads.
 struct SharedGradient {
   const Heads &heads;
-  MatrixView sums;  // of the key heads at once, one below the other; without rows where the gradient takes them itself
+  MatrixView sums;  // of the current key heads, one below the other; no rows if the tensor has the format of sums
 
   Status view(const Block &block, int64_t head, MatrixView &out_view) const {
     if (sums.rows == 0) return heads.view(block.first_head + head, 0, block.keys, out_view);
@@ -220,7 +220,7 @@ Status write_sums(const Attention &attention, const SharedGradient &gradient, in
   return {};
 }
 
-// gradient += weights^T · right, over the heads that share a key head, one after the other.
+// Computes gradient += weights^T · right. The query heads that share a key head are added in order.
 Status add_over_queries(const Attention &attention, const Block &block, const MatrixView &weights, const Heads &right,
                         const SharedGradient &gradient) {
   const bool is_last_block = block.first + block.count >= attention.query.positions();

@@ -17,7 +17,7 @@ Status check_options(const lpt_attention_options &options) {
   return invalid("window is %lld and is_causal is 0: expected 1", number(options.window));
 }
 
-// Added to the scores: axes that are missing or have one extent are repeated.
+// Reads the mask, which is added to the scores. Missing axes and axes of extent 1 are broadcast.
 Status read_mask(Attention &attention) {
   const Tensor *const tensor = attention.options.mask;
   if (tensor == nullptr) return {};
@@ -43,7 +43,7 @@ Status read_log_sums(Attention &attention) {
     return invalid("log_sum_exp is %s: expected the shape of query without its last axis, f32 or f64",
                    tensor_text(*tensor).c_str());
   }
-  Tensor column = *tensor;  // a column of one head
+  Tensor column = *tensor;  // one column per head
   column.extents[column.rank] = column.strides[column.rank] = 1;
   ++column.rank;
   LPT_TRY(read_heads(&column, "log_sum_exp", !attention.is_check(), false, device, attention.log_sums));

@@ -1,4 +1,4 @@
-// What lpt_attention_forward() and lpt_attention_backward() check and compute with.
+// Arguments of lpt_attention_forward() and lpt_attention_backward(): checks and derived values.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace lpt {
 // An operand as batch × heads × positions × width.
 struct Heads {
   const char *name;
-  Tensor tensor;  // of rank 4
+  Tensor tensor;  // rank 4
 
   int64_t batch() const { return tensor.extents[0]; }
   int64_t heads() const { return tensor.extents[1]; }
@@ -23,7 +23,7 @@ struct Heads {
   int64_t count() const { return batch() * heads(); }
   lpt_format format() const { return tensor.format.id; }
 
-  // Some positions of one head.
+  // Returns `positions` positions of one head.
   Status view(int64_t head, int64_t first, int64_t positions, MatrixView &out_view) const {
     Tensor matrix;
     LPT_TRY(matrix_at(tensor, name, head, matrix));
@@ -33,18 +33,18 @@ struct Heads {
   }
 };
 
-// The tensors of a call, and what follows from its options.
+// The tensors of a call, and values that follow from its options.
 struct Attention {
   Context &context;
   const lpt_attention_options &options;
   Heads query{}, key{}, value{};
-  Heads mask{};      // without a name: there is none. Strides of axes with one extent are 0
-  Heads log_sums{};  // of one column; without a name: there is none
+  Heads mask{};      // no mask if the name is NULL; the strides of broadcast axes are 0
+  Heads log_sums{};  // one column; not requested if the name is NULL
 
   bool is_check() const { return is_check_only(options.flags); }
   bool has_mask() const { return mask.name != nullptr; }
   bool has_log_sums() const { return log_sums.name != nullptr; }
-  int64_t group() const { return key.heads() == 0 ? 1 : query.heads() / key.heads(); }  // heads that share a key head
+  int64_t group() const { return key.heads() == 0 ? 1 : query.heads() / key.heads(); }  // query heads per key head
   double scale() const {
     return options.scale != 0.0 ? options.scale
                                 : 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(query.width(), 1)));
@@ -52,20 +52,21 @@ struct Attention {
   int64_t head_of(int64_t key_head, int64_t i) const { return key_head * group() + i; }
 };
 
-// Also reads what the options name; is_stored: keys and values may be codes.
+// Reads the operands and the tensors of the options. With is_stored, keys and values may be codes.
 Status read_inputs(const Tensor *given_query, const Tensor *given_key, const Tensor *given_value, bool is_stored,
                    Attention &attention);
 
-// A tensor of wide floats, or of codes if it is_stored.
+// Reads a tensor of wide floats, or of codes if is_stored is set.
 Status read_heads(const Tensor *tensor, const char *name, bool needs_data, bool is_stored, const Device &device,
                   Heads &out);
 Status check_extents(const Heads &heads, const Tensor &given, int64_t batch, int64_t count, int64_t positions,
                      int64_t width);
 
-// Both tensors between their first and their last element: views of one buffer are taken to overlap.
+// Rejects tensors whose address ranges, from the first to the last element, overlap. It also rejects interleaved views of one
+// buffer.
 Status check_apart(const Heads &output, const Heads &input);
 
-// Where a call has been checked: by GEMMs and softmax by rows, for every format and device.
+// Attention by GEMMs and row-wise softmax, for every format and device. The arguments are already checked.
 struct AttentionGradientHeads {
   Heads query, key, value;
 };

@@ -21,7 +21,7 @@ Status check_options(const lpt_cross_entropy_options &options) {
   return {};
 }
 
-// Losses, or their gradients: f32 or f64.
+// Checks losses or their gradients: f32 or f64.
 Status check_losses(const Tensor *tensor, const char *name, int64_t count, bool needs_data, const Device &device,
                     MatrixView &out_view) {
   void *data = nullptr;
@@ -34,30 +34,30 @@ Status check_losses(const Tensor *tensor, const char *name, int64_t count, bool 
 
 bool is_f64(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
 
-// One call, its logits and options checked.
+// One call with checked logits and options.
 struct Loss {
   Context &context;
   const lpt_cross_entropy_options &options;
   bool needs_data;
   MatrixView logits;
   MatrixView targets;                // a vector
-  bool is_target_here = true;        // the CPU can read the targets
-  int64_t first = 0, classes = 0;    // of this rank, of all
-  int64_t counted = 0;               // rows, where the CPU can read the targets
-  std::vector<int64_t> places = {};  // of targets in this rank's columns, on the CPU
+  bool is_target_here = true;        // targets are in CPU memory
+  int64_t first = 0, classes = 0;    // first class of this rank; number of classes of all ranks
+  int64_t counted = 0;               // rows that are not ignored, if the targets are in CPU memory
+  std::vector<int64_t> places = {};  // index of each target in the columns of this rank, on the CPU
 
   const Device &device() const { return context.queue.device(); }
   int64_t target(int64_t row) const { return index_at(targets, row); }
   bool counts(int64_t row) const { return target(row) != options.ignored_target; }
-  bool is_for_rows() const { return options.reduction == LPT_LOSS_REDUCTION_NONE; }  // every row keeps its loss
+  bool is_for_rows() const { return options.reduction == LPT_LOSS_REDUCTION_NONE; }  // one loss per row
   int64_t loss_count() const { return is_for_rows() ? logits.rows : 1; }
 
-  // What a target has of a row's probability, and every class beside it.
+  // on() is the probability of the target class. off() is the probability that label smoothing adds to every class.
   double on() const { return 1.0 - options.label_smoothing; }
   double off() const { return classes == 0 ? 0.0 : options.label_smoothing / static_cast<double>(classes); }
 };
 
-// A hash of the arguments that must be equal on all ranks; without targets that the CPU cannot read.
+// Returns a hash of the arguments that must be equal on all ranks. Targets in device memory are not included.
 int64_t agreed_number(const Loss &loss) {
   auto sum = std::bit_cast<uint64_t>(loss.options.label_smoothing);
   const auto mix = [&](int64_t number) {
@@ -69,7 +69,7 @@ int64_t agreed_number(const Loss &loss) {
   return static_cast<int64_t>(sum);
 }
 
-// How ranks speak of numbers that the CPU has.
+// Returns the engine that exchanges numbers in CPU memory.
 Engine &speaker_of(Engine &engine) {
   return engine.device().is_cpu() ? engine : static_cast<DeviceEngine &>(engine).control();
 }
@@ -78,7 +78,7 @@ Signature signature_of(const Loss &loss, const char *operation) {
   return {operation, loss.logits.format.id, loss.logits.rows, 0, agreed_number(loss)};
 }
 
-// Every rank gives the others `count` numbers; out_all gets those of all ranks, in their order.
+// All-gathers `count` numbers of each rank. `out_all` has those of all ranks in their order.
 template <typename Number>
 Status exchange_numbers(const Loss &loss, const char *operation, const Number *mine, int64_t count,
                         std::vector<Number> &out_all) {
@@ -108,7 +108,7 @@ Status exchange_numbers(const Loss &loss, const char *operation, const Number *m
   return run_collective(loss.context, *loss.options.comm, exchange, nullptr, reach);
 }
 
-// Where this rank's classes begin, and how many there are.
+// Computes the first class of this rank and the number of classes of all ranks.
 Status find_classes(Loss &loss) {
   loss.classes = loss.logits.columns;
   if (loss.options.comm == nullptr) return {};
@@ -158,7 +158,7 @@ double read_number(const MatrixView &vector, int64_t index) {
                         : static_cast<double>(static_cast<const float *>(vector.data)[index]);
 }
 
-// What the sum of losses is divided by; 0: it is not.
+// Returns the divisor of the sum of losses; 0: no division.
 double divisor_of(const Loss &loss) {
   return loss.options.reduction == LPT_LOSS_REDUCTION_MEAN ? static_cast<double>(loss.counted) : 0.0;
 }
@@ -178,7 +178,7 @@ void write_losses(const Loss &loss, const std::vector<RowSums> &all, const Matri
   if (!loss.is_for_rows()) write_number(losses, 0, divisor == 0.0 ? sum : sum / divisor);
 }
 
-// What each row's gradient is multiplied by.
+// Returns the factor of the gradient of each row.
 std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
   std::vector<double> factors;
   const double divisor = divisor_of(loss);
@@ -191,9 +191,9 @@ std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
   return factors;
 }
 
-// ---- on a device
+// Cross entropy on a device.
 
-// What the sum of losses is divided by; NULL: it is not.
+// Returns the divisor of the sum of losses in device memory; NULL: no division.
 const int64_t *divisor_of(const Loss &loss, const DevicePlaces &places) {
   return loss.options.reduction == LPT_LOSS_REDUCTION_MEAN ? places.request.counted : nullptr;
 }
@@ -202,7 +202,7 @@ Status choose_places(const Loss &loss, DevicePlaces &places) {
   return choose_places(loss.context, loss.targets, loss.is_target_here, loss.options.ignored_target, places);
 }
 
-// Hosts exchange their numbers of classes.
+// Rejects a comm on another device, or one whose hosts do not exchange their numbers of classes.
 Status check_comm_on_device(const Loss &loss) {
   if (loss.options.comm == nullptr) return {};
   const Comm &comm = *loss.options.comm;
@@ -215,7 +215,7 @@ Status check_comm_on_device(const Loss &loss) {
       "options->comm has LPT_COMM_SKIP_CHECKS: expected ranks whose hosts tell each other their classes");
 }
 
-// Exchanges the sums of rows: `all` has those of every rank, one rank after the other.
+// Exchanges the sums of rows. `all` has `rows` entries per rank, in the order of ranks.
 Status share_sums(const Loss &loss, RowSums *all) {
   const auto ranks = static_cast<size_t>(loss.options.comm->engine->ranks());
   const int64_t bytes = loss.logits.rows * static_cast<int64_t>(sizeof(RowSums));
@@ -292,7 +292,7 @@ Status queue_backward(const Loss &loss, const double *log_sums, const MatrixView
   return queue_kernel(context, *kernel, whole);
 }
 
-// run(is_check_only) queues a pass. A rejection is returned before anything is exchanged with other ranks.
+// Runs run(is_check_only), which queues a pass. A rejection is returned before any communication with other ranks.
 template <typename Run>
 Status queue_loss(Loss &loss, const Run &run) {
   LPT_TRY(check_comm_on_device(loss));

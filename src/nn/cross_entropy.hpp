@@ -1,4 +1,4 @@
-// Cross entropy of classes that ranks may share.
+// Cross entropy. The classes may be divided over ranks.
 #pragma once
 
 #include "src/ranks/comm.hpp"
@@ -6,7 +6,7 @@
 
 namespace lpt {
 
-// `targets` has a class for each row of logits.
+// `targets` has one class for each row of logits.
 Status cross_entropy_forward(Context &context, const Tensor *logits, const Tensor *targets,
                              const lpt_cross_entropy_options &options, Tensor *loss, Tensor *log_sums);
 Status cross_entropy_backward(Context &context, const Tensor *logits, const Tensor *targets, const Tensor *log_sums,

@@ -18,7 +18,7 @@ Status check_options(const lpt_embedding_options &options) {
   return {};
 }
 
-// Indices that the CPU can read, as places; `ignored` is no place.
+// Checks indices in CPU memory and copies them. The index `ignored` becomes -1.
 Status read_places(const MatrixView &indices, int64_t classes, const int64_t *ignored, std::vector<int64_t> &places) {
   places.reserve(static_cast<size_t>(indices.columns));
   for (int64_t r = 0; r < indices.columns; ++r) {
@@ -32,7 +32,7 @@ Status read_places(const MatrixView &indices, int64_t classes, const int64_t *ig
   return {};
 }
 
-// A row of the table to a row of the output; NULL: the formats are the same.
+// Converts a row of the table to a row of the output. `kernel` is NULL if the formats are equal.
 void write_row(const KernelEntry<DequantizeRequest> *kernel, const MatrixView &from, const MatrixView &to) {
   if (kernel == nullptr) {
     copy_matrix(from, to);

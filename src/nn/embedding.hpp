@@ -1,4 +1,4 @@
-// Embedding: rows of a table by their indices, and the gradient of the table.
+// Embedding: gathers rows of a table by index, and computes the gradient of the table.
 #pragma once
 
 #include "src/tensor/tensor.hpp"

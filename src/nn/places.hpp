@@ -1,4 +1,4 @@
-// Indices on a device: a kernel finds their places among the classes of a table, or of one rank.
+// Conversion of indices on a device to row indices of a table, or to class indices of one rank.
 #pragma once
 
 #include "kernels/activation/cuda_steps.hpp"
@@ -6,7 +6,7 @@
 
 namespace lpt {
 
-// `count` numbers of scratch memory where the context works.
+// Takes `count` numbers of scratch memory on the device of the context.
 template <typename Number>
 Status take_numbers(Context &context, int64_t count, Number **out) {
   std::byte *memory = nullptr;
@@ -17,15 +17,15 @@ Status take_numbers(Context &context, int64_t count, Number **out) {
 
 struct DevicePlaces {
   MatrixView indices;     // a vector
-  bool is_on_cpu;         // the indices are in memory of the CPU
-  PlacesRequest request;  // with the ignored index
+  bool is_on_cpu;         // the indices are in CPU memory
+  PlacesRequest request;  // includes the ignored index
   const KernelEntry<PlacesRequest> *kernel;
 };
 
 // Selects the kernel.
 Status choose_places(Context &context, const MatrixView &indices, bool is_on_cpu, int64_t ignored, DevicePlaces &out);
 
-// Queues it: then request.places has the places. Indices in memory of the CPU have been read when it returns.
+// Queues the kernel, which writes request.places. Indices in CPU memory have been read when the function returns.
 Status queue_places(Context &context, int64_t first, int64_t classes, DevicePlaces &places);
 
 }  // namespace lpt

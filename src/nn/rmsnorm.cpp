@@ -14,7 +14,7 @@
 namespace lpt {
 namespace {
 
-// Of RMSNorm or LayerNorm.
+// Checks the options of RMSNorm or LayerNorm.
 template <typename Options>
 Status check_norm_options(const Options &options) {
   LPT_TRY(check_flags("flags", options.flags));
@@ -26,14 +26,14 @@ Status check_norm_options(const Options &options) {
 
 bool is_double(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
 
-// Part `i` of an array of numbers, one per row.
+// Returns the address of element `begin` of an array with one number per row, or NULL.
 void *cut_vector(const void *data, bool is_f64, int64_t begin) {
   if (data == nullptr) return nullptr;
   return const_cast<char *>(static_cast<const char *>(data)) + begin * (is_f64 ? 8 : 4);
 }
 
-// The weight gradient is summed in blocks of rows that depend on the shape only, then over the blocks in order. At most `most`
-// blocks bound the memory: one sum of each column per block.
+// Blocks of rows for the sums of a weight gradient. They depend on the shape only, and the sums of blocks are added in order.
+// The sums take one number per column and block, so `most` blocks limit the memory.
 struct Blocks {
   int64_t count;
   int64_t length;
@@ -48,7 +48,7 @@ struct NamedView {
   const char *name;
 };
 
-// Outputs overlap neither inputs nor each other.
+// Rejects outputs that overlap inputs or each other.
 Status check_outputs(std::initializer_list<NamedView> outputs, std::initializer_list<NamedView> inputs) {
   for (const NamedView *output = outputs.begin(); output != outputs.end(); ++output) {
     for (const NamedView &input : inputs) {
@@ -61,7 +61,7 @@ Status check_outputs(std::initializer_list<NamedView> outputs, std::initializer_
   return {};
 }
 
-// A vector that may be NULL: then the view has no data.
+// Checks a vector that may be NULL. The view of NULL has no data.
 Status check_optional_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
                              const Device &device, MatrixView &out_view) {
   void *data = nullptr;
@@ -70,7 +70,7 @@ Status check_optional_vector(const Tensor *tensor, const char *name, lpt_format 
   return {};
 }
 
-// What a norm's forward needs beside its input, checked. `names`: of the input and of the inverse.
+// Checks the arguments of a forward pass except the input. `names` are those of the input and of the inverse.
 struct NormNames {
   const char *input, *inverse;
 };
@@ -106,7 +106,7 @@ RmsnormForwardRequest cut_norm(const RmsnormForwardRequest &whole, int64_t begin
   return part;
 }
 
-// The two addends of a sum, checked.
+// The two checked addends of a sum.
 struct Addends {
   MatrixView residual, branch;
   const KernelEntry<ReduceRequest> *kernel;
@@ -159,12 +159,12 @@ void add_row(const Addends &addends, const MatrixView &sum, int64_t row) {
   addends.kernel->run(request);
 }
 
-// ---- the backward pass
+// Backward pass.
 
 // The gradient of a weight or bias.
 struct VectorGradient {
   bool is_requested = false;
-  void *data = nullptr;  // f32; f64 where the CPU computes in f64
+  void *data = nullptr;  // f32, or f64 if the CPU computes in f64
   bool is_accumulated = false;
 };
 
@@ -172,7 +172,7 @@ struct VectorGradients {
   VectorGradient weight, bias;
 };
 
-// The sum over blocks, in order.
+// Writes the sum over blocks, added in order.
 void write_weight_gradient(const std::vector<double> &sums, const Blocks &blocks, int64_t columns, bool is_f64,
                            const VectorGradient &gradient) {
   for (int64_t column = 0; column < columns; ++column) {
@@ -188,7 +188,7 @@ void write_weight_gradient(const std::vector<double> &sums, const Blocks &blocks
   }
 }
 
-// The kernels of a norm's backward pass; NULL: not needed.
+// The kernels of the backward pass of a norm; NULL: not needed.
 struct NormSteps {
   const KernelEntry<RmsnormBackwardRequest> *input = nullptr;
   const KernelEntry<GradientPartsRequest> *parts = nullptr;
@@ -215,12 +215,12 @@ Status choose_norm_steps(Context &context, const RmsnormBackwardRequest &whole, 
   return select_kernel(context, "gradient_sum", GradientSumRequest{}, {LPT_FORMAT_F32}, &steps.sum);
 }
 
-// Sums of slices of rows, for the gradients of weight and bias; NULL: not requested.
+// Sums of blocks of rows for the gradients of weight and bias; NULL: not requested.
 struct GradientSums {
   double *weight = nullptr, *bias = nullptr;
 };
 
-// Rows begin .. begin + count of all gradients.
+// Queues rows begin .. begin + input.rows of all gradients.
 Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBackwardRequest &whole,
                        const MatrixView &input, int64_t begin, int64_t part_rows, const GradientSums &sums) {
   RmsnormBackwardRequest part = whole;
@@ -250,10 +250,10 @@ Status take_sums(Context &context, const VectorGradient &gradient, int64_t count
   return {};
 }
 
-// On a device. `input` may be codes; `whole` has all else.
+// Queues a backward pass on a device. `input` may be codes; `whole` has all other operands.
 Status queue_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
                       const VectorGradients &gradients, bool is_check_only) {
-  // Together with the columns this gives some thousand thread blocks.
+  // 256 parts times the columns give some thousand thread blocks.
   const Blocks parts = weight_gradient_blocks(input.rows, 256, 64);
   const int64_t chunk = stored_chunk(context, {&input}, parts.length);
   Stored stored;
@@ -281,7 +281,7 @@ Status queue_backward(Context &context, const MatrixView &input, const RmsnormBa
   return queue_sum(gradients.bias, sums.bias);
 }
 
-// The same on the CPU.
+// Runs a backward pass on the CPU. The arguments are those of queue_backward().
 Status run_backward(Context &context, const MatrixView &input, const RmsnormBackwardRequest &whole,
                     const VectorGradients &gradients, bool is_check_only) {
   const int64_t rows = input.rows, columns = input.columns;
@@ -333,7 +333,7 @@ Status run_backward(Context &context, const MatrixView &input, const RmsnormBack
   return {};
 }
 
-// The tensors of a backward pass; mean and bias_gradient are those of LayerNorm.
+// The tensors of a backward pass. `mean` and `bias_gradient` are only for LayerNorm.
 struct BackwardTensors {
   const Tensor *input, *weight, *mean, *inverse, *output_gradient;
   Tensor *input_gradient, *weight_gradient, *bias_gradient;
@@ -430,7 +430,8 @@ Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tenso
   const ProfileScope measure(context, "rmsnorm_forward_sum", kernel->name,
                              3 * view_bytes(whole.input) + view_bytes(whole.output));
   parallel_parts(context, whole.input.rows, whole.input.columns, [&](int64_t begin, int64_t count) {
-    for (int64_t r = begin; r < begin + count; ++r) {  // the sum is read again while it is in the nearest cache
+    // Row by row, so that the norm reads the sum from the nearest cache.
+    for (int64_t r = begin; r < begin + count; ++r) {
       add_row(addends, whole.input, r);
       kernel->run(cut_norm(whole, r, 1));
     }

@@ -1,5 +1,5 @@
-// Root mean square norm: output = input · r · weight,  r = 1 / sqrt(mean(input²) + epsilon). LayerNorm:
-// output = (input - m) · r · weight + bias,  r = 1 / sqrt(mean((input - m)²) + epsilon),  m = mean(input).
+// RMSNorm: output = input · r · weight, r = 1 / sqrt(mean(input²) + epsilon).
+// LayerNorm: output = (input - m) · r · weight + bias, r = 1 / sqrt(mean((input - m)²) + epsilon), m = mean(input).
 #pragma once
 
 #include "src/tensor/tensor.hpp"
@@ -8,7 +8,7 @@ namespace lpt {
 
 Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weight, const lpt_rmsnorm_options &options,
                        Tensor *output, Tensor *inverse_rms);
-// sum = residual + branch, then the norm of the sum.
+// Computes sum = residual + branch, then the norm of the sum.
 Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tensor *branch, const Tensor *weight,
                            const lpt_rmsnorm_options &options, Tensor *sum, Tensor *output, Tensor *inverse_rms);
 Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *weight, const Tensor *inverse_rms,

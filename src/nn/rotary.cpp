@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kTwoPi = 0x1.921fb54442d18p+2;
 
-// ---- frequencies
+// Frequencies.
 
 bool needs_original_positions(const lpt_rotary_scaling &scaling) {
   return scaling.kind == LPT_ROTARY_SCALING_KIND_YARN || scaling.kind == LPT_ROTARY_SCALING_KIND_LLAMA3;
@@ -44,7 +44,7 @@ Status check_scaling(const lpt_rotary_scaling &scaling) {
 
 double between_0_and_1(double value) { return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value; }
 
-// What the kinds that rescale some frequencies more than others need: YARN by index, LLAMA3 by frequency.
+// The range over which a kind interpolates between scaled and original frequencies. YARN: indices. LLAMA3: rotations.
 struct FrequencyRamp {
   double low, high;
 };
@@ -60,7 +60,7 @@ FrequencyRamp yarn_ramp(const lpt_rotary_scaling &scaling, int64_t width, double
   return ramp;
 }
 
-// Frequency i of `width` columns; see lpt_rotary_scaling_kind.
+// Returns frequency i of `width` columns; see lpt_rotary_scaling_kind.
 double frequency_of(const lpt_rotary_scaling &scaling, int64_t width, int64_t i, double log_base,
                     const FrequencyRamp &ramp) {
   const double two_i = 2.0 * static_cast<double>(i), columns = static_cast<double>(width);
@@ -86,7 +86,7 @@ double frequency_of(const lpt_rotary_scaling &scaling, int64_t width, int64_t i,
   }
 }
 
-// A vector of any length.
+// Checks a vector of any length.
 Status check_frequencies(const Tensor *tensor, bool needs_data, const Device &device, MatrixView &out_view) {
   LPT_TRY(check_tensor(tensor, "frequencies", device));
   const bool is_f64 = tensor->format.id == LPT_FORMAT_F64;
@@ -98,7 +98,7 @@ Status check_frequencies(const Tensor *tensor, bool needs_data, const Device &de
   return {};
 }
 
-// ---- rotation
+// Rotation.
 
 Status check_options(const lpt_rotary_options &options) {
   LPT_TRY(check_flags("flags", options.flags));
@@ -110,12 +110,12 @@ Status check_options(const lpt_rotary_options &options) {
   return invalid("first_position is %lld: expected -2^53 to 2^53", number(options.first_position));
 }
 
-// A tensor with any strides of its leading axes: the view has its format, data, columns and number of rows.
+// Checks a tensor with any strides of its leading axes. The view has its format, data, columns and number of rows.
 Status check_operand(const Tensor *tensor, const char *name, bool needs_data, const Device &device,
                      MatrixView &out_view) {
   LPT_TRY(check_tensor(tensor, name, device));
   if (tensor->rank < 2) return invalid("%s is %s: expected rank 2 or more", name, tensor_text(*tensor).c_str());
-  // As a matrix whose rows are nowhere in particular.
+  // The row stride of this matrix is not used.
   const Shape shape = shape_of(*tensor);
   Tensor rows = *tensor;
   rows.rank = 2;
@@ -126,7 +126,7 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, co
   return check_wide_matrix(&rows, name, needs_data, out_view, device);
 }
 
-// From the first element to the last one, as one row.
+// Returns the memory from the first element to the last one as one row.
 MatrixView span_of(const Tensor &tensor, const MatrixView &view) {
   MatrixView span = view;
   span.rows = view.rows == 0 ? 0 : 1;
@@ -140,7 +140,7 @@ bool has_shape_of(const Tensor &tensor, const Tensor &like) {
   return tensor.rank == like.rank && std::equal(tensor.extents, tensor.extents + tensor.rank, like.extents);
 }
 
-// The same elements in the same memory.
+// Returns whether both tensors are the same elements in the same memory.
 bool is_same_memory(const Tensor &a, const Tensor &b) {
   if (a.data != b.data || a.format.id != b.format.id) return false;
   for (int32_t i = 0; i < a.rank; ++i) {
@@ -149,7 +149,7 @@ bool is_same_memory(const Tensor &a, const Tensor &b) {
   return true;
 }
 
-// The axes of rows in the order of memory, the slowest one first; axes without a gap between them are joined.
+// Sets the axes of rows in memory order, the slowest one first. Adjacent axes without a gap are merged.
 void set_axes(const Tensor &input, const Tensor &output, RotaryRequest &request) {
   static_assert(kMostRotaryAxes == kMostAxes - 1);
   RotaryAxis axes[kMostRotaryAxes];
@@ -179,7 +179,7 @@ void set_axes(const Tensor &input, const Tensor &output, RotaryRequest &request)
   }
 }
 
-// Memory of the table, on boundaries of 64 bytes.
+// Takes memory for the table. Each row begins on a boundary of 64 bytes.
 Status take_table(Context &context, RotaryTableRequest &table, RotaryRequest &request) {
   const int64_t numbers = table.rows * table.stride * (table.is_f64 ? 2 : 1);
   std::byte *memory = nullptr;
@@ -191,7 +191,7 @@ Status take_table(Context &context, RotaryTableRequest &table, RotaryRequest &re
   return {};
 }
 
-// The views of the operands; `positions` is empty without positions.
+// Checks the operands and returns their views. `positions` is empty if the options have no positions.
 Status read_operands(Context &context, const Tensor *input, const Tensor *frequencies,
                      const lpt_rotary_options &options, const Tensor *output, RotaryRequest &request,
                      MatrixView &angles, MatrixView &positions) {
@@ -248,7 +248,7 @@ Status rotary_frequencies(Context &context, const lpt_rotary_scaling &scaling, T
       static_cast<float *>(data)[i] = static_cast<float>(frequency);
     }
   }
-  // A copy from memory that is not page-locked has read it when it returns.
+  // queue.copy() has read pageable memory when it returns.
   return is_on_cpu(context) ? Status() : context.queue.copy({view.data, bytes, data, bytes, bytes, 1});
 }
 
@@ -295,7 +295,7 @@ Status rotary(Context &context, const Tensor *input, const Tensor *frequencies, 
     return queue_kernel(context, *kernel, request);
   }
   const ProfileScope measure(context, "rotary", kernel->name, view_bytes(request.input) + view_bytes(request.output));
-  constexpr int64_t kWorkOfEntry = 16;  // an entry of the table takes as long as this many numbers of a row
+  constexpr int64_t kWorkOfEntry = 16;  // the work of a table entry, in elements of a row
   parallel_parts(context, table.rows, table.count * kWorkOfEntry, [&](int64_t begin, int64_t count) {
     RotaryTableRequest part = table;
     part.first_row = begin;

@@ -16,7 +16,7 @@ Status check_options(const lpt_softmax_options &options) {
   return options.reserved == 0 ? Status() : unsupported("reserved is %d: expected 0", options.reserved);
 }
 
-// A causal softmax has an axis of rows.
+// A causal softmax needs an axis of rows.
 Status check_rank(const Tensor &tensor, const char *name, const lpt_softmax_options &options) {
   if (options.is_causal == 0 || tensor.rank >= 2) return {};
   return invalid("%s is %s and is_causal is 1: expected rank 2 or more", name, tensor_text(tensor).c_str());
@@ -42,7 +42,7 @@ SoftmaxBackwardRequest cut_backward(const SoftmaxBackwardRequest &whole, int64_t
           cut_rows(whole.input_gradient, begin, count), whole.scale};
 }
 
-// What both kinds of forward softmax check and request.
+// Checks the arguments of both kinds of forward softmax and sets the request.
 Status prepare(Context &context, const Tensor *input, const lpt_softmax_options &options, const Tensor *output,
                SoftmaxForwardRequest &whole) {
   const bool needs_data = !is_check_only(options.flags);

@@ -20,7 +20,7 @@ Status check_options(const lpt_swiglu_options &options) {
   return {};
 }
 
-// A matrix of wide floats in the shape of gate.
+// Checks a matrix of wide floats with the shape of gate.
 Status check_like_gate(const Tensor *tensor, const char *name, const MatrixView &gate, bool needs_data,
                        const Device &device, MatrixView &out_view) {
   LPT_TRY(check_wide_matrix(tensor, name, needs_data, out_view, device));
@@ -34,7 +34,7 @@ SwigluForwardRequest cut_swiglu(const SwigluForwardRequest &whole, int64_t begin
 
 using ForwardKernel = const KernelEntry<SwigluForwardRequest> *;
 
-// With a factor for each column of what its largest magnitude is: on the CPU that of parts of rows, joined.
+// Runs the kernel and computes a smoothing factor from the amax of each column. The amaxes of parts of the rows are combined.
 void run_smoothed(Context &context, ForwardKernel kernel, const SwigluForwardRequest &whole, const Split &by_rows,
                   uint8_t *factors) {
   const ProfileScope measure(context, "swiglu_forward", kernel->name, by_rows.bytes);
@@ -56,7 +56,7 @@ void run_smoothed(Context &context, ForwardKernel kernel, const SwigluForwardReq
   }
 }
 
-// On a device a second kernel makes the factors.
+// Queues the kernel and a second kernel that computes the factors.
 Status queue_smoothed(Context &context, ForwardKernel kernel, SwigluForwardRequest whole, uint8_t *factors,
                       bool is_check_only) {
   const int64_t columns = whole.gate.columns;

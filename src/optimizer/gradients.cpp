@@ -12,13 +12,13 @@ namespace {
 
 int64_t blocks_of(int64_t elements) { return (elements + kNormBlock - 1) / kNormBlock; }
 
-// A gradient, or a shard of one: its sums are those from `first` on of all that are added.
+// A gradient or a shard of one. `first` is the index of its first block sum among those of all gradients.
 struct MeasuredGradient {
   MatrixView gradient;
   int64_t first;
 };
 
-// All gradients of a norm. Those of shards have memory for the full ones.
+// All gradients of a norm. Blocks of shards are numbered as those of the full parameters.
 struct NormOf {
   std::vector<MeasuredGradient> gradients = {};
   int64_t block_count = 0;
@@ -39,7 +39,7 @@ NormOf norm_of(const std::vector<StepWork> &works, bool are_shards) {
   return norm;
 }
 
-// ---- on the CPU
+// Norms on the CPU.
 
 struct Measured {
   double *sums;         // one per block
@@ -61,7 +61,7 @@ Status prepare(Context &context, const std::vector<MatrixView> &gradients, Measu
   return {};
 }
 
-// Sums of the gradient's blocks, and what it has that is not finite.
+// Computes the sums of squares of the blocks of a gradient, and counts its elements that are not finite.
 Status measure_one(Context &context, const MatrixView &gradient, const Measured &measured, int64_t &nonfinite_count) {
   if (gradient.columns == 0) return {};
   const NormRequest whole = {gradient.data, gradient.format.element, 0, gradient.columns, measured.sums, nullptr};
@@ -81,7 +81,7 @@ Status measure_one(Context &context, const MatrixView &gradient, const Measured 
   return {};
 }
 
-// Of one gradient a sum for each block; raises the count.
+// Computes one sum for each block of a gradient and increases the count of elements that are not finite.
 Status measure_blocks(Context &context, const MatrixView &gradient, double *out_sums, int64_t &nonfinite_count) {
   Measured measured = {};
   LPT_TRY(prepare(context, {gradient}, measured));
@@ -104,16 +104,16 @@ Status measure_shards(Context &context, const std::vector<StepWork> &works, Step
   return {};
 }
 
-// ---- the norm on a device
+// Norms on a device.
 
 struct NormPlan {
   std::vector<const KernelEntry<NormRequest> *> norms;  // one for each gradient
   const KernelEntry<ClipRequest> *clip = nullptr;
   double *sums = nullptr;               // of all blocks
-  int64_t *nonfinite_counts = nullptr;  // of all ranks, behind the sums
+  int64_t *nonfinite_counts = nullptr;  // one per rank, after the sums
 };
 
-// All that can be rejected. Without others `rank_count` is 0.
+// Selects the kernels and takes the scratch, so that no later step can be rejected. `rank_count` is 0 without other ranks.
 Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, NormPlan &plan) {
   for (const auto &[gradient, first] : norm.gradients) {
     const NormRequest request{gradient.data, gradient.format.element, 0, gradient.columns, nullptr, nullptr};
@@ -129,7 +129,7 @@ Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, Nor
   return {};
 }
 
-// The sums of what this rank has.
+// Queues the sums of the gradients of this rank.
 Status queue_sums(Context &context, const NormOf &norm, const NormPlan &plan, int64_t *nonfinite_count) {
   for (size_t i = 0; i < norm.gradients.size(); ++i) {
     const auto &[gradient, first] = norm.gradients[i];
@@ -140,7 +140,7 @@ Status queue_sums(Context &context, const NormOf &norm, const NormPlan &plan, in
   return {};
 }
 
-// `clip` lacks what the sums are.
+// Queues a norm. The function sets the sums of `clip`; the caller sets its other members.
 Status run_norm(Context &context, const NormOf &norm, ClipRequest clip) {
   NormPlan plan;
   LPT_TRY(choose_norm(context, norm, 0, plan));
@@ -172,7 +172,7 @@ Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts
   return context.queue.synchronize();
 }
 
-// The norm of `run_norm(clip)`, for which the call waits.
+// Runs `run_norm(clip)` and waits for the norm.
 template <typename RunNorm>
 Status fetch_sums(Context &context, const RunNorm &run, GradientSums &out_sums) {
   std::byte *facts = nullptr;

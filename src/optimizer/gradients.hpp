@@ -1,4 +1,4 @@
-// Sums over gradients: what clipping and skipping look at.
+// Sums over gradients, for clipping and for skipping a step.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace lpt {
 
-// Sums of squares and counts over all gradients, in their order.
+// Sums over all gradients, in their order.
 struct GradientSums {
   double sum_of_squares;
   int64_t nonfinite_count;
@@ -17,26 +17,26 @@ Status measure_gradients(Context &context, const std::vector<MatrixView> &gradie
 Status measure_gradient_tensors(Context &context, const Tensor *const *gradients, int64_t count,
                                 lpt_gradients_info &out_info);
 
-// What a step of shards exchanges with the ranks of the others. All ranks exchange the same, in the same order.
+// The exchange of a step of shards with the other ranks. All ranks make the same calls in the same order.
 class StepRanks {
  public:
   virtual ~StepRanks() = default;
 
-  // The largest of all ranks, in place. Numbers are where the state is; on a device this is queued.
+  // Computes the max over all ranks in place. `numbers` is in the memory of the state; on a device the operation is queued.
   virtual Status find_largest(float *numbers, int64_t count) = 0;
 
-  // `sums` holds every block of the whole gradients, one after the other, and what this rank has of them; `nonfinite_counts`
-  // for a count of each rank, and its own. Both get those of the others.
+  // All-gathers the sums. `sums` has one entry for each block of the full gradients; this rank sets those of its shards.
+  // `nonfinite_counts` has one entry per rank; this rank sets its own.
   virtual Status share_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) = 0;
 
   virtual int32_t rank() const = 0;
   virtual int32_t ranks() const = 0;
 };
 
-// Of whole gradients, or of shards. On a device the call waits for them.
+// Computes the sums of full gradients or of shards. On a device the call waits for them.
 Status measure_works(Context &context, const std::vector<StepWork> &works, StepRanks *ranks, GradientSums &out_sums);
 
-// Queues the norm of all gradients, and what follows from it, which the steps then look at.
+// Queues the norm of all gradients and the clip factor, which the queued steps read.
 Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimizer_step_options &options,
                   std::vector<StepWork> &works, StepRanks *ranks);
 

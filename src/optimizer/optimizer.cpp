@@ -1,4 +1,4 @@
-// What an optimizer is and what it keeps for each parameter.
+// Creation of optimizers and of the state of their parameters.
 #include "src/optimizer/optimizer.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kMostParameters = int64_t{1} << 24;  // an index is a stream of random numbers by default
+constexpr int64_t kMostParameters = int64_t{1} << 24;  // the default stream of random numbers is the index
 constexpr size_t kLongestName = 255;                   // bytes
 constexpr int64_t kGroup = 128;
 constexpr int64_t kTreeBlock = 256;
@@ -105,7 +105,7 @@ Status read_moment(const MomentSetting &option, Moment &out_moment) {
 }
 
 Status read_shard(const lpt_optimizer_parameter &option, OptimizerParameter &out_parameter) {
-  const int64_t least = option.whole_elements == 0 ? 1 : 0;  // a rank may have no element of a shard
+  const int64_t least = option.whole_elements == 0 ? 1 : 0;  // a rank may have an empty shard
   if (option.elements < least || option.elements > std::numeric_limits<int64_t>::max() / 64) {
     return invalid("elements is %lld: expected %lld to 2^57", number(option.elements), number(least));
   }
@@ -157,7 +157,7 @@ Status read_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter 
   return read_shard(option, out_parameter);
 }
 
-// Adds the names of parameters, and removes them at its end unless they are kept.
+// Adds the names of parameters. The destructor removes them unless keep() was called.
 class AddedNames {
  public:
   AddedNames(std::unordered_map<std::string, int64_t> &indices, const std::vector<OptimizerParameter> &parameters)
@@ -168,7 +168,7 @@ class AddedNames {
     for (size_t i = 0; i < count_; ++i) indices_.erase(parameters_[i].name);
   }
 
-  // `first` is the index of the first parameter.
+  // Adds the names; `first` is the index of the first parameter.
   Status add(int64_t first) {
     for (; count_ < parameters_.size(); ++count_) {
       const std::string &name = parameters_[count_].name;
@@ -186,7 +186,7 @@ class AddedNames {
  private:
   std::unordered_map<std::string, int64_t> &indices_;
   const std::vector<OptimizerParameter> &parameters_;
-  size_t count_ = 0;  // of the parameters whose names were added
+  size_t count_ = 0;  // number of parameters whose names were added
 };
 
 }  // namespace
@@ -235,7 +235,7 @@ Status set_state_directory(Optimizer &optimizer, const char *directory, size_t r
     return unsupported("optimizer keeps its state on %s: files are mapped for the CPU alone",
                        device_text(optimizer.device).c_str());
   }
-  std::shared_ptr<MappedMemory> probe;  // a directory that takes no file is found now
+  std::shared_ptr<MappedMemory> probe;  // rejects a directory in which no file can be created
   LPT_TRY(MappedMemory::create(directory, 0, probe));
   optimizer.state_directory = directory;
   if (resident_bytes != 0) optimizer.resident_bytes = resident_bytes;
@@ -271,7 +271,7 @@ Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> para
     return unsupported("the optimizer has %lld parameters: expected at most %lld with those that are added",
                        number(first), number(kMostParameters));
   }
-  // Growth by a factor, as a growth by `count` would copy all parameters at each call.
+  // The capacity at least doubles, because growth by `count` copies all parameters at each call.
   const size_t needed = static_cast<size_t>(first + count), capacity = optimizer.parameters.capacity();
   if (needed > capacity) optimizer.parameters.reserve(std::max(needed, 2 * capacity));
   AddedNames names(optimizer.indices, parameters);

@@ -1,4 +1,4 @@
-// Optimizers whose states are stored in small formats.
+// Optimizers whose states are stored in low-precision formats.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace lpt {
 
-// One array of a state: in memory, or in a file that is mapped.
+// One array of a state, in memory or in a mapped file.
 class StateMemory {
  public:
   Status allocate(const lpt_optimizer &optimizer, int64_t bytes);
-  Status allocate_on(const Context &context, int64_t bytes);  // memory of the context's GPU, uncleared
+  Status allocate_on(const Context &context, int64_t bytes);  // in GPU memory of the context, uninitialized
   std::byte *data() const { return file_ != nullptr ? file_->data() : memory_.get(); }
   size_t bytes() const { return bytes_; }
   const MappedMemory *file() const { return file_.get(); }  // NULL: in memory
@@ -27,35 +27,35 @@ class StateMemory {
   size_t bytes_ = 0;
 };
 
-// One moment of one parameter. Without a format the method has none.
+// One moment of one parameter. The format is NONE if the method lacks this moment.
 struct Moment {
   lpt_format format = LPT_FORMAT_NONE;
-  lpt_format element = LPT_FORMAT_NONE;  // as StateArray has it
-  int64_t block = 0;                     // elements per scale; 0: none, or one scale of the whole
-  bool has_scale = false;                // one of the whole
+  lpt_format element = LPT_FORMAT_NONE;  // as in StateArray
+  int64_t block = 0;                     // elements per scale; 0: no scale, or one for the tensor
+  bool has_scale = false;                // one scale for the tensor
   bool is_expanded = false;
   lpt_scaler_kind scaling = LPT_SCALER_KIND_CURRENT;
   float scale = 1.0f;
-  float amax = 0.0f;                     // DELAYED: of the last step; 0: of none
-  StateMemory codes, scales, exponents;  // on a GPU there; `scale` and `amax` are then in whole_scales
+  float amax = 0.0f;                     // DELAYED: amax of the last step, or 0
+  StateMemory codes, scales, exponents;  // GPU: device memory; whole_scales replaces `scale` and `amax`
 
   bool is_kept() const { return format != LPT_FORMAT_NONE; }
   bool is_looking() const { return has_scale && (scaling == LPT_SCALER_KIND_CURRENT || amax == 0.0f); }
 };
 
 struct OptimizerParameter {
-  std::string name;  // empty: none
+  std::string name;  // empty: no name
   int64_t random_stream = -1;
   int64_t elements = 0;
   int64_t whole_elements = 0;
   int64_t begin = 0;
-  std::vector<int64_t> edges;  // of all ranks' shards, one more than ranks; empty: it was added alone
+  std::vector<int64_t> edges;  // begins of the shards of all ranks, and the end; empty: added as a single parameter
   double weight_decay = 0.0;
   int64_t step_count = 0;
   Moment first, second;
   bool is_compensated = false;
   StateMemory compensation;
-  StateMemory whole_scales;  // on a GPU: two of StepScales, number `slot` of them is what is stored
+  StateMemory whole_scales;  // GPU: two StepScales; entry `slot` is the current one
   int32_t slot = 0;
 
   bool has_whole_scales() const { return first.has_scale || second.has_scale; }
@@ -66,14 +66,14 @@ struct OptimizerParameter {
 struct lpt_optimizer {
   lpt::HandleKind kind = lpt::HandleKind::kOptimizer;
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
-  std::string state_directory;  // empty: state is in memory
+  std::string state_directory;  // empty: the state is in memory
   size_t resident_bytes = size_t{64} << 20;
   std::shared_ptr<const lpt::Allocator> allocator;
-  lpt::Device device;                // where the state is
-  std::shared_ptr<std::byte> facts;  // on a GPU: GradientFacts of the last step that sought a norm
-  bool is_norm_on_device = false;    // the last step's norm is not known here yet
+  lpt::Device device;                // device of the state
+  std::shared_ptr<std::byte> facts;  // GPU: GradientFacts of the last step that computed a norm
+  bool is_norm_on_device = false;    // the host has not read the norm of the last step
   std::vector<lpt::OptimizerParameter> parameters;
-  std::unordered_map<std::string, int64_t> indices;  // of the parameters with names
+  std::unordered_map<std::string, int64_t> indices;  // index by name
   lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
 };
 
@@ -93,7 +93,7 @@ Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *ind
 
 Status find_parameter(const Optimizer &optimizer, const char *name, int64_t &out_index);
 
-// What the last step came to. Of a norm that was found on a GPU it waits for that.
+// Returns the results of the last step. Waits for a norm that was computed on a GPU.
 Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_info);
 
 Status optimizer_size(const Optimizer &optimizer, size_t &out_size_bytes);
@@ -105,45 +105,46 @@ Status load_optimizer_state(Context &context, Optimizer &optimizer, int64_t inde
 Status load_optimizer_states(Context &context, Optimizer &optimizer, int64_t index, const void *const *buffers,
                              const size_t *buffer_bytes, int64_t count);
 
-// ---- shared by the files of this operation
+// Functions for the other files of this folder.
 
 Status check_index(const Optimizer &optimizer, const char *name, int64_t index);
 
-// The context works where the state is.
+// Rejects a context of another device than that of the state.
 Status check_place(const Context &context, const Optimizer &optimizer);
 
 int64_t element_bytes(lpt_format element);
 
-// A parameter as it is described, with its state. `name` may be NULL.
+// Creates a parameter and its state from a description. `name` may be NULL.
 Status make_parameter(Context &context, const Optimizer &optimizer, const char *name,
                       const lpt_optimizer_parameter &option, OptimizerParameter &out_parameter);
 
-// What is saved, with memory of its own: of `parameter`, or of any shard of the same whole, which then has its place.
+// Reads a saved state to new memory. It is the state of `parameter`, or of any shard of the same full parameter. The result
+// contains the range of the shard.
 Status read_state(const Optimizer &optimizer, const OptimizerParameter &parameter, bool is_any_shard,
                   const void *buffer, size_t buffer_bytes, OptimizerParameter &out_loaded);
 
-// Makes what was loaded the state of a parameter.
+// Replaces the state of a parameter by a loaded state.
 Status take_loaded(const Context &context, const Optimizer &optimizer, OptimizerParameter loaded,
                    OptimizerParameter &out_parameter);
 
-// Whether a kernel takes the moments of a parameter on the context's device, beside gradients and parameters of f32.
+// Rejects a parameter whose moments no kernel of the device supports. Gradients and parameters are f32 in this check.
 Status check_moments_on_device(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter);
 
-// ---- state_memory.cpp
+// state_memory.cpp: memory of states.
 
-// All of a parameter's state, of zeros: on the CPU, in memory or files, or on the device, where moments that no kernel takes
-// are rejected.
+// Allocate the state of a parameter and fill it with zeros: on the CPU in memory or files, or on the device. The latter
+// rejects moments that no kernel supports.
 Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter);
 Status allocate_state_on_device(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter);
 
-// Memory for the facts of a step on a device.
+// Allocates memory for the GradientFacts of a step on a device.
 Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts);
 
-// A copy in the CPU's memory, for which it waits.
+// Copies the state from a device to CPU memory and waits.
 Status fetch_state(const Context &context, const Optimizer &optimizer, const OptimizerParameter &there,
                    OptimizerParameter &out_here);
 
-// Calls visit(array) for each array of a parameter's state.
+// Calls visit(array) for each array of the state of a parameter.
 template <typename Parameter, typename Visit>
 void for_each_array(Parameter &parameter, const Visit &visit) {
   for (auto *moment : {&parameter.first, &parameter.second}) {
@@ -154,8 +155,8 @@ void for_each_array(Parameter &parameter, const Visit &visit) {
   visit(parameter.compensation);
 }
 
-// Calls visit(file, first byte, last byte + 1) for what elements [begin, end) take of each mapped array. An array has as
-// many bytes per element on the whole; `begin` and `end` lie on blocks, or at the end.
+// Calls visit(file, first byte, last byte + 1) for the part of each mapped array that contains elements [begin, end). Each
+// array has a fixed number of bytes per block. `begin` and `end` are multiples of a block, or the end.
 template <typename Visit>
 void for_each_range(const OptimizerParameter &parameter, int64_t begin, int64_t end, const Visit &visit) {
   const auto range = [&](const StateMemory &array, int64_t block) {
@@ -173,7 +174,7 @@ void for_each_range(const OptimizerParameter &parameter, int64_t begin, int64_t 
   range(parameter.compensation, 1);
 }
 
-// Lets go of mapped state that is in memory.
+// Releases pages of mapped state from memory.
 void dont_need(const OptimizerParameter &parameter, int64_t begin, int64_t end);
 
 }  // namespace lpt

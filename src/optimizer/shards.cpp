@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kCut = kNormBlock;  // elements: whole blocks of every format, and of the norm's sums
+constexpr int64_t kCut = kNormBlock;  // elements: a multiple of a block of every format, and of a block of the norm
 
 int64_t units_of(int64_t elements) { return (elements + kCut - 1) / kCut; }
 
@@ -18,7 +18,7 @@ Status check_whole(const lpt_optimizer_parameter &parameter, int64_t position) {
                  number(position), number(parameter.whole_elements), number(parameter.begin));
 }
 
-// So few that no sum of them overflows.
+// The limit prevents overflow of sums of elements.
 Status check_elements_of(const lpt_optimizer_parameter &parameter, int64_t position) {
   constexpr int64_t most = int64_t{1} << 38;
   if (parameter.elements >= 1 && parameter.elements <= most) return {};
@@ -26,7 +26,7 @@ Status check_elements_of(const lpt_optimizer_parameter &parameter, int64_t posit
                  number(parameter.elements));
 }
 
-// Where all ranks' shards of a parameter end that begins at `first` of `all` units.
+// Returns the edges of the shards of all ranks in a parameter that begins at unit `first` of `all` units.
 std::vector<int64_t> edges_of(int64_t elements, int64_t first, int64_t all, int32_t ranks) {
   std::vector<int64_t> edges;
   for (int64_t q = 0; q <= ranks; ++q) {
@@ -36,7 +36,7 @@ std::vector<int64_t> edges_of(int64_t elements, int64_t first, int64_t all, int3
   return edges;
 }
 
-// Shards of nothing begin with the whole: anywhere else need not be a block's edge.
+// Returns the shard of a rank. Empty shards begin at 0, because other edges may not be multiples of a block.
 lpt_optimizer_parameter shard_of(const lpt_optimizer_parameter &whole, const std::vector<int64_t> &edges, size_t rank) {
   lpt_optimizer_parameter shard = whole;
   shard.whole_elements = whole.elements;
@@ -45,9 +45,9 @@ lpt_optimizer_parameter shard_of(const lpt_optimizer_parameter &whole, const std
   return shard;
 }
 
-// ---- a step
+// Steps.
 
-// Whole tensors of a step, each as one row, and what of them is this rank's.
+// The full tensors of a step, each as one row, and the shards of this rank.
 struct Wholes {
   std::vector<MatrixView> gradients, values;
   std::vector<Tensor> gradient_shards, value_shards;
@@ -67,7 +67,7 @@ Tensor cut_tensor(const Tensor &tensor, const MatrixView &view, const OptimizerP
   return shard;
 }
 
-// Shards are sent from where they lie.
+// Rejects an optimizer on another device than that of the comm: shards are sent from the memory of the tensors.
 Status check_state_place(const Comm &comm, const Optimizer &optimizer) {
   if (optimizer.device == device_of(comm)) return {};
   return invalid("optimizer keeps its state on %s: expected %s, where the comm works",
@@ -117,7 +117,7 @@ Status check_lists(const StepCall &call) {
   return {};
 }
 
-// Where the shards of all ranks lie in whole tensors.
+// Returns the runs of the shards of all ranks in full tensors.
 std::vector<Runs> runs_of(const std::vector<MatrixView> &views, const Wholes &wholes, int32_t ranks) {
   std::vector<Runs> runs(static_cast<size_t>(ranks));
   for (size_t i = 0; i < views.size(); ++i) {
@@ -140,7 +140,7 @@ Status check_one_format(const Wholes &wholes) {
   return {};
 }
 
-// The gradients of this rank's shards become those of all ranks, in scratch.
+// Reduces the gradients of the shards of this rank over all ranks to scratch.
 Status reduce_gradients(Context &context, Comm &comm, const lpt_reduce_options &options, Wholes &wholes) {
   if (wholes.gradients.empty()) return {};
   int64_t bytes = 0;
@@ -165,7 +165,7 @@ class ShardRanks : public StepRanks {
     return reduce_numbers(context_, comm_, LPT_FORMAT_F32, numbers, count, LPT_REDUCTION_MAXIMUM);
   }
 
-  // Each block is summed by the one rank that has it.
+  // Each block is summed by the only rank that has it.
   Status share_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) override {
     std::vector<Runs> runs(static_cast<size_t>(ranks()));
     const auto add = [&](size_t q, void *first, int64_t count) {
@@ -205,7 +205,7 @@ Status step_own(Context &context, Optimizer &optimizer, const StepCall &call, co
                          ranks);
 }
 
-// What would be rejected later is rejected before other ranks hear of it.
+// Checks a step completely before the first communication, so that a rejection does not affect other ranks.
 Status check_step(Context &context, Comm &comm, Optimizer &optimizer, const StepCall &call,
                   const lpt_reduce_options *reduce, Wholes &wholes) {
   LPT_TRY(check_lists(call));
@@ -267,7 +267,8 @@ Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int
     status = run_step(context, comm, optimizer, call, reduce, wholes);
   } catch (const std::bad_alloc &) {
     status =
-        Status(LPT_OUT_OF_MEMORY, "out of memory");  // the other ranks are reported as well: they wait for this one
+        // interrupt() also reports this error to the other ranks, which wait for this rank.
+        Status(LPT_OUT_OF_MEMORY, "out of memory");
   }
   if (!status.is_ok()) comm.engine->interrupt(status.message().c_str());
   return status;

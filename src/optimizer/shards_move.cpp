@@ -1,4 +1,4 @@
-// Shards on their way: many runs of memory, a piece of each rank's at a time, so that little is copied side by side.
+// Communication of shards: many runs of memory, sent in segments of each rank, so that the buffers are small.
 #include <algorithm>
 #include <cstring>
 
@@ -8,8 +8,8 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kPieceElements = int64_t{1} << 18;  // of each rank's gradients in one message
-constexpr int64_t kPieceBytes = int64_t{1} << 20;     // of each rank's parameters
+constexpr int64_t kPieceElements = int64_t{1} << 18;  // of the gradients of each rank per message
+constexpr int64_t kPieceBytes = int64_t{1} << 20;     // of the parameters of each rank per message
 
 int64_t bytes_of(const Runs &runs) {
   int64_t bytes = 0;
@@ -23,12 +23,12 @@ int64_t most_bytes(const std::vector<Runs> &runs_of_ranks) {
   return most;
 }
 
-// Bytes of a rank in the piece that begins with `begin`.
+// Returns the bytes of a rank in the segment that begins at byte `begin`.
 int64_t piece_of(const Runs &runs, int64_t begin, int64_t length) {
   return std::clamp<int64_t>(bytes_of(runs) - begin, 0, length);
 }
 
-// Calls visit(data, count) for bytes [begin, begin + count) of the runs, as they lie.
+// Calls visit(data, count) for bytes [begin, begin + count) of the runs, in order.
 template <typename Visit>
 void for_bytes(const Runs &runs, int64_t begin, int64_t count, const Visit &visit) {
   for (const Bytes &run : runs) {
@@ -40,7 +40,7 @@ void for_bytes(const Runs &runs, int64_t begin, int64_t count, const Visit &visi
   }
 }
 
-// By the queue of where all of it is.
+// Copies bytes of the runs to adjacent memory. Both are on the device of the queue.
 Status copy_out(const Queue &queue, const Runs &runs, int64_t begin, int64_t count, std::byte *to) {
   Status status;
   for_bytes(runs, begin, count, [&](const std::byte *data, int64_t here) {
@@ -63,10 +63,10 @@ Arena &arena_of(Context &context, const Engine &engine) {
   return engine.device().is_cpu() ? *context.arena : *context.device_arena;
 }
 
-// The pieces of all ranks, side by side in the order of ranks.
+// The segments of all ranks, adjacent and in the order of ranks.
 struct Pack {
   std::byte *data;
-  std::vector<Range> shares;  // elements
+  std::vector<Range> shares;  // in elements
   int64_t element_bytes;
 };
 
@@ -85,7 +85,7 @@ Status fill_pack(const Queue &queue, const std::vector<Runs> &runs_of_ranks, int
   return {};
 }
 
-// Without `out` it is only checked.
+// Reduces a pack. If `out` is NULL, it only checks the arguments.
 Status reduce_pack(Context &context, Comm &comm, lpt_format format, const Pack &pack, const lpt_reduce_options &options,
                    std::byte *out) {
   const Range &mine = pack.shares[static_cast<size_t>(comm.engine->rank())];

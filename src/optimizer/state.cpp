@@ -1,5 +1,5 @@
-// Saved state of one parameter: elements, step count, then format, scale and codes of each moment; then sections, each a
-// tag, its bytes and its content, for what a parameter has beside that. See docs/reference/state-format.md.
+// The saved state of one parameter: elements, step count, then format, scale and codes of each moment. Then sections for
+// optional parts of a parameter: a tag, the number of bytes, and the content. See docs/reference/state-format.md.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@
 namespace lpt {
 namespace {
 
-// Written to files: never renumber. A parameter has exactly the sections that it needs, in this order.
+// The tags are stored in files: do not renumber them. A parameter has exactly the sections that it needs, in this order.
 enum class Section : uint32_t {
   kMethod = 1,
   kShard = 2,
@@ -27,9 +27,9 @@ enum class Section : uint32_t {
 
 constexpr size_t kSectionHeaderBytes = 4 + 8;
 constexpr size_t kMomentHeaderBytes = 8 + 4;
-constexpr int64_t kAnyPlace = -1;  // where a shard begins is learned from what is saved
+constexpr int64_t kAnyPlace = -1;  // the begin of the shard is read from the saved state
 
-// Calls visit(section, bytes) for each section that the parameter has.
+// Calls visit(section, bytes) for each section of the parameter.
 template <typename Visit>
 void for_each_section(const Optimizer &optimizer, const OptimizerParameter &parameter, const Visit &visit) {
   const Moment &first = parameter.first, &second = parameter.second;
@@ -89,7 +89,7 @@ Status read_amax(BlobReader &reader, Moment &moment) {
   return damaged_state(text("a moment's amax is %g", static_cast<double>(moment.amax)));
 }
 
-// A NaN is the scale of a tree's block that held one.
+// Reads block scales. The scale of a dynamic-tree block with a NaN is NaN.
 Status read_scales(BlobReader &reader, Moment &moment) {
   reader.bytes(moment.scales.data(), moment.scales.bytes());
   const auto *scales = reinterpret_cast<const float *>(moment.scales.data());
@@ -113,7 +113,7 @@ Status read_exponents(BlobReader &reader, Moment &moment) {
   return {};
 }
 
-// Places lie on blocks.
+// Sets the begin of a shard, which must be a multiple of the block of the moments.
 Status read_place(int64_t begin, OptimizerParameter &parameter) {
   const int64_t block = std::max<int64_t>({parameter.first.block, parameter.second.block, 1});
   if (begin < 0 || begin > parameter.whole_elements - parameter.elements || begin % block != 0) {
@@ -177,7 +177,7 @@ Status read_section(const Optimizer &optimizer, BlobReader &reader, Section sect
   return {};
 }
 
-// All of a moment before its codes.
+// Reads the format and scale of a moment, which precede its codes.
 Status read_header(BlobReader &reader, const char *name, Moment &moment) {
   const lpt_format format = reader.i64();
   Format saved;
@@ -188,7 +188,7 @@ Status read_header(BlobReader &reader, const char *name, Moment &moment) {
                                 : damaged_state(text("a moment's scale is %g", static_cast<double>(moment.scale)));
 }
 
-// What is in the CPU's memory.
+// Saves a parameter whose state is in CPU memory.
 Status save_parameter(const Optimizer &optimizer, const OptimizerParameter &parameter, void *buffer,
                       size_t buffer_bytes) {
   BlobWriter writer(BlobKind::kOptimizerParameter);
@@ -210,7 +210,7 @@ Status save_parameter(const Optimizer &optimizer, const OptimizerParameter &para
 
 void read_codes(BlobReader &reader, const Moment &moment) { reader.bytes(moment.codes.data(), moment.codes.bytes()); }
 
-// All behind the elements, which are those of `loaded`: into memory of its own.
+// Reads all parts after the number of elements into new memory. `loaded.elements` is set.
 Status read_parts(const Optimizer &optimizer, BlobReader &reader, size_t given, OptimizerParameter &loaded) {
   LPT_TRY(read_count(reader, "the step count", loaded.step_count));
   LPT_TRY(read_header(reader, "the first moment's format", loaded.first));
@@ -228,7 +228,7 @@ Status read_parts(const Optimizer &optimizer, BlobReader &reader, size_t given, 
   });
   LPT_TRY(std::move(status));
   if (!reader.is_ok() || reader.left_bytes() != 0) return damaged_state("its parts are of another length");
-  if (loaded.begin == kAnyPlace) loaded.begin = 0;  // the whole says no place
+  if (loaded.begin == kAnyPlace) loaded.begin = 0;  // the state of a full parameter has no shard section
   dont_need(loaded, 0, loaded.elements);
   return {};
 }
@@ -260,7 +260,7 @@ Status read_state(const Optimizer &optimizer, const OptimizerParameter &paramete
   const int64_t elements = reader.i64();
   out_loaded = parameter;
   if (is_any_shard) {
-    // Each takes a byte at least: a number that is not true takes no memory.
+    // An element takes at least one byte, so a wrong count cannot cause a large allocation.
     if (elements < 0 || elements > std::min(parameter.whole_elements, static_cast<int64_t>(given))) {
       return blob_mismatch("elements", elements, parameter.whole_elements);
     }

@@ -1,4 +1,4 @@
-// State of one parameter from saved shards that were cut in another way.
+// The state of one parameter from saved shards of another partition.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -8,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// Elements of the whole parameter.
+// Elements of the full parameter.
 struct Extent {
   int64_t begin, end;
 };
@@ -25,7 +25,7 @@ Extent common_of(const OptimizerParameter &a, const OptimizerParameter &b) {
   return {begin, std::max(begin, std::min(one.end, other.end))};
 }
 
-// What all shards of one step have in common.
+// Rejects shards that differ in a value that all shards of one step share.
 Status check_alike(const OptimizerParameter &first, const OptimizerParameter &other, size_t position) {
   if (other.step_count != first.step_count) {
     return damaged_states(text("buffers[%zu] is of step %lld: expected %lld, as the first", position,
@@ -42,7 +42,7 @@ Status check_alike(const OptimizerParameter &first, const OptimizerParameter &ot
   return {};
 }
 
-// Each element once: nothing is missing, and nothing is there twice.
+// Rejects shards that do not cover each requested element exactly once.
 Status check_covers(const std::vector<OptimizerParameter> &saved, const OptimizerParameter &requested) {
   std::vector<size_t> order(saved.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -65,7 +65,7 @@ Status check_covers(const std::vector<OptimizerParameter> &saved, const Optimize
                              number(requested.begin + requested.elements)));
 }
 
-// Copies what elements `common` take of one array, with one unit for each `block` elements.
+// Copies the part of one array that belongs to elements `common`. The array has one unit for each `block` elements.
 void copy_array(const StateMemory &from, const StateMemory &to, int64_t block, const Extent &common,
                 const OptimizerParameter &source, const OptimizerParameter &target) {
   const int64_t units = (source.elements + block - 1) / block;

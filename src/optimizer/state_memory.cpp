@@ -1,4 +1,4 @@
-// Memory of an optimizer's state: allocated on the CPU, in files or on a device, and copied between them.
+// Memory of the state of an optimizer: allocation on the CPU, in files or on a device, and copies between these.
 #include <algorithm>
 
 #include "kernels/optimizer/cuda_found.hpp"
@@ -8,25 +8,25 @@
 namespace lpt {
 namespace {
 
-// Has been copied when the call returns: either may end with it.
+// Copies and waits, so that the caller may free either buffer.
 Status copy_now(const Queue &queue, void *target, const void *source, size_t bytes) {
   const auto count = static_cast<int64_t>(bytes);
   LPT_TRY(queue.copy({target, count, source, count, count, 1}));
   return queue.synchronize();
 }
 
-// Where state is allocated: `device` is nullptr for the CPU.
+// The memory in which state is allocated. `device` is nullptr for the CPU.
 struct StatePlace {
   const Optimizer &optimizer;
   const Context *device;
 };
 
-// An array of one number.
+// Allocates an array and fills it with one number.
 template <typename Number>
 Status make_array(const StatePlace &place, int64_t count, Number number, StateMemory &array) {
   const int64_t bytes = count * static_cast<int64_t>(sizeof(Number));
   if (place.device == nullptr) {
-    LPT_TRY(array.allocate(place.optimizer, bytes));  // zeros
+    LPT_TRY(array.allocate(place.optimizer, bytes));  // memory is zeroed
     if (number != 0) std::fill_n(reinterpret_cast<Number *>(array.data()), count, number);
     return {};
   }
@@ -53,7 +53,7 @@ Status make_arrays(const StatePlace &place, OptimizerParameter &parameter) {
   return make_array(place, parameter.elements * element_bytes(LPT_FORMAT_BF16), uint8_t{0}, parameter.compensation);
 }
 
-// What stands in the moments of `parameter`.
+// Copies the tensor scales and amaxes of the moments to the device.
 Status send_scales(const Context &context, OptimizerParameter &parameter) {
   if (!parameter.has_whole_scales()) return {};
   StepScales scales[2] = {};

@@ -1,4 +1,4 @@
-// Runs a step. All memory is taken before the first pass: from there on nothing can fail.
+// Runs a step. All memory is allocated before the first pass, so that the step cannot fail after it.
 #include "src/optimizer/step.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kStepUnit = 1024;   // elements: parts end on cache lines of every array, and on blocks
-constexpr int64_t kPieceUnit = 4096;  // elements: pieces end on pages where an element takes a byte
+constexpr int64_t kPieceUnit = 4096;  // elements: segments end on pages if an element has at least one byte
 
 struct Amax {
   float of[3];
 };
 
-// ---- pieces: in memory a parameter is one; of files a few may be mapped at a time
+// Segments of a parameter: one segment in memory. Mapped files have several, of which a few are resident at a time.
 
 size_t mapped_bytes(OptimizerParameter &parameter) {
   size_t bytes = 0;
@@ -29,8 +29,8 @@ size_t mapped_bytes(OptimizerParameter &parameter) {
   return bytes;
 }
 
-// A quarter of what may be resident: the piece that is computed, the next one that comes, the last one that goes, and as
-// much again for pages that the system maps around those it is requested.
+// Returns the elements of a segment, which takes a quarter of the resident limit. The other quarters are for the prefetched
+// next segment, the previous segment that is being written, and pages that the system maps around them.
 int64_t piece_length(const Optimizer &optimizer, OptimizerParameter &parameter) {
   const size_t mapped = mapped_bytes(parameter);
   const size_t resident = optimizer.resident_bytes;
@@ -51,9 +51,9 @@ void start_writing(const OptimizerParameter &parameter, int64_t begin, int64_t e
                  [](const MappedMemory &file, size_t first, size_t last) { file.start_writing(first, last); });
 }
 
-// ---- passes
+// Passes.
 
-// Room for one part's amax each, enough for every piece of every parameter.
+// One entry per part, for the segment with the most parts.
 using Amaxes = std::vector<Amax>;
 
 Parts parts_of(const Context &context, int64_t elements) {
@@ -64,7 +64,7 @@ struct Pass {
   const StepWork &work;
   bool is_measure;
   Amaxes &amaxes;
-  int64_t begin, end;  // of the piece
+  int64_t begin, end;  // of the segment
   Parts parts;
 };
 
@@ -78,7 +78,7 @@ void run_part(const Pass &pass, int64_t i) {
   pass.work.kernel->run(part);
 }
 
-// Writing goes on while the next piece is computed; a piece is let go when that one is done.
+// Runs a pass over a parameter. A segment is written to its files while the next one is computed, and then released.
 void run_pass(Context &context, const Optimizer &optimizer, const StepWork &work, bool is_measure, Amaxes &amaxes) {
   std::fill(amaxes.begin(), amaxes.end(), Amax{});
   const int64_t elements = work.parameter->elements;
@@ -88,7 +88,7 @@ void run_pass(Context &context, const Optimizer &optimizer, const StepWork &work
     const int64_t end = std::min(begin + length, elements);
     will_need(*work.parameter, end, std::min(end + length, elements));
     const Pass pass{work, is_measure, amaxes, begin, end, parts_of(context, end - begin)};
-    // The body holds one reference: a larger one would take memory here.
+    // The lambda captures one reference, so that its std::function does not allocate memory.
     parallel_for(context, pass.parts.count, [&pass](int64_t i) { run_part(pass, i); });
     if (!is_measure) start_writing(*work.parameter, begin, end);
     dont_need(*work.parameter, last_begin, begin);
@@ -103,17 +103,17 @@ float largest(const Amaxes &amaxes, size_t k) {
   return result;
 }
 
-// ---- scales
+// Scales.
 
 float scale_of(lpt_format element, float amax) {
   const ScaleSpec spec = {LPT_FORMAT_F32, LPT_SCALE_RULE_AMAX, largest_of(element), 0, 1.0f, nullptr, 0};
   return tensor_scale_value(spec, std::min(amax, FLT_MAX));
 }
 
-// One of the arrays that have a scale of the whole.
+// One of the arrays with a tensor scale.
 struct Scaled {
   StateArray *array;
-  float *scale;  // where it is kept
+  float *scale;  // location of the stored scale
   float new_scale;
 };
 
@@ -128,7 +128,7 @@ double moved_bytes(const StepWork &work) {
   return view_bytes(work.gradient) + 2.0 * (view_bytes(work.value) + static_cast<double>(state_bytes));
 }
 
-// Of the three arrays of each work, side by side.
+// Numbers of the three arrays of each work are adjacent.
 constexpr size_t kArrays = 3;
 
 Status find_largest(StepRanks &ranks, std::vector<float> &numbers) {
@@ -147,7 +147,7 @@ Status find_amaxes(Context &context, const Optimizer &optimizer, std::span<StepW
   return is_requested && ranks != nullptr ? find_largest(*ranks, out_found) : Status();
 }
 
-// Makes the new scales, writes all arrays, and leaves in `found` what was written.
+// Computes the new scales and writes all arrays. Returns the amaxes of the written values in `found`.
 void store(Context &context, const Optimizer &optimizer, StepWork &work, Amaxes &amaxes, float *found) {
   OptimizerParameter &parameter = *work.parameter;
   Moment *const moments[2] = {&parameter.first, &parameter.second};
@@ -182,8 +182,8 @@ Status keep_amaxes(std::span<StepWork> works, StepRanks *ranks, std::vector<floa
   return {};
 }
 
-// New scales need the new amax, so that a parameter with scales is computed twice; a delayed one takes the last amax, with
-// memory for twice of it. Of shards the amax is that of all ranks.
+// Runs steps. A new scale requires the new amax, so a parameter with scales is computed in two passes. A delayed scale covers
+// twice the amax of the last step. For shards, the amax is that of all ranks.
 Status run_works(Context &context, const Optimizer &optimizer, std::span<StepWork> works, StepRanks *ranks,
                  Amaxes &amaxes, std::vector<float> &found) {
   double moved = 0.0;
@@ -194,7 +194,8 @@ Status run_works(Context &context, const Optimizer &optimizer, std::span<StepWor
   return keep_amaxes(works, ranks, found);
 }
 
-// Alone each parameter is done before the next one, while it is in a cache; ranks exchange amax once for all.
+// Without ranks, each parameter is completed before the next one, while it is in a cache. Ranks exchange the amaxes of all
+// parameters at once.
 Status run_all(Context &context, const Optimizer &optimizer, std::vector<StepWork> &works, StepRanks *ranks,
                Amaxes &amaxes, std::vector<float> &found) {
   if (ranks != nullptr) return run_works(context, optimizer, works, ranks, amaxes, found);
@@ -211,7 +212,7 @@ Amaxes space_for_amaxes(Context &context, const Optimizer &optimizer, const std:
   return Amaxes(static_cast<size_t>(most));
 }
 
-// ---- the norm
+// The norm.
 
 struct Decision {
   double norm = 0.0;
@@ -227,7 +228,7 @@ Status find_norm(Context &context, const std::vector<StepWork> &works, StepRanks
   return {};
 }
 
-// Whether the norm has to be found here.
+// Returns whether the step must compute the norm.
 bool is_norm_requested(const lpt_optimizer_step_options &options) {
   const bool is_requested = options.largest_norm > 0.0 || options.is_nonfinite_skipped == 1;
   return is_requested && options.gradient_norm == 0.0;
@@ -259,7 +260,7 @@ Status run_here(Context &context, const Optimizer &optimizer, std::vector<StepWo
   return run_all(context, optimizer, works, ranks, amaxes, found);
 }
 
-// ---- on a device
+// Steps on a device.
 
 using ScalesKernel = const KernelEntry<StepScalesRequest> *;
 
@@ -279,7 +280,8 @@ StepScalesRequest scales_request(const OptimizerParameter &parameter) {
   return request;
 }
 
-// Which amax of the last step makes looking needless: where another moment requests its own there is none.
+// Returns a mask of the delayed moments whose last amax can replace the measuring pass. It is 0 if another moment needs this
+// pass.
 uint32_t delayed_moments(const OptimizerParameter &parameter) {
   uint32_t delayed = 0;
   const Moment *const moments[2] = {&parameter.first, &parameter.second};
@@ -309,7 +311,8 @@ Status queue_measure(Context &context, const StepWork &work) {
   return is_empty(work) ? Status() : queue_kernel(context, *work.kernel, request);
 }
 
-// New scales, and what is stored with them. What was stored before stays valid until then: the host exchanges them.
+// Queues the new scales and the step that stores with them. The kernels write the scales to the unused slot, so that the
+// stored scales remain valid. Then the host switches the slots.
 Status queue_store(Context &context, ScalesKernel row, const StepWork &work) {
   const StepScalesRequest scales = scales_request(*work.parameter);
   StepRequest request = scaled_request(work, scales);
@@ -322,9 +325,9 @@ Status queue_store(Context &context, ScalesKernel row, const StepWork &work) {
 
 bool has_scales(const StepWork &work) { return work.parameter->has_whole_scales(); }
 
-// ---- a step of shards: ranks exchange amax once for all parameters, and have the same scales
+// Steps of shards: ranks exchange the amaxes of all parameters at once and use the same scales.
 
-// Every amax at the scales that `scales_of(parameter)` gives becomes that of all ranks.
+// Replaces each amax in `scales_of(parameter)` by the max over all ranks.
 template <typename ScalesOf>
 Status share_amaxes(Context &context, const std::vector<StepWork *> &works, StepRanks &ranks,
                     const ScalesOf &scales_of) {
@@ -361,7 +364,7 @@ Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ra
     LPT_TRY(select_kernel(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
   }
   std::vector<StepWork *> scaled;
-  scaled.reserve(works.size());  // before the first one is queued: from there on nothing takes memory here
+  scaled.reserve(works.size());  // before the first kernel is queued, because a later allocation could fail
   for (StepWork &work : works) {
     if (has_scales(work)) {
       scaled.push_back(&work);
@@ -391,7 +394,7 @@ Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &c
   LPT_TRY(check_place(context, optimizer));
   LPT_TRY(make_works(context, optimizer, call, works));
   if (works.empty() || is_check_only(options.flags)) return {};
-  // A step that may be skipped has to know the norm: whether it counts decides what the next one does.
+  // A step that may be skipped needs the norm on the host, because the step count depends on it.
   const bool is_norm_on_device = is_present && is_norm_requested(options) && options.is_nonfinite_skipped == 0;
   Decision decision;
   LPT_TRY(is_norm_on_device ? queue_norm(context, optimizer, options, works, ranks)

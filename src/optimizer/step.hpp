@@ -1,12 +1,12 @@
-// A step in three parts: arguments become work (work.cpp), the norm of the gradients scales it or skips it (gradients.cpp), and
-// the work runs (step.cpp).
+// A step has three parts. work.cpp converts arguments to requests. gradients.cpp computes the norm of the gradients, which
+// scales or skips the step. step.cpp runs the requests.
 #pragma once
 
 #include "src/optimizer/gradients.hpp"
 
 namespace lpt {
 
-// step_optimizer() of shards; `ranks` is NULL where there are no others.
+// step_optimizer() for shards; `ranks` is NULL without other ranks.
 Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &call, StepRanks *ranks);
 
 }  // namespace lpt

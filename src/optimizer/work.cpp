@@ -115,7 +115,7 @@ Status make_request(const Optimizer &optimizer, const lpt_optimizer_step_options
   return {};
 }
 
-// Bytes of memory that a call reads or writes, for finding outputs that overlap something else.
+// The byte range of an array, to find outputs that overlap another array.
 struct UsedRange {
   uintptr_t begin, end;
   bool is_output;
@@ -125,8 +125,8 @@ struct UsedRange {
 
 Status check_ranges(std::vector<UsedRange> &ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const UsedRange &a, const UsedRange &b) { return a.begin < b.begin; });
-  const UsedRange *furthest = nullptr;         // of all so far
-  const UsedRange *furthest_output = nullptr;  // of the outputs so far
+  const UsedRange *furthest = nullptr;         // range with the largest end
+  const UsedRange *furthest_output = nullptr;  // output with the largest end
   for (const UsedRange &range : ranges) {
     const UsedRange *other = range.is_output ? furthest : furthest_output;
     if (other != nullptr && other->end > range.begin) {
@@ -160,7 +160,7 @@ bool is_alike(const StateArray &a, const StateArray &b) {
          (a.exponents == nullptr) == (b.exponents == nullptr);
 }
 
-// Rows do not look at data: one choice serves all parameters that differ in nothing else.
+// Kernel selection does not depend on data, so works that are equal in these members share a kernel.
 bool is_alike(const StepWork &a, const StepWork &b) {
   return a.is_recording == b.is_recording && a.request.gradient_format == b.request.gradient_format &&
          is_alike(a.request.first, b.request.first) && is_alike(a.request.second, b.request.second) &&
@@ -199,7 +199,7 @@ Status check_moments_on_device(Context &context, const Optimizer &optimizer, con
   request.gradient_format = LPT_FORMAT_F32;
   request.first = array_of(parameter.first, LPT_ROUNDING_NEAREST_EVEN);
   request.second = array_of(parameter.second, LPT_ROUNDING_NEAREST_EVEN);
-  // Kernels test whether there is memory, which there is not yet.
+  // Kernel selection tests the pointers for nullptr, but the memory is not allocated yet.
   const Moment *const moments[2] = {&parameter.first, &parameter.second};
   StateArray *const arrays[2] = {&request.first, &request.second};
   uint16_t exponent = 0;
@@ -251,7 +251,7 @@ Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_
   return unsupported("%s is %s: expected f32 or bf16", name.c_str(), format_name(format).c_str());
 }
 
-// Computed in f64, rounded once.
+// Computes constants in f64 and rounds them once to f32.
 Status set_constants(const Optimizer &optimizer, const lpt_optimizer_step_options &options, double clip_factor,
                      StepWork &work) {
   constexpr double most = static_cast<double>(FLT_MAX);

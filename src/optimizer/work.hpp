@@ -1,4 +1,4 @@
-// The work of a step: what a caller gave, checked and converted to requests for kernels.
+// The work of a step: checked arguments, converted to requests for kernels.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace lpt {
 
-// One parameter's part of a step.
+// The work of one parameter in a step.
 struct StepWork {
   OptimizerParameter *parameter;
   MatrixView gradient, value;
   const KernelEntry<StepRequest> *kernel;
   StepRequest request;
-  bool is_looking;    // a scale waits for its new amax: two passes
-  bool is_recording;  // a delayed scale's amax is kept for the next step
+  bool is_looking;    // a scale needs the new amax: two passes
+  bool is_recording;  // the amax of a delayed scale is kept for the next step
 };
 
 struct StepCall {
@@ -26,22 +26,22 @@ struct StepCall {
   Tensor *const *parameters;
 };
 
-// Checks all that the caller gave, and selects kernels. Constants that depend on the norm are left for set_constants().
+// Checks all arguments and selects kernels. set_constants() sets the constants that depend on the norm.
 Status make_works(Context &context, Optimizer &optimizer, const StepCall &call, std::vector<StepWork> &out_works);
 
-// What gradients are multiplied by beside gradient_scale goes into `clip_factor`.
+// Sets the constants. `clip_factor` is the factor of gradients in addition to gradient_scale.
 Status set_constants(const Optimizer &optimizer, const lpt_optimizer_step_options &options, double clip_factor,
                      StepWork &work);
 
-// A tensor of any shape without gaps, as one row.
+// Checks a tensor of any shape without gaps and returns it as one row.
 Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
                    const Device &device = {});
 Status check_elements(const Tensor *tensor, const std::string &name, int64_t found, int64_t expected);
 
-// No value overlaps another one, or a gradient.
+// Rejects values that overlap another value or a gradient.
 Status check_memory_apart(const std::vector<MatrixView> &gradients, const std::vector<MatrixView> &values);
 
-// The same, f32 or bf16.
+// check_dense() for gradients: f32 or bf16.
 Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
                       const Device &device = {});
 

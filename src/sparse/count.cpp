@@ -1,4 +1,4 @@
-// How many masks a pattern allows, and which pattern fits a pruned model.
+// Number of masks of a pattern, and selection of the pattern of a pruned model.
 #include <cmath>
 #include <map>
 #include <vector>
@@ -17,8 +17,8 @@ double binomial(int32_t n, int32_t k) {
   return std::round(result);
 }
 
-// Square 0/1 matrices whose lines all sum to N, row by row: what counts is how many columns still want how many ones.
-// Every number on the way is a whole one below 2^53.
+// Counts square 0/1 matrices whose rows and columns all sum to N, row by row. The state is the number of columns for each
+// number of missing ones. All intermediate values are integers below 2^53.
 class TileCounter {
  public:
   TileCounter(int32_t kept, int32_t of) : kept_(kept), wanting_(static_cast<size_t>(kept) + 1) {
@@ -27,7 +27,7 @@ class TileCounter {
   double count() { return matrices(wanting_); }
 
  private:
-  using Wanting = std::vector<int32_t>;  // by ones that are missing: columns
+  using Wanting = std::vector<int32_t>;  // number of columns by number of missing ones
 
   double matrices(const Wanting &wanting) {
     bool is_done = true;
@@ -40,7 +40,8 @@ class TileCounter {
     return result;
   }
 
-  // Ways to put `left` ones of a row into columns that want `ones` or more, and all that follows.
+  // Returns the number of ways to place `left` ones of a row in columns with at least `ones` missing ones, and to complete
+  // the matrix.
   double rows(const Wanting &before, const Wanting &after, size_t ones, int32_t left) {
     if (ones == before.size()) return left == 0 ? matrices(after) : 0.0;
     double result = 0.0;
@@ -99,7 +100,7 @@ Status choose_kept(double zero_share, int32_t of, double confidence, int32_t *ou
   if (!(confidence > 0.0 && confidence < 1.0)) {
     return invalid("confidence is %g: expected more than 0 and less than 1", confidence);
   }
-  // From all zeros down, until so many are likely enough.
+  // Sum the probability of at least `zeros` zeros, from `of` down, until it exceeds the confidence.
   double probability = 0.0;
   for (int32_t zeros = of; zeros > 0; --zeros) {
     probability += binomial(of, zeros) * std::pow(zero_share, zeros) * std::pow(1.0 - zero_share, of - zeros);

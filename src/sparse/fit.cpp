@@ -1,8 +1,8 @@
-// A masked weight that gives what the whole one gives: least squares by conjugate gradients, all rows side by side.
+// Fits a masked weight to the outputs of the dense weight: least squares by conjugate gradients, for all rows at once.
 //
 // For each row w of the weight, with the mask M and H = inputsᵀ · inputs, find the row w' that minimizes
-//   (w' - w) · H · (w' - w)ᵀ + damping · |w' - M w|²    among those with w' = M w':
-// the solution of M (H + damping) w' = M (H w + damping M w), from w' = M w on, with the diagonal as preconditioner.
+// (w' - w) · H · (w' - w)ᵀ + damping · |w' - M w|²    subject to w' = M w':
+// the solution of M (H + damping) w' = M (H w + damping M w). The start is w' = M w; the preconditioner is the diagonal.
 #include <cmath>
 #include <vector>
 
@@ -15,21 +15,22 @@
 namespace lpt {
 namespace {
 
-constexpr double kSmallResidual = 1e-12;  // of the first one: f32 holds no more
+constexpr double kSmallResidual = 1e-12;  // relative to the first residual: the limit of f32 precision
 
-// Matrices of a fit, all f32 and dense.
+// The matrices of a fit, all dense f32.
 struct Fit {
   MatrixView weight, inputs, gram;
-  MatrixView fitted, residual, direction, image;  // as the weight
+  MatrixView fitted, residual, direction, image;  // shape of the weight
   MatrixView mask;
   double damping = 0.0;
-  std::vector<float> diagonal;  // of the gram matrix, with the damping
-  std::vector<double> gemms;    // of each row: residual · preconditioned residual
+  std::vector<float> diagonal;  // of the Gram matrix, including the damping
+  std::vector<double> gemms;    // per row: residual · preconditioned residual
   std::vector<double> first_gemms;
   std::vector<std::shared_ptr<std::byte>> storage;
 };
 
-// The GEMMs inside are steps of this operation: their progress is not the caller's.
+// Disables the progress callback of the context for the GEMMs of this operation, and reports its own progress to the
+// callback.
 class QuietProgress {
  public:
   explicit QuietProgress(Context &context) : context_(context), progress_(context.progress) {
@@ -71,11 +72,11 @@ Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, con
   gemm.b = b;
   gemm.c = c;
   gemm.is_a_transposed = is_a_transposed;
-  context.arena->reset();  // nothing of a fit is there, and GEMMs of many steps would fill it
+  context.arena->reset();  // the arena has no data of the fit, and GEMMs of many steps would exhaust it
   return run_gemm(context, gemm, false);
 }
 
-// Column means, taken out of the inputs.
+// Subtracts the column means from the inputs and returns them.
 std::vector<double> center(const MatrixView &inputs) {
   std::vector<double> means(static_cast<size_t>(inputs.columns));
   for (int64_t r = 0; r < inputs.rows; ++r) {
@@ -122,7 +123,7 @@ float preconditioned(const Fit &fit, float residual, int64_t column) {
   return diagonal > 0.0f ? residual / diagonal : 0.0f;
 }
 
-// fitted = M w; residual = M H (w - fitted); direction = the preconditioned residual. `image` holds H (w - fitted).
+// Sets fitted = M w, residual = M H (w - fitted) and direction = preconditioned residual. `image` is H (w - fitted).
 void begin_row(Fit &fit, int64_t row) {
   const float *image = row_of(fit.image, row);
   float *residual = row_of(fit.residual, row);
@@ -135,7 +136,7 @@ void begin_row(Fit &fit, int64_t row) {
   fit.gemms[static_cast<size_t>(row)] = fit.first_gemms[static_cast<size_t>(row)] = gemm;
 }
 
-// One step of a row along its direction; `image` holds H · direction. Returns whether it went on.
+// Runs one step of a row along its direction. `image` is H · direction. Returns false if the row has converged.
 bool step_row(Fit &fit, int64_t row) {
   const int64_t columns = fit.weight.columns;
   const double gemm = fit.gemms[static_cast<size_t>(row)];
@@ -164,7 +165,7 @@ bool step_row(Fit &fit, int64_t row) {
   return true;
 }
 
-// The sum over rows of d · H · d with d = `numbers`, whose image is written. Rows are added up in turn.
+// Computes the sum over rows of d · H · d with d = `numbers`, and writes H · d to `image`. Rows are added in order.
 Status quadratic_form(Context &context, Fit &fit, const MatrixView &numbers, double &out_sum) {
   LPT_TRY(multiply(context, numbers, false, fit.gram, fit.image));
   out_sum = 0.0;
@@ -174,7 +175,7 @@ Status quadratic_form(Context &context, Fit &fit, const MatrixView &numbers, dou
   return {};
 }
 
-// direction = weight - fitted.
+// Computes direction = weight - fitted.
 void set_difference(Context &context, Fit &fit) {
   for_each_row(context, fit, [&](int64_t row) {
     for (int64_t c = 0; c < fit.weight.columns; ++c) {
@@ -222,7 +223,7 @@ Status solve(Context &context, const lpt_sparse_fit_options &options, const Quie
   return {};
 }
 
-// means · (weight - fitted)ᵀ; `direction` holds the difference.
+// Computes means · (weight - fitted)ᵀ. `direction` is the difference.
 void write_bias_change(const Fit &fit, const std::vector<double> &means, float *bias_change) {
   for (int64_t row = 0; row < fit.weight.rows; ++row) {
     double sum = 0.0;

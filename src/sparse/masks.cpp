@@ -1,4 +1,4 @@
-// Masks that are there already: counted, compared, applied, and as decay.
+// Operations on existing masks: counting, comparison, application and decay.
 #include <vector>
 
 #include "src/call/launch.hpp"
@@ -50,7 +50,7 @@ Status apply_mask(Context &context, const MaskApplyRequest &given, bool is_run) 
 
 namespace {
 
-// Groups of one line of a mask that keep too many.
+// Counts the groups of a mask, along its rows, that keep too many elements.
 int64_t count_overfull(const MatrixView &mask, int32_t kept, int32_t of) {
   int64_t result = 0;
   for (int64_t row = 0; row < mask.rows; ++row) {
@@ -59,7 +59,7 @@ int64_t count_overfull(const MatrixView &mask, int32_t kept, int32_t of) {
   return result;
 }
 
-// The sum of `count` over the rows of a mask, in parts.
+// Returns the sum of `count` over parts of the rows of a mask.
 template <typename Count>
 int64_t add_up_parts(Context &context, int64_t rows, int64_t columns, const Count &count) {
   const Parts parts = split(context, rows, columns);

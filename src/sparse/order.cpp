@@ -1,4 +1,4 @@
-// An order of columns for which N:M masks along rows keep more.
+// Finds an order of columns that increases the energy that N:M masks along rows keep.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,9 +12,9 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kTrialsOfAColumn = 20;
-constexpr int64_t kBlock = 64;  // rows whose largest are found together
+constexpr int64_t kBlock = 64;  // rows whose largest squares are computed together
 
-// The squares of a weight column by column, and the groups that columns are in.
+// The squares of a weight in column order, and the assignment of columns to groups.
 class Ordering {
  public:
   Ordering(const MatrixView &weight, int32_t kept, int32_t of)
@@ -41,7 +41,7 @@ class Ordering {
   double energy() const { return std::accumulate(squares_.begin(), squares_.end(), 0.0); }
   const std::vector<int32_t> &order() const { return order_; }
 
-  // Columns by falling norm, dealt to the groups to and fro.
+  // Returns the columns sorted by descending norm and distributed to the groups in serpentine order.
   std::vector<int32_t> dealt() const {
     std::vector<double> norms(static_cast<size_t>(columns_));
     for (int64_t c = 0; c < columns_; ++c) {
@@ -54,7 +54,7 @@ class Ordering {
     std::stable_sort(sorted.begin(), sorted.end(), [&](int32_t a, int32_t b) {
       return norms[static_cast<size_t>(a)] > norms[static_cast<size_t>(b)];
     });
-    const int64_t groups = columns_ / of_;  // a short last group keeps the smallest
+    const int64_t groups = columns_ / of_;  // an incomplete last group keeps the smallest
     std::vector<int32_t> result = sorted;
     for (int64_t i = 0; i < groups * of_; ++i) {
       const int64_t round = i / groups;
@@ -64,7 +64,7 @@ class Ordering {
     return result;
   }
 
-  // Lets the columns at two places change if more is kept so.
+  // Exchanges the columns at two positions if this increases the kept energy.
   void try_exchange(int64_t a, int64_t b) {
     const auto first = static_cast<size_t>(a / of_);
     const auto second = static_cast<size_t>(b / of_);
@@ -81,7 +81,7 @@ class Ordering {
   }
 
  private:
-  // The sum over rows of the largest `kept` squares of a group.
+  // Returns the sum over rows of the `kept` largest squares of a group.
   double energy_of(size_t group) const {
     const int64_t begin = static_cast<int64_t>(group) * of_;
     const int64_t end = std::min<int64_t>(begin + of_, columns_);
@@ -92,7 +92,8 @@ class Ordering {
     return sum;
   }
 
-  // Each column moves through the largest so far: rows lie side by side, so that this is done for many at once.
+  // Inserts each column into the sorted largest squares of every row. Rows are adjacent, so the inner loop is vectorized over
+  // rows.
   double largest_of(int64_t begin, int64_t end, int64_t row, int64_t count) const {
     float largest[32][kBlock] = {};
     for (int64_t place = begin; place < end; ++place) {

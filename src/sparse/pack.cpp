@@ -1,4 +1,4 @@
-// 2:4 matrices: compressed with a mask, and written out again.
+// 2:4 matrices: compression with a mask, and decompression.
 #include <atomic>
 #include <cstring>
 
@@ -17,9 +17,9 @@ namespace {
 constexpr int32_t kKept = 2;
 constexpr int32_t kOf = 4;
 
-// ---- checks
+// Checks.
 
-// The sparse format of a dense one, and the other way: the same element and scales, the same shape.
+// Rejects a sparse and a dense matrix that differ in element, scales or shape.
 Status check_pair(const MatrixView &sparse, const char *sparse_name, const MatrixView &dense, const char *dense_name) {
   if (dense_format(sparse.format.id) != dense.format.id) {
     return invalid("%s is %s and %s %s: expected the same format with and without /2:4", sparse_name,
@@ -32,7 +32,8 @@ Status check_pair(const MatrixView &sparse, const char *sparse_name, const Matri
   return {};
 }
 
-// Whether some group of a row keeps too many: eight columns at a time. A byte that is not 0 becomes 1, four of them their sum.
+// Returns whether a group of a row keeps too many elements. It tests eight columns at a time: nonzero bytes become 1, and the
+// four bytes of a group are added.
 bool has_full_group(const uint8_t *bytes, int64_t columns) {
   constexpr uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
   uint64_t found = 0;
@@ -42,12 +43,12 @@ bool has_full_group(const uint8_t *bytes, int64_t columns) {
     uint64_t sums = ((((eight & kLow) + kLow) | eight) & ~kLow) >> 7;
     sums += sums >> 8;
     sums += sums >> 16;
-    found |= (sums & 0x0000000700000007) + 0x0000000500000005;  // from 3 on the fourth bit is set
+    found |= (sums & 0x0000000700000007) + 0x0000000500000005;  // bit 3 is set for sums of at least 3
   }
   return (found & 0x0000000800000008) != 0;
 }
 
-// Names the first group that keeps too many.
+// Rejects a mask that keeps too many elements of a group. The error names the first such group.
 Status check_groups(Context &context, const MatrixView &mask, const char *line_name) {
   std::atomic<int64_t> first{mask.rows};
   parallel_parts(context, mask.rows, mask.columns, [&](int64_t begin, int64_t count) {
@@ -64,7 +65,7 @@ Status check_groups(Context &context, const MatrixView &mask, const char *line_n
                  count_kept(mask, first, group, kOf), number(group), line_name, number(first), kKept);
 }
 
-// ---- work
+// Operations on the CPU.
 
 Status compress(Context &context, const MatrixView &source, const MatrixView &mask, const MatrixView &target) {
   const bool is_streamed = view_bytes(target) >= kStreamedBytes;
@@ -82,8 +83,8 @@ Status compress(Context &context, const MatrixView &source, const MatrixView &ma
   return {};
 }
 
-// Columns as rows, scales too: in squares, whose lines stay in the caches while they are transposed. A side is a multiple of every
-// square of scales and of two codes to a byte; ternary digits, five to a byte, are transposed in one piece.
+// Transposes a matrix and its scales in square tiles, whose cache lines remain in the caches. The side is a multiple of every
+// square block of scales and of packs of two codes. Formats with larger packs are transposed as a single tile.
 constexpr int64_t kTransposedSide = 256;
 
 Status transpose_matrix(Context &context, const MatrixView &source, MatrixView &out_transposed) {
@@ -112,16 +113,16 @@ Status check_transposing(const Format &format) {
                      format_name(format.id).c_str());
 }
 
-// ---- on a device
+// Operations on a device.
 
-// Checked views. One without a format is absent: no mask, or an output that is not requested. Of a group whose mask keeps more than
-// two, the first two are kept.
+// Checked views. A view without a format is absent: no mask, or an output that is not requested. If a mask keeps more than
+// two elements of a group, the first two are kept.
 struct DevicePacking {
   MatrixView source, mask;
   MatrixView compressed, transposed;
 };
 
-// Scales of a format lie the same way whether all columns are stored or not.
+// Copies the scales. Their layout is the same for dense and sparse formats.
 Status queue_scales(const Context &context, const MatrixView &source, const MatrixView &target) {
   if (source.tensor_scale != nullptr) {
     constexpr int64_t kBytes = sizeof(float);
@@ -162,7 +163,7 @@ Status queue_compression(Context &context, const DevicePacking &packing) {
   return compress_view_on_device(context, packing, false);
 }
 
-// Places are not checked: reading them would wait for the device.
+// The indices are not checked, because reading them requires a wait for the device.
 Status decompress_on_device(Context &context, const MatrixView &sparse, const MatrixView &dense) {
   const DecompressRequest request{plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense)};
   LPT_TRY(run_on_device(context, "decompress", request, {sparse.format.id}, false));

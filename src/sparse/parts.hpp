@@ -1,4 +1,4 @@
-// What selecting masks and using them share.
+// Functions that the selection and the use of masks share.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ Status check_sparse_group(int32_t kept, int32_t of, int32_t most_kept);
 Status check_mask(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
                   const Device &device = {});
 
-// How many of the `of` numbers from (row, begin), or of those there are, a mask keeps.
+// Returns how many of the `of` elements from (row, begin) a mask keeps. The group ends at the last column.
 inline int32_t count_kept(const MatrixView &mask, int64_t row, int64_t begin, int32_t of) {
   const auto *bytes = static_cast<const uint8_t *>(mask.data) + row * mask.row_stride;
   const int64_t end = std::min(begin + of, mask.columns);
@@ -23,24 +23,25 @@ inline int32_t count_kept(const MatrixView &mask, int64_t row, int64_t begin, in
   return kept;
 }
 
-// A matrix that goes with the source: of its shape, and apart from it.
+// Rejects a matrix that does not have the shape of the source or overlaps it.
 Status check_beside(const MatrixView &view, const char *name, const MatrixView &source, const char *source_name);
 
-// f32 or the source's format; apart from the source or the source itself.
+// Checks an output: f32 or the format of the source. It may be in-place, but must not overlap the source partially.
 Status check_output(const Tensor *tensor, const char *name, bool needs_data, const MatrixView &source,
                     MatrixView &out_view, const Device &device = {});
 
-// Numbers of lpt_sparse_options, in range.
+// Rejects options of lpt_sparse_options that are out of range.
 Status check_sparse_options(const lpt_sparse_options &options);
 
-// Selects in checked views; those without a format are not requested. With LPT_CHECK_ONLY in the options it only selects kernels.
+// Selects a mask for checked views. Outputs without a format are not requested. With LPT_CHECK_ONLY in the options it only
+// selects kernels.
 Status select_mask(Context &context, const lpt_sparse_options &options, const MatrixView &source,
                    const MatrixView &mask, const MatrixView &masked);
 
-// Checks that a kernel runs the request, and runs it if `is_run`.
+// Selects the kernel that applies a mask, and runs it if `is_run` is set.
 Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run);
 
-// Whether an optional view of a call is given.
+// Returns whether an optional view of a call is present.
 inline bool is_present(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
 
 }  // namespace lpt

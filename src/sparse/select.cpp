@@ -15,7 +15,7 @@ namespace {
 
 constexpr int32_t kMostIterations = 10000;
 
-// ---- checks
+// Checks.
 
 bool is_drawn(lpt_sparse_rule rule) { return rule == LPT_SPARSE_RULE_MVUE || rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS; }
 
@@ -47,7 +47,7 @@ Status check_solver(const lpt_sparse_options &options) {
   return {};
 }
 
-// Factors of the columns; NULL where there are none. Those of a GPU are not looked at.
+// Returns the factors of the columns, or NULL. Values in GPU memory are not checked.
 Status read_importance(const lpt_sparse_options &options, int64_t columns, bool needs_data, const Device &device,
                        const float **out_importance) {
   if (options.importance == nullptr) return {};
@@ -67,9 +67,9 @@ Status read_importance(const lpt_sparse_options &options, int64_t columns, bool 
   return {};
 }
 
-// ---- selection
+// Selection.
 
-// The matrices of a call; views without data where an output is not requested.
+// The matrices of a call. A view without a format is an output that is not requested.
 struct Selection {
   MatrixView source, mask, masked;
   const float *importance = nullptr;
@@ -94,7 +94,8 @@ Status check_selection(const Tensor *source, const lpt_sparse_options &options, 
                      selection.random);
 }
 
-// Which words the groups draw: they are counted over the whole tensor, rows first for both directions.
+// Sets the indices of the random words of the groups. They are counted over the full tensor in row order, for both
+// directions.
 Status place_draws(const lpt_sparse_options &options, const RandomSource &random, SparseMaskRequest &request) {
   if (!is_drawn(options.rule) || random.row_stride == 0) return {};
   const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
@@ -114,7 +115,7 @@ Status place_draws(const lpt_sparse_options &options, const RandomSource &random
   return {};
 }
 
-// Of an output that may not be requested.
+// Returns the bytes of an optional output.
 double bytes_of(const MatrixView &view) { return view.data == nullptr ? 0.0 : view_bytes(view); }
 
 SparseMaskRequest cut(const SparseMaskRequest &whole, int64_t begin, int64_t count) {
@@ -126,9 +127,9 @@ SparseMaskRequest cut(const SparseMaskRequest &whole, int64_t begin, int64_t cou
   return part;
 }
 
-// ---- on a device: groups along columns are selected along rows of transposed copies
+// Selection on a device. Groups along columns are selected along rows of transposed copies.
 
-// An output of a selection in scratch, columns as rows, where it is requested.
+// Takes scratch for an output in the transposed shape, if the output is requested.
 Status take_beside(Context &context, const MatrixView &output, const MatrixView &source, bool is_check_only,
                    MatrixView &out_view) {
   if (!is_present(output)) return {};
@@ -162,9 +163,10 @@ Status queue_groups(Context &context, const SparseMaskRequest &request, bool is_
   return select_columns(context, request, false);
 }
 
-// ---- on either
+// Selection on the CPU and on devices.
 
-// Groups along rows, or along columns of transposed views: those are cut in lumps, so that lines of memory stay whole.
+// Selects groups along rows, or along columns by transposed views. Transposed views are divided at multiples of 256 columns,
+// so that threads do not share cache lines.
 Status select_groups(Context &context, const lpt_sparse_options &options, const Selection &selection) {
   const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
   SparseMaskRequest whole{};
@@ -192,15 +194,15 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
   });
 }
 
-// A mask of the library's own, where a step needs one that the caller does not want.
+// Takes scratch for the mask if a step needs it and the caller does not request it.
 Status need_mask(Context &context, bool is_run, Selection &selection) {
   if (selection.mask.format.id != LPT_FORMAT_NONE) return {};
   const MatrixView &source = selection.source;
   return take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, !is_run, selection.mask);
 }
 
-// In small tiles, and where less than half stays, SEARCH misses up to a fifth of a tile's optimum. EXACT takes at most four
-// times as long.
+// SEARCH misses up to a fifth of the optimum of a tile if tiles are small or less than half of the elements is kept. EXACT
+// takes at most four times as long.
 lpt_sparse_solver usual_solver(const lpt_sparse_options &options) {
   const bool is_exact = options.of < 8 || 2 * options.kept < options.of;
   return is_exact ? LPT_SPARSE_SOLVER_EXACT : LPT_SPARSE_SOLVER_SEARCH;
@@ -248,7 +250,8 @@ Status select_tiles(Context &context, const lpt_sparse_options &options, Selecti
   return apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run);
 }
 
-// Copies the measures of each row to `sums`, in memory of the CPU, and waits. The request's own sums are not read.
+// Measures each row on the device, copies the results to `sums` in CPU memory, and waits. The sums of the request are not
+// read.
 Status measure_on_device(Context &context, const SparseMeasureRequest &request, bool is_check_only,
                          std::span<SparseSums> sums) {
   const auto bytes = static_cast<int64_t>(sums.size_bytes());
@@ -275,7 +278,7 @@ Status measure_rows(Context &context, const SparseMeasureRequest &whole, bool is
   return {};
 }
 
-// Rows are measured apart and added up in turn, so that threads do not matter.
+// Measures each row separately and adds the rows in order, so that the result does not depend on threads.
 Status measure_selection(Context &context, const lpt_sparse_options &options, const Selection &selection,
                          lpt_sparse_info &values) {
   const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
@@ -296,8 +299,8 @@ Status measure_selection(Context &context, const lpt_sparse_options &options, co
   return {};
 }
 
-// Statistics are taken from the source, which an output in place would overwrite: the source is measured after the mask is
-// there and before anything else is.
+// Selects a mask and computes its statistics. An in-place output overwrites the source, so the source is measured after the
+// mask and before any other output.
 Status select_measured(Context &context, const lpt_sparse_options &options, Selection selection,
                        lpt_sparse_info &values) {
   const bool is_run = !is_check_only(options.flags);
@@ -313,7 +316,7 @@ Status select_measured(Context &context, const lpt_sparse_options &options, Sele
   return select_groups(context, options, selection);
 }
 
-// A call of several steps. On a device all of them are checked before the first one is queued.
+// Runs the steps of a call.
 Status select_steps(Context &context, const lpt_sparse_options &options, Selection &selection,
                     lpt_sparse_info *values) {
   if (values != nullptr) return select_measured(context, options, selection, *values);

@@ -1,4 +1,4 @@
-// lpt_sparse_mask_…(): N of every M numbers stay.
+// lpt_sparse_mask_…(): masks that keep N of every M elements.
 #pragma once
 
 #include "lpt/research/sparsity.h"

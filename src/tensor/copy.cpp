@@ -1,4 +1,4 @@
-// Copies of tensors, from any memory to any other.
+// Copies of tensors between memory of any devices.
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -18,7 +18,8 @@ Status check_alike(const Tensor &source, const Tensor &target) {
   return invalid("target is %s: expected %s, as source", tensor_text(target).c_str(), tensor_text(source).c_str());
 }
 
-// The context's queue reaches its own device and the CPU, and from its own device others of its kind.
+// Rejects memory that the queue of the context cannot access: it copies between its device, the CPU, and other devices of its
+// kind.
 Status check_reach(const Context &context, const Tensor &tensor, const char *name, const Tensor &other) {
   const Device &own = context.queue.device();
   const bool is_neighbour = tensor.device.kind == own.kind && other.device == own;
@@ -27,13 +28,13 @@ Status check_reach(const Context &context, const Tensor &tensor, const char *nam
                  own.is_cpu() ? "" : (" or " + device_text(own)).c_str());
 }
 
-// A piece of the one, to its place in the other.
+// Queues a copy of one part of a tensor.
 Status queue_copy(const Queue &queue, const Tensor &source, const Tensor &target, const CopyRequest &request) {
   const bool is_between = !source.device.is_cpu() && !target.device.is_cpu() && !(source.device == target.device);
   return is_between ? queue.copy_between(request, target.device, source.device) : queue.copy(request);
 }
 
-// The elements.
+// Returns the copy request for the elements.
 CopyRequest payload_of(const MatrixView &source, const MatrixView &target) {
   const lpt_format element = source.format.element;
   return {target.data,
@@ -44,7 +45,7 @@ CopyRequest payload_of(const MatrixView &source, const MatrixView &target) {
           source.rows};
 }
 
-// What stands beside them once per block, of `bytes` each.
+// Returns the copy request for a part with one entry of `bytes` bytes per block.
 CopyRequest blocks_of(const void *source, const void *target, const MatrixView &from, const MatrixView &to,
                       int64_t bytes) {
   const BlockGrid grid = block_grid(from.format, from.rows, from.columns);

@@ -17,7 +17,7 @@ struct Type {
   lpt_format format;
 };
 
-// The types that are formats. Of two rows with one format the first is what a tensor is given away as.
+// The DLPack types that have a format. If two entries have the same format, export uses the first.
 constexpr Type kTypes[] = {
     {"int", 0, 2, LPT_FORMAT_INT2},
     {"int", 0, 4, LPT_FORMAT_INT4},
@@ -45,7 +45,7 @@ constexpr Type kTypes[] = {
     {"float4_e2m1fn", 17, 4, LPT_FORMAT_E2M1FN},
 };
 
-// By code.
+// By type code.
 constexpr const char *kTypeNames[] = {"int",
                                       "uint",
                                       "float",
@@ -65,18 +65,18 @@ constexpr const char *kTypeNames[] = {"int",
                                       "float6_e3m2fn",
                                       "float4_e2m1fn"};
 
-// By type of device, 1 first.
+// By device type minus 1.
 constexpr const char *kDeviceNames[] = {"cpu",          "cuda",   "cuda_host", "opencl",  nullptr,     nullptr,
                                         "vulkan",       "metal",  "vpi",       "rocm",    "rocm_host", "ext_dev",
                                         "cuda_managed", "oneapi", "webgpu",    "hexagon", "maia",      "trainium"};
 
 int32_t device_type_of(const Device &device) { return device.is_cpu() ? kDLCpu : kDLCuda; }
 
-// What a context wraps is where it works.
+// Rejects memory of another device than that of the context.
 Status check_device(const Context &context, const DLDevice &device) {
   const Device &own = context.queue.device();
   if (device.device_type == device_type_of(own)) {
-    // The CPU has one index; others write anything there.
+    // The CPU has one index; other libraries store any number.
     if (own.is_cpu() || device.device_id == own.index) return {};
     return invalid("device_id is %d: expected %d, where the context works", device.device_id, own.index);
   }
@@ -97,7 +97,7 @@ Status format_of_type(const DLDataType &type, lpt_format &out_format) {
                      is_known ? kTypeNames[type.code] : "unknown", type.bits);
 }
 
-// Lanes become elements of the last axis: `shape` and `strides` hold every axis.
+// Converts lanes to elements of the last axis. Updates `shape` and `strides`, which have one entry for each axis.
 Status unfold_lanes(const DLTensor &source, int64_t *shape, int64_t *strides) {
   const int64_t lanes = source.dtype.lanes;
   const int32_t last = source.ndim - 1;
@@ -118,8 +118,8 @@ Status unfold_lanes(const DLTensor &source, int64_t *shape, int64_t *strides) {
   return {};
 }
 
-// Strides of every axis, in elements of all lanes. Along an axis of one index nothing is ever stepped, and other libraries
-// write anything there.
+// Sets the stride of every axis, in elements of all lanes. Other libraries store any stride for an axis of extent 1, so it is
+// replaced.
 void read_strides(const DLTensor &source, int32_t pack, int64_t *strides) {
   int64_t dense = 1;
   for (int32_t i = source.ndim - 1; i >= 0; --i) {
@@ -173,7 +173,7 @@ Status wrap_dlpack(Context &context, const DLTensor &source, Tensor **out_tensor
   LPT_TRY(address_of(source, &description.data));
   description.rank = source.ndim;
   description.extents = shape;
-  // Strides of nothing mean nothing.
+  // The strides of an empty tensor have no meaning.
   description.strides = is_empty(source) ? nullptr : strides;
   return wrap_tensor(context, description, out_tensor);
 }
@@ -189,7 +189,7 @@ Status check_version(const DLManagedTensorVersioned &managed) {
   return {};
 }
 
-// Nothing is returned before all is known to be well.
+// Sets the outputs only after all checks succeed.
 Status read_dlpack(Context &context, const void *managed, int32_t is_versioned, lpt_flags *out_flags,
                    std::unique_ptr<Tensor> &out_tensor) {
   const auto *versioned = static_cast<const DLManagedTensorVersioned *>(managed);
@@ -211,7 +211,7 @@ Status read_dlpack(Context &context, const void *managed, int32_t is_versioned, 
 template <typename Managed>
 std::shared_ptr<std::byte> keep(void *data, void *given) {
   auto *managed = static_cast<Managed *>(given);
-  // The end is NULL while nothing can be lost: were it the deleter, a failing allocation here would call it.
+  // The owner is set after its allocation: if make_shared() throws, the deleter must not run.
   const auto owner = std::make_shared<std::unique_ptr<Managed, void (*)(Managed *)>>(nullptr, [](Managed *ended) {
     if (ended->deleter != nullptr) ended->deleter(ended);
   });
@@ -240,7 +240,7 @@ Status take_dlpack(Context &context, void *managed, int32_t is_versioned, lpt_fl
 
 namespace {
 
-// What a struct that was given away holds: the tensor keeps the memory alive, and has its extents and strides.
+// The context of an exported struct. The tensor owns the memory and stores the extents and strides.
 template <typename Managed>
 struct Given {
   Managed managed;

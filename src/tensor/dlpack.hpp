@@ -1,4 +1,4 @@
-// Tensors of other libraries, by the structs of DLPack 1.x.
+// Exchange of tensors with other libraries by the structs of DLPack 1.x.
 #pragma once
 
 #include "src/tensor/tensor.hpp"

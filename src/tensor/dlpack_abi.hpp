@@ -1,4 +1,4 @@
-// The structs of DLPack, whose layout is a published binary interface: dlpack.h 1.1, names as there.
+// The structs of DLPack. Their layout is a published binary interface; names are those of dlpack.h 1.1.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct DLTensor {
   uint64_t byte_offset;
 };
 
-// What was there before 1.0: without version and flags.
+// The struct of DLPack releases below 1.0, without version and flags.
 struct DLManagedTensor {
   DLTensor dl_tensor;
   void *manager_ctx;

@@ -1,4 +1,4 @@
-// A matrix as a line of numbers, row after row: what ranks share out among themselves.
+// A matrix as one sequence of elements in row order. Ranks divide this sequence into shards.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace lpt {
 
-// Elements in their logical order.
+// A range of elements in row order.
 struct Range {
   int64_t begin, end;
   int64_t count() const { return end - begin; }
@@ -21,17 +21,18 @@ class FlatView {
   int64_t element_bytes() const { return element_bytes_; }
   int64_t bytes(int64_t elements) const { return elements * element_bytes_; }
 
-  // Whether a range is in one run, and where.
+  // is_run() returns whether a range is adjacent in memory; run() returns its view.
   bool is_run(const Range &range) const;
   MatrixView run(const Range &range) const;
 
   void copy_to(const Range &range, void *run) const;
   void copy_from(const Range &range, const void *run) const;
 
-  // The range side by side: where it is, or copied to `scratch`.
+  // Returns the range as adjacent elements: a view of the matrix, or a copy in `scratch`.
   MatrixView gathered(const Range &range, std::byte *scratch) const;
 
-  // Where a range may be written side by side, there or in `scratch`; settle() brings it from there.
+  // Returns memory for the range as adjacent elements: in the matrix, or in `scratch`. write_back() copies `scratch` to the
+  // matrix.
   MatrixView writable_span(const Range &range, std::byte *scratch) const;
   void write_back(const Range &range, const MatrixView &place) const;
 
@@ -44,20 +45,20 @@ class FlatView {
   int64_t element_bytes_;
 };
 
-// The same on a device, where copies are queued.
+// A FlatView on a device, where copies are queued.
 class DeviceFlatView {
  public:
-  // The numbers where they lie side by side, or copied so.
+  // Makes all elements available as adjacent elements: a view of the matrix, or a copy in scratch.
   Status gather(Context &worker, const MatrixView &view);
 
-  // Room for them, there or in scratch; settle() then brings them where they belong.
+  // Provides adjacent memory for all elements: in the matrix, or in scratch. write_back() copies the scratch to the matrix.
   Status place(Context &worker, const MatrixView &view);
   Status write_back(const Context &worker) const;
 
   int64_t bytes(int64_t elements) const { return elements * element_bytes_; }
   std::byte *at(int64_t element) const { return data_ + bytes(element); }
 
-  // Adjacent elements as a matrix of one row.
+  // Returns adjacent elements as a matrix of one row.
   MatrixView run(const Range &range) const { return dense_view(view_.format.id, at(range.begin), 1, range.count()); }
 
  private:
@@ -67,16 +68,16 @@ class DeviceFlatView {
   bool is_copy_ = false;
 };
 
-// Some elements of one share.
+// A part of the shard of one rank.
 struct Subrange {
   size_t share;
-  int64_t begin, count;  // from the share's begin
+  int64_t begin, count;  // from the begin of the shard
 };
 
-// All elements of the ranges, in pieces of `length`.
+// Divides the ranges into subranges of at most `length` elements.
 std::vector<Subrange> subranges_of(const std::vector<Range> &ranges, int64_t length);
 
-// Runs body(subrange, scratch) for each, with `bytes` of scratch for each thread.
+// Runs body(subrange, scratch) for each subrange, with `bytes` of scratch for each thread.
 template <typename Body>
 Status for_subranges(Context &worker, const std::vector<Subrange> &subranges, int64_t bytes, const Body &body) {
   const auto count = static_cast<int64_t>(subranges.size());

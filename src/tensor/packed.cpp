@@ -12,17 +12,17 @@ namespace {
 int64_t n_of(const Tensor &packed) { return packed.extents[packed.rank - 2]; }
 int64_t k_of(const Tensor &packed) { return packed.extents[packed.rank - 1]; }
 
-// Panels from one expert to the next: views keep the strides of what they are cut from.
+// Returns the number of panels of one expert. A view keeps the strides of the tensor that it is cut from.
 int64_t panels_per_expert(const Tensor &packed) {
   return panels_for(packed.rank == 2 ? n_of(packed) : packed.strides[0] / std::max<int64_t>(k_of(packed), 1));
 }
 
-// Rows at whose multiples packed weights may be cut: those of a line of sparse packed ones.
+// Returns the number of rows at whose multiples packed weights can be cut: a panel, or a line of block-sparse weights.
 int64_t cut_unit(const Tensor &packed) {
   return packed.layout == Layout::kBlockSparse ? packed.tile_rows : kPanelLanes;
 }
 
-// Lines of sparse packed weights from one expert to the next.
+// Returns the number of lines of one expert in sparse packed weights.
 int64_t lines_per_expert(const Tensor &sparse_packed) {
   const int64_t lanes = cut_unit(sparse_packed);
   return (panels_per_expert(sparse_packed) * kPanelLanes + lanes - 1) / lanes;
@@ -54,7 +54,8 @@ size_t panels_bytes(const Tensor &packed) {
 bool count_panels_bytes(const Format &format, int32_t rank, const int64_t *extents, int64_t &out_bytes) {
   constexpr int64_t kMost = int64_t{1} << 60;
   const int64_t experts = rank == 3 ? extents[0] : 1, panels = panels_for(extents[rank - 2]);
-  // One expert, and panels of nothing, can be counted even where there is none of them: strides and lines are.
+  // Checks the sizes of one expert and of all panels even if an extent is 0, because strides and line counts must not
+  // overflow.
   int64_t one = 0, count = 0;
   if (!multiply(panels, panel_size(format, extents[rank - 1]).sum(), one) || one >= kMost) return false;
   if (!multiply(experts, panels, count) || !multiply(experts, one, out_bytes) || out_bytes >= kMost) return false;
@@ -191,7 +192,8 @@ Status create_sparse(Context &context, const Format &format, int32_t rank, const
     bytes += aligned(static_cast<size_t>(requested));
     return begin;
   };
-  const size_t stored_at = space(stored * line.unit_bytes + kBitmaskLine);  // a line past the last unit may be read
+  // Kernels may read one memory line after the last unit.
+  const size_t stored_at = space(stored * line.unit_bytes + kBitmaskLine);
   const size_t bits_at = space(lines * sparse_packed->sparse_index_stride + kBitmaskLine);
   const size_t starts_at = space((lines + 1) * static_cast<int64_t>(sizeof(int64_t)));
   const size_t scales_at = space(panels * size.scales), zero_points_at = space(panels * size.zero_points);
@@ -211,7 +213,7 @@ Status create_sparse(Context &context, const Format &format, int32_t rank, const
 }
 
 void count_starts(const Tensor &sparse_packed, int64_t first, int64_t count) {
-  // Only what makes a tensor writes its starts.
+  // The pointer is const because only functions that create a tensor write its starts.
   auto *const starts = const_cast<int64_t *>(sparse_packed.starts);
   for (int64_t line = first; line < first + count; ++line) {
     const uint8_t *const bits = sparse_packed.sparse_indices + line * sparse_packed.sparse_index_stride;

@@ -10,7 +10,7 @@ namespace {
 
 int64_t scale_bytes(const Format &format) { return element_bits(format.block_scale) / 8; }
 
-// One code of a view in rows: the bits of an f32, or what load_code() gives.
+// Reads one code of a view in row layout: the bits of an f32, or the result of load_code().
 struct CodeReader {
   const MatrixView &view;
   bool is_f32;
@@ -62,10 +62,11 @@ uint32_t get_code(PanelKind kind, const uint8_t *panel, int64_t lane, int64_t p)
   return *from;
 }
 
-// One lane of a panel as runs of codes that lie together there and in a row: much faster than code by code.
+// The codes of one lane of a panel as runs that are adjacent both in the panel and in a row. Copying runs is much faster than
+// copying single codes.
 struct LaneRuns {
-  int64_t first, step;   // bytes in the panel
-  int64_t codes, bytes;  // of a run; bytes 0: codes of a row are packed closer than those of a panel
+  int64_t first, step;   // byte offsets in the panel
+  int64_t codes, bytes;  // per run; bytes is 0 if a row packs codes more densely than a panel
 };
 
 LaneRuns runs_of(PanelKind kind, int32_t bits, int64_t lane) {
@@ -85,16 +86,16 @@ LaneRuns runs_of(PanelKind kind, int32_t bits, int64_t lane) {
   return {};
 }
 
-// Four nibbles k, k + 1, … of a row to or from the bytes k, k + 2, k + 1, k + 3 of a panel.
+// Four nibbles k, k + 1, … of a row correspond to bytes k, k + 2, k + 1, k + 3 of a panel.
 uint32_t spread(uint32_t row) { return (row & 0x0F0F) | (row & 0xF0F0) << 12; }
 uint32_t gather(uint32_t panel) { return (panel & 0x0F0F) | (panel & 0x0F0F0000) >> 12; }
 
-// Bytes k, k + 1, k + 2, k + 3 to or from those of a panel.
+// Exchanges bytes k + 1 and k + 2: the order of a row and that of a panel.
 uint32_t in_nibble_order(uint32_t bytes) {
   return (bytes & 0xFF0000FF) | (bytes & 0x0000FF00) << 8 | (bytes & 0x00FF0000) >> 8;
 }
 
-// Runs of codes that a row packs closer than a panel, eight codes at a time.
+// Copies the runs of a row that packs codes more densely than a panel, eight codes at a time.
 int64_t pack_spread_runs(PanelKind kind, int32_t bits, const LaneRuns &runs, int32_t shift, const uint8_t *row,
                          int64_t k, uint8_t *panel) {
   const int64_t count = k / 8;
@@ -133,7 +134,7 @@ int64_t unpack_spread_runs(PanelKind kind, int32_t bits, const LaneRuns &runs, i
   return 8 * count;
 }
 
-// Whole runs of a row into its lane; the rest is left to the caller, who gets how many codes that were.
+// Copies the complete runs of a row to its lane. Returns the number of copied codes; the caller copies the others.
 int64_t pack_runs(PanelKind kind, int32_t bits, const uint8_t *row, int64_t k, int64_t lane, uint8_t *panel) {
   const LaneRuns runs = runs_of(kind, bits, lane);
   if (runs.bytes == 0) return pack_spread_runs(kind, bits, runs, panel_place(kind, lane, 0).shift, row, k, panel);
@@ -174,7 +175,7 @@ int64_t unpack_runs(PanelKind kind, int32_t bits, const uint8_t *panel, int64_t 
   return count * runs.codes;
 }
 
-// Where a row begins.
+// Returns the address of the first byte of a row.
 uint8_t *row_of(const MatrixView &rows, int64_t row) {
   return static_cast<uint8_t *>(rows.data) + row * row_bytes(rows.format.element, rows.row_stride);
 }

@@ -1,4 +1,4 @@
-// Views of tensors, their parts, and tensors made of parts.
+// Views of tensors, parts of tensors, and tensors that are combined from parts.
 #include "src/call/operation.hpp"
 #include "src/tensor/packed.hpp"
 #include "src/tensor/tensor.hpp"
@@ -7,7 +7,7 @@ namespace lpt {
 
 namespace {
 
-// Begin and extent of a view along the folded rows or columns, against the blocks of that axis.
+// Rejects a view whose edges along the folded rows or columns cut a block.
 Status check_block_edges(const char *axis, int64_t begin, int64_t extent, int64_t whole, int64_t block) {
   if (begin % block != 0 || (begin + extent != whole && extent % block != 0)) {
     return invalid("the view's %s %lld to %lld cut a block: expected edges at multiples of %lld", axis, number(begin),
@@ -16,7 +16,7 @@ Status check_block_edges(const char *axis, int64_t begin, int64_t extent, int64_
   return {};
 }
 
-// Places come two groups of four to a byte.
+// Moves the index pointer of a view. One byte has the indices of two groups of four columns, so edges are multiples of 8.
 Status cut_indices(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor &view) {
   LPT_TRY(check_block_edges("columns", begins[1], extents[1], tensor.extents[1], 8));
   if (tensor.sparse_indices != nullptr) view.sparse_indices += begins[0] * tensor.sparse_index_stride + begins[1] / 8;
@@ -50,7 +50,7 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
                    packing.elements);
   }
   if (tensor.format.has_block_scale()) {
-    // Only the first axis may be cut when leading axes fold into rows.
+    // If leading axes fold into rows, only the first of them can be cut.
     for (int32_t i = 1; i + 1 < tensor.rank; ++i) {
       if (extents[i] != tensor.extents[i]) {
         return invalid("axis %d of a tensor with block scales is cut: only the first and the last may be", i);
@@ -62,7 +62,7 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
     const int64_t first_row = begins[0] * fold;
     const int64_t first_column = begins[tensor.rank - 1];
     const Shape part = shape_of(*view);
-    // A block of a whole axis serves any part of it.
+    // A block that spans a full axis applies to any part of it.
     if (tensor.format.block_rows != LPT_BLOCK_EXTENT_FULL) {
       LPT_TRY(check_block_edges("rows", first_row, part.rows, shape.rows, grid.block_rows));
     }
@@ -161,7 +161,7 @@ constexpr const char *kPartNames[] = {"parts[0], the payload,", "parts[1], the b
                                       "parts[4], the sparse indices,"};
 constexpr int32_t kPartCount = 5;
 
-// Exactly the parts that the format has.
+// Checks that the given parts are exactly those of the format.
 Status check_part_list(const Format &format, const Tensor *const *parts, int32_t part_count) {
   const bool is_requested[kPartCount] = {true, format.has_block_scale(), format.has_tensor_scale(),
                                          format.has_zero_point(), format.is_sparse};
@@ -184,7 +184,7 @@ Status check_part_list(const Format &format, const Tensor *const *parts, int32_t
   return {};
 }
 
-// The payload of `tensor`, whose format and extents are known: elements, or the bytes of small ones.
+// Sets the payload of `tensor`, whose format and extents are set. Small elements can be given as bytes.
 Status join_payload(const Tensor &payload, Tensor &tensor) {
   const Format &format = tensor.format;
   const int64_t rows = tensor.extents[0];
@@ -218,7 +218,7 @@ Status join_payload(const Tensor &payload, Tensor &tensor) {
   return {};
 }
 
-// A part beside the payload: dense, of `rows` × `columns`.
+// Sets a part other than the payload: dense, `rows` × `columns`.
 Status join_part(const Tensor *const *parts, lpt_tensor_part part, lpt_format format, int64_t rows, int64_t columns,
                  Tensor &tensor, void **out_data) {
   const Tensor &given = *parts[part];
@@ -228,7 +228,7 @@ Status join_part(const Tensor *const *parts, lpt_tensor_part part, lpt_format fo
   return {};
 }
 
-// Scales, zero points and places.
+// Sets scales, zero points and sparse indices.
 Status join_others(const Tensor *const *parts, Tensor &tensor) {
   const Format &format = tensor.format;
   const int64_t rows = tensor.extents[0], columns = tensor.extents[1];

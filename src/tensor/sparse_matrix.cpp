@@ -17,7 +17,7 @@ struct LegalBytes {
 };
 constexpr LegalBytes kLegalBytes;
 
-// The first group of a row whose two places are not in order; -1 without one.
+// Returns the first group of a row whose two indices are not ascending, or -1.
 int64_t find_bad_group(const uint8_t *indices, int64_t groups) {
   const int64_t pairs = groups / 2;
   int64_t pair = 0;

@@ -1,4 +1,4 @@
-// 2:4 matrices: checks, and their dense form.
+// 2:4 matrices: checks and conversion to dense matrices.
 #pragma once
 
 #include "kernels/sparse_pack/sparse_pack.hpp"
@@ -6,20 +6,21 @@
 
 namespace lpt {
 
-constexpr double kStreamedBytes = 16 << 20;  // of an output that would only push others out of the caches
+// Outputs of at least this size are written with non-temporal stores, so that they do not evict other data from the caches.
+constexpr double kStreamedBytes = 16 << 20;
 
-// A 2:4 matrix.
+// Checks a 2:4 matrix and returns its view.
 Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
                            const Device &device = {});
 
-// Its elements as a plain matrix: of a sparse one those that are stored.
+// Returns the elements as a plain matrix. For a sparse matrix these are the stored elements.
 MatrixView plain_view(const MatrixView &view);
 
-// Writes out rows of a 2:4 matrix. The row of the table is chosen once; rows may be written by many threads.
+// Decompresses rows of a 2:4 matrix. The kernel is selected once; threads may write different rows concurrently.
 class RowWriter {
  public:
   Status select_gemm_kernel(Context &context, const MatrixView &sparse, bool is_streamed);
-  // Elements alone: a dense matrix has its scales where the sparse one has them.
+  // Writes the elements only: the scales of a dense matrix are those of the sparse matrix.
   void write(const MatrixView &sparse, const MatrixView &dense) const;
   const char *row_name() const { return kernel_->name; }
 
@@ -28,25 +29,25 @@ class RowWriter {
   bool is_streamed_ = false;
 };
 
-// What a sparse matrix is when it is written out, still without data.
+// Returns the dense form of a sparse matrix, without data.
 MatrixView dense_shape(const MatrixView &sparse);
 
-// What a sparse matrix stores, indices too, must not overlap the memory of another.
+// Rejects a sparse matrix whose stored elements or indices overlap another matrix.
 Status check_stored_apart(const MatrixView &sparse, const char *name, const MatrixView &other, const char *other_name);
 
-// Every index of a sparse matrix is legal, or the first that is not is named.
+// Checks all indices of a sparse matrix. The error names the first invalid one.
 Status check_places(const MatrixView &sparse, const char *name);
 
-// A sparse matrix written out in the context's scratch; with `is_check_only` one without data.
+// Decompresses a sparse matrix to scratch of the context. With `is_check_only` the result has no data.
 Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only, MatrixView &out_dense);
 
-// Writes a sparse matrix into a dense one of its shape, scales too.
+// Decompresses a sparse matrix, including its scales, to a dense matrix of the same shape.
 Status decompress_view(Context &context, const MatrixView &sparse, const MatrixView &dense);
 
-// Copies all scales between a sparse matrix and its dense form: they have the same layout.
+// Copies all scales between a sparse matrix and its dense form. Both have the same layout of scales.
 void copy_scales(const MatrixView &source, const MatrixView &target);
 
-// A mask of the numbers that are not zero, in the context's scratch.
+// Computes a mask of the nonzero elements in scratch of the context.
 Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask);
 
 }  // namespace lpt

@@ -7,10 +7,10 @@
 namespace lpt {
 namespace {
 
-// The code of 1 in a scale of 8 bits: e8m0fnu or e4m3fn.
+// Returns the code of 1 as an 8-bit scale: e8m0fnu or e4m3fn.
 uint8_t unit_scale_code(lpt_format block_scale) { return block_scale == LPT_FORMAT_E8M0FNU ? 127 : 0x38; }
 
-// Two groups that store their first two columns: what an empty group has.
+// Indices of two empty groups, which store their first two columns.
 constexpr uint8_t kFirstTwo = 0x44;
 
 void set_dense_strides(Tensor &tensor) {
@@ -32,7 +32,7 @@ Status check_tensor_extents(int32_t rank, const int64_t *extents) {
   for (int32_t i = 0; i < rank; ++i) {
     if (extents[i] < 0)
       return invalid("extents[%d] is %lld: expected at least 0", i, static_cast<long long>(extents[i]));
-    // Bounded so that bit counts fit as well.
+    // The limit prevents overflow of bit counts.
     if (!multiply(total, extents[i] == 0 ? 1 : extents[i], total) || total > (int64_t{1} << 56)) {
       return invalid("extents[%d] is %lld: the product of the extents does not fit: expected at most 2^56", i,
                      static_cast<long long>(extents[i]));
@@ -70,7 +70,7 @@ Shape shape_of(const Tensor &tensor) {
 
 namespace {
 
-// Cleared, on the device of the context.
+// Allocates zeroed memory on the device of the context.
 Status allocate_on(Context &context, size_t bytes, std::shared_ptr<std::byte> &out_memory) {
   if (is_on_cpu(context)) return allocate_bytes(context.allocator, bytes, out_memory);
   LPT_TRY(allocate_uncleared(context.device_allocator, bytes, out_memory));
@@ -85,7 +85,7 @@ Status set_unit_parts(const MatrixView &view) {
   return {};
 }
 
-// The same on a GPU, where the rest is zero already. Only scales of f32 are no repeated byte.
+// set_unit_parts() for a GPU, whose memory is zeroed. Only f32 scales are not a repeated byte, so they are copied.
 Status queue_unit_parts(const Queue &queue, const MatrixView &view) {
   const auto count = static_cast<size_t>(block_scale_count(view.format, view.rows, view.columns));
   const bool has_wide_scales = view.format.block_scale == LPT_FORMAT_F32 && count > 0;
@@ -102,7 +102,7 @@ Status queue_unit_parts(const Queue &queue, const MatrixView &view) {
   };
   if (view.tensor_scale != nullptr) LPT_TRY(copy_ones(view.tensor_scale, 1));
   if (has_wide_scales) LPT_TRY(copy_ones(view.block_scales, count));
-  // The copies read numbers that end with this function.
+  // The copies read `ones`, so they must complete before this function returns.
   return view.tensor_scale != nullptr || has_wide_scales ? queue.synchronize() : Status();
 }
 
@@ -243,15 +243,16 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
   if (tensor.rank >= 1) out_view.column_stride = tensor.strides[tensor.rank - 1];
   if (tensor.rank >= 2) out_view.row_stride = tensor.strides[tensor.rank - 2];
   if (shape.rows == 0 || shape.columns == 0) {
-    out_view.row_stride = out_view.block_scale_stride = 0;  // data may be NULL: no row is another address
+    out_view.row_stride = out_view.block_scale_stride = 0;  // data can be NULL: every row has the same address
     return {};
   }
-  // Axis i folds into the one after it if it steps over exactly that one's extent; axes of extent 1 never step.
+  // Axis i folds into the next axis if its stride equals the stride times the extent of that axis. Axes of extent 1 are
+  // skipped.
   int64_t inner = tensor.rank - 2;
   for (int32_t i = tensor.rank - 3; i >= 0; --i) {
     if (tensor.extents[i] == 1) continue;
     if (tensor.extents[inner] == 1) {
-      // What is inside has one row: this axis' stride is the row stride.
+      // The inner axes have one row, so the stride of this axis is the row stride.
       out_view.row_stride = tensor.strides[i];
     } else if (tensor.strides[i] != tensor.strides[inner] * tensor.extents[inner]) {
       return unsupported("%s: axis %d with stride %lld does not fold into axis %d with stride %lld and extent %lld",

@@ -1,4 +1,4 @@
-// Numbers in memory: a format, extents, and where its parts lie.
+// Tensors: a format, extents, and pointers to the parts.
 #pragma once
 
 #include <array>
@@ -24,21 +24,21 @@ struct lpt_tensor {
   float *tensor_scale = nullptr;
   uint8_t *zero_points = nullptr;
   uint8_t *sparse_indices =
-      nullptr;  // of 2:4 formats: rows of sparse_index_stride bytes; of sparse packed weights: bits of lines
+      nullptr;  // 2:4: rows of sparse_index_stride bytes; sparse packed weights: the bits of lines
   int64_t sparse_index_stride = 0;
   const int64_t *starts = nullptr;                    // of sparse packed weights
-  int32_t tile_rows = 0, tile_columns = 0;            // of weights in tiles
-  lpt::Device device;                                 // where all its parts are
-  bool is_read_only = false;                          // no operation writes it
-  lpt::Layout layout = lpt::Layout::kRows;            // panels: strides count elements of whole panels
-  std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_tensor_part; empty where the caller's memory is borrowed
+  int32_t tile_rows = 0, tile_columns = 0;            // for Layout::kBlockSparse
+  lpt::Device device;                                 // device of all parts
+  bool is_read_only = false;                          // operations never write the memory
+  lpt::Layout layout = lpt::Layout::kRows;            // kPanels: strides count the elements of complete panels
+  std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_tensor_part; empty for memory that the caller owns
 };
 
 namespace lpt {
 
 using Tensor = lpt_tensor;
 
-// Extents that fit.
+// Rejects negative extents and products of extents above 2^56.
 Status check_tensor_extents(int32_t rank, const int64_t *extents);
 
 Status create_tensor(Context &context, lpt_format format, int32_t rank, const int64_t *extents, Tensor **out_tensor);
@@ -51,25 +51,25 @@ Status copy_tensor(Context &context, const Tensor &source, const Tensor &target)
 Status combine_tensor(lpt_format format, int64_t rows, int64_t columns, const Tensor *const *parts, int32_t part_count,
                       Tensor **out_tensor);
 
-// Rows and columns: the leading axes folded into rows.
+// Rows and columns of a tensor: its leading axes are folded into rows.
 struct Shape {
   int64_t rows, columns;
 };
 Shape shape_of(const Tensor &tensor);
 
-// Bytes of payload and scales, without gaps.
+// Returns the bytes of payload and scales, without padding.
 size_t tensor_bytes(const Tensor &tensor);
 
-// The tensor as rows and columns. An error names it by `name` if its leading axes do not fold, or if it is sparse.
+// Returns the tensor as a matrix. The error names the tensor `name` if its leading axes do not fold, or if it is sparse.
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
 
-// A 2:4 matrix with its places.
+// Returns a 2:4 matrix with its indices.
 Status sparse_matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
 
-// "128×64 e4m3fn_row", on a GPU with " on cuda:0"
+// Returns a description such as "128 x 64 e4m3fn_row", with the suffix " on cuda:0" for a GPU.
 std::string tensor_text(const Tensor &tensor);
 
-// Fills all scales with 1 and all zero points with 0; the second leaves the tensor scale.
+// Set all scales to 1 and all zero points to 0. The second function does not change the tensor scale.
 void set_unit_scales(const MatrixView &view);
 void set_unit_block_scales(const MatrixView &view);
 

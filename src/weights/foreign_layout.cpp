@@ -12,21 +12,21 @@
 namespace lpt {
 namespace {
 
-// A tensor in a foreign layout that has a place for it.
+// A tensor, and the foreign layout that it is converted to or from.
 struct Plan {
   lpt_foreign_layout foreign_layout = 0;
   MatrixView view;
   size_t bytes = 0;
-  GgmlType type{};  // of both foreign layouts of ggml
+  GgmlType type{};  // for both foreign layouts of ggml
 };
 
-// Where a loop over rows ended before its time.
+// The element at which a loop over rows ended early.
 struct ElementIndex {
   int64_t row = -1, column = -1;
 };
 
-// Runs body(row) for every row, `unit` of them at least to a thread. It returns a column to end its part there, else
-// -1; the first place that came back so is returned.
+// Runs body(row) for every row. Threads get multiples of `unit` rows. body returns -1, or a column to end the part of its
+// thread. Returns the first element at which a part ended.
 template <typename Body>
 ElementIndex for_rows(Context &context, int64_t rows, int64_t unit, int64_t work_per_row, const Body &body) {
   const Parts parts = split(context, (rows + unit - 1) / unit, unit * work_per_row);
@@ -46,7 +46,7 @@ ElementIndex for_rows(Context &context, int64_t rows, int64_t unit, int64_t work
   return {};
 }
 
-// ---- ggml
+// Layouts of ggml.
 
 bool is_ggml(lpt_foreign_layout foreign_layout) {
   return foreign_layout == LPT_FOREIGN_LAYOUT_GGML || foreign_layout == LPT_FOREIGN_LAYOUT_GGML_Q4_1;
@@ -79,8 +79,8 @@ Status plan_ggml(Plan &plan) {
   return {};
 }
 
-// Runs body(row, block, place) for every block of a matrix, where `place` counts them row after row. It returns false
-// to end its part; the first block that did so comes back, -1 without one.
+// Runs body(row, block, index) for every block of a matrix, where `index` counts the blocks in row order. body returns false
+// to end the part of its thread. Returns the first block that ended a part, or -1.
 template <typename Body>
 int64_t for_blocks(Context &context, const MatrixView &view, const Body &body) {
   const int64_t blocks = view.columns / kGgmlBlock;
@@ -134,7 +134,7 @@ Status import_ggml(Context &context, const Plan &plan, const uint8_t *buffer) {
   return {};
 }
 
-// ---- bitsandbytes
+// Layout of bitsandbytes.
 
 Status plan_bitsandbytes(Plan &plan) {
   const MatrixView &view = plan.view;
@@ -149,7 +149,8 @@ uint8_t *row_at(const MatrixView &view, int64_t row) {
   return static_cast<uint8_t *>(view.data) + row_bytes(view.format.element, row * view.row_stride);
 }
 
-// Two rows at a time: an even number of elements, so that no byte of the buffer has two writers.
+// Parts are multiples of two rows, which have an even number of elements. So no two threads write the same byte of the
+// buffer.
 void export_bitsandbytes(Context &context, const MatrixView &view, uint8_t *buffer) {
   const Parts parts = split(context, (view.rows + 1) / 2, 2 * view.columns);
   parallel_for(context, parts.count, [&](int64_t part) {
@@ -181,14 +182,14 @@ void import_bitsandbytes(Context &context, const uint8_t *buffer, const MatrixVi
   });
 }
 
-// ---- scale tiles of cuBLAS
+// Scale tiles of cuBLAS.
 
 constexpr int64_t kTileRows = 128;
 constexpr int64_t kTileColumns = 4;
 
 int64_t tiles_of(int64_t extent, int64_t tile) { return extent / tile + (extent % tile != 0); }
 
-// The block scales as the tiles have them: each of them in every row of its block.
+// The block scales in the order of the tiles, which repeat a scale in every row of its block.
 struct TiledScales {
   explicit TiledScales(const MatrixView &view)
       : scales(scales_of(view)),
@@ -207,7 +208,7 @@ struct TiledScales {
   int64_t block_rows, rows, columns, across;
 };
 
-// Where the scales of a row lie, seen from the first one.
+// Returns the offset of a scale from the first scale of its row.
 int64_t place_in_row(int64_t column) {
   return column / kTileColumns * kTileRows * kTileColumns + column % kTileColumns;
 }
@@ -218,13 +219,13 @@ Status plan_cublas(Plan &plan) {
     return unsupported("tensor is %s: expected block scales of one byte", format_name(format.id).c_str());
   }
   const TiledScales tiled(plan.view);
-  // Without a sign: a tensor without data may be so large that its padding does not fit int64_t.
+  // The arithmetic is unsigned because the padding of a huge tensor without data can exceed int64_t.
   plan.bytes = static_cast<size_t>(tiles_of(tiled.rows, kTileRows)) * static_cast<size_t>(tiled.across) *
                static_cast<size_t>(kTileRows * kTileColumns);
   return {};
 }
 
-// Tiles of the same rows are one thread's.
+// One thread processes all tiles of the same rows.
 template <typename Body>
 ElementIndex for_tiled_rows(Context &context, const TiledScales &tiled, const Body &body) {
   return for_rows(context, tiled.rows, kTileRows, tiled.columns, body);
@@ -236,7 +237,7 @@ void export_cublas(Context &context, const Plan &plan, uint8_t *buffer) {
   for_tiled_rows(context, tiled, [&](int64_t row) -> int64_t {
     const uint8_t *const line = tiled.line(row);
     uint8_t *const tiles = buffer + tiled.place(row);
-    const int64_t columns = tiled.columns;  // what bytes are written over cannot change it
+    const int64_t columns = tiled.columns;  // local copy: byte stores may alias the member
     for (int64_t c = 0; c < columns; ++c) tiles[place_in_row(c)] = line[c];
     return -1;
   });
@@ -269,7 +270,7 @@ Status import_cublas(Context &context, const Plan &plan, const uint8_t *buffer) 
     return -1;
   });
   if (bad.row >= 0) return bad_scale(plan, tiled, buffer, bad);
-  // A block may span rows of several threads: the one that has its first row writes.
+  // A block may span rows of several threads. The thread with its first row writes the scale.
   for_tiled_rows(context, tiled, [&](int64_t row) -> int64_t {
     if (row != tiled.first_row(row)) return -1;
     uint8_t *const line = tiled.line(row);
@@ -281,7 +282,7 @@ Status import_cublas(Context &context, const Plan &plan, const uint8_t *buffer) 
   return {};
 }
 
-// ---- all of them
+// All layouts.
 
 Status make_plan(const Tensor *tensor, lpt_foreign_layout foreign_layout, bool needs_data, Plan &plan) {
   plan.foreign_layout = foreign_layout;
@@ -346,7 +347,7 @@ Status export_foreign_layout(Context &context, const Tensor *tensor, lpt_foreign
   const ProfileScope measure(context, "foreign_layout_export", "foreign_layout", 2 * static_cast<double>(plan.bytes));
   if (is_sparse_layout(foreign_layout)) return export_sparse_layout(context, plan.view, foreign_layout, bytes);
   if (is_ggml(foreign_layout)) return export_ggml(context, plan, bytes);
-  if (plan.bytes == 0) return {};  // without elements rows may lie nowhere
+  if (plan.bytes == 0) return {};  // an empty tensor may have no rows in memory
   if (foreign_layout == LPT_FOREIGN_LAYOUT_BITSANDBYTES) {
     export_bitsandbytes(context, plan.view, bytes);
   } else {

@@ -1,4 +1,5 @@
-// lpt_foreign_layout_size(), lpt_foreign_layout_export() and lpt_foreign_layout_import(): tensors in other libraries' layouts of bytes.
+// lpt_foreign_layout_size(), lpt_foreign_layout_export() and lpt_foreign_layout_import(): conversion from and to the layouts
+// of other libraries.
 #pragma once
 
 #include "src/call/context.hpp"

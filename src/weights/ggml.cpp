@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kHalf = kGgmlBlock / 2;
 
-// ---- numbers of a block's head: little-endian f16
+// Numbers at the begin of a block: little-endian f16.
 
 float read_f16(const uint8_t *source) { return decode(kElementF16, load_code(kElementF16, source, 0)); }
 
@@ -23,7 +23,7 @@ void write_f16(float value, uint8_t *target) { store_code(kElementF16, target, 0
 
 bool fits_f16(float value) { return std::isnan(value) || decode(kElementF16, f16_code(value)) == value; }
 
-// ---- parts of a view's block
+// Parts of a block of a view.
 
 int64_t scale_index(const MatrixView &view, int64_t row, int64_t block) {
   return row * view.block_scale_stride + block;
@@ -45,19 +45,21 @@ uint8_t *codes_at(const MatrixView &view, int64_t row, int64_t block) {
   return static_cast<uint8_t *>(view.data) + row_bytes(view.format.element, row * view.row_stride + block * kGgmlBlock);
 }
 
-// The least of a block with a zero point. The product of f16's 11 bits and 8 is exact; 0 - 0 is not -0.
+// Returns the min of a block with a zero point. The multiplication of 11 bits (f16) by 8 bits is exact. The subtraction from
+// 0 avoids -0.
 float least_of(float scale, uint8_t zero) { return 0.0f - scale * static_cast<float>(zero); }
 
-// The zero point that gives the least number m with scale d, or -1.
+// Returns the zero point for which the min is m with scale d, or -1.
 int32_t find_zero_point(float d, float m) {
-  if (std::isnan(d) || std::isnan(m)) return 0;  // the scale becomes NaN
+  if (std::isnan(d) || std::isnan(m)) return 0;  // NaN scale
   if (d == 0.0f) return m == 0.0f ? 0 : -1;
   const float zero = -m / d;
   if (!(zero >= 0.0f && zero <= 255.0f)) return -1;
   return least_of(d, static_cast<uint8_t>(zero)) == m ? static_cast<int32_t>(zero) : -1;
 }
 
-// ---- codes of four bits; `flip` changes both of a byte: int4 is ggml's code less 8
+// Codes of four bits. `flip` inverts the sign bits of both codes of a byte, because an int4 element is the code of ggml minus
+// 8.
 
 uint32_t pair_code(const uint8_t *pairs, int64_t i) { return pairs[i / 2] >> (i % 2 * 4) & 15; }
 uint32_t half_code(const uint8_t *halves, int64_t i) { return i < kHalf ? halves[i] & 15 : halves[i - kHalf] >> 4; }
@@ -76,7 +78,7 @@ void read_halves(const uint8_t *halves, uint8_t flip, uint8_t *pairs) {
 
 constexpr uint8_t kFlipInt4 = 0x88;
 
-// Q4_1 as numbers: d · q is exact, so the sum is the one rounding, fused or not.
+// Decodes Q4_1 to floats. d · q is exact, so the addition is the only rounding, with or without FMA.
 void read_numbers(const uint8_t *source, const MatrixView &view, int64_t row, int64_t block) {
   const float d = read_f16(source);
   const float m = read_f16(source + 2);

@@ -1,4 +1,4 @@
-// An order of rows for which fewer tiles hold anything but zeros.
+// Finds an order of rows that reduces the number of nonzero tiles.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -14,7 +14,7 @@
 namespace lpt {
 namespace {
 
-// For each row the tiles of a line that it alone would need, a bit each.
+// Bit t of row i is set if row i has a nonzero element in tile t.
 class RowTiles {
  public:
   RowTiles(int64_t rows, int64_t tiles) : words_((tiles + 63) / 64), bits_(static_cast<size_t>(rows * words_)) {}
@@ -25,7 +25,7 @@ class RowTiles {
     for (int64_t w = 0; w < words_; ++w) sum += std::popcount(word(row, w));
     return sum;
   }
-  // Tiles that a row adds to those of a line.
+  // Returns the number of tiles that a row adds to those of a line.
   int64_t added(const std::vector<uint64_t> &line, int64_t row) const {
     int64_t sum = 0;
     for (int64_t w = 0; w < words_; ++w) sum += std::popcount(word(row, w) & ~line[static_cast<size_t>(w)]);
@@ -55,10 +55,10 @@ int64_t count_tiles(const RowTiles &tiles, const std::vector<int32_t> &order, in
   return count;
 }
 
-// Rows that are not in the order yet, those with more tiles first, then by number.
+// The rows that are not in the order, sorted by descending number of tiles, then by index.
 struct Left {
   std::vector<int32_t> rows;
-  std::vector<int64_t> counts;  // by number of the row
+  std::vector<int64_t> counts;  // by row index
 
   int32_t take(size_t place) {
     const int32_t row = rows[place];

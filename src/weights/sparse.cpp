@@ -13,7 +13,7 @@ namespace {
 constexpr int32_t kUsualTile = 64;
 constexpr int32_t kMaxTile = 4096;
 
-// `multiple` is a power of two up to kMaxTile, so the default side is a multiple of it.
+// Checks a side of the tiles. `multiple` is a power of two up to kMaxTile, so the default side is a multiple of it.
 Status check_tile_side(const char *name, int32_t given, int32_t multiple, int32_t &out_side) {
   const int32_t usual = std::max(kUsualTile, multiple);
   out_side = given == 0 ? usual : given;
@@ -21,7 +21,7 @@ Status check_tile_side(const char *name, int32_t given, int32_t multiple, int32_
   return invalid("%s is %d: expected 0, for %d, or a multiple of %d up to %d", name, given, usual, multiple, kMaxTile);
 }
 
-// Columns at whose multiples tiles of a format may end.
+// Returns the number of columns at whose multiples tiles of a format can end.
 Status find_tile_unit(const Format &format, int32_t &out_columns) {
   const int32_t block = has_blocks_along_k(format) ? format.block_columns : 1;
   out_columns = std::max(static_cast<int32_t>(kPanelSteps), block);
@@ -30,7 +30,7 @@ Status find_tile_unit(const Format &format, int32_t &out_columns) {
                      format_name(format.id).c_str(), kMaxTile);
 }
 
-// A tile can be left out only where its codes are zeros.
+// Rejects formats whose code 0 is not zero: tiles of zeros are not stored.
 Status check_zeros(const Format &format) {
   if (sparse_format(format.id) != LPT_FORMAT_NONE) return {};
   return unsupported(
@@ -38,7 +38,7 @@ Status check_zeros(const Format &format) {
       format_name(format.id).c_str());
 }
 
-// Zeros of either sign are zeros here. Where code 0 is none, nothing is.
+// Replaces codes of negative zero by code 0, so that they are not stored. Does nothing if code 0 is not zero.
 void drop_signs(PanelKind kind, const Element &element, uint8_t *codes, int64_t bytes) {
   if (decode(element, 0) != 0.0f) return;
   if (kind == PanelKind::kNibbles || kind == PanelKind::kBytePairs || kind == PanelKind::kByteQuads) {
@@ -86,7 +86,7 @@ bool has_only_zeros(const std::byte *memory, int64_t bytes) {
   return *memory == std::byte{0} && std::memcmp(memory, memory + 1, static_cast<size_t>(bytes - 1)) == 0;
 }
 
-// One matrix of sparse packed weights and the panels that it is made of.
+// One matrix of sparse packed weights, and the panels that it is created from.
 struct Making {
   MatrixView panels, sparse_packed;
   int64_t panel_bytes;
@@ -132,7 +132,7 @@ void store_tiles(const Making &making, int64_t line, int64_t unit_bytes) {
   }
 }
 
-// The rows of the tables that make weights bitmask.
+// The kernels that create bitmask storage.
 struct BitmaskKernels {
   const KernelEntry<MarkRequest> *mark;
   const KernelEntry<CompactRequest> *compaction;
@@ -143,7 +143,7 @@ Status choose_bitmask_rows(Context &context, BitmaskKernels &out_rows) {
   return select_kernel(context, "compact", compact_kernels(), CompactRequest{}, {}, &out_rows.compaction);
 }
 
-// Bits of all lines of one matrix.
+// Computes the bits of all lines of one matrix.
 void mark_lines(Context &context, const BitmaskKernels &rows, const Making &making, int64_t lines) {
   const MatrixView &sparse_packed = making.sparse_packed;
   const int64_t count = memory_lines(sparse_packed);
@@ -217,7 +217,7 @@ Status pack_sparse(Context &context, const Tensor &panels, const SparsePacking &
                    std::unique_ptr<Tensor> &out_sparse) {
   BitmaskKernels rows{};
   LPT_TRY(choose_bitmask_rows(context, rows));
-  // Its bits first: they tell how much is stored.
+  // The bits are computed first: their count is the number of stored units.
   std::unique_ptr<Tensor> marked;
   LPT_TRY(create_sparse(context, panels.format, panels.rank, panels.extents, packing, 0, marked));
   const int64_t lines = sparse_lines(*marked), experts = filled_experts(panels), all = experts * lines;

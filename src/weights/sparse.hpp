@@ -1,4 +1,4 @@
-// Packing of sparse weights: what is zero is left out.
+// Packing of sparse weights: zeros are not stored.
 #pragma once
 
 #include "src/tensor/packed.hpp"
@@ -7,7 +7,7 @@ namespace lpt {
 
 Status check_packing(const Format &format, const lpt_weights_options &options, SparsePacking &out_packing);
 
-// Packs panels without what is zero.
+// Packs panels without their zeros.
 Status pack_sparse(Context &context, const Tensor &panels, const SparsePacking &packing,
                    std::unique_ptr<Tensor> &out_sparse);
 

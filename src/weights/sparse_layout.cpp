@@ -1,5 +1,5 @@
-// Both orders move pieces of a row: four bytes of codes, and two bytes of indices, which are those of 16 columns. Where
-// a piece is is the sum of what its row adds and what its place in the row adds.
+// Both orders move segments of a row: four bytes of codes, or two bytes of indices for 16 columns. The offset of a segment is
+// the sum of an offset for its row and an offset for its position in the row.
 #include "src/weights/sparse_layout.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kCodePiece = 4;
 constexpr int64_t kIndexPiece = 2;
-constexpr int kNoIndices = 0x44;  // two groups that store their first two columns
+constexpr int kNoIndices = 0x44;  // indices of two empty groups, which store their first two columns
 
 int64_t pieces_of(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
 
@@ -22,20 +22,20 @@ int64_t code_bytes_of_row(const MatrixView &sparse) {
   return row_bytes(sparse.format.element, stored_columns(sparse.format, sparse.columns));
 }
 
-// ---- mma.sp
+// The order of mma.sp.
 
-// Operands of m16n8k32 for 16-bit elements and of m16n8k64 for 8-bit ones: PTX ISA, "Matrix fragments for
-// multiply-accumulate operation with sparse matrix A". ProgressThread 4 · g + i has of A, in four registers of four bytes: row g,
-// row g + 8, and both again 16 bytes further in the row; i counts pieces of four bytes. So an instruction takes 32
-// bytes of a row's codes, whatever the element.
+// Operands of m16n8k32 for 16-bit elements and of m16n8k64 for 8-bit elements: PTX ISA, "Matrix fragments for
+// multiply-accumulate operation with sparse matrix A". Lane 4 · g + i of a warp holds four registers of four bytes of A: rows
+// g and g + 8, then both rows 16 bytes further. i counts segments of four bytes. So an instruction reads 32 bytes of a row's
+// codes for both element sizes.
 //
-// Its metadata, two bytes for 16 columns: 16-bit elements have row g in the low half of a register and row g + 8 in the
-// high half, columns 0 and 16 in lanes 4 · g + 2 · s and the next one, where s is the selector. 8-bit ones have columns
-// 0 and 16 in the halves of a register, row g in lane 4 · g and row g + 8 in the next one, columns from 32 on two lanes
-// further. The row's half and the columns' change places, and a block of 64 columns fills 32 lanes either way.
+// The metadata are two bytes for 16 columns. 16-bit elements: the low half of a register has row g, the high half row g + 8.
+// Columns 0 and 16 are in lane 4 · g + 2 · s and the next one; s is the selector. 8-bit elements: the halves of a register
+// have columns 0 and 16. Row g is in lane 4 · g, row g + 8 in the next lane; columns from 32 on are two lanes further. In
+// both cases a block of 64 columns fills 32 lanes.
 class MmaOrder {
  public:
-  static constexpr int64_t kRows = 16;  // that share memory
+  static constexpr int64_t kRows = 16;  // rows that share memory
 
   explicit MmaOrder(const MatrixView &sparse)
       : codes_across_(pieces_of(sparse.columns, kColumns) * (is_wide(sparse) ? 2 : 1) * kCodes),
@@ -59,8 +59,8 @@ class MmaOrder {
 
  private:
   static constexpr int64_t kColumns = 64;   // of a block
-  static constexpr int64_t kCodes = 512;    // bytes of an instruction's A
-  static constexpr int64_t kIndices = 128;  // bytes of a block's metadata
+  static constexpr int64_t kCodes = 512;    // bytes of the operand A of an instruction
+  static constexpr int64_t kIndices = 128;  // bytes of the metadata of a block
 
   int64_t codes_across_, indices_across_;  // bytes of 16 rows
   int64_t code_bytes_, index_bytes_;
@@ -68,12 +68,12 @@ class MmaOrder {
   bool is_filled_up_;
 };
 
-// ---- CUTLASS
+// The order of CUTLASS.
 
-// Metadata as CUTLASS's tools/util/include/cutlass/util/host_reorder.h orders them, in ColumnMajorInterleaved<2>: units
-// of the indices of 16 columns (16-bit elements) or 32 (8-bit ones). Of every 32 (16) rows those that differ by 8
-// become neighbours; then the upper right and the lower left of every 2 × 2 units change places; two columns of units
-// lie interleaved, pair after pair. So one ldmatrix gives each lane of a warp what mma.sp wants of it.
+// The order of metadata of tools/util/include/cutlass/util/host_reorder.h of CUTLASS, in ColumnMajorInterleaved<2>. A unit is
+// the indices of 16 columns (16-bit elements) or 32 columns (8-bit elements). In each group of 32 (16-bit) or 16 (8-bit)
+// rows, rows that differ by 8 become adjacent. Then the upper right and the lower left unit of each 2 × 2 units are
+// exchanged. Pairs of columns of units are interleaved. So one ldmatrix loads the metadata of mma.sp for each lane of a warp.
 class CutlassOrder {
  public:
   static constexpr int64_t kRows = 32;
@@ -86,9 +86,10 @@ class CutlassOrder {
         unit_(is_wide(sparse) ? 2 : 4),
         unit_shift_(is_wide(sparse) ? 0 : 1) {}
 
-  // Rows of a group change places with each other, so groups are whole.
+  // Returns the rows of a group. Rows are permuted within a group, so groups must be complete.
   static int64_t row_group(const MatrixView &sparse) { return is_wide(sparse) ? 32 : 16; }
-  // CUTLASS reads as deep as its tiles, and finds 0 past the end, which is no legal index: it rejects that itself.
+  // Returns the columns of a tile. CUTLASS reads complete tiles. It reads 0 past the end, which is not a valid index, so it
+  // rejects incomplete tiles.
   static int64_t depth(const MatrixView &sparse) { return is_wide(sparse) ? 64 : 128; }
 
   int64_t code_bytes() const { return rows_ * code_bytes_of_row_; }
@@ -99,7 +100,7 @@ class CutlassOrder {
   int64_t code_place(int64_t piece) const { return piece * kCodePiece; }
   int64_t index_row(int64_t row) const {
     const int64_t line = row / group_ * group_ + row % 8 * (group_ / 8) + row % group_ / 8;
-    const int64_t lower = line % 2;  // of its 2 × 2 units, and then the side
+    const int64_t lower = line % 2;  // row of the 2 × 2 units, and column after the exchange
     return ((line - lower) * 2 + lower) * unit_;
   }
   int64_t index_place(int64_t piece) const {
@@ -113,9 +114,9 @@ class CutlassOrder {
   int64_t group_, unit_, unit_shift_;
 };
 
-// ---- moving
+// Conversion.
 
-// Runs move(piece, bytes) for the pieces of a row; the last one may be shorter.
+// Runs move(segment, bytes) for the segments of a row. The last segment can be shorter.
 template <int64_t kPiece, typename Move>
 void for_pieces(int64_t bytes, const Move &move) {
   const int64_t whole = bytes / kPiece;
@@ -129,7 +130,7 @@ uint8_t *codes_at(const MatrixView &sparse, int64_t row) {
 
 uint8_t *indices_at(const MatrixView &sparse, int64_t row) { return sparse.indices + row * sparse.index_stride; }
 
-// Half of the last byte may have no group.
+// Sets the high half of the last index byte if it has no group.
 void clear_half_without_group(const MatrixView &sparse, uint8_t &last) {
   if (pieces_of(sparse.columns, 4) % 2 != 0) last = static_cast<uint8_t>((last & 0x0F) | (kNoIndices & 0xF0));
 }
@@ -171,7 +172,7 @@ void read_indices(const Order &order, const uint8_t *buffer, const MatrixView &s
   clear_half_without_group(sparse, indices[count - 1]);
 }
 
-// Runs body(row) for every row. Those that share lines of memory are one thread's.
+// Runs body(row) for every row. One thread processes all rows that share cache lines.
 template <typename Order, typename Body>
 void for_rows(Context &context, const MatrixView &sparse, const Body &body) {
   const int64_t units = pieces_of(sparse.rows, Order::kRows);
@@ -193,7 +194,7 @@ Status export_as(Context &context, const MatrixView &sparse, uint8_t *buffer) {
   return {};
 }
 
-// The indices are put in order in scratch, and looked at there before anything is written.
+// Reorders the indices in scratch and checks them before it writes to the matrix.
 template <typename Order>
 Status import_as(Context &context, const uint8_t *buffer, const MatrixView &sparse) {
   const Order order(sparse);
@@ -217,7 +218,7 @@ size_t bytes_as(const MatrixView &sparse) {
   return static_cast<size_t>(order.code_bytes() + order.index_bytes());
 }
 
-// ---- checks
+// Checks.
 
 Status check_element(const MatrixView &sparse) {
   for (const lpt_format element :

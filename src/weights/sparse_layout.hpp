@@ -8,10 +8,10 @@ namespace lpt {
 
 bool is_sparse_layout(lpt_foreign_layout foreign_layout);
 
-// Rejects elements and shapes that the foreign layout does not take.
+// Rejects elements and shapes that the foreign layout does not support.
 Status plan_sparse_layout(const MatrixView &sparse, lpt_foreign_layout foreign_layout, size_t &out_bytes);
 
-// Of planned views. Indices that are not legal are rejected, and nothing is written then.
+// Convert views that plan_sparse_layout() accepted. Invalid indices are rejected before any output is written.
 Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_foreign_layout foreign_layout,
                             uint8_t *buffer);
 Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_foreign_layout foreign_layout,

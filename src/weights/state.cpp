@@ -1,5 +1,5 @@
-// Packed weights as bytes: format, extents, then all panels as they lie in memory (little-endian, as all that runs LPT). Sparse packed
-// ones have the bits of their lines and what is stored in the place of whole panels.
+// Serialization of packed weights: format, extents, then all panels as in memory, little-endian. For sparse packed weights,
+// the bits of the lines and the stored units replace the panels.
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -15,7 +15,7 @@
 namespace lpt {
 namespace {
 
-// What stands before the panels. The number of axes and the storage share a word: weights were all dense once.
+// The header of the panels. Rank and storage share one word, so that the word of dense weights is the rank.
 struct Header {
   Format format;
   SparsePacking packing{Layout::kPanels};
@@ -50,7 +50,7 @@ Status read_packing(BlobReader &reader, lpt_weights_storage storage, Header &hea
   }
   const Status status = check_packing(header.format, options, header.packing);
   if (!status.is_ok()) return damaged_state(status.message());
-  // 0 stands for the usual side in a call alone.
+  // Only lpt_weights_options allow 0 for the default side.
   const bool has_sides =
       storage != LPT_WEIGHTS_STORAGE_BLOCK_SPARSE || (options.tile_rows != 0 && options.tile_columns != 0);
   return has_sides ? Status() : damaged_state("a side of tiles is 0");
@@ -72,7 +72,7 @@ Status read_header(BlobReader &reader, Header &header) {
   return read_packing(reader, static_cast<lpt_weights_storage>(word >> 8), header);
 }
 
-// Bits come first: they tell how much is stored.
+// The bits are first, because their count is the number of stored units.
 void write_bits(const Tensor &packed, BlobWriter &writer) {
   if (!is_sparse_packed(packed.layout)) return;
   for (int64_t e = 0; e < filled_experts(packed); ++e) {
@@ -81,7 +81,7 @@ void write_bits(const Tensor &packed, BlobWriter &writer) {
   }
 }
 
-// The codes of one matrix: where they begin, and their bytes.
+// The codes of one matrix.
 struct Codes {
   std::byte *data;
   size_t bytes;
@@ -119,7 +119,7 @@ void read_panels(BlobReader &reader, const Tensor &packed) {
   if (packed.format.has_tensor_scale()) *packed.tensor_scale = reader.f32();
 }
 
-// What the header announces must be there before memory is taken for it.
+// Checks the remaining bytes against the header before it allocates memory.
 Status load_dense(Context &context, const Header &header, BlobReader &reader, std::unique_ptr<Tensor> &out_packed) {
   int64_t bytes = 0;
   const bool is_countable = count_panels_bytes(header.format, header.rank, header.extents, bytes);
@@ -129,7 +129,7 @@ Status load_dense(Context &context, const Header &header, BlobReader &reader, st
   return create_packed(context, header.format, header.rank, header.extents, out_packed);
 }
 
-// Bits past the last one of a line are zeros.
+// Returns whether a bit after the last one of a line is set.
 bool has_stray_bits(const uint8_t *bits, int64_t lines, int64_t stride, int64_t count) {
   for (int64_t line = 0; line < lines; ++line) {
     for (int64_t i = count; i < 8 * stride; ++i) {
@@ -144,7 +144,7 @@ Status load_sparse(Context &context, const Header &header, BlobReader &reader, s
     return damaged_state(
         text("%zu bytes of sparse packed weights are not what its format and extents take", reader.left_bytes()));
   };
-  // Weights that cannot be counted when they are dense are not sparse packed either.
+  // The checks of dense weights also limit the extents of sparse packed weights.
   int64_t dense_bytes = 0;
   if (!reader.is_ok() || !count_panels_bytes(header.format, header.rank, header.extents, dense_bytes))
     return rejected();
@@ -166,7 +166,7 @@ Status load_sparse(Context &context, const Header &header, BlobReader &reader, s
   const int64_t rest = (is_filled ? panels * (size.scales + size.zero_points) : 0) +
                        (header.format.has_tensor_scale() ? int64_t{sizeof(float)} : 0);
   int64_t bytes = 0;
-  const int64_t left = static_cast<int64_t>(reader.left_bytes()) - rest;  // of which rest may be more
+  const int64_t left = static_cast<int64_t>(reader.left_bytes()) - rest;  // negative if `rest` is larger
   if (!multiply(stored, line.unit_bytes, bytes) || bytes != left) return rejected();
   LPT_TRY(create_sparse(context, header.format, header.rank, header.extents, packing, stored, out_packed));
   if (!bits.empty()) std::memcpy(out_packed->sparse_indices, bits.data(), bits.size());

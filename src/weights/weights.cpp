@@ -28,7 +28,7 @@ Status check_order(const char *name, const int32_t *order, int64_t count) {
   return {};
 }
 
-// An order of columns moves whole blocks, and may sort inside them.
+// Sets the order of the blocks along k. An order of columns can move complete blocks and columns within a block.
 Status find_k_blocks(const Format &format, int64_t k, PanelOrder &order) {
   if (order.columns == nullptr || !format.has_block_scale() || format.block_columns == LPT_BLOCK_EXTENT_FULL) return {};
   const int64_t length = format.block_columns;
@@ -56,7 +56,7 @@ void unpack_panels(Context &context, const MatrixView &panels, const MatrixView 
   });
 }
 
-// Scratch for unpacking sparse packed weights: a panel for each part.
+// Returns the scratch of one part for unpacking sparse packed weights: one panel.
 size_t panel_space(const MatrixView &sparse_packed) {
   return aligned(static_cast<size_t>(panel_size(sparse_packed.format, sparse_packed.columns).payload));
 }
@@ -65,9 +65,9 @@ Parts unpacked_parts(const Context &context, const MatrixView &sparse_packed) {
   return split(context, panels_for(sparse_packed.rows), kPanelLanes * sparse_packed.columns);
 }
 
-// Sparse packed ones: each thread's next panel is written out with its zeros first.
+// Unpacks sparse packed weights: each thread expands one panel at a time in scratch.
 Status unpack_sparse(Context &context, const MatrixView &sparse_packed, const MatrixView &rows) {
-  if (rows.columns == 0) return {};  // no line is counted where nothing is stored
+  if (rows.columns == 0) return {};  // empty weights have no starts
   const KernelEntry<ExpandRequest> *fill = nullptr;
   LPT_TRY(select_kernel(context, "expand", expand_kernels(), ExpandRequest{}, {}, &fill));
   const int64_t count = panels_for(rows.rows);
@@ -94,7 +94,7 @@ Status unpack(Context &context, const MatrixView &packed, const MatrixView &rows
   return {};
 }
 
-// Returns the bytes of the layout; with memory NULL it only computes them.
+// Sets the layout of unpacked rows and returns its bytes. If `memory` is NULL, it only computes the bytes.
 size_t lay_out_unpacked(const MatrixView &panels, std::byte *memory, MatrixView &out_rows) {
   Format format = panels.format;
   if (format.has_block_scale()) format.block_rows = 1;
@@ -107,7 +107,7 @@ void copy_tensor_scale(const MatrixView &from, const MatrixView &to) {
   if (from.tensor_scale != nullptr && to.tensor_scale != nullptr) *to.tensor_scale = *from.tensor_scale;
 }
 
-// One matrix of a tensor of experts × n × k.
+// Returns one matrix of a tensor of experts × n × k.
 MatrixView expert_of(const MatrixView &all, int64_t rows, int64_t expert) {
   return all.rows == rows ? all : cut_rows(all, expert * rows, rows);
 }
@@ -129,7 +129,7 @@ Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_vie
   return {};
 }
 
-// What is packed: a 2:4 matrix is written out for it.
+// Returns the weights to pack. A 2:4 matrix is decompressed to scratch.
 Status take_weights(Context &context, const Tensor *weights, bool needs_data, MatrixView &out_view) {
   const bool is_sparse = weights != nullptr && weights->kind == HandleKind::kTensor && weights->format.is_sparse;
   if (!is_sparse) return check_weights(weights, needs_data, out_view);
@@ -142,7 +142,7 @@ Status take_weights(Context &context, const Tensor *weights, bool needs_data, Ma
   return take_dense(context, sparse, !needs_data, out_view);
 }
 
-// Panels are an order of the CPU's rows. A device has none, and nothing to gain by one.
+// Rejects weights on a device. Panels are a layout for CPU kernels, and device kernels gain nothing from them.
 Status check_home(const Context &context, const Tensor *weights) {
   const bool is_tensor = weights != nullptr && weights->kind == HandleKind::kTensor;
   const Device &device = is_tensor ? weights->device : context.queue.device();

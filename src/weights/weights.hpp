@@ -12,11 +12,11 @@ Status unpack_weights(Context &context, const Tensor *packed, Tensor *weights);
 Status order_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, int32_t *order,
                      int64_t &out_given_count, int64_t &out_count);
 
-// Scratch that take_unpacked() takes.
+// Returns the scratch bytes of take_unpacked().
 size_t unpacking_bytes(const Context &context, const MatrixView &packed);
 
-// What unpacking makes of packed weights, in the context's scratch: rows of the same codes, blocks of scales one row
-// high; with `is_check_only` without data.
+// Unpacks packed weights to scratch of the context. The rows have the same codes, with blocks of scales that are one row
+// high. With `is_check_only` the result has no data.
 Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_only, MatrixView &out_rows);
 
 size_t weights_state_bytes(const Tensor &packed);
