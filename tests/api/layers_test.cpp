@@ -94,7 +94,7 @@ TEST(SwigluSmoothing, GivesThePowerOfTwoAtOrAboveTheLargestUpOfEachColumn) {
   for (size_t i = 0; i < up.size(); ++i) up[i] *= std::ldexp(1.0, static_cast<int>(i % kColumns) - 26);
   for (int64_t r = 0; r < 300; ++r) {
     up[static_cast<size_t>(r * kColumns + 5)] = 0.0;
-    up[static_cast<size_t>(r * kColumns + 6)] = r == 17 ? -8.0 : 0.5;  // the factor of a power of two equals it
+    up[static_cast<size_t>(r * kColumns + 6)] = r == 17 ? -8.0 : 0.5;  // a power of two equals its factor
   }
   const std::vector<double> factors = smoothing_factors(context.get(), up, 300, kColumns);
   for (int64_t c = 0; c < kColumns; ++c) {
