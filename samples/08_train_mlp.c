@@ -1,10 +1,13 @@
-/* Trains a small MLP in low precision: y = silu(x · w1ᵀ + b1) · w2ᵀ + b2, fifty batches, AdamW. Prints each batch's loss.
+/* Trains a small MLP in low precision: y = silu(x · w1ᵀ + b1) · w2ᵀ + b2, fifty batches, AdamW. Prints the loss of each
+ * batch.
  *
- *   sample_train_mlp [RECIPE [FILE]]
+ *     sample_train_mlp [RECIPE [FILE]]
  *
- * RECIPE is one of the library's, fp8_current unless said; moments are f32 under f32, else FP8. FILE receives the numbers that
- * training begins with, f32 as they lie in memory: w1, b1, w2, b2, then x and target of each batch. Other programs learn from
- * the same: bindings/python/examples/torch_parity.py does. */
+ * RECIPE is a recipe of the library; the default is fp8_current. Moments are f32 with the recipe f32, else FP8. FILE
+ * receives the
+ * initial values and the data as raw f32: w1, b1, w2, b2, then x and target of each batch. Other programs can train with the
+ * same
+ * values: see bindings/python/examples/torch_parity.py. */
 #include <lpt.h>
 #include <math.h>
 #include <stdio.h>
