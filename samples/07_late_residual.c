@@ -1,6 +1,5 @@
 /* Two ranks share every layer of a small model (Ladder residual, arXiv 2501.06589). A block reads the residual stream
- * without the
- * sum of the previous block, so that this sum is reduced while the block is computed. */
+ * without the sum of the previous block, so that this sum is reduced while the block is computed. */
 #include <lpt/research.h>
 #include <math.h>
 #include <pthread.h>

@@ -1,10 +1,8 @@
 /* Trains a small classifier on an NVIDIA GPU, or on the CPU with the same calls if no GPU is present. The model has two
- * linear
- * layers with a recipe, SwiGLU between them, and cross entropy; the optimizer is AdamW. Runs four batches ten times and
- * prints each
- * loss.
+ * linear layers with a recipe, SwiGLU between them, and cross entropy; the optimizer is AdamW. Runs four batches ten times
+ * and prints each loss.
  *
- *     sample_train_on_gpu [RECIPE]
+ *   sample_train_on_gpu [RECIPE]
  *
  * RECIPE is a recipe of the library; the default is fp8_current. Only batches are copied to the device, and only losses
  * back. */

@@ -1,6 +1,5 @@
 // A file of named byte strings with a checksum, for checkpoints: a magic word, entries (name, bytes), and a hash of them.
-// Numbers
-// are stored in native byte order; the magic word detects another byte order.
+// Numbers are stored in native byte order; the magic word detects another byte order.
 #pragma once
 
 #include <cstdint>

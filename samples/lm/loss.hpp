@@ -11,8 +11,7 @@ namespace lm {
 inline constexpr double kNatsPerBit = 0.6931471805599453;
 
 // Returns the mean over rows of -log softmax(logits)[target], in nats. With `ranks` each rank has the logits of some bytes,
-// from
-// a column-parallel layer, and all return the same loss. `ranks` may be nullptr.
+// from a column-parallel layer, and all return the same loss. `ranks` may be nullptr.
 template <typename T>
 double cross_entropy(lpt_context *context, const TensorRanks *ranks, const Matrix<T> &logits,
                      std::span<const uint8_t> targets);

@@ -1,6 +1,5 @@
 // Trains one small language model with 2:4 weights and gradients, and in dense form, with the same seeds and batches. Reports
-// the
-// final loss against dense, and all curves in one plot.
+// the final loss against dense, and all curves in one plot.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,5 @@
 // Compares two training configurations of a very small model. Outcomes are saved, a second call trains nothing, and other
-// settings
-// are rejected.
+// settings are rejected.
 #include <fmt/format.h>
 
 #include <filesystem>

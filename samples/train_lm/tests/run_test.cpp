@@ -1,6 +1,5 @@
 // Trains a small model on a generated text. The model learns, its loss is close to that of f32, and a stopped run resumes with
-// equal
-// results.
+// equal results.
 #include "../run.hpp"
 
 #include <fmt/format.h>
