@@ -2,8 +2,8 @@
 # Runs the C# layer on the runtime of Microsoft, manually. The runtime has no compiler, so Mono compiles for it: first the
 # source for Mono, then the source for .NET 7 and later. LibraryImport, which requires the compiler of Microsoft, is replaced by
 # DllImport.
-#     pip download --no-deps dotnetcore2 && python3 -m zipfile -e dotnetcore2-*.whl FOLDER
-#     tests/bindings/dotnet.sh FOLDER/dotnetcore2/bin build/test
+#   pip download --no-deps dotnetcore2 && python3 -m zipfile -e dotnetcore2-*.whl FOLDER
+#   tests/bindings/dotnet.sh FOLDER/dotnetcore2/bin build/test
 set -eu
 [ $# = 2 ] || { echo "usage: dotnet.sh RUNTIME_FOLDER BUILD_FOLDER" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -278,8 +278,7 @@ void expect_alike(const Numbers &exact, const Numbers &whole, const Numbers &fou
 }
 
 // For every recipe and both splits, the error equals that of the full layer, or the call returns a reason. One rank has the
-// bits
-// of the layer without a comm.
+// bits of the layer without a comm.
 void takes_every_recipe(const Rank &self) {
   if (self.ranks == 3 || self.ranks > 4) return;
   int64_t taken = 0;
