@@ -45,7 +45,7 @@ constexpr size_t kLeastResidentBytes = size_t{4} << 20;
 // An optimizer with one parameter and its values.
 class Trainee {
  public:
-  // If `directory` is not null, the state is in files there, with at most 4 MiB of them in memory.
+  // If `directory` is not null, its files store the state, with at most 4 MiB of it in memory.
   Trainee(lpt_context *context, const lpt_optimizer_options &options, const Option &option,
           const std::vector<double> &values, lpt_format value_format = kF32, const char *directory = nullptr)
       : context_(context), elements_(static_cast<int64_t>(values.size())) {
